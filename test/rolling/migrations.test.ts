@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '@onecode/testing';
 import type pg from 'pg';
-import { contractOf } from '@onecode/domain';
+import { parseContract } from '@onecode/domain';
 import { concurrentIndex, readMigrations, type Migration } from '@onecode/store/migrations';
 
 /** What statements of a release rely on, a line each. */
@@ -99,7 +99,7 @@ describe('the migrations of this repository', () => {
     const broken: string[] = [];
     for (const migration of later) {
       const found = await breaksOf(migration.sql);
-      if (contractOf(migration.name) === null)
+      if (parseContract(migration.name) === null)
         broken.push(...found.map((line) => `${migration.name}: ${line}`));
     }
     expect(broken).toEqual([]);

@@ -1,4 +1,4 @@
-import { runbookOf } from '@onecode/domain';
+import { runbookPath } from '@onecode/domain';
 import { databaseAddress, DATABASE_POOLER, readConfig } from '@onecode/runtime/config';
 import {
   closeDatabase,
@@ -25,7 +25,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   '42501': 'the role in DATABASE_URL lacks a right: run onecode doctor to see which',
   '42703': 'the database is of another version: run npm run migrate',
   '42P01': 'the database has no tables yet, or those of an older release: run npm run migrate',
-  '57014': `the database took too long, for example because of a lock or a backup: see ${runbookOf('postgresql_overloaded')}`,
+  '57014': `the database took too long, for example because of a lock or a backup: see ${runbookPath('postgresql_overloaded')}`,
 };
 
 /** Opens the database for one command. @throws ConfigError, or UserError when the database cannot do it */

@@ -1,7 +1,7 @@
 import {
   hasArrived,
   NO_COUNTRY,
-  trafficOf,
+  trafficEvents,
   type DeliveryFacts,
   type Receipt,
   type Send,
@@ -16,7 +16,7 @@ export function recordDelivery(
   before: DeliveryFacts,
   after: DeliveryFacts,
 ): void {
-  for (const key of trafficOf(before, after)) counter.count(key);
+  for (const key of trafficEvents(before, after)) counter.count(key);
   if (after.mode !== 'live') return;
   const secondsTo = (time: Date): number => (time.getTime() - after.createdAt.getTime()) / 1_000;
   if (before.sentAt === null && after.sentAt !== null) acceptance.observe(secondsTo(after.sentAt));

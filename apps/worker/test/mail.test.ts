@@ -3,7 +3,7 @@ import {
   createApiKey,
   createApplication,
   createOwnAccount,
-  keyOfVisit,
+  createVisitKey,
   removeEventWebhook,
   revokeApiKey,
   rotateEventSecret,
@@ -251,7 +251,7 @@ describe('mails', () => {
   it('are not sent about the temporary key of the page Try it', async () => {
     const { accountId, applicationId } = await buildCaller(database, 'test');
     const { id: userId, email } = await user({ accountId, role: 'admin' });
-    await keyOfVisit(database, TEST_ACTOR, TEST_SECRET_KEY, { userId, applicationId });
+    await createVisitKey(database, TEST_ACTOR, TEST_SECRET_KEY, { userId, applicationId });
     await createApiKey(database, TEST_ACTOR, applicationId);
     expect(await sql('select kind, recipient from outbox')).toEqual([{ kind: 'key_made', recipient: email }]);
   });

@@ -1,4 +1,4 @@
-import { stands, type Block, type Mode, type Phase } from '@onecode/domain';
+import { isBlocking, type Block, type Mode, type Phase } from '@onecode/domain';
 import { openDeliveryQueue, QUEUE_NAMES, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
 import type { NewAccount } from '@onecode/store/accounts';
@@ -212,7 +212,7 @@ export class WorkerEnvironment extends TestEnvironment {
   blocks = async (id: string): Promise<Block[]> => {
     const now = new Date();
     const sender = (await listSenders(this.db.database)).find((one) => one.id === id);
-    return (sender?.blocks ?? []).filter((block) => stands(block, now));
+    return (sender?.blocks ?? []).filter((block) => isBlocking(block, now));
   };
 
   /** Returns the attempts of a send, oldest first. */

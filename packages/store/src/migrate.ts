@@ -2,7 +2,7 @@ import { ignoreClosedOutput } from '@onecode/runtime/closedOutput';
 import { ConfigError, databaseAddress, DATABASE_POOLER, readConfig } from '@onecode/runtime/config';
 import { migrate } from './migrations/migrations.js';
 
-/** The address of the database to migrate. @throws ConfigError */
+/** Reads the address of the database to migrate. @throws ConfigError */
 function databaseUrl(): string {
   const config = readConfig(process.env, {
     DATABASE_URL: databaseAddress(''),

@@ -15,7 +15,7 @@ import {
   type Judgement,
   type Keyring,
   type Locale,
-  type MetFault,
+  type FaultSignal,
   type Mode,
 } from '@onecode/domain';
 import {
@@ -131,10 +131,10 @@ export async function buildSender(
 export async function blockSender(
   database: Database,
   { id }: Pick<Sender, 'id'>,
-  { onlyFor = '', ...fault }: Partial<MetFault> & { onlyFor?: string } = {},
+  { onlyFor = '', ...fault }: Partial<FaultSignal> & { onlyFor?: string } = {},
 ): Promise<Block | null> {
   const subject: BlockSubject = { cause: 'fault', scope: 'sender', subject: id, onlyFor };
-  const met: MetFault = {
+  const met: FaultSignal = {
     startedAt: new Date(),
     source: 'answer',
     errorCode: 131042,

@@ -1,5 +1,4 @@
--- Whether a row of `accounts` says nothing that contradicts itself:
--- one check, as `send_is_valid` is, since every creation writes such rows.
+-- Returns true for a row of `accounts` with consistent columns. One check, like `send_is_valid`, because every creation writes such a row.
 create or replace function account_is_valid(account accounts) returns boolean
 language plpgsql immutable as $$
 declare

@@ -1,5 +1,5 @@
--- Whether a row of `applications` says nothing that contradicts itself:
--- one check, as `send_is_valid` is, since every creation writes such rows.
+-- Returns true for a row of `applications` with consistent columns. One check, like `send_is_valid`, because every creation writes such a
+-- row.
 create or replace function application_is_valid(application applications) returns boolean
 language plpgsql immutable as $$
 declare

@@ -1,4 +1,4 @@
--- Takes from an account the credits whose time is over, and writes down what is left of its other grants.
+-- Removes an account's expired credits, and stores the remaining units of its other grants.
 create or replace function expire_credits(p_account_id uuid) returns void
 language plpgsql as $$
 begin

@@ -1,6 +1,6 @@
--- Grants credits once for each grant id. `outcome` is `granted`, `repeated` (the same grant again), `other_grant` (the id is another
--- grant's), `too_many` or `unknown` (no such account). With `p_expires_at`, what is left of them then expires. One statement, so that a caller who falls
--- silent holds no lock.
+-- Grants credits once for each grant id. `outcome` is `granted`, `repeated` (the same grant again), `other_grant` (the id belongs to
+-- another grant), `too_many` or `unknown` (no such account). With `p_expires_at`, the unused credits expire at that time. One statement, so
+-- that a caller that becomes silent holds no lock.
 create or replace function grant_credits(
   p_account_id uuid,
   p_amount integer,
@@ -14,7 +14,7 @@ create or replace function grant_credits(
 ) returns record
 language plpgsql as $$
 declare
-  -- What the column can hold, less room for the units of sends that come back.
+  -- The maximum of the column, minus room for refunded units.
   c_credits_max constant integer := 2000000000;
   v_grant ledger_entries;
 begin
@@ -23,12 +23,12 @@ begin
     outcome := 'unknown';
     return;
   end if;
-  -- What was used until now comes from the grants before this one.
+  -- Units used until now are taken from the grants before this one.
   perform expire_credits(p_account_id);
   select * into before from accounts where id = p_account_id;
   after := before;
 
-  -- Grants to one account come here one after the other, each seeing what the one before it wrote.
+  -- The lock serializes grants to one account, so that each sees the previous one.
   select * into v_grant from ledger_entries where grant_id = p_grant_id;
   if found then
     outcome := case
@@ -44,7 +44,7 @@ begin
   end if;
   insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id, reference, expires_at)
   values (p_account_id, 'granted', 'credit', p_amount, p_reason, p_grant_id, p_reference, p_expires_at) on conflict do nothing;
-  -- A grant to another account took the id meanwhile.
+  -- In the meantime, a grant to another account used the id.
   if not found then
     outcome := 'other_grant';
     return;
@@ -57,7 +57,7 @@ begin
   select p_account_id, p_expires_at, p_amount where exists (select from credit_grants where account_id = p_account_id)
   on conflict (account_id, expires_at) do update set units = credit_grants.units + excluded.units;
 
-  -- Whoever has paid is on trial no longer.
+  -- A paid account is no longer on trial.
   update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;
   outcome := 'granted';
 end

@@ -1,5 +1,5 @@
--- Whether a row of `ledger_entries` says nothing that contradicts itself:
--- one check, as `send_is_valid` is, since every creation writes such rows.
+-- Returns true for a row of `ledger_entries` with consistent columns. One check, like `send_is_valid`, because every creation writes such
+-- rows.
 create or replace function ledger_entry_is_valid(entry ledger_entries) returns boolean
 language plpgsql immutable as $$
 declare

@@ -1,8 +1,8 @@
--- Charges the refunded unit of a failed send again, because its code was verified and so its message did arrive. The unit comes from the
--- bucket that it was returned to or, if that is empty, from the other one. If both are empty, the free quota goes below zero: the account
--- owes the unit, and creates no live send until it has more.
+-- Charges the refunded unit of a failed send again, because its code was verified, which proves that its message arrived. The unit comes
+-- from the bucket that it was returned to or, if that is empty, from the other one. If both are empty, the free quota becomes negative: the
+-- account owes the unit, and cannot create live sends until it has more.
 --
--- Returns whether it did: no unit is reclaimed if no message can have arrived.
+-- Returns whether it charged the unit: not if no message can have arrived.
 create or replace function reclaim_unit(p_send_id uuid, p_account_id uuid, p_charged_from text) returns boolean
 language plpgsql as $$
 declare
@@ -19,7 +19,7 @@ begin
     free_quota = free_quota - (v_bucket = 'free_quota')::integer,
     credits = credits - (v_bucket = 'credit')::integer
   where id = p_account_id;
-  -- After the update, so that the entry gets its id under the account's lock: in the order in which entries count.
+  -- After the update, so that the entry's id is assigned under the account's lock and ids follow the order of changes.
   insert into ledger_entries (account_id, send_id, kind, bucket, units) values (p_account_id, p_send_id, 'reclaimed', v_bucket, 1);
   return true;
 end

@@ -1,5 +1,5 @@
--- What is left of an account's credit grants. What was used since the last grant or expiry comes from those that expire first; what more
--- came back than was used does not expire.
+-- Returns what is left of an account's credit grants. Units used since the last grant or expiry are taken from the grants that expire
+-- first. If more units were refunded than used, the surplus does not expire.
 create or replace function remaining_credit_grants(p_account_id uuid) returns table (expires_at timestamptz, units integer)
 language sql stable as $$
   with grants as (

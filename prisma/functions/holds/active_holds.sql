@@ -1,4 +1,4 @@
--- What is held now, read once: whether all live sends are, and which countries and accounts.
+-- Returns the active holds in one read: whether all live sends are held, and which countries and accounts.
 create or replace function active_holds() returns active_holds
 language sql stable as $$
   select (

@@ -1,4 +1,4 @@
--- The audit log is only added to.
+-- Rejects changes of the audit log, which is append-only.
 create or replace function refuse_audit_change() returns trigger
 language plpgsql as $$
 begin

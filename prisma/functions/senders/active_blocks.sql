@@ -1,7 +1,7 @@
--- The blocks that are not over: when each lets the next message through, and how far apart messages lie from then on. After a fault single
--- messages go out, one a second, and after a limit one each five seconds, until the provider accepts one. Then a fault is over, and a
--- limit's rate begins at half of that at which the provider refused, and grows by a twentieth of the full rate each second until it has
--- that. (Additive increase and multiplicative decrease, as TCP does it: RFC 5681.)
+-- Returns the active blocks: when each lets the next message through, and the spacing of the messages after that. After a fault, single
+-- messages are sent, one per second, and after a rate limit one every five seconds, until the provider accepts one. Then a fault is over. A
+-- limit's rate starts at half of the rate that the provider rejected, and grows by a twentieth of the full rate each second until it
+-- reaches the full rate. (Additive increase and multiplicative decrease, as in TCP: RFC 5681.)
 create or replace function active_blocks(p_now timestamptz)
 returns setof active_block
 language sql stable
@@ -17,6 +17,6 @@ begin atomic
     from full_rate(t.scope, t.subject) as f (full_rate) where t.cause = 'limit'
     union all select null, null where t.cause <> 'limit'
   ) g
-  -- No limit takes a minute to grow back.
+  -- Every limit grows back within a minute.
   where t.failures > 0 or (t.cleared_at > p_now - interval '1 minute' and g.rate < g.full_rate);
 end;

@@ -1,4 +1,4 @@
--- Returns the permits per second of all senders that a block of this scope covers.
+-- Returns the permits per second of all senders to which a block of this scope applies.
 create or replace function full_rate(p_scope text, p_subject text) returns double precision
 language sql stable
 begin atomic

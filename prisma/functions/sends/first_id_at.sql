@@ -1,4 +1,4 @@
--- A bound between the ids that were made before this time and those made at it or later: UUIDs of version 7 begin with their milliseconds.
+-- Returns a bound between the ids made before this time and those made at or after it: UUIDs of version 7 start with their milliseconds.
 create or replace function first_id_at(at timestamptz) returns uuid
 language sql immutable as $$
   select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid

@@ -1,9 +1,8 @@
--- Returns the sends that take the next permits of the senders they wait for, in order, and locks them. Accounts take turns: the one
--- served least recently is first, and none gets a second send before the others have had one. Of an account's sends, the one whose code
--- lives longest is first: the newest, whose person is still there.
---
--- Gives turns only to sends that are not held and that a sender can send within the horizon. The recursive query reads one index row for
--- each group of an account, application, country and language, and none while no sender has a permit or all live sends are held.
+-- Returns the sends that get the next permits of the senders they wait for, in order, and locks them. Accounts take turns: the account
+-- served least recently is first, and none gets a second send before every other account has had one. Of an account's sends, the one that
+-- expires last is first: usually the newest, for which the recipient is still waiting.  Gives turns only to sends that are not held and
+-- that a sender can send within the horizon. The recursive query reads one index row for each group of an account, application, country and
+-- language, and none while no sender has a permit or all live sends are held.
 create or replace function next_turns(p_limit integer, p_now timestamptz, p_horizon interval)
 returns setof uuid
 language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -16,7 +15,7 @@ begin
   ), available as materialized (
     select r.account_id, r.application_ids, x.blocked
     from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
-      -- The countries and languages in which the sender is blocked; an empty one is all of them.
+      -- The countries and languages in which the sender is blocked; an empty text means all.
       select array(select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)) as blocked
     ) x
     where r.removed_at is null and coalesce(s.free_at <= v_end, true) and '' <> all (x.blocked)
@@ -50,7 +49,7 @@ begin
       select s.id, s.account_id, s.expires_at from sends s
       where s.is_waiting and s.account_id = g.account_id and s.application_id = g.application_id
         and coalesce(s.country, 'ZZ') = g.country and s.locale = g.locale
-        -- The first condition is for the index, which then ends before the expired sends.
+        -- The first condition lets the index scan end before the expired sends.
         and s.expires_at > v_end and is_worth_sending(s.created_at, s.expires_at, v_end)
       order by s.expires_at desc limit a.sends for no key update skip locked
     ) w

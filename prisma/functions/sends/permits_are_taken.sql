@@ -1,7 +1,7 @@
--- Whether no sender that may serve this application has a permit soon, so that its new sends wait for a turn. False without senders.
--- Locks nothing, so the answer may be a moment old.
+-- Returns whether no sender that may serve this application has a permit soon, so that its new sends wait for a turn. False without
+-- senders. Takes no locks, so the answer may be slightly out of date.
 --
--- p_senders: as in `accounts`. For `shared` the answer is the same for all accounts.
+-- p_senders: as in `accounts`. For `shared`, the result is the same for all accounts.
 create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid) returns boolean
 language sql as $$
   with blocks as materialized (

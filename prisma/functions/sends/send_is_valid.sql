@@ -1,8 +1,8 @@
--- Returns true for a row of `sends` whose columns fit together. It runs on every write of a send, so it has no rule about the format of
--- columns that only the insert sets: regular expressions alone took 8 µs of the 14 that it cost. One function instead of a constraint for
--- each rule: PostgreSQL prepares each constraint of a table anew for each statement. A row that breaks a rule is refused with the rule's
--- name as the constraint; as in a check, a rule that is null is not broken. It uses only what PostgreSQL ships: a dump that is being
--- restored has no other schema in its search path.
+-- Returns true for a row of `sends` with consistent columns. It runs on every write of a send, so it does not check the format of columns
+-- that only the insert sets: regular expressions alone took 8 of its 14 µs. It is one function instead of a constraint for each rule,
+-- because PostgreSQL prepares each constraint of a table again for each statement. A row that breaks a rule is rejected with the rule's
+-- name as the constraint. As in a check constraint, a rule that evaluates to null is not broken. It uses only built-in functions, because a
+-- dump that is being restored has no other schema in its search path.
 create or replace function send_is_valid(send sends) returns boolean
 language plpgsql immutable as $$
 declare
@@ -11,7 +11,7 @@ declare
       when 'calling' then send.status in ('sending', 'sent') and send.due_at is not null and send.claimed_at is not null
       when 'unconfirmed' then send.status = 'sent' and send.due_at is null
       when 'done' then send.status not in ('queued', 'sending') and send.due_at is null
-      -- A claim that a report has overtaken may last until the call has ended. Before a call there is none.
+      -- A claim stays until its call ends, even after a receipt. Before a call there is no claim.
       else send.phase in ('ready', 'waiting', 'backing_off', 'giving_up') and send.status in ('queued', 'sending', 'sent')
         and send.due_at is not null and send.claimed_at is null
     end then 'phase_fits'

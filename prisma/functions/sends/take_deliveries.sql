@@ -1,10 +1,10 @@
--- Claims live sends for delivery; no other function does. Returns each send as this call leaves it, with an outcome:
+-- Claims live sends for delivery; no other function does. Returns each send in its new state, with an outcome:
 -- claimed: the caller may make one call, `wait_ms` from now
 -- waits: no sender has a permit soon (`direct_permit_wait_ms`); the send now waits for its account's turn
 -- over (only if p_ids is null): due but not claimed: a test send, one that may not be sent, or one that another transaction has locked
 --
--- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, in the turns of their accounts. A due send
--- gets a permit only if one is near, so that it overtakes no turn.
+-- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, by the turns of their accounts. A due send
+-- gets only a permit that starts soon, so that it does not overtake a turn.
 --
 -- The lock makes permits and turns exact for any number of callers.
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)
@@ -21,12 +21,12 @@ declare
   v_turns uuid[];
 begin
   perform lock_permits();
-  -- Read after the wait for the lock, so that times never go back. Columns store milliseconds.
+  -- Read after waiting for the lock, so that times never decrease. Columns store milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
   v_ids := coalesce(p_ids, array(
     select s.id from sends s
     where s.due_at <= statement_timestamp() and coalesce(s.claimed_until <= v_now, true)
-      -- A new send's job comes first.
+      -- New sends are left to their jobs at first.
       and (s.attempt_number > 0 or s.created_at <= v_now - make_interval(secs => p_terms.job_wait_ms / 1000.0))
     order by s.due_at limit p_limit
   ));
@@ -35,7 +35,7 @@ begin
   from (
     select s.id, s.claimed_until, u.ordinal from unnest(v_ids) with ordinality as u (id, ordinal) cross join lateral (
       select id, claimed_until from sends
-      -- "is true" keeps other indexes away, also from a plan that was made while there were few sends.
+      -- "is true" keeps the planner from other indexes, even in a plan made while there were few sends.
       where id = u.id and (
         mode = 'live' and phase in ('ready', 'waiting', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
@@ -59,7 +59,7 @@ begin
   if v_claimed < cardinality(v_eligible) then
     return query
       update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
-        receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end
+        receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.receipt_wait_ms / 1000.0) end
       where s.id = any (v_eligible) and coalesce(s.claimed_until <= v_now, true)
       returning 'waits', s, null::integer;
   end if;
@@ -71,7 +71,7 @@ begin
   if cardinality(v_ids) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
     return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
-    -- Only turns that were claimed just now. Adding the position makes the times unique.
+    -- Only turns of sends that were claimed just now. Adding the position makes the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
       from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1

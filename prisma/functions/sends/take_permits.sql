@@ -1,10 +1,11 @@
--- Gives these sends, in their order, permits of senders that may serve them, each at the earliest time within the horizon. A send that is
--- held, or for which no sender has a permit in time, gets none. The caller holds `lock_permits`.
+-- Assigns permits to these sends, in their order, from senders that may serve them, each at the earliest time within the horizon. A send
+-- that is held, or for which no sender has a permit in time, gets none. The caller holds `lock_permits`.
 --
--- A sender gets nine tenths of its throughput as a steady rate, and a tenth of it at once, so that no second exceeds the throughput. A block that lets single messages through has permits of its own (`active_blocks`).
+-- A sender gets nine tenths of its throughput as a steady rate, and a tenth as a burst, so that no second exceeds the throughput. A block
+-- that lets single messages through has its own permits (`active_blocks`).
 create or replace function take_permits(p_ids uuid[], p_now timestamptz, p_horizon interval)
 returns table (id uuid, sender_id uuid, number text, permit_at timestamptz)
--- One plan for each connection: planning takes longer than the choice of a sender.
+-- One plan per connection: planning takes longer than choosing a sender.
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
@@ -14,7 +15,8 @@ declare
   v_position integer;
   w record;
 begin
-  -- Locks the blocks that are changed below. It must not lock permanent blocks: the provider sync locks them in a different order.
+  -- Locks the blocks that are changed below. It must not lock permanent blocks: the provider sync locks them in a different order, which
+  -- could deadlock.
   perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.cleared_at > p_now - interval '1 minute')
   order by t.cause, t.scope, t.subject, t.only_for for update;
   v_blocks := array(select b from active_blocks(p_now) b);

@@ -315,7 +315,7 @@ declare
       when 'calling' then send.status in ('sending', 'sent') and send.due_at is not null and send.claimed_at is not null
       when 'unconfirmed' then send.status = 'sent' and send.due_at is null
       when 'done' then send.status not in ('queued', 'sending') and send.due_at is null
-      -- A claim that a report has overtaken may last until the call has ended. Before a call there is none.
+      -- A claim stays until its call ends, even after a receipt. Before a call there is no claim.
       else send.phase in ('ready', 'waiting', 'backing_off', 'giving_up') and send.status in ('queued', 'sending', 'sent')
         and send.due_at is not null and send.claimed_at is null
     end then 'phase_fits'
@@ -518,7 +518,7 @@ begin
     free_quota = free_quota - (v_bucket = 'free_quota')::integer,
     credits = credits - (v_bucket = 'credit')::integer
   where id = p_account_id;
-  -- After the update, so that the entry gets its id under the account's lock: in the order in which entries count.
+  -- After the update, so that the entry's id is assigned under the account's lock and ids follow the order of changes.
   insert into ledger_entries (account_id, send_id, kind, bucket, units) values (p_account_id, p_send_id, 'reclaimed', v_bucket, 1);
   return true;
 end
@@ -556,7 +556,7 @@ create or replace function grant_credits(
 ) returns record
 language plpgsql as $$
 declare
-  -- What the column can hold, less room for the units of sends that come back.
+  -- The maximum of the column, minus room for refunded units.
   c_credits_max constant integer := 2000000000;
   v_grant ledger_entries;
 begin
@@ -565,12 +565,12 @@ begin
     outcome := 'unknown';
     return;
   end if;
-  -- What was used until now comes from the grants before this one.
+  -- Units used until now are taken from the grants before this one.
   perform expire_credits(p_account_id);
   select * into before from accounts where id = p_account_id;
   after := before;
 
-  -- Grants to one account come here one after the other, each seeing what the one before it wrote.
+  -- The lock serializes grants to one account, so that each sees the previous one.
   select * into v_grant from ledger_entries where grant_id = p_grant_id;
   if found then
     outcome := case
@@ -586,7 +586,7 @@ begin
   end if;
   insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id, reference, expires_at)
   values (p_account_id, 'granted', 'credit', p_amount, p_reason, p_grant_id, p_reference, p_expires_at) on conflict do nothing;
-  -- A grant to another account took the id meanwhile.
+  -- In the meantime, a grant to another account used the id.
   if not found then
     outcome := 'other_grant';
     return;
@@ -599,7 +599,7 @@ begin
   select p_account_id, p_expires_at, p_amount where exists (select from credit_grants where account_id = p_account_id)
   on conflict (account_id, expires_at) do update set units = credit_grants.units + excluded.units;
 
-  -- Whoever has paid is on trial no longer.
+  -- A paid account is no longer on trial.
   update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;
   outcome := 'granted';
 end
@@ -752,7 +752,7 @@ begin atomic
     from full_rate(t.scope, t.subject) as f (full_rate) where t.cause = 'limit'
     union all select null, null where t.cause <> 'limit'
   ) g
-  -- No limit takes a minute to grow back.
+  -- Every limit grows back within a minute.
   where t.failures > 0 or (t.cleared_at > p_now - interval '1 minute' and g.rate < g.full_rate);
 end;
 
@@ -789,7 +789,7 @@ create type permit_source as (
 
 create or replace function points_left_at(points integer, last_wrong_at timestamptz, at timestamptz) returns double precision
 language sql immutable as $$
-  -- Of two guesses at once, the one that is written last may be the earlier one.
+  -- Of two concurrent guesses, the one written last may be the earlier one.
   select greatest(0, points - 5 * greatest(0, extract(epoch from at - last_wrong_at))::double precision / 86400)
 $$;
 
@@ -813,7 +813,7 @@ begin
   ), available as materialized (
     select r.account_id, r.application_ids, x.blocked
     from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
-      -- The countries and languages in which the sender is blocked; an empty one is all of them.
+      -- The countries and languages in which the sender is blocked; an empty text means all.
       select array(select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)) as blocked
     ) x
     where r.removed_at is null and coalesce(s.free_at <= v_end, true) and '' <> all (x.blocked)
@@ -847,7 +847,7 @@ begin
       select s.id, s.account_id, s.expires_at from sends s
       where s.is_waiting and s.account_id = g.account_id and s.application_id = g.application_id
         and coalesce(s.country, 'ZZ') = g.country and s.locale = g.locale
-        -- The first condition is for the index, which then ends before the expired sends.
+        -- The first condition lets the index scan end before the expired sends.
         and s.expires_at > v_end and is_worth_sending(s.created_at, s.expires_at, v_end)
       order by s.expires_at desc limit a.sends for no key update skip locked
     ) w
@@ -869,7 +869,7 @@ begin
       status = case s.status when 'queued' then 'sending' else s.status end, phase = 'calling', channel = 'whatsapp', from_number = t.number,
       sender_id = t.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
       claimed_until = t.permit_at + make_interval(secs => p_terms.lease_ms / 1000.0),
-      receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + make_interval(secs => p_terms.settle_ms / 1000.0) end,
+      receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + make_interval(secs => p_terms.receipt_wait_ms / 1000.0) end,
       due_at = case s.phase when 'waiting' then p_now else s.due_at end, version = s.version + 1
     from taken t
     where s.id = any (array(select taken.id from taken)) and s.id = t.id
@@ -894,12 +894,12 @@ declare
   v_turns uuid[];
 begin
   perform lock_permits();
-  -- Read after the wait for the lock, so that times never go back. Columns store milliseconds.
+  -- Read after waiting for the lock, so that times never decrease. Columns store milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
   v_ids := coalesce(p_ids, array(
     select s.id from sends s
     where s.due_at <= statement_timestamp() and coalesce(s.claimed_until <= v_now, true)
-      -- A new send's job comes first.
+      -- New sends are left to their jobs at first.
       and (s.attempt_number > 0 or s.created_at <= v_now - make_interval(secs => p_terms.job_wait_ms / 1000.0))
     order by s.due_at limit p_limit
   ));
@@ -908,7 +908,7 @@ begin
   from (
     select s.id, s.claimed_until, u.ordinal from unnest(v_ids) with ordinality as u (id, ordinal) cross join lateral (
       select id, claimed_until from sends
-      -- "is true" keeps other indexes away, also from a plan that was made while there were few sends.
+      -- "is true" keeps the planner from other indexes, even in a plan made while there were few sends.
       where id = u.id and (
         mode = 'live' and phase in ('ready', 'waiting', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
@@ -932,7 +932,7 @@ begin
   if v_claimed < cardinality(v_eligible) then
     return query
       update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
-        receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end
+        receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.receipt_wait_ms / 1000.0) end
       where s.id = any (v_eligible) and coalesce(s.claimed_until <= v_now, true)
       returning 'waits', s, null::integer;
   end if;
@@ -944,7 +944,7 @@ begin
   if cardinality(v_ids) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
     return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
-    -- Only turns that were claimed just now. Adding the position makes the times unique.
+    -- Only turns of sends that were claimed just now. Adding the position makes the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
       from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1
@@ -955,7 +955,7 @@ $$;
 
 create or replace function take_permits(p_ids uuid[], p_now timestamptz, p_horizon interval)
 returns table (id uuid, sender_id uuid, number text, permit_at timestamptz)
--- One plan for each connection: planning takes longer than the choice of a sender.
+-- One plan per connection: planning takes longer than choosing a sender.
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
@@ -965,7 +965,8 @@ declare
   v_position integer;
   w record;
 begin
-  -- Locks the blocks that are changed below. It must not lock permanent blocks: the provider sync locks them in a different order.
+  -- Locks the blocks that are changed below. It must not lock permanent blocks: the provider sync locks them in a different order, which
+  -- could deadlock.
   perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.cleared_at > p_now - interval '1 minute')
   order by t.cause, t.scope, t.subject, t.only_for for update;
   v_blocks := array(select b from active_blocks(p_now) b);

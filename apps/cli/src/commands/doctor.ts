@@ -3,9 +3,9 @@ import {
   healthChecks,
   healthFindings,
   numberPepperCheck,
-  runbookOf,
+  runbookPath,
   skipped,
-  versionsOf,
+  keyVersions,
   webhookCheck,
   type DeploymentCheck,
   type RedisHealth,
@@ -75,7 +75,7 @@ async function examine(): Promise<DeploymentCheck[]> {
     examineRedis(config, runtime),
     examineWebhook(config.BASE_URL),
   ]);
-  const keys = config.SECRET_KEY && versionsOf(config.SECRET_KEY);
+  const keys = config.SECRET_KEY && keyVersions(config.SECRET_KEY);
   return [...(await examineDatabase(keys, redis.health)), redis.check, webhook];
 }
 
@@ -101,7 +101,7 @@ async function examineDatabase(
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     // A message with a colon says by itself what to do.
-    const todo = error.message.includes(':') ? '' : `: see ${runbookOf('postgresql_unavailable')}`;
+    const todo = error.message.includes(':') ? '' : `: see ${runbookPath('postgresql_unavailable')}`;
     return [{ check: 'database', ok: false, detail: `${error.message}${todo}.` }];
   }
 }
@@ -136,7 +136,7 @@ async function examineRedis(
   if (fault !== null) {
     const refusal = fault instanceof RefusedByRedis ? fault.reason : null;
     const reason = refusal === null ? `Redis is unavailable (${fault.message})` : fault.message;
-    const detail = `${reason}: see ${runbookOf('redis_unhealthy')}.`;
+    const detail = `${reason}: see ${runbookPath('redis_unhealthy')}.`;
     const health = { redisMs: null, redisRefusal: refusal, queues: null };
     return { check: { check: 'redis', ok: false, detail }, health };
   }

@@ -4,7 +4,7 @@ import { logRead } from '@onecode/store/operations';
 import {
   findSendAccount,
   findSendDetails,
-  timelineOf,
+  buildTimeline,
   type SendDetails,
   type TimelineEvent,
 } from '@onecode/store/reports';
@@ -47,7 +47,7 @@ function formatSend(send: SendDetails, account: { id: string; name: string }, ho
       fieldsOf(receipt, 'attempt', 'occurredAt', 'status', 'errorCode'),
     ),
     units: send.units.map((unit) => fieldsOf(unit, 'at', 'kind', 'bucket')),
-    timeline: timelineOf(send).map(eventOf),
+    timeline: buildTimeline(send).map(eventOf),
   };
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { preflight, senderState, standingBlock, type PreflightResult } from '@onecode/domain';
+import { preflight, senderState, activeBlock, type PreflightResult } from '@onecode/domain';
 import { findAccount, readSettings } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { countWorkers } from '@onecode/store/operations';
@@ -25,7 +25,7 @@ export async function findSender(database: Database, senderId: string): Promise<
 
 export function senderRow(sender: Sender) {
   const now = new Date();
-  const block = standingBlock(sender.blocks, now);
+  const block = activeBlock(sender.blocks, now);
   return {
     ...fieldsOf(sender, 'id', 'accountId', 'applicationIds', 'phoneNumberId', 'number', 'template'),
     english: sender.englishTemplateLanguage,

@@ -24,7 +24,7 @@ import {
   SIGN_UP_TRIES_MAX,
   takeSignInTry,
   takeSignUp,
-  triesOfCodes,
+  codeTriesSubject,
   useTwoFactorCode,
   type OwnSecurityChange,
   type Proof,
@@ -247,7 +247,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       const code = typedCode(body.code);
       const isAppCode = /^[0-9]{6}$/.test(code);
       const proof = isAppCode ? 'code' : 'backup_code';
-      await proveIdentity(call, triesOfCodes(person.id), proof, async () => {
+      await proveIdentity(call, codeTriesSubject(person.id), proof, async () => {
         if (!isAppCode) return callBetterAuth({ code: body.code.trim() }, '/two-factor/verify-backup-code');
         const answer = await callBetterAuth({ code }, '/two-factor/verify-totp');
         if (!(await useTwoFactorCode(context.database, person.id, code)))

@@ -4,7 +4,7 @@ import {
   afterSuccess,
   blocksOf,
   blockSubject,
-  isAbout,
+  appliesTo,
   type Block,
   type BlockSubject,
   type Send,
@@ -43,7 +43,7 @@ export async function recordSenderSuccess(
   const isUntrusted = isReportedByAccount(accountId, success);
   for (const block of blocks) {
     if (
-      !isAbout(block, send) ||
+      !appliesTo(block, send) ||
       (isUntrusted && block.scope !== 'sender') ||
       afterSuccess(block, new Date(), success) === null
     )

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   afterSameRefusals,
-  isAbout,
+  appliesTo,
   isSenderFailure,
   postponeOrFail,
   releaseClaim,
@@ -159,7 +159,7 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: 
   if (!hasPermit || performance.now() >= Math.min(permitAt + CALL_DELAY_MS_MAX, expiresAt))
     return { kind: (await release()) === 'released' ? 'released' : 'stale' };
   // A response to another message, or an operator, may have blocked the sender after the claim.
-  if (sender.blocks.some((block) => isAbout(block, send) && block.since > claimedAt)) {
+  if (sender.blocks.some((block) => appliesTo(block, send) && block.since > claimedAt)) {
     await release();
     return { kind: 'reassign' };
   }

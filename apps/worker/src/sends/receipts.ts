@@ -1,7 +1,7 @@
 import {
   agreesWith,
   foldReceipts,
-  isLost,
+  isUndelivered,
   isSenderFailure,
   mayFail,
   type Receipt,
@@ -92,7 +92,7 @@ async function recordReport(
   const { senderId, startedAt } = attempt;
   if (identityHash !== undefined && (await recordIdentity(database, send.id, identityHash)))
     metrics.identityChanges.inc({ application_id: send.applicationId });
-  if (failure === null || senderId === null || isLost(attempt)) return true;
+  if (failure === null || senderId === null || isUndelivered(attempt)) return true;
   if (isSenderFailure(failure) && agreesWith(failure, attempt))
     await recordSenderFailure(context, { senderId, startedAt, source: 'receipt' }, send, failure);
   // crash point: worker before failed receipt

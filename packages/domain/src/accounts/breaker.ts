@@ -1,28 +1,27 @@
-/** When the fraud breaker blocks an account's sends to a country, as set for the account. */
+/** An account's rule for when the fraud breaker blocks its sends to a country. */
 export interface BreakerRule {
   /** The percentage of unverified codes that trips the breaker, 1 to 100. */
   unverifiedPercent: number;
-  /** Fewer sends prove nothing, whatever people say of them. */
+  /** The breaker never trips on fewer sends. */
   minSends: number;
 }
 
-/** An account's latest sends to one country, of those that people had the time to verify. */
+/** An account's latest sends to one country that people had time to verify. */
 export interface BreakerEvidence {
   sends: number;
-  /** Those whose code was not verified, and those that their recipients deny, whoever verified them. */
+  /** Sends without a verified code, and denied sends, verified or not. */
   unverified: number;
-  /** People who say that they did not request a code; each counts once. */
+  /** People who reported that they did not request a code, each counted once. */
   denying: number;
 }
 
-/** Few of the people who get a code that they did not request say so: one who does stands for this many unverified sends. */
+/** Few people report a code that they did not request, so one report counts as this many unverified sends. */
 const DENIAL_WEIGHT = 10;
 
 /**
- * Whether so few codes are verified that the sends look like traffic pumping: made to earn on the messages, not to sign anybody in.
- * Each person who denies a request adds `DENIAL_WEIGHT` - 1 unverified sends that nobody made, which never stand for traffic: otherwise
- * five people could block a country by themselves.
- * Judged by country, because fraud goes where a message costs most.
+ * Returns whether so few codes are verified that the sends look like traffic pumping: fraud that earns on the messages themselves. Each
+ * person who denies a request adds `DENIAL_WEIGHT` - 1 assumed unverified sends. These do not count toward `minSends`; otherwise five
+ * people could block a country. Judged per country, because fraud targets the countries where a message costs most.
  */
 export function breakerTrips(rule: BreakerRule, { sends, unverified, denying }: BreakerEvidence): boolean {
   const unseen = denying * (DENIAL_WEIGHT - 1);

@@ -1,13 +1,13 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { MailFacts, MailKind } from './mail.js';
 
-/** What a webhook is told: its kind, and what it tells besides the account. No send, number, code or key. */
+/** An event for a webhook: its type, and its data in addition to the account. It contains no send, number, code or key. */
 export interface AccountEvent {
   type: 'balance.low' | 'breaker.tripped' | 'breaker.resumed' | 'sender.blocked' | 'webhook.test';
   data: Readonly<Record<string, string | number | null>>;
 }
 
-/** The events of what an account's admins get mails of. */
+/** The events for the mails that an account's admins get. */
 export const EVENTS: { readonly [Kind in MailKind]?: (facts: MailFacts[Kind]) => AccountEvent } = {
   low_balance: ({ left, below, perDay }) => ({
     type: 'balance.low',
@@ -23,13 +23,13 @@ export const EVENTS: { readonly [Kind in MailKind]?: (facts: MailFacts[Kind]) =>
   }),
 };
 
-/** The event of somebody who lets sends to a country go on before the breaker does. */
+/** Returns the event for a person who ends the breaker's block of a country early. */
 export const breakerResumed = (country: string): AccountEvent => ({
   type: 'breaker.resumed',
   data: { country },
 });
 
-/** The event that tells of nothing. */
+/** The event of a test delivery. */
 export const TEST_EVENT: AccountEvent = { type: 'webhook.test', data: {} };
 
 const SECRET_PREFIX = 'whsec_';
@@ -40,5 +40,5 @@ export function signEvent(secret: string, id: string, timestamp: number, body: s
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }
 
-/** A new secret of a webhook, as Standard Webhooks writes it. */
+/** Returns a new webhook secret in the format of Standard Webhooks. */
 export const newEventSecret = (): string => SECRET_PREFIX + randomBytes(32).toString('base64');

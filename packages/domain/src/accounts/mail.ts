@@ -2,23 +2,23 @@ import type { FindingName } from '../health/findings.js';
 
 type Nothing = Record<string, never>;
 
-/** A key that somebody made or revoked. */
+/** A key that a person created or revoked. */
 interface KeyFacts {
   application: string;
-  /** The part of the key that may be shown. */
+  /** The visible part of the key. */
   hint: string;
-  /** The name of who did it; null for the staff of the service. */
+  /** The name of the person; null for the operator's staff. */
   by: string | null;
 }
 
-/** What each kind of mail tells, besides the link that some have. None is a secret. */
+/** The data of each kind of mail, in addition to the link that some have. It contains no secrets. */
 export interface MailFacts {
   password_reset: Nothing;
-  /** To an address that has signed up already, it says so. */
+  /** If the address has an account already, the mail says so. */
   sign_up: Nothing;
   /** To the new address. */
   address_change: Nothing;
-  /** `account`: null for a trial account, whose name anyone can choose. */
+  /** `account`: null for a trial account, because anyone can choose its name. */
   invitation: { account: string | null; role: string; by: string };
   password_changed: Nothing;
   two_factor_on: Nothing;
@@ -30,14 +30,14 @@ export interface MailFacts {
   address_changed: { to: string };
   key_made: KeyFacts;
   key_revoked: KeyFacts;
-  /** `host`: where events go from now on; null for nowhere. `isSecretNew`: only the secret changed. */
+  /** `host`: where events are sent now; null for nowhere. `isSecretNew`: only the secret changed. */
   webhook_changed: { host: string | null; isSecretNew: boolean; by: string | null };
   member_joined: { name: string; role: string };
   /** `perDay`: the live sends of the last day. */
   low_balance: { left: number; below: number; perDay: number };
   /** `until`: RFC 3339. */
   breaker_tripped: { country: string; sends: number; unverified: number; until: string };
-  /** `language`, `country`: of the messages that it does not send; both null where it sends none. */
+  /** `language`, `country`: of the blocked messages; both null if all messages are blocked. */
   sender_blocked: {
     senderId: string;
     number: string;
@@ -50,16 +50,16 @@ export interface MailFacts {
 
 export type MailKind = keyof MailFacts;
 
-/** The kinds that a person may do without. All others concern their own security, or were asked for. */
+/** The kinds that a person can turn off. All others concern the person's security, or were requested. */
 export const MUTABLE_MAILS = ['low_balance', 'breaker_tripped', 'sender_blocked', 'finding'] as const;
 export type MutableMail = (typeof MUTABLE_MAILS)[number];
 
-/** Of those, the ones that only staff get. */
+/** The kinds that only staff get. */
 export const STAFF_MAILS: readonly MutableMail[] = ['finding'];
 
 /**
- * The kinds that are sent before all others, the most urgent first: a person waits for the links, and may have to react to the notices.
- * All of them are limited for each person or account, so that they cannot hold each other up for long.
+ * The kinds that are sent before all others, the most urgent first: a person waits for the links, and may have to react to the notices. All
+ * of them are limited per person or account, so that they cannot delay each other for long.
  */
 export const URGENT_MAILS = [
   'password_reset',
@@ -79,9 +79,9 @@ export const URGENT_MAILS = [
 ] as const satisfies readonly MailKind[];
 
 /**
- * Seconds from a failed try to the next: they double from two on, up to an hour, with a tenth as jitter.
+ * Returns the seconds from a failed attempt to the next: two, doubling up to an hour, plus up to a tenth as jitter.
  *
- * @param tries those that were made, 1 at least
+ * @param tries the number of attempts so far, at least 1
  * @param random a number from 0 up to, not including, 1
  */
 export function outboxRetrySeconds(tries: number, random: number): number {

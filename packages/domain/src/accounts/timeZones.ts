@@ -10,10 +10,10 @@ const FORMATS: Readonly<Record<keyof typeof BUCKET_MS, Intl.DateTimeFormatOption
 };
 
 /**
- * Returns when the local hours or days of a span begin: the first at or before `from`, the last before `to`. A day of a clock change has 23
- * or 25 hours, and a day that a zone skipped is left out.
+ * Returns when the local hours or days of a period start: the first at or before `from`, the last before `to`. A day of a clock change has
+ * 23 or 25 hours, and a day that a zone skipped is omitted.
  *
- * @param timeZone an IANA name, a legacy one such as `Asia/Calcutta` included
+ * @param timeZone an IANA name, including legacy ones such as `Asia/Calcutta`
  * @throws UnknownTimeZone
  */
 export function bucketStarts(
@@ -21,7 +21,7 @@ export function bucketStarts(
   { from, to }: { from: Date; to: Date },
   timeZone: string,
 ): Date[] {
-  const format = formatOf(FORMATS[bucket], timeZone);
+  const format = createFormat(FORMATS[bucket], timeZone);
   const nameAt = (time: number): string => format.format(time);
   const usualMs = BUCKET_MS[bucket];
   const nextStart = (start: number): number => {
@@ -37,11 +37,11 @@ export function bucketStarts(
   return starts;
 }
 
-function formatOf(options: Intl.DateTimeFormatOptions, timeZone: string): Intl.DateTimeFormat {
+function createFormat(options: Intl.DateTimeFormatOptions, timeZone: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en', { ...options, timeZone });
   } catch {
-    throw new UnknownTimeZone(`there is no time zone ${timeZone}`);
+    throw new UnknownTimeZone(`unknown time zone: ${timeZone}`);
   }
 }
 

@@ -1,63 +1,63 @@
 import { canonicalNumber } from '../recipients/canonicalNumber.js';
-import { runbookOf } from './findings.js';
+import { runbookPath } from './findings.js';
 import { describeFinding, type Finding } from './healthFindings.js';
 import type { Keyring } from '../security/keyring.js';
 import { recipientKeys } from '../recipients/numberKeys.js';
 import { isMasked } from '../recipients/recipient.js';
 
-/** What was looked at, whether it is well, and what was found: if not well, with what to do. */
+/** A check's name, whether it passed, and its finding; if it failed, with what to do. */
 export interface DeploymentCheck {
   check: string;
-  /** Null where nobody looked. */
+  /** Null if the check could not be made. */
   ok: boolean | null;
   detail: string;
 }
 
-/** What PostgreSQL tells of itself and of what is stored. */
+/** PostgreSQL's facts about itself and the stored data. */
 export interface DatabaseFacts {
-  /** `18.4` for example. */
+  /** For example `18.4`. */
   version: string;
   settings: Readonly<Record<string, string>>;
-  /** How far this machine's clock is ahead of the database's, as far as the time of an answer lets one know. */
+  /** By how much this machine's clock is ahead of the database's, minus the duration of the round trip. */
   clockAheadMs: number;
   connections: { used: number; most: number };
-  /** What the role of this address may not do, or null. If anything, nothing is known of the schema, nor of all that follows. */
+  /** The missing rights of this address's role, or null. If rights are missing, the schema and all later fields are unknown. */
   rightsFault: string | null;
-  /** Why this release cannot work with the schema, or null. If it cannot, all that follows is empty and says nothing. */
+  /** Why this release cannot work with the schema, or null. If it cannot, all later fields are empty. */
   schemaFault: string | null;
   processes: readonly {
     id: string;
     kind: string;
     release: string;
     state: 'running' | 'stopped' | 'silent';
-    /** As `clockAheadMs` above, of the process. */
+    /** The process's `clockAheadMs`, as above. */
     clockAheadMs: number;
   }[];
-  /** Versions of the keys that encrypted senders' tokens and the codes that may still go out. */
+  /** Versions of the keys that encrypted senders' tokens and the codes that may still be sent. */
   keyVersions: readonly number[];
-  /** `account`: the name of the one that it belongs to, or null for a sender that all share. */
+  /** `account`: the name of the sender's account; null for a shared sender. */
   senders: readonly { state: string; account: string | null }[];
-  /** The names of accounts that send by senders of their own, and have none. */
+  /** The names of accounts that use only their own senders, and have none. */
   accountsWithoutSender: readonly string[];
 }
 
 const CONNECTIONS_SHARE_MAX = 0.8;
 const CLOCK_MS_MAX = 5_000;
-/** Off, a crash may lose what an answer of the API promised. */
+/** If these are off, a crash may lose sends that the API has accepted. */
 const DURABLE_SETTINGS = ['fsync', 'full_page_writes'] as const;
 const SYNCHRONOUS: ReadonlySet<string> = new Set(['on', 'local', 'remote_write', 'remote_apply']);
 
 const ok = (check: string, detail: string): DeploymentCheck => ({ check, ok: true, detail });
 const bad = (check: string, detail: string): DeploymentCheck => ({ check, ok: false, detail });
 
-/** A check that could not be made, which is no fault: `variable` would let it be made. */
+/** Returns a check that could not be made, which is not a fault. Setting `variable` would enable it. */
 export const skipped = (check: string, variable: string): DeploymentCheck => ({
   check,
   ok: null,
   detail: `Skipped: set ${variable} to check this.`,
 });
 
-/** Judges what PostgreSQL tells. @param keys the versions in SECRET_KEY; null without it */
+/** Checks PostgreSQL's facts. @param keys the versions in SECRET_KEY; null if it is not set */
 export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | null): DeploymentCheck[] {
   const server = [
     ok('database', `PostgreSQL ${facts.version} answers.`),
@@ -68,7 +68,7 @@ export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | n
   const { rightsFault, schemaFault } = facts;
   const faulty = (check: string, fault: string): DeploymentCheck =>
     bad(check, `${fault[0]!.toUpperCase()}${fault.slice(1)}.`);
-  // Nothing that is stored could be read: an empty list of senders is not a database without senders.
+  // The stored data could not be read: an empty list of senders would be misleading.
   if (rightsFault !== null) return [...server, faulty('database_rights', rightsFault)];
   if (schemaFault !== null) return [...server, faulty('schema', schemaFault)];
   return [
@@ -100,10 +100,10 @@ function connections({ connections: { used, most } }: DatabaseFacts): Deployment
 }
 
 function clocks({ clockAheadMs, processes: all }: DatabaseFacts): DeploymentCheck {
-  const told = all
+  const processClocks = all
     .filter(({ state }) => state === 'running')
     .map((one) => ({ clock: `${one.kind} ${one.id}`, aheadMs: one.clockAheadMs }));
-  const off = [{ clock: 'this machine', aheadMs: clockAheadMs }, ...told]
+  const off = [{ clock: 'this machine', aheadMs: clockAheadMs }, ...processClocks]
     .filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_MS_MAX)
     .map(({ clock, aheadMs }) => {
       const seconds = Math.abs(aheadMs / 1_000).toFixed(1);
@@ -171,7 +171,7 @@ function senders({ senders: all, accountsWithoutSender }: DatabaseFacts): Deploy
 const ownerName = (account: string | null): string =>
   account === null ? 'those that all accounts share' : `the account ${account}`;
 
-/** Whether the keys of numbers here are those that the API writes. @param pepper null where it is not set */
+/** Checks whether the number keys made here match those that the API writes. @param pepper null if it is not set */
 export function numberPepperCheck(
   latest: { recipient: string; recipientKey: string } | null,
   pepper: Keyring | null,
@@ -187,24 +187,24 @@ export function numberPepperCheck(
       );
 }
 
-/** One check for each finding of the health page, or one that there is none. What operators wanted is no fault. */
+/** Returns one check for each finding of the health page, or one for no findings. An operator's holds and pauses are not faults. */
 export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   if (findings.length === 0) return [ok('health', 'The health page finds nothing.')];
   return findings.map((finding) => {
     const { name, severity, owner } = finding;
     const { sentence, remedy } = describeFinding(finding);
-    const whose = finding.account === undefined ? [] : [`account ${finding.account.name}`];
-    const about = [severity, owner, ...whose, ...aboutOf(finding)].join(', ');
+    const accounts = finding.account === undefined ? [] : [`account ${finding.account.name}`];
+    const about = [severity, owner, ...accounts, ...listSubjects(finding)].join(', ');
     return {
       check: `health_${name}`,
       ok: owner === 'held',
-      detail: `${about}: ${sentence} ${remedy} Steps: ${runbookOf(name)}`,
+      detail: `${about}: ${sentence} ${remedy} Steps: ${runbookPath(name)}`,
     };
   });
 }
 
-/** What a finding is about, where there may be several of its kind, and what blocks senders. */
-function aboutOf({ template, failures, blocks }: Finding): string[] {
+/** Returns what a finding is about, if there may be several of its kind, and what blocks senders. */
+function listSubjects({ template, failures, blocks }: Finding): string[] {
   if (template !== undefined) return [`template ${template.template} ${template.language}`];
   if (blocks !== undefined)
     return [...new Set(blocks.map(({ number, reason }) => `${number} ${reason.replace(/\.$/, '')}`))];
@@ -218,7 +218,7 @@ function aboutOf({ template, failures, blocks }: Finding): string[] {
 }
 
 /**
- * Judges the answer of `BASE_URL/webhooks/whatsapp` to a handshake with a wrong token, which the API refuses with a problem.
+ * Checks the response of `BASE_URL/webhooks/whatsapp` to a handshake with a wrong token, which the API rejects with a problem.
  *
  * @param answer its status and content type, or why there is none
  */

@@ -1,6 +1,6 @@
 import type { BacklogName } from './healthStatistics.js';
 
-/** Who has to act. `held`: operators stopped something on purpose. */
+/** Who has to act. `held`: operators placed a hold or a pause on purpose. */
 export type Owner = 'us' | 'redis' | 'postgresql' | 'meta' | 'held';
 export type Severity = 'degraded' | 'failing';
 
@@ -221,4 +221,4 @@ export const KNOWN_FINDINGS: readonly { name: FindingName; owner: Owner; severit
 );
 
 /** Returns the address of a finding's steps. */
-export const runbookOf = (name: FindingName): string => `docs/runbooks.md#${name}`;
+export const runbookPath = (name: FindingName): string => `docs/runbooks.md#${name}`;

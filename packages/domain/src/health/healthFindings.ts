@@ -12,8 +12,8 @@ import type { FailureReason } from '../sends/send.js';
 import {
   endedOfOthers,
   endedSends,
-  endOf,
-  sumOf,
+  sumEnded,
+  sumMatching,
   type TrafficCount,
   type WebhookResult,
 } from '../sends/traffic.js';
@@ -23,15 +23,15 @@ export interface Finding {
   cause: CauseOf<FindingName>;
   owner: Owner;
   severity: Severity;
-  /** The account whose own senders are affected; then it is `degraded` at most. */
+  /** Set if an account's own senders are affected; then it is `degraded` at most. */
   account?: SenderAccount;
   /** `serving`: the senders that still serve its language. */
   template?: BlockedTemplate & { serving: number };
   failures?: Failures;
-  /** What blocks which senders, and how many senders there are. */
+  /** The blocked senders with their blocks, and how many senders there are. */
   blocks?: readonly (SenderBlock & { senderId: string; number: string })[];
   senders?: number;
-  /** Numbers whose quality is low. */
+  /** Numbers with low quality. */
   lowQuality?: readonly { senderId: string; number: string }[];
 }
 
@@ -62,11 +62,11 @@ export function subjectOf({ name, cause, account, template, failures, blocks }: 
     failures?.country ??
     failures?.senderId ??
     (cause === 'reason' ? failures?.reason : undefined) ??
-    (cause === 'refused' ? codeOf(blocks![0]!) : undefined);
+    (cause === 'refused' ? faultCode(blocks![0]!) : undefined);
   return [account?.id, hasCauses ? cause : undefined, detail].filter((part) => part !== undefined).join(' ');
 }
 
-const codeOf = ({ errorCode, reason }: SenderBlock): string => String(errorCode ?? reason);
+const faultCode = ({ errorCode, reason }: SenderBlock): string => String(errorCode ?? reason);
 
 interface Thresholds {
   degraded: number;
@@ -79,7 +79,7 @@ const RESPONSE_MS: Thresholds = { degraded: 200, failing: 1_000 };
 const CONNECTIONS: Thresholds = { degraded: 0.8, failing: 0.95 };
 /** Loops record a heartbeat every five seconds. */
 const LOOP_SECONDS: Thresholds = { degraded: 10, failing: 20 };
-/** A due send is taken within moments, a new one whose job was lost after two seconds. */
+/** A due send is taken within moments, a new one without a job after two seconds. */
 const DUE_SECONDS: Thresholds = { degraded: 5, failing: 15 };
 const RECEIPT_SECONDS: Thresholds = { degraded: 15, failing: 60 };
 /** Retention runs every minute. A day is a promise in a privacy notice. */
@@ -138,7 +138,7 @@ function found<Name extends FindingName>(
 }
 
 /** Returns the severity of a value that should be low. */
-function severityOf(value: number, { degraded, failing }: Thresholds): Severity | null {
+function judgeValue(value: number, { degraded, failing }: Thresholds): Severity | null {
   if (value >= failing) return 'failing';
   return value >= degraded ? 'degraded' : null;
 }
@@ -147,8 +147,8 @@ const postgresql: Rule = ({ postgresqlMs, connections, ...statistics }) => {
   if (postgresqlMs === null) return found('postgresql_unavailable', 'unavailable', 'failing');
   const { waiting, provider, receipts, traffic } = statistics;
   const isLate = [connections, waiting, provider, receipts, traffic].includes(null);
-  const slow = severityOf(postgresqlMs, RESPONSE_MS) ?? (isLate ? 'degraded' : null);
-  const full = connections && severityOf(connections.used / connections.most, CONNECTIONS);
+  const slow = judgeValue(postgresqlMs, RESPONSE_MS) ?? (isLate ? 'degraded' : null);
+  const full = connections && judgeValue(connections.used / connections.most, CONNECTIONS);
   return full === null
     ? found('postgresql_overloaded', 'slow', slow)
     : found('postgresql_overloaded', 'connections', full);
@@ -162,9 +162,9 @@ const redis: Rule = ({ redisMs, redisRefusal, queues }) => {
 
 const workers: Rule = ({ workers: running, loops, waiting, receipts, retention }) => [
   ...found('no_workers', 'none', running === 0 ? 'failing' : null),
-  ...found('workers_behind', 'loops', loops && severityOf(secondsSinceLoops(loops), LOOP_SECONDS)),
-  ...found('workers_behind', 'sends', severityOf(waiting?.due.oldestSeconds ?? 0, DUE_SECONDS)),
-  ...found('workers_behind', 'receipts', severityOf(receipts?.oldestDueSeconds ?? 0, RECEIPT_SECONDS)),
+  ...found('workers_behind', 'loops', loops && judgeValue(secondsSinceLoops(loops), LOOP_SECONDS)),
+  ...found('workers_behind', 'sends', judgeValue(waiting?.due.oldestSeconds ?? 0, DUE_SECONDS)),
+  ...found('workers_behind', 'receipts', judgeValue(receipts?.oldestDueSeconds ?? 0, RECEIPT_SECONDS)),
   ...found('workers_behind', 'retention', (retention?.seconds ?? 0) >= OVERDUE_SECONDS ? 'degraded' : null),
 ];
 
@@ -191,7 +191,7 @@ interface Pool {
 
 /** Finds what is wrong with senders, for each pool separately. Findings about an account's own senders are tickets: only the account can fix them. */
 const senders: Rule = (statistics) =>
-  poolsOf(statistics).flatMap((pool) => {
+  groupByPool(statistics).flatMap((pool) => {
     const findings = [
       ...misconfigured(pool),
       ...blockedSenders(pool),
@@ -205,7 +205,7 @@ const senders: Rule = (statistics) =>
       : findings.map((finding): Finding => ({ ...finding, severity: 'degraded', account }));
   });
 
-function poolsOf({ senders: all, waiting, ownWaiting }: HealthStatistics): Pool[] {
+function groupByPool({ senders: all, waiting, ownWaiting }: HealthStatistics): Pool[] {
   if (all === null) return [];
   const accounts = new Map(
     [...all, ...(ownWaiting ?? [])].flatMap(({ account }) => (account ? [[account.id, account]] : [])),
@@ -241,7 +241,7 @@ function misconfigured(pool: Pool): Finding[] {
     ({ isConfiguration, onlyFor }, _, blocks) =>
       isConfiguration && !blocks.some((block) => block.template !== null && block.onlyFor === onlyFor),
   );
-  return groupBlocks(faults, codeOf).flatMap((blocks) =>
+  return groupBlocks(faults, faultCode).flatMap((blocks) =>
     found('sender_misconfigured', 'refused', 'failing', { blocks, senders: pool.senders.length }),
   );
 }
@@ -300,8 +300,8 @@ function capacity(pool: Pool, traffic: readonly TrafficCount[]): Finding[] {
     (onlyFor === 'en' || onlyFor === 'pt-BR') && countServing(pool, onlyFor) === 0;
   if (all.every(({ state }) => state !== 'active') || blocksOf(all, isUnserved).length > 0) return [];
   const areOthersServed =
-    (waiting.othersSeconds ?? 0) < BUSY_SECONDS.failing && accountsOf('delivered', traffic) > 1;
-  const severity = severityOf(waiting.oldestSeconds ?? 0, BUSY_SECONDS);
+    (waiting.othersSeconds ?? 0) < BUSY_SECONDS.failing && countAccounts('delivered', traffic) > 1;
+  const severity = judgeValue(waiting.oldestSeconds ?? 0, BUSY_SECONDS);
   return found('insufficient_senders', 'busy', severity && areOthersServed ? 'degraded' : severity);
 }
 
@@ -312,15 +312,15 @@ const provider: Rule = ({ provider: calls }) =>
         ...found(
           'provider_unhealthy',
           'errors',
-          calls.calls < CALLS_MIN ? null : severityOf(calls.failing / calls.calls, FAILING_CALLS),
+          calls.calls < CALLS_MIN ? null : judgeValue(calls.failing / calls.calls, FAILING_CALLS),
         ),
-        ...found('provider_unhealthy', 'slow', severityOf(calls.secondsP95 ?? 0, LATENCY_SECONDS)),
+        ...found('provider_unhealthy', 'slow', judgeValue(calls.secondsP95 ?? 0, LATENCY_SECONDS)),
       ];
 
 /** Each message has at least one receipt: `sent`, or a later one. */
 function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null {
   const counted = (event: TrafficCount['event']): number =>
-    sumOf(traffic?.twoMinutes ?? [], (count) => count.event === event);
+    sumMatching(traffic?.twoMinutes ?? [], (count) => count.event === event);
   const accepted = counted('accepted');
   if (accepted < ACCEPTED_MIN) return null;
   const reported = Math.max(
@@ -328,7 +328,7 @@ function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null 
     counted('receipt_delivered') + counted('receipt_failed'),
     counted('receipt_read'),
   );
-  return severityOf(1 - reported / accepted, UNREPORTED);
+  return judgeValue(1 - reported / accepted, UNREPORTED);
 }
 
 /**
@@ -337,9 +337,9 @@ function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null 
  */
 const webhooks: Rule = ({ traffic }) => {
   const counted = (result: WebhookResult): number =>
-    sumOf(traffic?.fiveMinutes ?? [], ({ event, reason }) => event === 'webhook' && reason === result);
+    sumMatching(traffic?.fiveMinutes ?? [], ({ event, reason }) => event === 'webhook' && reason === result);
   const accepted = (counts: readonly TrafficCount[] = []): number =>
-    sumOf(counts, ({ event }) => event === 'accepted');
+    sumMatching(counts, ({ event }) => event === 'accepted');
   const isLate = accepted(traffic?.fiveMinutes) > accepted(traffic?.twoMinutes);
   const missing = missingReceipts(traffic);
   const isCause = missing !== null || (counted('accepted') === 0 && isLate);
@@ -395,13 +395,13 @@ function failing(
   subject: Pick<Failures, 'country' | 'senderId'> = {},
   thresholds = FAILED,
 ): Finding[] {
-  const { delivered, failed, reason } = endOf(group);
+  const { delivered, failed, reason } = sumEnded(group);
   const ended = delivered + failed;
-  const severity = ended < ENDED_MIN ? null : severityOf(failed / ended, thresholds);
+  const severity = ended < ENDED_MIN ? null : judgeValue(failed / ended, thresholds);
   const isOfOne = isOfOneAccount(group, all, thresholds.failing);
   return found('sends_failing', cause, severity && isOfOne ? 'degraded' : severity, {
     owner: reason === 'expired_before_delivery' ? 'us' : 'meta',
-    failures: { ...subject, reason, failed, ended, accounts: accountsOf('failed', group) },
+    failures: { ...subject, reason, failed, ended, accounts: countAccounts('failed', group) },
   });
 }
 
@@ -425,12 +425,12 @@ export function isLateForOneAccount({ traffic }: Pick<HealthStatistics, 'traffic
       return [{ ...count, event: count.reason === 'late' ? 'failed' : 'delivered' }];
     return count.event === 'failed' && count.reason !== 'rejected_by_provider' ? [count] : [];
   });
-  const { delivered, failed } = endOf(counts);
+  const { delivered, failed } = sumEnded(counts);
   return failed / (delivered + failed) >= LATE_SHARE && isOfOneAccount(counts, counts, LATE_SHARE);
 }
 
 /** Returns how many accounts have sends that ended so. */
-const accountsOf = (end: 'delivered' | 'failed', counts: readonly TrafficCount[]): number =>
+const countAccounts = (end: 'delivered' | 'failed', counts: readonly TrafficCount[]): number =>
   new Set(counts.filter(({ event }) => event === end).map(({ accountId }) => accountId)).size;
 
 /** The SMTP server accepts no emails, or some were given up after a day. */

@@ -26,7 +26,7 @@ export interface RedisHealth {
 export interface Backlog {
   count: number;
   oldestSeconds: number | null;
-  /** The same without the account whose send has waited longest. */
+  /** The same without the account of the send that has waited longest. */
   othersSeconds: number | null;
   /** Until the first of their codes expires. */
   expirySeconds: number | null;
@@ -66,14 +66,14 @@ export interface BlockedTemplate {
   at: string;
 }
 
-/** What keeps a sender from sending: everything, or in one language or to one country. Times are RFC 3339. */
+/** A block of a sender: of all messages, or of one language or country. Times are RFC 3339. */
 export interface SenderBlock extends Pick<
   Block,
   'cause' | 'onlyFor' | 'errorCode' | 'reason' | 'isConfiguration'
 > {
   since: string;
   until: string | null;
-  /** Of the provider's block of one language. */
+  /** Only for the provider's block of one language. */
   template: BlockedTemplate | null;
 }
 
@@ -84,7 +84,7 @@ export interface SenderStatistics {
   /** Masked: the calling code and the last digits. */
   number: string;
   state: SenderState;
-  /** The one that blocks it wholly is first. A configuration fault stays until it is cleared, or an operator resumes the sender. */
+  /** A block of all messages is first. A block for a configuration fault stays until it is cleared, or an operator resumes the sender. */
   blocks: readonly SenderBlock[];
   /** Whether the provider rates the number's quality as low. */
   hasLowQuality: boolean;
@@ -98,7 +98,7 @@ export interface HealthStatistics {
   redisRefusal: RedisRefusal | null;
   connections: { used: number; most: number } | null;
   queues: readonly { isPaused: boolean }[] | null;
-  /** Sends that are due, that wait for a shared sender, that are held, and that are under way. */
+  /** Sends that are due, that wait for a shared sender, that are held, and that are in progress. */
   waiting: Record<BacklogName, Backlog> | null;
   /** Sends that wait for their accounts' own senders. */
   ownWaiting: readonly OwnBacklog[] | null;
@@ -110,7 +110,7 @@ export interface HealthStatistics {
     secondsP95: number | null;
   } | null;
   receipts: { oldestDueSeconds: number | null } | null;
-  /** How long ago the oldest send should have been deleted; negative before that, null without one. */
+  /** By how many seconds the oldest send is overdue for deletion; negative if none is overdue, null without sends. */
   retention: { seconds: number | null } | null;
   traffic: RecentTraffic | null;
   /** The last run of each loop of each worker. */
@@ -118,6 +118,6 @@ export interface HealthStatistics {
   /** How many workers run. */
   workers: number | null;
   senders: readonly SenderStatistics[] | null;
-  /** The emails that wait, and the number that was given up within a day. */
+  /** The waiting emails, and the number given up within a day. */
   mails: { oldestSeconds: number | null; givenUp: number } | null;
 }

@@ -1,24 +1,24 @@
-/** A migration that takes away what older releases need. */
+/** A migration that removes something older releases need. */
 export interface Contract {
   migration: string;
-  /** The oldest release that works without it, X.Y.Z; null when only those releases do that know the migration. */
+  /** The oldest release that works after it, X.Y.Z; null if only releases that contain the migration do. */
   oldestRelease: string | null;
 }
 
-/** What a migration takes away whose name says `_contract_` or `_contract_since_X_Y_Z_`; null for all others. */
-export function contractOf(migration: string): Contract | null {
+/** Returns the contract of a migration with a name that contains `_contract_` or `_contract_since_X_Y_Z_`; null for all others. */
+export function parseContract(migration: string): Contract | null {
   const match = /^\d+_contract(?:_since_(\d+)_(\d+)_(\d+))?_/.exec(migration);
   if (match === null) return null;
   return { migration, oldestRelease: match[1] === undefined ? null : match.slice(1, 4).join('.') };
 }
 
-/** What a release brings: its version, X.Y.Z, and the names of its migrations in their order. */
+/** A release: its version, X.Y.Z, and the names of its migrations in order. */
 export interface Release {
   version: string;
   migrations: readonly string[];
 }
 
-/** A process that was heard of lately. */
+/** A process that was seen recently. */
 export interface RunningProcess {
   kind: 'api' | 'worker' | 'console';
   release: string;
@@ -26,23 +26,23 @@ export interface RunningProcess {
   lastMigration: string;
 }
 
-/** Compares two versions X.Y.Z: below 0 when `one` is older. What follows a hyphen is older than the version without it. */
+/** Compares two versions X.Y.Z: negative if `one` is older. A version with a hyphen suffix is older than the same version without it. */
 export function compareReleases(one: string, other: string): number {
-  const [a, b] = [partsOf(one), partsOf(other)];
+  const [a, b] = [parseVersion(one), parseVersion(other)];
   return (
     a.numbers.map((part, index) => part - b.numbers[index]!).find((part) => part !== 0) ?? a.rank - b.rank
   );
 }
 
-function partsOf(version: string): { numbers: number[]; rank: number } {
+function parseVersion(version: string): { numbers: number[]; rank: number } {
   const match = /^(\d+)\.(\d+)\.(\d+)(-)?/.exec(version);
-  if (match === null) throw new Error(`no version: ${version}`);
+  if (match === null) throw new Error(`not a version: ${version}`);
   return { numbers: match.slice(1, 4).map(Number), rank: match[4] === undefined ? 0 : -1 };
 }
 
 /**
- * Why a release cannot work with a database, in a sentence; null when it can. A newer schema is fine as long as its migrations only added
- * something, or took away what this release does not need.
+ * Returns in one sentence why a release cannot work with a database; null if it can. A newer schema is accepted if its migrations only
+ * added something, or removed nothing that this release needs.
  *
  * @param applied names of the applied migrations
  */
@@ -54,7 +54,7 @@ export function schemaFault(release: Release, applied: readonly string[]): strin
   }
   const contract = applied
     .filter((name) => !release.migrations.includes(name))
-    .flatMap((name) => contractOf(name) ?? [])
+    .flatMap((name) => parseContract(name) ?? [])
     .find(
       ({ oldestRelease }) => oldestRelease === null || compareReleases(release.version, oldestRelease) < 0,
     );
@@ -65,7 +65,9 @@ export function schemaFault(release: Release, applied: readonly string[]): strin
   }`;
 }
 
-/** What contracting migrations would break now, a sentence each. @param seen releases of which a process has run on this database */
+/**
+ * Returns what contracting migrations would break now, one sentence each. @param seen releases of which a process has run on this database
+ */
 export function contractFaults(
   pending: readonly Contract[],
   processes: readonly RunningProcess[],
@@ -89,7 +91,7 @@ export function contractFaults(
   });
 }
 
-/** Processes by kind and release, as `2 × api of release 0.9.0`. */
+/** Returns the number of processes by kind and release, such as `2 × api of release 0.9.0`. */
 function describe(processes: readonly RunningProcess[]): string[] {
   const counts = new Map<string, number>();
   for (const { kind, release } of processes) {

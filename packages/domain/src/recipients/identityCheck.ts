@@ -1,3 +1,3 @@
-/** What an application does when a number may have changed hands: nothing, say so and send all the same, or refuse. */
+/** What an application does if a number's owner may have changed: nothing, report it and send anyway, or refuse. */
 export const IDENTITY_CHECKS = ['off', 'observe', 'enforce'] as const;
 export type IdentityCheck = (typeof IDENTITY_CHECKS)[number];

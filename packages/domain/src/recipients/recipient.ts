@@ -13,17 +13,17 @@ import { trimOuter } from '../security/trimOuter.js';
 
 export interface PhoneRecipient {
   kind: 'phone';
-  /** The requested number, normalised. It is shown and sent. */
+  /** The requested number, normalized. This form is shown and sent. */
   e164: string;
   /** See `canonicalNumber`. */
   canonical: string;
-  /** An ISO 3166 code, or null for numbers of no country. A range that is not known counts as its calling code's main country. */
+  /** An ISO 3166 code, or null for numbers without a country. An unknown range counts as its calling code's main country. */
   country: string | null;
-  /** Whether the number's owner may earn by a message or call, or it costs far more than to other numbers. */
+  /** Whether the number's owner may earn by a message or call, or it costs far more than other numbers. */
   isPremiumRate: boolean;
 }
 
-/** What the `to` of a request names. */
+/** The parsed `to` of a request. */
 export type Recipient = PhoneRecipient | { kind: 'email' } | InvalidRecipient;
 
 export interface InvalidRecipient {
@@ -37,7 +37,7 @@ const EMAIL =
   /^[^\s@.,:;<>()[\]"\\]+(?:\.[^\s@.,:;<>()[\]"\\]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u;
 /** The longest address that SMTP can carry (RFC 5321, 4.5.3.1.3). */
 const EMAIL_LENGTH_MAX = 254;
-/** More than any number needs with its spaces and brackets. */
+/** Longer than any number with its spaces and brackets. */
 const PHONE_LENGTH_MAX = 40;
 /** E.164 allows 15 digits; libphonenumber also reads longer numbers of some national plans, such as Germany's. */
 const E164 = /^\+[1-9][0-9]{4,14}$/;
@@ -55,19 +55,19 @@ const PREMIUM_RATE_TYPES = new Set<NumberType>([
   'PAGER',
   'VOICEMAIL',
 ]);
-/** The calling codes whose numbers of eight digits became ones of ten, and when: Ivory Coast (ARTCI) and Benin (ARCEP). */
+/** The calling codes in which numbers of eight digits got ten, and when: Ivory Coast (ARTCI) and Benin (ARCEP). */
 const TEN_DIGITS_SINCE: ReadonlyMap<string, number> = new Map([
   ['225', 2021],
   ['229', 2024],
 ]);
-/** No recipient is longer, outer spaces included. */
+/** The longest recipient, including outer spaces. */
 const TEXT_LENGTH_MAX = 1000;
 
 /**
- * Reads a recipient: an e-mail address, or a phone number with `+` and country code that may contain spaces, hyphens and round
- * brackets. Invalid are extensions, `tel:` forms, letters, text around the number, lengths that are impossible in the country, and a zero
- * behind the country code that is neither its national prefix nor part of its numbers: without the zero it may be somebody else's number.
- * Whether a range within a country is in use is not checked: ranges change faster than any table of them.
+ * Parses a recipient: an e-mail address, or a phone number with `+` and country code that may contain spaces, hyphens and round brackets.
+ * Invalid are extensions, `tel:` forms, letters, text around the number, lengths that are impossible in the country, and a zero after the
+ * country code that is neither its national prefix nor part of its numbers: the number without the zero may belong to another person. Does
+ * not check whether a range within a country is in use, because ranges change faster than any table of them.
  */
 export function parseRecipient(to: string): Recipient {
   if (to.length > TEXT_LENGTH_MAX) return { kind: 'invalid' };
@@ -82,14 +82,14 @@ export function parseRecipient(to: string): Recipient {
   const number =
     canonical === asked.number ? asked : parsePhoneNumberFromString(canonical, { extract: false });
   if (number === undefined || !number.isPossible()) return impossible(asked);
-  // The smaller tables know of each plan how its numbers begin, and no ranges.
+  // The smaller tables contain the first digits of each numbering plan, but no ranges.
   if (asked.nationalNumber.startsWith('0') && parseByPlan(compact, { extract: false })?.isValid() !== true)
     return { kind: 'invalid' };
   return {
     kind: 'phone',
     e164: asked.number,
     canonical,
-    // The first of those that share a calling code is the main one.
+    // The first country of a shared calling code is the main one.
     country: number.country ?? number.getPossibleCountries()[0] ?? null,
     isPremiumRate: isPremiumRate(number),
   };
@@ -108,10 +108,10 @@ function isPremiumRate(number: PhoneNumber): boolean {
   );
 }
 
-/** Stands for numbers of no country where a country's code is stored. ISO 3166 leaves the code to its users. */
+/** Stored as the country of numbers without one. ISO 3166 leaves the code to its users. */
 export const NO_COUNTRY = 'ZZ';
 
-/** Whether this is an ISO 3166 code (two capital letters) of a country that has phone numbers. */
+/** Returns whether this is an ISO 3166 code (two capital letters) of a country that has phone numbers. */
 export function isCountry(code: string): boolean {
   return /^[A-Z]{2}$/.test(code) && isSupportedCountry(code);
 }
@@ -119,17 +119,19 @@ export function isCountry(code: string): boolean {
 /** The ISO 3166 codes of all countries that have phone numbers. */
 export const COUNTRIES: readonly string[] = getCountries();
 
-/** The ISO 3166 codes of the countries that share a calling code such as `+44`: GB, GG, IM and JE. None for what is no such code. */
+/** Returns the ISO 3166 codes of the countries that share a calling code: GB, GG, IM and JE for `+44`. Returns none for an unknown code. */
 export const countriesOf = (callingCode: string): string[] =>
   getCountries().filter((country) => `+${getCountryCallingCode(country)}` === callingCode);
 
-/** Where a number stands in what people copy: a scheme, or the address of a chat. */
+/** The text before a number in copied links: a scheme, or the address of a chat. */
 const LINK =
   /^(?:whatsapp:(?!\/)|tel:|(?:https?:\/\/)?(?:www\.)?wa\.me\/|(?:whatsapp:\/\/|(?:https?:\/\/)?(?:api|web)\.whatsapp\.com\/)send\/?\?(?:[^#]*&)?phone=) *(?:\+|%2B)?(?=\d)([^?&#/]*).*$/is;
 
-/** The number in what people copy from contacts, chats and web pages: without invisible characters, and out of a link to a chat. */
+/**
+ * Returns the number in text copied from contacts, chats and web pages: without invisible characters, and extracted from a link to a chat.
+ */
 export function pastedNumber(text: string): string {
-  // NFKC would make a digit of a footnote's mark, such as ²: a number of another person.
+  // NFKC would turn a footnote mark such as ² into a digit, which makes another person's number.
   if (/\p{No}/u.test(text)) return text;
   return text
     .normalize('NFKC')
@@ -140,16 +142,16 @@ export function pastedNumber(text: string): string {
     .replace(LINK, '+$1');
 }
 
-/** A number without its masked digits. */
+/** Replaces the masked digits of a number. */
 const MASKED = '•••••';
-/** A masked number shows no more digits than this, and no more than half of those after the calling code. */
+/** A masked number shows at most this many digits, and at most half of those after the calling code. */
 const DIGITS_SHOWN_MAX = 4;
 
 /**
- * Masks a number down to its calling code and last digits, as in `+55 ••••• 4321`. The number of dots is always the same, so that it
- * does not tell the length.
+ * Masks a number except for its calling code and last digits, as in `+55 ••••• 4321`. The number of dots is constant, so that it does not
+ * reveal the length.
  *
- * @param e164 a number as `parseRecipient` gives it, or masked already
+ * @param e164 a number from `parseRecipient`, or a masked one
  */
 export function maskRecipient(e164: string): string {
   if (isMasked(e164)) return e164;
@@ -159,7 +161,7 @@ export function maskRecipient(e164: string): string {
   return number === undefined ? `+${MASKED} ${shown}` : `+${number.countryCallingCode} ${MASKED} ${shown}`;
 }
 
-/** Whether it is what `maskRecipient` leaves of a number. */
+/** Returns whether it is a result of `maskRecipient`. */
 export function isMasked(recipient: string): boolean {
   return recipient.includes(MASKED);
 }

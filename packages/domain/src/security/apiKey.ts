@@ -16,7 +16,7 @@ function base62(value: bigint, width: number): string {
   return text.padStart(width, '0');
 }
 
-/** CRC-32 as in ISO 3309 (the one of zip and PNG). */
+/** Returns the CRC-32 as in ISO 3309 (the one of zip and PNG). */
 function crc32(text: string): number {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(text, 'latin1')) {
@@ -28,13 +28,13 @@ function crc32(text: string): number {
 
 const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_CHARACTERS);
 
-/** Makes an API key: `ak_test_` or `ak_live_`, 160 random bits in base62, and the CRC-32 of all that, which tells a mistyped one. */
+/** Generates an API key: `ak_test_` or `ak_live_`, 160 random bits in base62, and the CRC-32 of both, which detects typing errors. */
 export function generateApiKey(mode: Mode): string {
   const body = `ak_${mode}_${base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_CHARACTERS)}`;
   return body + checksum(body);
 }
 
-/** Whether the text has the form and the checksum of a key. Such a key may not exist. */
+/** Returns whether the text has the form and the checksum of a key. Such a key may not exist. */
 export function isApiKey(text: string): boolean {
   return (
     text.length === KEY_CHARACTERS &&
@@ -43,12 +43,12 @@ export function isApiKey(text: string): boolean {
   );
 }
 
-/** What is stored of a key: its SHA-256. The key has 160 random bits, so a slow hash would add nothing. */
+/** Returns the stored form of a key: its SHA-256. The key has 160 random bits, so a slow hash would add nothing. */
 export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-/** What may be shown of a key after its creation: its prefix and its last four characters. */
+/** Returns the visible part of a key after its creation: its prefix and its last four characters. */
 export function apiKeyHint(key: string): string {
   return `${key.slice(0, 8)}…${key.slice(-4)}`;
 }

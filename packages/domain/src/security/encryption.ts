@@ -14,12 +14,12 @@ export function encrypt(keyring: Keyring, ownerId: string, secret: string): Buff
   return Buffer.concat([Buffer.of(keyring.current), nonce, cipher.getAuthTag(), ciphertext]);
 }
 
-/** The version of the key that encrypted this. */
+/** Returns the version of the key that encrypted this. */
 export function encryptionKeyVersion(encrypted: Uint8Array): number {
   return encrypted[0] as number;
 }
 
-/** Decrypts what `encrypt` encrypted. @throws Error when it was altered, belongs to another owner, or its key has left the keyring. */
+/** Decrypts a result of `encrypt`. @throws Error if it was altered, belongs to another owner, or its key is no longer in the keyring */
 export function decrypt(keyring: Keyring, ownerId: string, encrypted: Uint8Array): string {
   const key = requireKey(keyring, encryptionKeyVersion(encrypted));
   const nonce = encrypted.subarray(1, 1 + NONCE_BYTES);
@@ -31,7 +31,7 @@ export function decrypt(keyring: Keyring, ownerId: string, encrypted: Uint8Array
   return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
 }
 
-/** Decrypts what `encrypt` encrypted; null where `decrypt` throws. */
+/** Decrypts a result of `encrypt`; returns null where `decrypt` throws. */
 export function tryDecrypt(keyring: Keyring, ownerId: string, encrypted: Uint8Array): string | null {
   try {
     return decrypt(keyring, ownerId, encrypted);

@@ -1,4 +1,4 @@
-/** Secret keys by version (1 to 255). `current` makes new values; the others read old ones until they are taken away. */
+/** Secret keys by version (1 to 255). `current` makes new values; the others read old ones until they are removed. */
 export interface Keyring {
   current: number;
   keys: ReadonlyMap<number, Buffer>;
@@ -7,10 +7,10 @@ export interface Keyring {
 const KEY_BYTES = 32;
 
 /**
- * Reads a keyring from the environment's form: one base64 key of 32 bytes (version 1), or `2:<base64>,1:<base64>` with the
- * version to use first.
+ * Parses a keyring from an environment variable: one base64 key of 32 bytes (version 1), or `2:<base64>,1:<base64>` with the version to use
+ * first.
  *
- * @throws Error with one sentence that does not contain the key.
+ * @throws Error with one sentence that does not contain the key
  */
 export function parseKeyring(text: string): Keyring {
   const parts = text.split(',').map((part) => part.trim());
@@ -24,7 +24,7 @@ export function parseKeyring(text: string): Keyring {
       throw new Error('must have whole numbers from 1 to 255 as the versions of its keys');
     if (keys.has(number)) throw new Error(`must have key version ${number} only once`);
     const key = Buffer.from(encoded, 'base64');
-    // The base64 of 32 bytes ends with one `=`, which may be left out.
+    // The base64 of 32 bytes ends with one `=`, which may be omitted.
     if (key.length !== KEY_BYTES || key.toString('base64').slice(0, -1) !== encoded.replace(/(?<!=)=+$/, ''))
       throw new Error('must be 32 bytes in base64');
     keys.set(number, key);
@@ -32,7 +32,7 @@ export function parseKeyring(text: string): Keyring {
   return { current: [...keys.keys()][0] as number, keys };
 }
 
-/** The key of a version. @throws Error when that version is no longer in the keyring. */
+/** Returns the key of a version. @throws Error if that version is no longer in the keyring */
 export function requireKey(keyring: Keyring, version: number): Buffer {
   const key = keyring.keys.get(version);
   if (key === undefined) throw new Error(`key version ${version} is not in the keyring`);

@@ -3,66 +3,66 @@ import type { Locale } from '../sends/send.js';
 import { NO_COUNTRY } from '../recipients/recipient.js';
 
 /**
- * What blocks messages, or slows them down:
+ * Why messages are blocked or slowed down:
  *
- * - `operator`: somebody here said so, until somebody says otherwise.
- * - `provider`: its word about a number, a business account or a template, until its word changes.
- * - `fault`: a message met it. Nothing goes out until a time, then single messages try, until one proves it over.
- * - `limit`: the same with a limit of messages in a time; once it is over, the rate grows back to the full one.
+ * - `operator`: an operator paused the sender, until an operator resumes it.
+ * - `provider`: the provider reported a state of a number, a business account or a template, until it reports another.
+ * - `fault`: a message failed. Nothing is sent for a time, then single messages are tried, until a success signal clears the block.
+ * - `limit`: the same for a rate limit; after it is cleared, the rate grows back to the full one.
  */
 export type BlockCause = 'operator' | 'provider' | 'fault' | 'limit';
 
-/** Whose messages: those of a sender, of a business account's senders, or all. */
+/** Which messages are blocked: those of a sender, of all senders of a business account, or all. */
 export type BlockScope = 'sender' | 'business' | 'app';
 
-/** How we know. */
+/** How the cause became known. */
 export type BlockSource = 'operator' | 'answer' | 'receipt' | 'webhook' | 'read';
 
-/** What a block is about, which makes it the only one of its cause. */
+/** The subject of a block. There is at most one block per subject. */
 export interface BlockSubject {
   cause: BlockCause;
   scope: BlockScope;
-  /** The sender's id, the business account's (the sender's where that is unknown), or empty for the app. */
+  /** The id of the sender or of the business account (or of the sender, if its business account is unknown); empty for the app. */
   subject: string;
-  /** The language, or the country, of the messages that it is for; empty: all. */
+  /** The language or the country of the blocked messages; empty for all. */
   onlyFor: string;
 }
 
 export interface Block extends BlockSubject {
   source: BlockSource;
-  /** The provider's code, where it gave one. */
+  /** The provider's code, if it returned one. */
   errorCode: number | null;
-  /** One of our own sentences, or an operator's. */
+  /** A fixed sentence, or an operator's. */
   reason: string;
-  /** Of a fault: whether only an operator can end its cause: account, token, template or request. */
+  /** For a fault: whether only an operator can end it, because it is about the account, token, template or request. */
   isConfiguration: boolean;
-  /** In a row. 0: it is over, and stays known so that what happened before its end begins nothing. */
+  /** Failures in a row. A cleared block has 0, and is kept so that older failure signals do not start it again. */
   failures: number;
   since: Date;
-  /** Null: until whoever began it ends it. */
+  /** Null if it lasts until its source ends it. */
   until: Date | null;
-  /** When the message was begun that proved it over; null while none did. */
+  /** When the successful message that cleared the block was started; null if the block is not cleared. */
   clearedAt: Date | null;
-  /** Messages a second at which a limit goes on when it is over; null for other causes. */
+  /** Messages per second at which a rate-limited sender continues afterwards; null for other causes. */
   rate: number | null;
 }
 
-/** What became of a message, as evidence: when the message was begun, and how we know. */
+/** The result of a message: when the message was started, and how the result became known. */
 export interface Signal {
   startedAt: Date;
   source: 'answer' | 'receipt';
 }
 
-/** A fault, or a limit that was reached, as a message met it. */
-export interface MetFault extends Signal, Pick<Block, 'errorCode' | 'reason' | 'isConfiguration'> {}
+/** The failure of a message by a fault or a rate limit. */
+export interface FaultSignal extends Signal, Pick<Block, 'errorCode' | 'reason' | 'isConfiguration'> {}
 
-/** Whether a block still lets nothing through. */
-export function stands({ failures, until }: Pick<Block, 'failures' | 'until'>, now: Date): boolean {
+/** Returns whether a block still blocks all its messages. */
+export function isBlocking({ failures, until }: Pick<Block, 'failures' | 'until'>, now: Date): boolean {
   return failures > 0 && (until === null || until > now);
 }
 
-/** Whether a block is about a message, among blocks of its sender. */
-export function isAbout(
+/** Returns whether a block applies to a message of its sender. */
+export function appliesTo(
   { onlyFor }: BlockSubject,
   message: { locale: Locale; country: string | null },
 ): boolean {
@@ -70,32 +70,38 @@ export function isAbout(
 }
 
 /**
- * Whether evidence is news to a block. What a message met that was begun before the block is what began it, and what was begun before the
- * block was proved over is refuted: receipts report faults minutes later, and days later after an outage.
+ * Returns whether a signal is newer than a block. Results of messages started before the block are ignored, because they are what caused
+ * it; so are those of messages started before the block was cleared. Receipts report faults minutes later, and days later after an outage.
  */
 export function isNewer({ since, clearedAt }: Block, { startedAt }: Signal): boolean {
   return startedAt > since && (clearedAt === null || startedAt > clearedAt);
 }
 
-/** The block that a fault begins, longer each time in a row; null where it is no news, or the block stands. */
+/**
+ * Returns the block after a fault, which is longer for each fault in a row; null if the signal is not newer, or the block is still active.
+ */
 export function afterFault(
   subject: BlockSubject,
   last: Block | null,
   now: Date,
-  { startedAt, ...met }: MetFault,
+  { startedAt, ...met }: FaultSignal,
 ): Block | null {
-  if (last !== null && (!isNewer(last, { startedAt, source: met.source }) || stands(last, now))) return null;
+  if (last !== null && (!isNewer(last, { startedAt, source: met.source }) || isBlocking(last, now)))
+    return null;
   const failures = Math.min((last?.failures ?? 0) + 1, FAILURES_MAX);
   const until = new Date(now.getTime() + coolDownSeconds(subject, failures) * 1_000);
   return { ...subject, ...met, failures, since: now, until, clearedAt: null, rate: null };
 }
 
-/** The block that a limit begins; null where it is no news. @param limit `fullRate`: messages a second of all that it covers */
+/**
+ * Returns the block after a rate limit was reached; null if the signal is not newer. @param limit `fullRate`: messages per second of all
+ * senders that it applies to
+ */
 export function afterLimit(
   subject: BlockSubject,
   last: Block | null,
   now: Date,
-  { startedAt, ...met }: Omit<MetFault, 'isConfiguration'>,
+  { startedAt, ...met }: Omit<FaultSignal, 'isConfiguration'>,
   limit: { fullRate: number; retryAfterSeconds: number | null; random: number },
 ): Block | null {
   if (last !== null && !isNewer(last, { startedAt, source: met.source })) return null;
@@ -105,7 +111,9 @@ export function afterLimit(
   return { ...subject, ...met, isConfiguration: false, failures, since: now, until, clearedAt: null, rate };
 }
 
-/** Half of the rate at which the provider refused. While single messages try, the rate to come stays. See `active_blocks`. */
+/**
+ * Returns half of the rate that the provider rejected. While single messages are tried, the next rate does not change. See `active_blocks`.
+ */
 function reducedRate(last: Block | null, now: Date, fullRate: number): number {
   if (last === null || last.rate === null) return fullRate / 2;
   if (last.clearedAt === null) return last.rate;
@@ -114,8 +122,8 @@ function reducedRate(last: Block | null, now: Date, fullRate: number): number {
 }
 
 /**
- * A block as it is after proof of health: the provider accepted a message, or has sent one on. Null where that proves nothing: only a
- * message that was begun after the block does, and what a receipt blocked, only a receipt proves over.
+ * Returns the block, cleared by a success: the provider accepted or delivered a message. Returns null if the success does not clear it:
+ * only a message that was started after the block does, and a block caused by a receipt is cleared only by a receipt.
  */
 export function afterSuccess(block: Block, now: Date, success: Signal): Block | null {
   const isOfMessages = block.cause === 'fault' || block.cause === 'limit';
@@ -124,35 +132,41 @@ export function afterSuccess(block: Block, now: Date, success: Signal): Block | 
   return { ...block, failures: 0, until: now, clearedAt: success.startedAt };
 }
 
-/** The reason of the operator's pause under which a sender is added until its preflight allows it to send. */
+/** The reason of the pause with which a sender is added, until its preflight allows it to send. */
 export const NOT_ACTIVATED = 'added, not activated yet';
 
-/** Whether a sender still waits for its first activation. */
+/** Returns whether a sender still waits for its first activation. */
 export const isNew = (blocks: readonly Block[]): boolean =>
   blocks.some(({ cause, reason }) => cause === 'operator' && reason === NOT_ACTIVATED);
 
-/** The block that keeps a sender from sending anything, the longest of several; null without one. A limit only slows it down. */
-export function standingBlock(blocks: readonly Block[], now: Date): Block | null {
+/**
+ * Returns the block that keeps a sender from sending anything, the longest of several; null without one. A rate limit only slows a sender
+ * down.
+ */
+export function activeBlock(blocks: readonly Block[], now: Date): Block | null {
   const end = ({ until }: Block): number => until?.getTime() ?? Infinity;
   const standing = blocks.filter(
-    (block) => block.onlyFor === '' && block.cause !== 'limit' && stands(block, now),
+    (block) => block.onlyFor === '' && block.cause !== 'limit' && isBlocking(block, now),
   );
-  // An operator's before the provider's.
+  // An operator's block precedes the provider's.
   return standing.toSorted((a, b) => end(b) - end(a) || a.cause.localeCompare(b.cause))[0] ?? null;
 }
 
-/** Whether a sender may send. `paused`: until somebody ends it; `cooling_down`: after a fault, until a time. */
+/** Whether a sender may send. `paused`: until the pause is ended; `cooling_down`: for a time after a fault. */
 export const SENDER_STATES = ['active', 'cooling_down', 'paused'] as const;
 export type SenderState = (typeof SENDER_STATES)[number];
 
-/** The state of a sender, by the blocks of its own, its business account and the app. */
+/** Returns the state of a sender by its own blocks, its business account's and the app's. */
 export function senderState(blocks: readonly Block[], now: Date): SenderState {
-  const block = standingBlock(blocks, now);
+  const block = activeBlock(blocks, now);
   if (block === null) return 'active';
   return block.until === null ? 'paused' : 'cooling_down';
 }
 
-/** What a fault blocks: where, and for which messages only. The business account's other senders try sooner, see `coolDownSeconds`. */
+/**
+ * Returns what a fault blocks: the scopes, and the language or country. The other senders of a business account are tried sooner, see
+ * `coolDownSeconds`.
+ */
 export function blocksOf(
   scope: FaultScope,
   message: { locale: Locale; country: string | null },
@@ -167,8 +181,8 @@ const FAILURES_MAX = 1_000;
 const COOL_DOWN_SECONDS_MAX = 3_600;
 
 /**
- * Seconds of a block after its nth fault in a row (1 for the first): a minute, doubling, an hour at most. For a country it is an hour at
- * once. For a business account it begins at a quarter of a minute, because the fault may be that of one sender alone.
+ * Returns the seconds of a block after its nth fault in a row (from 1): a minute, doubling up to an hour. For a country it is always an
+ * hour. For a business account it starts at 15 seconds, because the fault may be that of one sender alone.
  */
 export function coolDownSeconds(
   { scope, onlyFor }: Pick<BlockSubject, 'scope' | 'onlyFor'>,
@@ -178,14 +192,14 @@ export function coolDownSeconds(
   return Math.min(COOL_DOWN_SECONDS_MAX, (scope === 'business' ? 15 : 60) * 2 ** Math.min(nth - 1, 10));
 }
 
-/** Milliseconds of the waits after the first, second and further refusals in a row, without jitter. */
+/** Milliseconds of the waits after the first, second and later rejections in a row, without jitter. */
 const LIMIT_WAITS_MS = [2_000, 4_000, 8_000, 10_000] as const;
-/** No wait is longer, whatever the provider asks for. */
+/** The longest wait, whatever the provider requests. */
 const WAIT_MS_MAX = 900_000;
 
 /**
- * Milliseconds for which nothing goes out after a limit's nth refusal in a row. With up to half as much again as jitter, and never
- * shorter than what the provider asked for by Retry-After.
+ * Returns the milliseconds for which nothing is sent after the nth rejection by a rate limit in a row. Adds up to half of it as jitter, and
+ * is never shorter than the provider's Retry-After.
  *
  * @param random a number from 0 up to, not including, 1
  */
@@ -194,7 +208,10 @@ export function limitWaitMs(nth: number, retryAfterSeconds: number | null, rando
   return Math.round(Math.min(WAIT_MS_MAX, Math.max(ms * (1 + random / 2), (retryAfterSeconds ?? 0) * 1_000)));
 }
 
-/** The subject of a block of this scope, for one sender. A sender whose business account nobody knows counts as one of its own. */
+/**
+ * Returns the subject of a sender's block with this scope. A sender with an unknown business account counts as a business account of its
+ * own.
+ */
 export function blockSubject(
   scope: BlockScope,
   { id, businessAccountId }: { id: string; businessAccountId: string | null },

@@ -1,7 +1,7 @@
 import {
   CODE_CATEGORY,
-  isOfLowQuality,
-  messagingLimitOf,
+  hasLowQuality,
+  parseMessagingLimit,
   senderBlock,
   templateLanguages,
   type BusinessAccountValues,
@@ -12,7 +12,7 @@ import {
 } from './providerFacts.js';
 import type { Locale } from '../sends/send.js';
 
-/** What is looked at before a sender is relied on. */
+/** The checks of a sender before it is used. */
 export const PREFLIGHT_CHECKS = [
   'token_valid',
   'token_scopes',
@@ -27,7 +27,7 @@ export const PREFLIGHT_CHECKS = [
 ] as const;
 export type PreflightCheck = (typeof PREFLIGHT_CHECKS)[number];
 
-/** What a check says: under its own name when all is well, else what was found and what to do. `{{name}}` stands for a fact. */
+/** The texts: under the check's name if it passed, otherwise the finding and what to do. `{{name}}` stands for a fact. */
 export const PREFLIGHT_TEXTS = {
   token_valid: 'Meta accepts the access token.',
   token_scopes: 'The access token has the permissions that are needed.',
@@ -39,7 +39,7 @@ export const PREFLIGHT_TEXTS = {
   webhook_subscribed: "Meta sends this business account's webhooks to the app.",
   business_verified: 'Nothing says that the business is not verified.',
   messaging_limit: '{{people}} people in the last 24 hours, within the limit {{limit}}.',
-  unknown: 'Meta has not told this. Check again, and look in WhatsApp Manager if it stays so.',
+  unknown: 'Meta has not reported this. Check again, and look in WhatsApp Manager if it stays so.',
   not_read:
     'It could not be read: {{why}} Check the token, the network and that a worker is running, then check again.',
   token_invalid:
@@ -80,11 +80,11 @@ type Fault = Exclude<keyof typeof PREFLIGHT_TEXTS, PreflightCheck>;
 export interface PreflightResult {
   check: PreflightCheck;
   ok: boolean;
-  /** Of the sentence, by which translations go. */
+  /** The sentence's name, by which it is translated. */
   name: keyof typeof PREFLIGHT_TEXTS;
-  /** What the sentence names. */
+  /** The facts in the sentence. */
   facts: Readonly<Record<string, string | number>>;
-  /** What was found and, unless all is well, what to do, in English. */
+  /** The finding in English and, if the check failed, what to do. */
   text: string;
 }
 
@@ -103,20 +103,20 @@ export interface PreflightInput {
 
 const SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
 const DAY_SECONDS = 86_400;
-/** The time after which Meta drops an undelivered message of this category unless the template says another. */
+/** Meta's default time in seconds after which it drops an undelivered message of this category. */
 const TTL_SECONDS_USUAL = 600;
-/** Meta announces a category at most a month ahead, and does not say when it has changed its mind. */
+/** Meta announces a category at most a month ahead, and does not report a withdrawn announcement. */
 const ANNOUNCED_MS = 31 * DAY_SECONDS * 1000;
-/** From this share of the limit on, an operator should act. */
+/** From this share of the limit upward, an operator should act. */
 const LIMIT_SHARE_NEAR = 0.8;
 
 interface Found {
-  /** Null where the check is well. */
+  /** Null if the check passed. */
   fault: Fault | null;
   facts: PreflightResult['facts'];
 }
 
-/** Whether a sender can be relied on, by what the provider last said of it. A check that could not be made is not ok. */
+/** Checks whether a sender can be relied on, by the provider's latest reports. A check that could not be made fails. */
 export function preflight(input: PreflightInput): PreflightResult[] {
   const languages = templateLanguages(input.englishTemplateLanguage);
   const found: Record<PreflightCheck, () => Found> = {
@@ -125,8 +125,8 @@ export function preflight(input: PreflightInput): PreflightResult[] {
     number_connected: () => numberConnected(input),
     template_pt_br: () => templateUsable(input, languages['pt-BR']),
     template_en: () => templateUsable(input, languages.en),
-    template_ttl: () => ofTemplates(input, languages, ttlFault),
-    template_footer: () => ofTemplates(input, languages, footerFault),
+    template_ttl: () => findTemplateFault(input, languages, ttlFault),
+    template_footer: () => findTemplateFault(input, languages, footerFault),
     webhook_subscribed: () => webhookSubscribed(input),
     business_verified: () => businessVerified(input),
     messaging_limit: () => messagingLimit(input),
@@ -138,7 +138,10 @@ export function preflight(input: PreflightInput): PreflightResult[] {
   });
 }
 
-/** Whether a sender may be activated: it may send, and has a template in one language. What nobody could read allows nothing. */
+/**
+ * Returns whether a sender may be activated: it may send, and has a template in one language. Checks that could not be made do not allow
+ * it.
+ */
 export function maySend(results: readonly PreflightResult[]): boolean {
   const allows = (check: PreflightCheck, warning?: Fault): boolean =>
     results.some((result) => result.check === check && (result.ok || result.name === warning));
@@ -155,7 +158,7 @@ const filled = (text: string, facts: Found['facts']): string =>
 
 const fine = (facts: Found['facts'] = {}): Found => ({ fault: null, facts });
 const bad = (fault: Fault, facts: Found['facts'] = {}): Found => ({ fault, facts });
-/** A part that the last read could not find out, or that Meta does not tell. */
+/** Returns the result for a part that the last read could not get, or that Meta does not report. */
 const unknown = ({ failures }: PreflightInput, part: keyof SenderReading): Found =>
   failures[part] === undefined ? bad('unknown') : bad('not_read', { why: failures[part] });
 
@@ -183,7 +186,7 @@ function numberConnected(input: PreflightInput): Found {
   if (status.value !== 'CONNECTED') return bad('number_status', { status: status.value });
   const block = senderBlock(input.number, input.businessAccount, input.now);
   if (block !== null) return bad('number_blocked', { why: block.word.replace(/\.$/, '') });
-  return isOfLowQuality(input.number) ? bad('number_quality') : fine();
+  return hasLowQuality(input.number) ? bad('number_quality') : fine();
 }
 
 function templateUsable(input: PreflightInput, language: string): Found {
@@ -210,8 +213,8 @@ type Languages = Record<Locale, string>;
 
 type Template = PreflightInput['templates'][number];
 
-/** Finds the first fault of the templates that there are. */
-function ofTemplates(
+/** Returns the first fault of the existing templates. */
+function findTemplateFault(
   input: PreflightInput,
   languages: Languages,
   faultOf: (template: Template, codeValiditySeconds: number) => Found | null,
@@ -235,7 +238,7 @@ function ttlFault({ language, facts }: Template, codeValiditySeconds: number): F
   return bad('ttl_too_long', { language, ttl: durationText(seconds), validity });
 }
 
-/** A duration in whole minutes, or else in seconds, the same in all our languages. */
+/** Returns a duration in whole minutes, or else in seconds, which reads the same in all our languages. */
 const durationText = (seconds: number): string =>
   seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
@@ -246,7 +249,7 @@ function footerFault({ language, facts }: Template, codeValiditySeconds: number)
   return bad('footer_differs', { language, footer: minutes ?? '-', validity });
 }
 
-/** Whether a footer says how long codes live, in whole minutes as footers do. */
+/** Returns whether a template's footer states the lifetime of codes, in whole minutes. */
 export function footerMatchesValidity(minutes: number | null, codeValiditySeconds: number): boolean {
   return minutes !== null && minutes * 60 === codeValiditySeconds;
 }
@@ -261,7 +264,7 @@ function webhookSubscribed(input: PreflightInput): Found {
 function businessVerified(input: PreflightInput): Found {
   const { verification } = input.businessAccount;
   if (input.failures.businessAccount !== undefined) return unknown(input, 'businessAccount');
-  // Meta tells it to some tokens only.
+  // Meta returns it only for some tokens.
   if (verification === undefined) return fine();
   return verification.value === 'VERIFIED' ? fine() : bad('not_verified', { status: verification.value });
 }
@@ -269,7 +272,7 @@ function businessVerified(input: PreflightInput): Found {
 function messagingLimit(input: PreflightInput): Found {
   const name = input.number.messagingLimit?.value;
   if (name === undefined) return unknown(input, 'number');
-  const most = messagingLimitOf(name);
+  const most = parseMessagingLimit(name);
   if (most === null) return bad('unknown');
   const facts = { people: input.recipients24h, limit: name };
   if (input.recipients24h >= most) return bad('limit_reached', facts);

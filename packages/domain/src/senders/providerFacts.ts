@@ -1,6 +1,6 @@
 import type { Locale } from '../sends/send.js';
 
-/** Something that the provider said, when, and how we know: its webhook or our read. `at` is an RFC 3339 time. */
+/** A fact reported by the provider, with its time (RFC 3339) and its source: a webhook or a read. */
 export interface Fact<Value> {
   value: Value;
   at: string;
@@ -9,21 +9,21 @@ export interface Fact<Value> {
 
 export type FactSource = 'webhook' | 'read';
 
-/** What the provider said of one subject; what it never said is left out. */
+/** The known facts about one subject. Facts that were never reported are missing. */
 export type Facts<Values> = { [Name in keyof Values]?: Fact<Values[Name]> };
 
-/** One language of a message template. The words are the provider's own. */
+/** One language of a message template. The values are the provider's. */
 export interface TemplateValues {
   status: string;
   category: string;
-  /** The category that the provider is going to put it in; null where it announces none. */
+  /** The category that the provider announced for it; null without one. */
   nextCategory: string | null;
   quality: string;
-  /** Why it has its status, where the provider says so. */
+  /** The reason of its status, if the provider reports one. */
   reason: string | null;
-  /** Seconds after which an undelivered message is dropped; null is the provider's usual time. */
+  /** Seconds after which an undelivered message is dropped; null for the provider's default. */
   ttlSeconds: number | null;
-  /** What its footer says about the code; null without a footer. */
+  /** The lifetime of a code in its footer; null without a footer. */
   codeExpirationMinutes: number | null;
   hasCopyCodeButton: boolean;
 }
@@ -33,56 +33,56 @@ export type CanSend = 'AVAILABLE' | 'LIMITED' | 'BLOCKED';
 export interface NumberValues {
   quality: string;
   status: string;
-  /** `TIER_250` and so on: the people that a business portfolio may write to in 24 hours, shared by all of its numbers. */
+  /** `TIER_250` and so on: how many people all numbers of a business portfolio together may message in 24 hours. */
   messagingLimit: string;
   throughputLevel: string;
-  /** Whether the provider lets it send, and its words where it does not wholly. */
+  /** Whether the provider lets it send, and the provider's reason if not, or only in part. */
   canSend: { can: CanSend; why: string | null };
   portfolioId: string;
-  /** The access token: whether it is accepted, what it may do, and when it ends (Unix seconds; 0 never). */
+  /** The access token: whether it is valid, its permissions, and its expiry (Unix seconds; 0 for never). */
   token: { isValid: boolean; scopes: string[]; expiresAt: number };
 }
 
 export interface BusinessAccountValues {
   /** `DISABLE`, `SCHEDULE_FOR_DISABLE` or `REINSTATE`. */
   ban: string;
-  /** Kinds of restriction with their ends in Unix seconds, null without one; none is an end of all. */
+  /** Kinds of restriction with their ends in Unix seconds, null for no end. An empty list ends all restrictions. */
   restrictions: { kind: string; until: number | null }[];
   isDeleted: boolean;
   review: string;
   verification: string;
   canSend: { can: CanSend; why: string | null };
-  /** Whether our app gets its webhooks. */
+  /** Whether our app receives its webhooks. */
   isSubscribed: boolean;
 }
 
-/** Something that the provider said of a business account without an effect here, in words of its own: an alert, a violation. */
+/** A report about a business account that has no effect here, in the provider's words, such as an alert or a violation. */
 export interface BusinessAccountAlert {
   type: string;
   severity: string | null;
   detail: string | null;
 }
 
-/** RFC 3339 with the alert. */
+/** An alert with its time, RFC 3339. */
 export type DatedAlert = BusinessAccountAlert & { at: string };
 
 const ALERTS_MAX = 50;
 
-/** The alerts of a business account with more of one moment: newest first, each once, and no more than so many. */
+/** Returns the alerts of a business account after more were reported at one time: newest first, without duplicates, up to a maximum. */
 export function mergeAlerts(
   known: readonly DatedAlert[],
   alerts: readonly BusinessAccountAlert[],
   at: Date,
 ): DatedAlert[] {
-  const told = alerts.map((alert) => ({ ...alert, at: at.toISOString() }));
+  const added = alerts.map((alert) => ({ ...alert, at: at.toISOString() }));
   const isSame = (one: DatedAlert, other: DatedAlert): boolean =>
     (['type', 'severity', 'detail', 'at'] as const).every((name) => one[name] === other[name]);
-  return [...told, ...known.filter((one) => !told.some((other) => isSame(one, other)))]
+  return [...added, ...known.filter((one) => !added.some((other) => isSame(one, other)))]
     .toSorted((a, b) => b.at.localeCompare(a.at))
     .slice(0, ALERTS_MAX);
 }
 
-/** What the provider said, of whom. */
+/** A provider report and its subject. */
 export type ProviderReport =
   | { about: 'template'; name: string; language: string; values: Partial<TemplateValues> }
   | { about: 'number'; displayNumber: string; values: Partial<NumberValues> }
@@ -94,8 +94,8 @@ export type ProviderReport =
     };
 
 /**
- * What is known after a report. Reports come in any order: each fact stays unless the report is newer. Webhooks have whole seconds, so
- * within a second the later one to come counts, and a read counts over a webhook only from the next second on.
+ * Returns the facts after a report. Reports arrive in any order: a fact stays unless the report is newer. Webhooks have whole seconds, so
+ * within a second the later arrival counts, and a read replaces a webhook's fact only from the next second on.
  */
 export function mergeFacts<Values extends object>(
   known: Facts<Values>,
@@ -112,29 +112,29 @@ export function mergeFacts<Values extends object>(
   return merged;
 }
 
-const secondOf = (at: Date): number => Math.floor(at.getTime() / 1000);
+const toSeconds = (at: Date): number => Math.floor(at.getTime() / 1000);
 
 function isNewer(known: Fact<unknown> | undefined, at: Date, source: FactSource): boolean {
   if (known === undefined) return true;
   const knownAt = new Date(known.at);
-  if (source === 'webhook') return secondOf(at) >= secondOf(knownAt);
-  return known.source === 'read' ? at >= knownAt : secondOf(at) > secondOf(knownAt);
+  if (source === 'webhook') return toSeconds(at) >= toSeconds(knownAt);
+  return known.source === 'read' ? at >= knownAt : toSeconds(at) > toSeconds(knownAt);
 }
 
-/** Whether Meta rates a number's quality as low: people block or report it. */
-export const isOfLowQuality = ({ quality }: Facts<NumberValues>): boolean => quality?.value === 'RED';
+/** Returns whether Meta rates a number's quality as low, because people block or report it. */
+export const hasLowQuality = ({ quality }: Facts<NumberValues>): boolean => quality?.value === 'RED';
 
-/** Why a template or a sender must not be used, by the provider's word. */
+/** Why a template or a sender must not be used, according to the provider. */
 export interface ProviderBlock {
   reason: string;
-  /** The provider's own word for it. */
+  /** The provider's term for it. */
   word: string;
-  /** When the provider said it. */
+  /** When the provider reported it. */
   at: Date;
   source: FactSource;
 }
 
-/** Statuses in which the provider refuses a template's messages. It may have words that are not here: calls tell of those. */
+/** Statuses in which the provider rejects a template's messages. It may use other words; failed calls reveal those. */
 const BLOCKED_STATUSES = new Set([
   'PAUSED',
   'DISABLED',
@@ -151,7 +151,7 @@ const BLOCKED_STATUSES = new Set([
 /** The category of one-time codes. */
 export const CODE_CATEGORY = 'AUTHENTICATION';
 
-/** Why messages of a template would be refused, or null if nothing says so. */
+/** Returns why messages of a template would be rejected; null if no fact indicates it. */
 export function templateBlock({ status, category, reason }: Facts<TemplateValues>): ProviderBlock | null {
   if (status !== undefined && BLOCKED_STATUSES.has(status.value)) {
     const why = reason?.value ? `${status.value} (${reason.value})` : status.value;
@@ -162,17 +162,17 @@ export function templateBlock({ status, category, reason }: Facts<TemplateValues
   return null;
 }
 
-/** What codes need: restrictions of other kinds leave them alone. */
+/** The restriction that applies to codes; restrictions of other kinds do not. */
 const BLOCKING_RESTRICTION = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
 
-/** Why a sender would be refused, by what is known of its number and its business account at a moment; null if nothing says so. */
+/** Returns why a sender would be rejected, by the known facts of its number and business account; null if no fact indicates it. */
 export function senderBlock(
   number: Facts<NumberValues>,
   account: Facts<BusinessAccountValues>,
   now: Date,
 ): ProviderBlock | null {
   const { ban, restrictions, isDeleted, canSend } = account;
-  // A read that finds the account able to send is an end that no webhook told.
+  // If a read finds that the account can send, the restriction has ended, although no webhook reported it.
   const isCurrent = (fact: Fact<unknown>): boolean =>
     canSend === undefined || canSend.value.can === 'BLOCKED' || canSend.at <= fact.at;
   if (isDeleted?.value === true)
@@ -203,20 +203,23 @@ const blockBy = ({ at, source }: Fact<unknown>, reason: string, word = reason): 
   source,
 });
 
-/** Error codes by which a call tells a template's state. The provider's word that it is back ends such a block, and no other. */
+/** Error codes of calls that reveal a template's state. Only the provider's report that the template is usable again ends such a block. */
 export const TEMPLATE_STATE_CODES = [132001, 132015, 132016] as const;
 
-/** Error codes by which a call tells that the token is not taken, or lacks a right; so do those from 200 to 299, and access denied without a code. */
+/**
+ * Error codes of calls that reveal a rejected token or a missing permission. Codes from 200 to 299, and access denied without a code, mean
+ * the same.
+ */
 export const TOKEN_CODES = [0, 3, 10, 104, 190, 131005] as const;
 
-/** What a token needs for sending. */
+/** The permission that a token needs for sending. */
 const MESSAGING_SCOPE = 'whatsapp_business_messaging';
 
 /**
- * Whether a read is the first that finds a sender's token good: another token, or one that was mended at the provider. It ends what calls
- * met because of the token before. Later reads end nothing: what calls meet all the same, they cannot see.
+ * Returns whether a read is the first that finds a sender's token good: another token, or one that was repaired at the provider. Such a
+ * read ends the blocks that calls started because of the token. Later reads end nothing, because they cannot see why calls still fail.
  *
- * @param known what was read before of the same token
+ * @param known the previous read of the same token
  */
 export function isTokenMended(
   known: NumberValues['token'] | undefined,
@@ -227,7 +230,7 @@ export function isTokenMended(
   return isGood(read) && (known === undefined || !isGood(known));
 }
 
-/** The languages in which a sender's messages go out, by locale, as the provider writes them. */
+/** Returns the languages of a sender's messages by locale, in the provider's format. */
 export function templateLanguages(englishTemplateLanguage: 'en' | 'en_US'): Record<Locale, string> {
   return { 'pt-BR': 'pt_BR', en: englishTemplateLanguage };
 }
@@ -243,18 +246,18 @@ const MESSAGING_LIMITS: Readonly<Record<string, number>> = {
   TIER_UNLIMITED: Infinity,
 };
 
-/** How many people may be written to in 24 hours, or null for a limit that we do not know. */
-export function messagingLimitOf(name: string | undefined): number | null {
+/** Returns how many people may be messaged in 24 hours, or null for an unknown limit. */
+export function parseMessagingLimit(name: string | undefined): number | null {
   return name === undefined ? null : (MESSAGING_LIMITS[name] ?? null);
 }
 
-/** The name of a limit that is told as a number, where -1 is unlimited. */
+/** Returns the name of a limit that is given as a number, where -1 is unlimited. */
 export function messagingLimitName(most: number): string | null {
   if (most === -1) return 'TIER_UNLIMITED';
   return Object.entries(MESSAGING_LIMITS).find(([, limit]) => limit === most)?.[0] ?? null;
 }
 
-/** What a read found out about a sender. A part that failed says why instead. */
+/** The results of reading a sender from the provider. A failed part contains the reason instead. */
 export interface SenderReading {
   businessAccountId: Part<string>;
   number: Part<Partial<NumberValues>>;

@@ -4,24 +4,24 @@ export interface Permit {
     id: string;
     number: string;
   };
-  /** Milliseconds from now until the message may go. */
+  /** Milliseconds from now until the message may be sent. */
   waitMs: number;
 }
 
-/** How far ahead a permit may lie. The worker waits this long with a claimed send; a send that has to wait longer waits in its row. */
+/** How far ahead a permit may be. The worker waits this long with a claimed send; a send that has to wait longer waits in its row. */
 export const PERMIT_WAIT_MS_MAX = 500;
 
-/** Messages a second that the provider accepts from one number: 80 at first, up to 1,000 on request. */
+/** Messages per second that the provider accepts from one number: initially 80, up to 1,000 on request. */
 export const SENDER_THROUGHPUT = { min: 1, max: 1_000, initial: 80 } as const;
 
-/** The authentication template of a sender for which none is named. */
+/** The default authentication template of a sender. */
 export const SENDER_TEMPLATE_INITIAL = 'verification_code';
 
-/** The forms of what operators enter for a sender. */
+/** The formats of a sender's fields, as operators enter them. */
 export const SENDER_PATTERNS = {
   phoneNumberId: /^[0-9]{1,32}$/,
   businessAccountId: /^[0-9]{1,32}$/,
   template: /^[a-z0-9_]{1,512}$/,
-  /** Of a Meta app, as its settings show it. */
+  /** The secret of a Meta app, as its settings show it. */
   appSecret: /^[0-9a-f]{32}$/,
 } as const;

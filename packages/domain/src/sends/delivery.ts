@@ -1,9 +1,9 @@
 import type { Outcome } from './outcome.js';
-import { isPairLimit, retryDelayMs, settleDelayMs, type RetryPolicy } from './retry.js';
+import { isPairLimit, retryDelayMs, receiptWaitMs, type RetryPolicy } from './retry.js';
 import {
   DONE,
   isDelivering,
-  isUnderWay,
+  isInProgress,
   UNCLAIMED,
   type AttemptChange,
   type Decision,
@@ -13,18 +13,18 @@ import {
 } from './send.js';
 import type { BlockScope } from '../senders/blocks.js';
 
-/** A message is worth sending while more is left of its code's life than so many seconds or that share of it, whichever is less. */
+/** A message is worth sending while more than this many seconds, or this share of its code's lifetime, is left, whichever is less. */
 export const LEAST_LIFE = { seconds: 30, share: 0.1 } as const;
 
 const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
-/** Returns what a definitive failure changes. The store returns the unit with it. */
+/** Returns the change for a definitive failure. The store refunds the unit with it. */
 export function failure(reason: FailureReason, now: Date): SendChange {
   return { ...DONE, status: 'failed', failureReason: reason, failedAt: now, ...UNCLAIMED };
 }
 
-/** Returns what the provider's acceptance changes. While the code is pending, a receipt may still report the message as lost. */
+/** Returns the change for the provider's acceptance. While the code is pending, a receipt may still report a failure. */
 export function acceptance({ verification }: Send, sentAt: Date): SendChange {
   const accepted = { status: 'sent', sentAt } as const;
   return verification === 'pending'
@@ -32,7 +32,7 @@ export function acceptance({ verification }: Send, sentAt: Date): SendChange {
     : { ...accepted, ...DONE };
 }
 
-/** Whether a message is still worth sending: more of the code's life is left than a tenth or 30 seconds, whichever is less. */
+/** Returns whether a message is still worth sending: more than a tenth or 30 seconds of the code's lifetime is left, whichever is less. */
 export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now: Date): boolean {
   const lifeMs = send.expiresAt.getTime() - send.createdAt.getTime();
   const leastMs = Math.min(LEAST_LIFE.seconds * 1000, lifeMs * LEAST_LIFE.share);
@@ -40,9 +40,9 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
 }
 
 /**
- * Returns what ends the delivery of a live send whose code was just verified or locked. A send without a call under way is due now,
- * so that `postponeOrFail` fails it; after an attempt of unknown outcome, it becomes due when the time for its receipt is over. A call under way
- * continues. The encrypted code of a message that the provider has is erased.
+ * Returns the change that ends the delivery of a live send after its code was verified or locked. A send without a call in progress is due
+ * now, so that `postponeOrFail` fails it; after an attempt with an unknown outcome, it becomes due when the time for its receipt is over. A
+ * call in progress continues. Erases the encrypted code if the provider has accepted the message.
  */
 export function endDelivery(
   send: Pick<Send, 'mode' | 'phase' | 'receiptUntil'>,
@@ -63,7 +63,7 @@ export function endDelivery(
   }
 }
 
-/** Ends a test send: it is `read` at once, without a sender. */
+/** Ends a test send: it is `read` immediately, without a sender. */
 export function simulate(send: Send, now: Date): Decision<'read' | 'done'> {
   if (send.status !== 'queued') return { result: 'done' };
   return {
@@ -72,7 +72,7 @@ export function simulate(send: Send, now: Date): Decision<'read' | 'done'> {
   };
 }
 
-/** What became of a send that no worker may send now. */
+/** The result for a send that no worker may send now. */
 export type Postponement =
   /** There is nothing to send: delivered, failed, or waiting for a receipt or the deadline. */
   | { kind: 'done' }
@@ -95,11 +95,11 @@ function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
 }
 
 /**
- * Postpones or fails a live send that has no sender now. An attempt whose lease has ended ends as `unknown`.
+ * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`.
  *
- * A send whose deadline has come, whose attempts are used up, or whose code was verified or locked fails; if a message may have been
- * sent, only after the time for its receipt. A send with too little life left waits for its deadline without another call. Any other
- * send waits for a sender.
+ * A send fails at its deadline, when its attempts are used up, or when its code was verified or locked; if a message may have been sent,
+ * only after the time for its receipt. A send with too little life left waits for its deadline without another call. Any other send waits
+ * for a sender.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   const state = eligibility(send, now, policy);
@@ -107,7 +107,7 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   if (state === 'not_due') return { result: { kind: send.phase === 'waiting' ? 'no_sender' : 'not_due' } };
 
   const unfinished = send.claimedUntil === null ? [] : [endedAttempt(send, { outcome: 'unknown' })];
-  const receiptUntil = unfinished.length > 0 ? after(now, settleDelayMs(policy)) : send.receiptUntil;
+  const receiptUntil = unfinished.length > 0 ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
   const postpone = (phase: 'waiting' | 'giving_up', dueAt: Date): Decision<Postponement> => ({
     result: { kind: phase === 'waiting' ? 'no_sender' : 'done' },
     change: { phase, dueAt, receiptUntil, ...UNCLAIMED },
@@ -121,7 +121,7 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: unfinished };
 }
 
-/** Returns the attempt of the claim, as it ended. */
+/** Returns the ended attempt of the claim. */
 export function endedAttempt(
   send: Send,
   {
@@ -131,13 +131,16 @@ export function endedAttempt(
   }: Pick<AttemptChange, 'outcome'> & Partial<Pick<AttemptChange, 'errorCode' | 'messageId'>>,
 ): AttemptChange {
   const { attemptNumber: number, senderId, claimedAt } = send;
-  if (claimedAt === null) throw new Error('no attempt is under way');
+  if (claimedAt === null) throw new Error('the send has no attempt in progress');
   return { number, senderId, startedAt: claimedAt, outcome, errorCode, messageId };
 }
 
-/** Releases a claim whose message was certainly not sent, as when the worker stops. It is due now, and there was no attempt. */
+/**
+ * Releases a claim if its message was certainly not sent, for example because the worker stops. The send is due now, and the attempt is not
+ * counted.
+ */
 export function releaseClaim(send: Send, now: Date, attempt: number): Decision<'released' | 'stale'> {
-  if (!isUnderWay(send, attempt)) return { result: 'stale' };
+  if (!isInProgress(send, attempt)) return { result: 'stale' };
   return {
     result: 'released',
     change: {
@@ -149,17 +152,20 @@ export function releaseClaim(send: Send, now: Date, attempt: number): Decision<'
   };
 }
 
-/** Whether a message of unknown outcome may have gone out, and its receipt still has time to come. */
+/** Returns whether a message with an unknown outcome may have been sent, and its receipt may still arrive. */
 function mayStillArrive(receiptUntil: Date | null, now: Date): receiptUntil is Date {
   return receiptUntil !== null && now < receiptUntil;
 }
 
-/** A fault or a limit of a sender, its business account or the app. */
+/** A fault or a rate limit of a sender, its business account or the app. */
 export type SenderFailure =
   | Extract<Outcome, { kind: 'sender' | 'config' }>
   | (Extract<Outcome, { kind: 'retry' }> & { throttled: BlockScope });
 
-/** Whether a fault or a limit of the sender, its business account or the app kept a message back. The attempt does not count. */
+/**
+ * Returns whether a fault or a rate limit of the sender, its business account or the app prevented the message. Such an attempt is not
+ * counted.
+ */
 export function isSenderFailure(outcome: Outcome): outcome is SenderFailure {
   return (
     outcome.kind === 'sender' ||
@@ -171,7 +177,7 @@ export function isSenderFailure(outcome: Outcome): outcome is SenderFailure {
 export type Settlement =
   | { kind: 'accepted' }
   | { kind: 'retry'; delayMs: number }
-  /** The sender cannot serve this send now: claim again at once for another, or to wait for one. */
+  /** The sender cannot serve this send now: claim it again immediately, for another sender or to wait for one. */
   | { kind: 'reassign' }
   | { kind: 'failed'; reason: FailureReason }
   /** No further attempt follows, but a message may have been sent: wait for its receipt until `receiptUntil`. */
@@ -179,7 +185,7 @@ export type Settlement =
   /** The attempt no longer holds the claim; nothing is written. */
   | { kind: 'stale' };
 
-/** Returns what follows from an attempt's outcome, or `stale` if the attempt has lost its claim. */
+/** Returns the result of an attempt's outcome, or `stale` if the attempt no longer holds its claim. */
 export function settle(
   send: Send,
   now: Date,
@@ -188,7 +194,7 @@ export function settle(
   policy: RetryPolicy,
   random: number,
 ): Decision<Settlement> {
-  if (!isUnderWay(send, attempt)) return { result: { kind: 'stale' } };
+  if (!isInProgress(send, attempt)) return { result: { kind: 'stale' } };
   const attempts = [endedAttempt(send, { ...outcome, outcome: outcome.kind })];
   const done = (result: Settlement, change: SendChange): Decision<Settlement> => ({
     result,
@@ -198,7 +204,7 @@ export function settle(
   const failed = (reason: FailureReason): Decision<Settlement> =>
     done({ kind: 'failed', reason }, failure(reason, now));
 
-  // A receipt came before the provider's answer. The store keeps what it reported of this attempt, if it was this one's.
+  // A receipt arrived before the provider's response. The store keeps the receipt's report if it was about this attempt.
   if (send.phase !== 'calling') {
     const sentAt = send.deliveredAt ?? send.readAt ?? now;
     return done({ kind: 'accepted' }, send.sentAt === null ? { sentAt } : {});
@@ -210,10 +216,10 @@ export function settle(
     return done({ kind: 'reassign' }, { phase: 'ready', attempts: send.attempts - 1, dueAt: now });
 
   const attemptsUsed = isPairLimit(outcome) ? send.attempts - 1 : send.attempts;
-  const receiptUntil = outcome.kind === 'unknown' ? after(now, settleDelayMs(policy)) : send.receiptUntil;
+  const receiptUntil = outcome.kind === 'unknown' ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
   const isExhausted = attemptsUsed >= policy.attemptsMax;
   if (!isExhausted && send.verification === 'pending') {
-    // Not beyond the deadline, at which the send fails.
+    // No later than the deadline, at which the send fails.
     const retryAt = after(now, retryDelayMs(policy, send, outcome, random));
     const dueAt = earlier(retryAt, now < send.expiresAt ? send.expiresAt : now);
     const delayMs = dueAt.getTime() - now.getTime();

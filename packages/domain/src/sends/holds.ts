@@ -1,7 +1,7 @@
 import { isCountry, NO_COUNTRY } from '../recipients/recipient.js';
 import type { Mode } from './send.js';
 
-/** What a hold stops. `target` is empty for `live`, an ISO 3166 code or `NO_COUNTRY`, or an account's id. */
+/** The sends that a hold matches. `target` is empty for `live`, an ISO 3166 code or `NO_COUNTRY`, or an account's id. */
 export interface HoldTarget {
   kind: 'live' | 'country' | 'account';
   target: string;
@@ -9,11 +9,11 @@ export interface HoldTarget {
 
 interface Holdable {
   accountId: string;
-  /** ISO 3166, or null for numbers of no country. */
+  /** ISO 3166, or null for numbers without a country. */
   country: string | null;
 }
 
-/** Whether a hold stops a live send. The SQL function `is_held` says the same in the database. */
+/** Returns whether a hold matches a live send, like the SQL function `is_held`. */
 export function holdMatches({ kind, target }: HoldTarget, { accountId, country }: Holdable): boolean {
   switch (kind) {
     case 'live':
@@ -25,12 +25,12 @@ export function holdMatches({ kind, target }: HoldTarget, { accountId, country }
   }
 }
 
-/** Whether one of the holds stops this send. Nothing stops a test send. */
+/** Returns whether one of the holds matches this send. Test sends are never held. */
 export function isHeld(send: Holdable & { mode: Mode }, holds: readonly HoldTarget[]): boolean {
   return send.mode === 'live' && holds.some((hold) => holdMatches(hold, send));
 }
 
-/** Whether a hold of kind `country` can have this target. */
+/** Returns whether a hold of kind `country` can have this target. */
 export function isCountryTarget(target: string): boolean {
   return target === NO_COUNTRY || isCountry(target);
 }

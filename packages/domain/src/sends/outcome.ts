@@ -1,22 +1,22 @@
-/** What a configuration fault concerns, and so what has to pause. */
+/** The subject of a configuration fault, which decides what is blocked. */
 export type FaultScope = 'token' | 'business' | 'template' | 'country' | 'app' | 'request';
 
-/** Whose limit was reached: that of one sender and one recipient (a pair), of a sender, of a business account, or of the app. */
+/** The owner of the rate limit that was reached: one sender and one recipient (a pair), a sender, a business account, or the app. */
 export type ThrottleScope = 'pair' | 'sender' | 'business' | 'app';
 
 /**
  * The outcome of one call to the provider.
  *
- * - `accepted`: the provider accepted the message and gave it an id.
- * - `retry`: the provider certainly did not accept the message; the message may be tried again. `throttled` says whose
- *   limit was reached, if that is why. `isRefusal`: it refused the message by a code that we do not know.
- * - `unknown`: the message may have gone out (time-out or reset after writing, an answer without a message id).
+ * - `accepted`: the provider accepted the message and returned its id.
+ * - `retry`: the provider certainly did not accept the message, which may be tried again. `throttled`: the owner of the rate limit, if that
+ * is why. `isRefusal`: the provider rejected the message with a code that we do not know.
+ * - `unknown`: the message may have been sent (time-out or reset after writing, a response without a message id).
  * - `sender`: this sender cannot send now; another may.
  * - `recipient`: no sender can reach this recipient; the send has failed.
- * - `config`: an operator has to act on what `scope` names.
+ * - `config`: an operator has to fix the subject named by `scope`.
  *
- * `errorCode` is the provider's code, null where it gave none. `reason` is one of our own fixed sentences, never the provider's text,
- * which may quote a phone number.
+ * `errorCode` is the provider's code, or null. `reason` is one of our own fixed sentences, never the provider's text, which may quote a
+ * phone number.
  */
 export type Outcome =
   | { kind: 'accepted'; messageId: string }
@@ -25,7 +25,7 @@ export type Outcome =
       errorCode: number | null;
       reason: string;
       throttled: 'none' | ThrottleScope;
-      /** Seconds that the provider asked to wait, or null. */
+      /** Seconds that the provider asked us to wait, or null. */
       retryAfterSeconds: number | null;
       isRefusal?: boolean;
     }
@@ -51,14 +51,14 @@ export const UNREADABLE_TOKEN = {
   scope: 'token',
 } as const satisfies Outcome;
 
-/** An unknown code may pass, until so many attempts of a send have met it. */
+/** An unknown code is retried until this many attempts of a send have returned it. */
 const SAME_REFUSALS_MAX = 3;
 
 /**
- * An attempt's outcome, where earlier attempts of its send met the same unknown code: finally the request is at fault, so that the send
- * fails and an operator hears of it.
+ * Returns an attempt's outcome after earlier attempts of its send returned the same unknown code: after the last one, the request counts as
+ * faulty, so that the send fails and an operator is notified.
  *
- * @param before how many earlier attempts met the same code
+ * @param before how many earlier attempts returned the same code
  */
 export function afterSameRefusals(outcome: Outcome, before: number): Outcome {
   if (outcome.kind !== 'retry' || outcome.isRefusal !== true || before + 1 < SAME_REFUSALS_MAX)

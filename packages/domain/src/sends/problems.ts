@@ -1,4 +1,4 @@
-/** What a problem code means. The three texts are for people and may change; `status` is the HTTP status. */
+/** The meaning of a problem code. The three texts are for people and may change; `status` is the HTTP status. */
 export interface ProblemEntry {
   readonly status: number;
   readonly meaning: string;
@@ -152,13 +152,13 @@ const TABLE = {
   },
 } as const satisfies Record<string, ProblemEntry>;
 
-/** A stable code that clients branch on. The table has those of the specification's section 7 first, then ours. */
+/** A stable code that clients branch on. The codes of the specification's section 7 come first, then ours. */
 export type ProblemCode = keyof typeof TABLE;
 
 export const PROBLEMS: Readonly<Record<ProblemCode, ProblemEntry>> = TABLE;
 
 export interface ProblemDetails {
-  /** One sentence for people, without anything that the client sent. */
+  /** One sentence for people, which quotes nothing that the client sent. */
   readonly detail?: string;
   /** A message for each faulty field, by the field's name. */
   readonly errors?: Readonly<Record<string, string>>;

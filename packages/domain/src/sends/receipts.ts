@@ -4,7 +4,7 @@ import { isPairLimit, retryDelayMs, type RetryPolicy } from './retry.js';
 import {
   DONE,
   isDelivering,
-  isUnderWay,
+  isInProgress,
   UNCLAIMED,
   type AttemptChange,
   type AttemptOutcome,
@@ -16,34 +16,34 @@ import {
 
 /** The provider's report on one message. Its times are the provider's, in whole seconds. */
 export interface Receipt {
-  /** What stands for the provider's message id, which encodes the phone number. */
+  /** Replaces the provider's message id, which encodes the phone number. */
   messageId: string;
-  /** The attempt that we named as opaque data; null when it is missing or not ours. */
+  /** The attempt that we named as opaque data; null if it is missing or not ours. */
   attempt: AttemptName | null;
   status: 'sent' | 'delivered' | 'read' | 'failed';
   occurredAt: Date;
-  /** With `failed`: what the provider's error means for the message; null otherwise. */
+  /** For `failed`: the meaning of the provider's error; null otherwise. */
   failure: (Exclude<Outcome, { kind: 'accepted' }> & MessageEnds) | null;
-  /** What the message costs; left out where the provider does not say so. */
+  /** The price of the message; missing if the provider did not report it. */
   pricing?: Pricing;
-  /** Stands for the person who has the recipient's number; left out where the sender does not ask for it. */
+  /** Identifies the owner of the recipient's number; missing if the sender does not request it. */
   identityHash?: string;
 }
 
-/** From whom to whom a message went, where the provider says so: the sender's phone number id, and all keys of the recipient. */
+/** The sender's phone number id and all keys of the recipient, if the provider reports them. */
 interface MessageEnds {
   phoneNumberId?: string;
   recipientKeys?: readonly string[];
 }
 
-/** An attempt's name for the provider. */
+/** The identifier of an attempt that is sent to the provider. */
 export interface AttemptName {
   sendId: string;
-  /** From 1 in its send. */
+  /** Starts at 1 for each send. */
   number: number;
 }
 
-/** What the provider charges for a message, in its own words: `authentication`, `regular`, `PMP` for example. */
+/** The price of a message, in the provider's words, for example `authentication`, `regular`, `PMP`. */
 export interface Pricing {
   category: string;
   type: string;
@@ -55,20 +55,22 @@ export interface Pricing {
 export interface ReportedAttempt {
   number: number;
   senderId: string | null;
-  /** The sender's, at the provider. */
+  /** The provider's id of the sender. */
   phoneNumberId: string | null;
   startedAt: Date;
-  /** Null while it is under way. */
+  /** Null while it is in progress. */
   outcome: AttemptOutcome | null;
-  /** Of the send. */
+  /** The key of the send's recipient. */
   recipientKey: string;
 }
 
-/** What the rule knows of an attempt and of the send's other attempts. */
+/** An attempt, with what the rule needs to know about the send's other attempts. */
 type JudgedAttempt = ReportedAttempt & {
-  /** False when the account's own app has reported as many failures as `OWN_FAILURES` allows: the report is recorded and changes nothing. */
+  /**
+   * False if the account's own app has reported as many failures as `OWN_FAILURES` allows: the failure is recorded, but changes nothing.
+   */
   isBelieved?: boolean;
-  /** Whether the provider accepted another message, which may still arrive. */
+  /** Whether the provider accepted another message of the send, which may still arrive. */
   otherIsAccepted: boolean;
 };
 
@@ -80,7 +82,7 @@ export interface AttemptReceipt {
   isBelieved?: boolean;
 }
 
-/** What a message costs. It is counted once, with its send, on the day when the message arrived. */
+/** The price of a message. It is counted once per send, on the day when the message arrived. */
 export interface MessageCost {
   pricing: Pricing;
   arrivedAt: Date;
@@ -88,24 +90,24 @@ export interface MessageCost {
 }
 
 /**
- * How many failures the app of an account is believed in a month of UTC: an account's own app can report any message as failed, and each
- * failure returns a unit. WhatsApp rejects far fewer messages than one in four.
+ * How many failures reported by an account's own app count in a month (UTC). Such an app can report any message as failed, and each failure
+ * refunds a unit. WhatsApp rejects far fewer than one message in four.
  */
 export const OWN_FAILURES = { atLeast: 5, share: 0.25 } as const;
 
-/** What came of a receipt. `redelivers`: the send has to go out again; `later`: another attempt has to end first. */
+/** The result of a receipt. `redelivers`: the send must be sent again; `later`: another attempt has to end first. */
 export type ReceiptEnd = 'applied' | 'redelivers' | 'ignored' | 'later';
 
-/** The states that receipts report, in order. The states before them have index -1. */
+/** The states that receipts report, in order. Earlier states have index -1. */
 const PROGRESS: readonly DeliveryState[] = ['sent', 'delivered', 'read'];
 
-/** The order in which the receipts of one send are applied: progress before failures, so that a message that arrived does not fail. */
+/** The order in which the receipts of one send are applied: progress before failures, so that an arrived message does not fail. */
 const ORDER: readonly Receipt['status'][] = ['sent', 'delivered', 'read', 'failed'];
 
 /**
- * Folds all stored receipts of one send into one change, by `applyReceipt`.
+ * Folds all stored receipts of one send into one change, by `decideReceipt`.
  *
- * @param acceptedNumbers the numbers of the send's attempts whose messages the provider accepted
+ * @param acceptedNumbers the numbers of the send's attempts that the provider accepted
  * @param isPriced whether the cost of the send's message is counted already
  * @param random a number from 0 up to, not including, 1
  * @returns the result of each receipt, in the given order
@@ -131,7 +133,7 @@ export function foldReceipts(
     const outcome = attempts.get(attempt.number)?.outcome ?? attempt.outcome;
     const otherIsAccepted = [...accepted].some((number) => number !== attempt.number);
     const judged = { ...attempt, outcome, otherIsAccepted, isBelieved };
-    const decision = applyReceipt(after, now, receipt, judged, policy, random);
+    const decision = decideReceipt(after, now, receipt, judged, policy, random);
     result[index] = decision.result;
     if (decision.change !== undefined) {
       change = { ...change, ...decision.change };
@@ -144,7 +146,7 @@ export function foldReceipts(
     }
   }
   const hasArrived = after.status === 'delivered' || after.status === 'read';
-  const cost = hasArrived && !isPriced ? costOf(receipts, accepted, now) : undefined;
+  const cost = hasArrived && !isPriced ? findCost(receipts, accepted, now) : undefined;
   return {
     result,
     ...(change !== undefined && { change }),
@@ -153,8 +155,8 @@ export function foldReceipts(
   };
 }
 
-/** The cost of a message that arrived, by the first of its receipts that names a price. */
-function costOf(
+/** Returns the cost of a message that arrived, from the first of its receipts with a price. */
+function findCost(
   receipts: readonly AttemptReceipt[],
   accepted: ReadonlySet<number>,
   now: Date,
@@ -177,16 +179,16 @@ function costOf(
 }
 
 /**
- * Applies a receipt. Receipts come in any order: the status only moves forward, and a late receipt still sets its own time.
- * A failure counts only before delivery is confirmed and while no other message of the send may still arrive. If that depends on an
- * attempt under way, the receipt waits for its end, but no longer than a claim lasts: its worker may have died.
+ * Applies a receipt. Receipts arrive in any order: the status only moves forward, and a late receipt still sets its own time. A failure
+ * counts only before delivery is confirmed and while no other message of the send may still arrive. If that depends on an attempt in
+ * progress, the receipt waits for its end, but no longer than its claim lasts, because its worker may have died.
  *
- * A failure means what the same error means in the response to a call. If it is not about the recipient or the request, the send goes
- * out again while its code lives; a send that was `sent` stays that.
+ * A failure means the same as this error in the response to a call. If it is not about the recipient or the request, the send is sent again
+ * while its code is active; the status `sent` does not change.
  *
  * @param random a number from 0 up to, not including, 1
  */
-export function applyReceipt(
+export function decideReceipt(
   send: Send,
   now: Date,
   receipt: Receipt,
@@ -195,47 +197,48 @@ export function applyReceipt(
   random: number,
 ): Decision<ReceiptEnd> {
   if (receipt.status !== 'failed') return moveForward(send, now, receipt, receipt.status, attempt);
-  const lost = receipt.failure;
-  if (lost === null) return { result: 'ignored' };
-  const report = { at: receipt.occurredAt < now ? receipt.occurredAt : now, errorCode: lost.errorCode };
+  const failed = receipt.failure;
+  if (failed === null) return { result: 'ignored' };
+  const report = { at: receipt.occurredAt < now ? receipt.occurredAt : now, errorCode: failed.errorCode };
   // A right code proves that the message arrived.
   if (!mayFail(send) || !isBelieved) {
-    // A call without an answer yet was accepted: the provider reports on its message.
+    // A call without a response was accepted, because the provider reports on its message.
     const outcome = attempt.outcome ?? 'accepted';
     return {
       result: 'ignored',
-      attempts: [endedBy(attempt, { outcome, errorCode: null, messageId: receipt.messageId, report })],
+      attempts: [endAttempt(attempt, { outcome, errorCode: null, messageId: receipt.messageId, report })],
     };
   }
-  // A repeat must not send the message that replaced the lost one again.
-  if (isLost(attempt) && lost.kind !== 'recipient') return { result: 'ignored' };
-  // A calling send is claimed again when the other attempt's lease ends; another one is not, so its receipt has to wait.
+  // A repeat must not resend the message that already replaced the failed one.
+  if (isUndelivered(attempt) && failed.kind !== 'recipient') return { result: 'ignored' };
+  // A calling send is claimed again when the other attempt's lease ends. In other phases it is not, so the receipt has to wait.
   const otherMayBeUnderWay =
     send.claimedUntil !== null &&
     send.attemptNumber !== attempt.number &&
     (send.phase === 'calling' || now < send.claimedUntil);
   if (otherMayBeUnderWay && send.phase !== 'calling') return { result: 'later' };
   const attempts: AttemptChange[] = [
-    endedBy(attempt, {
-      outcome: lost.kind,
-      errorCode: lost.errorCode,
+    endAttempt(attempt, {
+      outcome: failed.kind,
+      errorCode: failed.errorCode,
       messageId: receipt.messageId,
       report,
     }),
   ];
   if (attempt.otherIsAccepted || otherMayBeUnderWay) return { result: 'applied', change: {}, attempts };
-  const isBeforeNext = isDelivering(send) && !isUnderWay(send, attempt.number) && lost.kind !== 'recipient';
+  const isBeforeNext =
+    isDelivering(send) && !isInProgress(send, attempt.number) && failed.kind !== 'recipient';
   if (isBeforeNext) return { result: 'applied', change: {}, attempts };
   // Both changes end the claim. If it is another attempt's, its worker has died.
   if (send.claimedUntil !== null && send.attemptNumber !== attempt.number)
     attempts.push(endedAttempt(send, { outcome: 'unknown' }));
-  const change = redelivery(send, now, lost, policy, random);
+  const change = redelivery(send, now, failed, policy, random);
   return change === null
     ? { result: 'applied', change: failure('rejected_by_provider', now), attempts }
     : { result: 'redelivers', change, attempts };
 }
 
-/** Whether a failure that is reported now can still count. */
+/** Returns whether a failure reported now can still count. */
 export const mayFail = ({ status, verification }: Pick<Send, 'status' | 'verification'>): boolean =>
   (status === 'queued' || status === 'sending' || status === 'sent') && verification !== 'verified';
 
@@ -246,38 +249,38 @@ function moveForward(
   reported: 'sent' | 'delivered' | 'read',
   attempt: ReportedAttempt,
 ): Decision<ReceiptEnd> {
-  // Sent before it was lost: that the receipt comes only now changes nothing.
-  if (reported === 'sent' && isLost(attempt)) return { result: 'ignored' };
-  const isNews =
+  // The message was sent before it failed; this late receipt changes nothing.
+  if (reported === 'sent' && isUndelivered(attempt)) return { result: 'ignored' };
+  const isForward =
     send.status !== 'failed' &&
     (PROGRESS.indexOf(reported) > PROGRESS.indexOf(send.status) ||
       (reported === 'sent' && isDelivering(send)));
-  const change: SendChange = !isNews
+  const change: SendChange = !isForward
     ? {}
     : reported === 'sent'
-      ? acceptance(send, clampedTime(send, now, 'sentAt', receipt.occurredAt))
+      ? acceptance(send, clampTime(send, now, 'sentAt', receipt.occurredAt))
       : { ...DONE, status: reported };
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
   if (send[field] === null && change[field] === undefined && send.status !== 'failed')
-    change[field] = clampedTime(send, now, field, receipt.occurredAt);
-  // The provider has the message: this settles an attempt whose answer never came.
+    change[field] = clampTime(send, now, field, receipt.occurredAt);
+  // The provider has the message, so an attempt without a response was accepted.
   const attempts: AttemptChange[] =
     attempt.outcome === 'accepted'
       ? []
-      : [endedBy(attempt, { outcome: 'accepted', errorCode: null, messageId: receipt.messageId })];
+      : [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId: receipt.messageId })];
   if (Object.keys(change).length === 0 && attempts.length === 0) return { result: 'ignored' };
   return { result: 'applied', change, attempts };
 }
 
-/** The attempt, as a receipt says that it ended. */
-function endedBy(
+/** Returns the attempt with the end that a receipt reports. */
+function endAttempt(
   { number, senderId, startedAt }: ReportedAttempt,
   end: Omit<AttemptChange, 'number' | 'senderId' | 'startedAt'>,
 ): AttemptChange {
   return { number, senderId, startedAt, ...end };
 }
 
-/** Whether a failure names its attempt's sender and recipient, whose number may have another form with the same key. */
+/** Returns whether a failure names its attempt's sender and recipient. The recipient's number may have another form, with the same key. */
 export function agreesWith(
   { phoneNumberId, recipientKeys }: MessageEnds,
   attempt: Pick<ReportedAttempt, 'phoneNumberId' | 'recipientKey'>,
@@ -288,32 +291,35 @@ export function agreesWith(
   );
 }
 
-/** Whether it is known already that the attempt's message was not delivered. */
-export function isLost({ outcome }: Pick<ReportedAttempt, 'outcome'>): boolean {
+/** Returns whether the attempt's message is known not to have been delivered. */
+export function isUndelivered({ outcome }: Pick<ReportedAttempt, 'outcome'>): boolean {
   return outcome !== null && outcome !== 'accepted' && outcome !== 'unknown';
 }
 
-/** What sends a lost message again; null when it cannot help or comes too late. */
+/** Returns the change that sends a failed message again; null if that cannot help or is too late. */
 function redelivery(
   send: Send,
   now: Date,
-  lost: NonNullable<Receipt['failure']>,
+  failed: NonNullable<Receipt['failure']>,
   policy: RetryPolicy,
   random: number,
 ): SendChange | null {
   if (send.encryptedCode === null || send.verification !== 'pending' || !isWorthSending(send, now))
     return null;
-  const isOfSender = isSenderFailure(lost);
-  const attempts = isOfSender || isPairLimit(lost) ? Math.max(0, send.attempts - 1) : send.attempts;
+  const isOfSender = isSenderFailure(failed);
+  const attempts = isOfSender || isPairLimit(failed) ? Math.max(0, send.attempts - 1) : send.attempts;
   if (isOfSender) return { phase: 'ready', ...UNCLAIMED, attempts, dueAt: now };
-  if (lost.kind !== 'retry' || attempts >= policy.attemptsMax) return null;
-  const retryAt = new Date(now.getTime() + retryDelayMs(policy, send, lost, random));
+  if (failed.kind !== 'retry' || attempts >= policy.attemptsMax) return null;
+  const retryAt = new Date(now.getTime() + retryDelayMs(policy, send, failed, random));
   const dueAt = retryAt < send.expiresAt ? retryAt : send.expiresAt;
   return { phase: 'backing_off', ...UNCLAIMED, attempts, dueAt };
 }
 
-/** The provider's time, of another clock in whole seconds, kept between the earlier and later steps and out of the future. */
-function clampedTime(send: Send, now: Date, field: 'sentAt' | 'deliveredAt' | 'readAt', at: Date): Date {
+/**
+ * Returns the provider's time (another clock, in whole seconds), limited to the times of the earlier and later steps, and not in the
+ * future.
+ */
+function clampTime(send: Send, now: Date, field: 'sentAt' | 'deliveredAt' | 'readAt', at: Date): Date {
   const earlier = { sentAt: [], deliveredAt: [send.sentAt], readAt: [send.deliveredAt, send.sentAt] }[field];
   const later = { sentAt: [send.deliveredAt, send.readAt], deliveredAt: [send.readAt], readAt: [] }[field];
   const min = earlier.find((time) => time !== null) ?? send.createdAt;

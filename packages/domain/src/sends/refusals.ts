@@ -5,40 +5,40 @@ export type LimitCause =
   | 'recipient_rate'
   /** Too many wrong codes in a row. */
   | 'wrong_guesses'
-  /** Too many codes that may still be guessed at. */
+  /** Too many active codes. */
   | 'active_codes'
   | 'breaker'
-  /** The account's ceilings of units. */
+  /** The account's own ceilings of units. */
   | 'day_ceiling'
   | 'month_ceiling'
-  /** Of all trial accounts together. */
+  /** The limit of all trial accounts together. */
   | 'trial_ceiling'
-  /** Of one trial account. */
+  /** The limit of one trial account. */
   | 'trial_share'
   /** Most of a trial account's latest sends were rejected. */
   | 'trial_failures';
 
 /** Why an account may not send to a recipient. */
 export type RecipientCause =
-  /** The account sends to listed countries only, and this is none of them. */
+  /** The account sends only to listed countries, and this is not one of them. */
   | 'country'
-  /** The account sends to no satellite or premium-rate number. */
+  /** The account refuses satellite and premium-rate numbers. */
   | 'range'
-  /** A trial account sends to the countries named at sign-up only … */
+  /** A trial account sends only to the countries chosen at sign-up … */
   | 'trial_country'
-  /** … and to no satellite or premium-rate number. */
+  /** … and refuses satellite and premium-rate numbers. */
   | 'trial_range';
 
-/** What protects an account, as the console's page of it names its parts. */
+/** The protections of an account, named as on the console's page about them. */
 export type Defence = 'countries' | 'premium_rate' | 'breaker' | 'ceilings' | 'limits' | 'recipients';
 
-/** What the API says of a refusal, and the defence of the account that it names; null where nobody of the account can change it. */
+/** A refusal's text in the API, and the account's setting behind it; null if the account's members cannot change it. */
 interface Refusal {
   detail: string;
   defence: Defence | null;
 }
 
-/** The refusals of `rate_limited`; `Retry-After` says how long to wait. */
+/** The refusals of `rate_limited`; `Retry-After` gives the time to wait. */
 export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
   account_rate: {
     detail: 'This account has created as many sends as it may in a minute.',
@@ -92,7 +92,7 @@ export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
   },
 };
 
-/** The refusals of `invalid_recipient` for numbers that the account does not send to, with what is wrong with the field `to`. */
+/** The refusals of `invalid_recipient` for numbers that the account does not send to, with the message for the field `to`. */
 export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to: string }>> = {
   country: {
     detail: 'This account does not send to the country of this number.',
@@ -124,5 +124,5 @@ const DEFENCES: ReadonlyMap<string, Defence | null> = new Map(
   ]),
 );
 
-/** The defence of the account that refused a request, by the `detail` of the answer; null for other refusals. */
-export const defenceOf = (detail: string): Defence | null => DEFENCES.get(detail) ?? null;
+/** Returns the account's setting that refused a request, by the `detail` of the response; null for other refusals. */
+export const findDefence = (detail: string): Defence | null => DEFENCES.get(detail) ?? null;

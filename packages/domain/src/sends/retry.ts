@@ -1,21 +1,20 @@
 import type { Outcome } from './outcome.js';
 import type { Send } from './send.js';
 
-/** How often a delivery is attempted, and the first step of its back-off. */
+/** How many times a delivery is attempted, and the first step of its back-off. */
 export interface RetryPolicy {
   attemptsMax: number;
   backoffMs: number;
 }
 
-/** No wait is longer, whatever the provider asks for. */
+/** The longest wait, whatever the provider requests. */
 const WAIT_MS_MAX = 900_000;
-/** The largest n of the 4^n seconds after the limit of a pair. */
+/** The largest n of the 4^n seconds after a pair's rate limit. */
 const PAIR_EXPONENT_MAX = 4;
 
 /**
- * Returns the milliseconds to wait after the latest attempt: exponential, plus up to half of that as jitter, or the provider's
- * Retry-After, whichever is longer. After the nth limit of a pair, Meta recommends 4^n seconds; n counts
- * all calls that used no attempt.
+ * Returns the milliseconds to wait after the latest attempt: exponential, plus up to half of that as jitter, or the provider's Retry-After,
+ * whichever is longer. After the nth pair rate limit, Meta recommends 4^n seconds; n counts all calls that used no attempt.
  *
  * @param random a number from 0 up to, not including, 1
  */
@@ -32,12 +31,14 @@ export function retryDelayMs(
   return Math.round(Math.min(WAIT_MS_MAX, Math.max(baseMs * (1 + random / 2), askedMs)));
 }
 
-/** Whether a sender has sent this recipient too many messages: the send waits, and the sender's other recipients do not. */
+/** Returns whether a sender has sent this recipient too many messages. Only this send waits, not the sender's other recipients. */
 export function isPairLimit(outcome: Outcome): boolean {
   return outcome.kind === 'retry' && outcome.throttled === 'pair';
 }
 
-/** Milliseconds to wait for a receipt after an attempt of unknown outcome, so that a time-out alone never returns a unit. */
-export function settleDelayMs(policy: RetryPolicy): number {
+/**
+ * Returns the milliseconds to wait for a receipt after an attempt with an unknown outcome, so that a time-out alone never refunds a unit.
+ */
+export function receiptWaitMs(policy: RetryPolicy): number {
   return Math.min(WAIT_MS_MAX, policy.backoffMs * 2 ** policy.attemptsMax);
 }

@@ -2,7 +2,7 @@ export type Mode = 'test' | 'live';
 export type Locale = 'pt-BR' | 'en';
 export const DELIVERY_STATES = ['queued', 'sending', 'sent', 'delivered', 'read', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
-/** The code's state as stored. `expired` is never stored: it follows from the clock, as `verificationAt` says. */
+/** The code's state as stored. `expired` is never stored: `verificationAt` computes it from the clock. */
 export type StoredVerification = 'pending' | 'verified' | 'locked';
 export type Verification = StoredVerification | 'expired';
 export const FAILURE_REASONS = [
@@ -12,15 +12,15 @@ export const FAILURE_REASONS = [
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 /**
- * Where a send is in its delivery. `docs/lifecycle.md` has the table of what leads from one to the next.
+ * The phase of a send's delivery. `docs/lifecycle.md` has the table of transitions.
  *
- * - `ready`: a worker may take it
+ * - `ready`: a worker may claim it
  * - `waiting`: no sender has a permit, or a hold matches it; it fails at its deadline
- * - `calling`: a worker calls the provider, and the outcome of the call decides
+ * - `calling`: a worker calls the provider; the outcome decides the next phase
  * - `backing_off`: another call follows when it is due
- * - `giving_up`: no call follows; it fails when it is due, unless a report says that a message arrived
- * - `unconfirmed`: the provider accepted a message, and a report may still send it again
- * - `done`: nothing is sent any more
+ * - `giving_up`: no call follows; it fails when it is due, unless a receipt reports that a message arrived
+ * - `unconfirmed`: the provider accepted a message; a receipt may still cause another call
+ * - `done`: nothing more is sent
  */
 export const PHASES = [
   'ready',
@@ -32,11 +32,11 @@ export const PHASES = [
   'done',
 ] as const;
 export type Phase = (typeof PHASES)[number];
-/** Where a live send's unit was taken from. */
+/** The bucket that paid for a live send. */
 export type UnitBucket = 'free_quota' | 'credit';
 export type Channel = 'sandbox' | 'whatsapp';
 
-/** One code to one recipient, as stored. Times are the database's. */
+/** One code to one recipient, as stored. Times are from the database's clock. */
 export interface Send {
   readonly id: string;
   readonly accountId: string;
@@ -44,7 +44,7 @@ export interface Send {
   readonly mode: Mode;
   /** E.164. */
   readonly recipient: string;
-  /** ISO 3166, or null for numbers of no country. */
+  /** ISO 3166, or null for numbers without a country. */
   readonly country: string | null;
   readonly locale: Locale;
   readonly chargedFrom: UnitBucket | null;
@@ -53,7 +53,7 @@ export interface Send {
   readonly expiresAt: Date;
   /** The request that created it. */
   readonly requestId: string;
-  /** The trace that its creation belongs to, as W3C's `traceparent`; null without one. */
+  /** The trace of its creation, as W3C `traceparent`; null without one. */
   readonly traceparent: string | null;
   status: DeliveryState;
   verification: StoredVerification;
@@ -63,19 +63,19 @@ export interface Send {
   from: string | null;
   senderId: string | null;
   phase: Phase;
-  /** A live send has it until it is `done`. */
+  /** Set for a live send until it is `done`. */
   encryptedCode: Uint8Array | null;
   /** Calls to the provider that count against the limit. */
   attempts: number;
   /** The number of the latest call; 0 before the first. */
   attemptNumber: number;
   /**
-   * Since when a worker makes that call, and until when no other worker may act; null without a call. They stay when a report overtakes the
-   * answer: the send is then `unconfirmed` or `done`, and the answer only completes its attempt.
+   * When the worker started that call, and when its lease ends, during which no other worker may act; null without a call. They stay if a
+   * receipt arrives before the response: the send is then `unconfirmed` or `done`, and the response only completes its attempt.
    */
   claimedAt: Date | null;
   claimedUntil: Date | null;
-  /** Until when a receipt of an attempt of unknown outcome is waited for; null without such an attempt. */
+  /** When the wait for the receipt of an attempt with an unknown outcome ends; null without such an attempt. */
   receiptUntil: Date | null;
   /** When a worker may act on the delivery next; null if the send is `unconfirmed` or `done`. */
   dueAt: Date | null;
@@ -89,7 +89,7 @@ export interface Send {
   failureReason: FailureReason | null;
 }
 
-/** The fields that a decision about the delivery may change. */
+/** The fields that a delivery decision may change. */
 export type SendChange = Partial<
   Pick<
     Send,
@@ -115,7 +115,7 @@ export type SendChange = Partial<
 
 export type AttemptOutcome = 'accepted' | 'retry' | 'unknown' | 'sender' | 'recipient' | 'config';
 
-/** What a decision writes about an attempt that has ended, in the same statement as the send. */
+/** The ended attempt that a decision writes, in the same statement as the send. */
 export interface AttemptChange {
   number: number;
   senderId: string | null;
@@ -123,29 +123,29 @@ export interface AttemptChange {
   outcome: AttemptOutcome;
   errorCode: number | null;
   messageId: string | null;
-  /** What a receipt says of a message that was not delivered, whether or not it counts. */
+  /** A receipt's report that the message was not delivered, even if the failure does not count. */
   report?: { at: Date; errorCode: number | null };
 }
 
-/** What a pure rule decides: a result for the caller and, unless nothing changes, what to write. */
+/** The decision of a pure rule: a result for the caller and, unless nothing changes, the change to write. */
 export interface Decision<R> {
   result: R;
   change?: SendChange;
   attempts?: AttemptChange[];
 }
 
-/** Whether a call, or the failure that follows without one, is still to come. */
+/** Returns whether a call, or a failure without another call, is still to come. */
 export function isDelivering({ phase }: Pick<Send, 'phase'>): boolean {
   return phase !== 'unconfirmed' && phase !== 'done';
 }
 
-/** Whether this attempt of the send is under way. */
-export function isUnderWay(send: Pick<Send, 'attemptNumber' | 'claimedUntil'>, attempt: number): boolean {
+/** Returns whether this attempt of the send is in progress. */
+export function isInProgress(send: Pick<Send, 'attemptNumber' | 'claimedUntil'>, attempt: number): boolean {
   return send.claimedUntil !== null && send.attemptNumber === attempt;
 }
 
-/** What ends the claim of the attempt under way. */
+/** Ends the claim of the attempt in progress. */
 export const UNCLAIMED = { claimedAt: null, claimedUntil: null } as const;
 
-/** What ends the delivery: nothing is sent any more, so the code is erased. A call under way keeps its claim until its outcome is written. */
+/** Ends the delivery: nothing more is sent, so the code is erased. A call in progress keeps its claim until its outcome is written. */
 export const DONE = { phase: 'done', encryptedCode: null, dueAt: null } as const satisfies SendChange;

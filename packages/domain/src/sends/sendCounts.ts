@@ -1,14 +1,14 @@
-/** Seconds between the buckets of times, each 9% longer than the one before. The first bucket begins at 0, the last one has no end. */
+/** Seconds between the buckets of times, each 9% longer than the previous one. The first bucket starts at 0, the last one has no end. */
 export const TIME_BOUNDS: readonly number[] = Array.from({ length: 105 }, (_, n) => 2 ** (n / 8));
 
-/** Adds the counts of other sends, or of their times by bucket, to `counts`, place by place. */
+/** Adds the counts of other sends, or of their times by bucket, to `counts`, element by element. */
 export function addCounts(counts: number[], others: readonly number[]): void {
   while (counts.length < others.length) counts.push(0);
   // A year has many of them: an iterator would take three times as long.
   for (let place = 0; place < others.length; place++) counts[place]! += others[place]!;
 }
 
-/** How many times are in each bucket. @param buckets that of each */
+/** Returns how many times are in each bucket. @param buckets the bucket of each time */
 export function countTimes(buckets: readonly number[]): number[] {
   const times: number[] = [];
   for (const bucket of buckets) {
@@ -18,7 +18,7 @@ export function countTimes(buckets: readonly number[]): number[] {
   return times;
 }
 
-/** The seconds within which this share (0 to 1) of counted times lies, to within 9%; null where there are none. */
+/** Returns the seconds within which this share (0 to 1) of the counted times lies, accurate to 9%; null without times. */
 export function secondsWithin(share: number, times: readonly number[]): number | null {
   const place = share * times.reduce((sum, count) => sum + count, 0);
   let before = 0;

@@ -1,7 +1,7 @@
 import { NO_COUNTRY } from '../recipients/recipient.js';
 import { isDelivering, type FailureReason, type Send } from './send.js';
 
-/** What is counted: accepted messages, sends that reached a phone or failed, receipts by status, and posts to the webhook. */
+/** The counted events: accepted messages, sends that reached a phone or failed, receipts by status, and posts to the webhook. */
 export const TRAFFIC_EVENTS = [
   'accepted',
   'delivered',
@@ -14,11 +14,11 @@ export const TRAFFIC_EVENTS = [
 ] as const;
 export type TrafficEvent = (typeof TRAFFIC_EVENTS)[number];
 
-/** What became of a post to the webhook. */
+/** The results of a post to the webhook. */
 export const WEBHOOK_RESULTS = ['accepted', 'invalid_signature', 'refused', 'failed'] as const;
 export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
-/** What is counted of a send's delivery. */
+/** The fields of a send's delivery from which events are derived. */
 export type DeliveryFacts = Pick<
   Send,
   | 'accountId'
@@ -35,15 +35,18 @@ export type DeliveryFacts = Pick<
   | 'readAt'
 >;
 
-/** One thing to count. Texts are empty where they say nothing; there are few values of each, and no phone number among them. */
+/** One thing to count. Texts are empty if they do not apply. Each has few values, and none is a phone number. */
 export interface TrafficKey {
   event: TrafficEvent;
-  /** ISO 3166, or `ZZ` for numbers of no country. */
+  /** ISO 3166, or `ZZ` for numbers without a country. */
   country: string;
   senderId: string;
-  /** Of a send that ended; empty for all else, so that there are fewer counts. */
+  /** Set only for ended sends, so that there are fewer counts. */
   accountId: string;
-  /** Of a failed send its failure reason, of one that arrived late `late`, of a `failed` receipt what the error is about, of a webhook its result. */
+  /**
+   * The failure reason of a failed send, `late` for one that arrived late, the subject of the error of a `failed` receipt, or the result of
+   * a webhook.
+   */
   reason: string;
 }
 
@@ -52,10 +55,10 @@ export interface TrafficCount extends TrafficKey {
 }
 
 /**
- * What a change of a live send's delivery adds to the counts, each event once in the life of a message or a send. A send whose code was
- * settled before its message arrived failed by nobody's fault.
+ * Returns the events of a change of a live send's delivery. Each event occurs once per message or send. A send with a code that was
+ * finished before its message arrived is not counted as a failure.
  */
-export function trafficOf(before: DeliveryFacts, after: DeliveryFacts): TrafficKey[] {
+export function trafficEvents(before: DeliveryFacts, after: DeliveryFacts): TrafficKey[] {
   if (after.mode !== 'live') return [];
   const key = (event: TrafficEvent, reason = ''): TrafficKey => ({
     event,
@@ -78,7 +81,7 @@ const LATE_SECONDS = 30;
 const isLate = ({ createdAt, deliveredAt, readAt }: DeliveryFacts): boolean =>
   Number(deliveredAt ?? readAt) - createdAt.getTime() > LATE_SECONDS * 1_000;
 
-/** Whether a receipt has confirmed that the message is on the recipient's phone. */
+/** Returns whether a receipt has confirmed that the message is on the recipient's phone. */
 export const hasArrived = ({ status }: Pick<Send, 'status'>): boolean =>
   status === 'delivered' || status === 'read';
 
@@ -90,20 +93,23 @@ export interface RecentTraffic {
   twoMinutes: readonly TrafficCount[];
 }
 
-/** The sum of what matches. */
-export function sumOf(counts: readonly TrafficCount[], isMeant: (count: TrafficCount) => boolean): number {
-  return counts.reduce((sum, count) => sum + (isMeant(count) ? count.count : 0), 0);
+/** Returns the sum of the matching counts. */
+export function sumMatching(
+  counts: readonly TrafficCount[],
+  matches: (count: TrafficCount) => boolean,
+): number {
+  return counts.reduce((sum, count) => sum + (matches(count) ? count.count : 0), 0);
 }
 
-/** What became of the sends of a country or a sender, or of all. */
+/** The ended sends of a country or a sender, or all of them. */
 export interface EndedSends {
   delivered: number;
   failed: number;
-  /** Why most of them failed. */
+  /** The reason of most of the failures. */
   reason: FailureReason | '';
 }
 
-/** The counts of ended sends in groups, by what `groupOf` says of a count; '' is a group too. */
+/** Returns the counts of ended sends in groups. `groupOf` returns a count's group; '' is a group too. */
 export function endedSends(
   counts: readonly TrafficCount[],
   groupOf: (count: TrafficCount) => string,
@@ -118,17 +124,17 @@ export function endedSends(
   return groups;
 }
 
-/** The sum of ended sends. */
-export function endOf(counts: readonly TrafficCount[]): EndedSends {
+/** Returns the sum of ended sends. */
+export function sumEnded(counts: readonly TrafficCount[]): EndedSends {
   return {
-    delivered: sumOf(counts, ({ event }) => event === 'delivered'),
-    failed: sumOf(counts, ({ event }) => event === 'failed'),
-    reason: mostOf(counts, 'reason') as EndedSends['reason'],
+    delivered: sumMatching(counts, ({ event }) => event === 'delivered'),
+    failed: sumMatching(counts, ({ event }) => event === 'failed'),
+    reason: findMost(counts, 'reason') as EndedSends['reason'],
   };
 }
 
-/** The reason or the account of most failed sends; '' without any. */
-function mostOf(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): string {
+/** Returns the reason or the account of most failed sends; '' without any. */
+function findMost(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): string {
   const failed = new Map<string, number>();
   for (const { event, count, [by]: name } of counts)
     if (event === 'failed') failed.set(name, (failed.get(name) ?? 0) + count);
@@ -137,14 +143,14 @@ function mostOf(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): st
 }
 
 /**
- * The ended sends of the group that are not of the account of which most failed, or where there are none, those of all other accounts.
+ * Returns the group's ended sends without the account with the most failures; if that leaves none, the ended sends of all other accounts.
  *
- * @param all also those outside the group
+ * @param all all counts, also of other groups
  */
 export function endedOfOthers(group: readonly TrafficCount[], all: readonly TrafficCount[]): EndedSends {
-  const most = mostOf(group, 'accountId');
-  const ofOthers = (counts: readonly TrafficCount[]): TrafficCount[] =>
+  const most = findMost(group, 'accountId');
+  const withoutMost = (counts: readonly TrafficCount[]): TrafficCount[] =>
     counts.filter(({ accountId }) => accountId !== most);
-  const others = ofOthers(group);
-  return endOf(others.length > 0 ? others : ofOthers(all));
+  const others = withoutMost(group);
+  return sumEnded(others.length > 0 ? others : withoutMost(all));
 }

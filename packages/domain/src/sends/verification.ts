@@ -1,7 +1,7 @@
 import { endDelivery } from './delivery.js';
 import type { Send, Verification } from './send.js';
 
-/** Wrong guesses after which a send is locked. */
+/** The number of wrong guesses that locks a send. */
 export const GUESSES_MAX = 5;
 
 export interface Judgement {
@@ -10,13 +10,13 @@ export interface Judgement {
   attemptsLeft: number;
 }
 
-/** What the judgement of a guess depends on. */
+/** The fields of a send on which the judgement of a guess depends. */
 export type GuessedSend = Pick<
   Send,
   'mode' | 'status' | 'phase' | 'receiptUntil' | 'verification' | 'wrongGuesses' | 'expiresAt'
 >;
 
-/** What a guess may change of a send. */
+/** The fields of a send that a guess may change. */
 export type GuessChange = Partial<
   Pick<
     Send,
@@ -24,20 +24,20 @@ export type GuessChange = Partial<
   >
 >;
 
-/** What a guess results in, and what to write. Nothing is written for a guess at a verified, locked or expired code. */
+/** The result of a guess, and what to write. A guess at a verified, locked or expired code writes nothing. */
 export interface GuessDecision {
   result: Judgement;
   change?: GuessChange;
-  /** Whether the refunded unit is charged again: a right guess shows that the message of a failed send arrived. */
+  /** Whether to charge the refunded unit again: a right guess proves that the message of a failed send arrived. */
   reclaimsUnit?: boolean;
 }
 
-/** The code's state at a moment: a pending code whose deadline has come is expired. */
+/** Returns the code's state at a time: a pending code is expired from its deadline on. */
 export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, now: Date): Verification {
   return send.verification === 'pending' && now >= send.expiresAt ? 'expired' : send.verification;
 }
 
-/** Judges one guess. `matches` is called only if the guess counts. A verified or locked code is not delivered any more. */
+/** Judges one guess. Calls `matches` only if the guess counts. A verified or locked code is not delivered any more. */
 export function judge(send: GuessedSend, now: Date, matches: () => boolean): GuessDecision {
   const state = verificationAt(send, now);
   if (state !== 'pending') return { result: { valid: false, verification: state, attemptsLeft: 0 } };
@@ -61,8 +61,8 @@ export function judge(send: GuessedSend, now: Date, matches: () => boolean): Gue
 const FULL_DIGITS = 6;
 
 /**
- * The points that a wrong guess takes from the recipient's guess budget: 1 for a code of six digits or more, 10 for five, 100 for four.
- * A point is a chance of one in a million to guess right.
+ * Returns the points that a wrong guess takes from the recipient's guess budget: 1 for a code of six or more digits, 10 for five, 100 for
+ * four. A point is a chance of one in a million to guess right.
  *
  * @param code 4 to 10 digits
  */

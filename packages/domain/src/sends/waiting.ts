@@ -1,26 +1,26 @@
 import type { Send, Verification } from './send.js';
 
-/** What has been seen of a send's delivery. */
+/** The fields of a send from which its wait is derived. */
 export interface DeliveryProgress extends Pick<Send, 'phase' | 'dueAt' | 'expiresAt'> {
   verification: Verification;
 }
 
 /**
  * What a delivery waits for:
- * - `worker`: for a worker to claim the send
- * - `sender`: for a sender that may send
- * - `release`: for operators to release a hold
- * - `answer`: for the provider's answer to a call
- * - `next_attempt`: for the end of the back-off
- * - `receipt`: for a receipt of a message that was accepted, or that may have been
+ * - `worker`: a worker that claims the send
+ * - `sender`: a sender that may send
+ * - `release`: the end of a hold
+ * - `answer`: the provider's response to a call
+ * - `next_attempt`: the end of the back-off
+ * - `receipt`: a receipt of a message that was accepted, or may have been
  */
 export interface DeliveryWait {
   for: 'worker' | 'sender' | 'release' | 'answer' | 'next_attempt' | 'receipt';
-  /** When the wait ends at the latest; null if that is not known. */
+  /** The latest end of the wait; null if unknown. */
   until: Date | null;
 }
 
-/** Returns what a send's delivery waits for; null when nothing more is expected. @param isHeld whether a hold matches the send */
+/** Returns what a send's delivery waits for; null if nothing more is expected. @param isHeld whether a hold matches the send */
 export function deliveryWait(
   { phase, dueAt, expiresAt, verification }: DeliveryProgress,
   isHeld: boolean,

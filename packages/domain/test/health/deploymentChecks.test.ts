@@ -38,7 +38,7 @@ const notOk = (change: Partial<DatabaseFacts>, keys: readonly number[] | null = 
     .map(({ check, detail }) => `${check}: ${detail}`);
 
 describe('databaseChecks', () => {
-  it('says that all is well, and what was found', () => {
+  it('passes every check with its facts if nothing is wrong', () => {
     expect(notOk({})).toEqual([]);
     expect(databaseChecks(WELL, [2, 1]).map(({ detail }) => detail)).toEqual(
       expect.arrayContaining(['Running: 2 api, 1 worker, of release 1.1.0.', '2 of 3 can send.']),
@@ -104,11 +104,11 @@ describe('databaseChecks', () => {
       { accountsWithoutSender: ['Loja Verde'] },
       /^senders: There is none for the account Loja Verde, which may send by no other/,
     ],
-  ])('when %s', (_, change, expected) => {
+  ])('reports a fault when %s', (_, change, expected) => {
     expect(notOk(change)).toEqual([expect.stringMatching(expected)]);
   });
 
-  it('judges nothing that it could not read, where the schema does not fit', () => {
+  it('skips the later checks if the schema does not fit', () => {
     const unread = { schemaFault: 'the schema is too old', processes: [], keyVersions: [], senders: [] };
     expect(databaseChecks({ ...WELL, ...unread }, [2]).map(({ check }) => check)).toEqual([
       'database',
@@ -119,7 +119,7 @@ describe('databaseChecks', () => {
     ]);
   });
 
-  it('tells of older keys, and takes missing ones for no fault where SECRET_KEY is not known', () => {
+  it('reports older keys, and does not fail for missing ones without SECRET_KEY', () => {
     const judged = (keys: readonly number[] | null, keyVersions: number[]) =>
       databaseChecks({ ...WELL, keyVersions }, keys).find(({ check }) => check === 'secret_key')!;
     expect(judged([2, 1], [1, 2]).detail).toMatch(/^Older keys are in use still: 1\./);
@@ -128,7 +128,7 @@ describe('databaseChecks', () => {
 });
 
 describe('healthChecks', () => {
-  it('name the subject, the remedy and the runbook of each finding, and fail for none that operators wanted', () => {
+  it('name the subject, remedy and runbook of each finding, and pass for an operator’s holds', () => {
     const reason = 'rejected_by_provider';
     const failures = { country: 'BR', reason, failed: 12, ended: 30, accounts: 1 } as const;
     const template = { template: 'code', language: 'pt_BR', status: '', at: '', serving: 1 };
@@ -159,7 +159,7 @@ describe('webhookCheck', () => {
     [{ status: 403, contentType: 'text/html' }, false],
     [{ status: 404, contentType: 'application/problem+json' }, false],
     ['ENOTFOUND', false],
-  ])('of %j is ok: %s', (answer, ok) => {
+  ])('given %j, returns %s', (answer, ok) => {
     expect(webhookCheck(answer)).toMatchObject({ check: 'webhook', ok });
   });
 });
@@ -169,11 +169,11 @@ describe('numberPepperCheck', () => {
   const [recipientKey = ''] = recipientKeys(pepper(1), RECIPIENT);
 
   it.each([
-    ['that finds the latest number', RECIPIENT, pepper(1), true],
-    ['that does not', RECIPIENT, pepper(2), false],
-    ['beside an erased number', '+55 ••••• 4321', pepper(2), true],
-    ['that is not set', RECIPIENT, null, null],
-  ])('of one %s', (_, recipient, given, ok) => {
+    ['a pepper that matches the latest number', RECIPIENT, pepper(1), true],
+    ['a pepper that does not match', RECIPIENT, pepper(2), false],
+    ['a masked number', '+55 ••••• 4321', pepper(2), true],
+    ['a pepper that is not set', RECIPIENT, null, null],
+  ])('returns the right result for %s', (_, recipient, given, ok) => {
     expect(numberPepperCheck({ recipient, recipientKey }, given)).toMatchObject({
       check: 'number_pepper',
       ok,

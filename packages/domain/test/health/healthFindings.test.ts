@@ -46,7 +46,7 @@ const BLOCKED_TEMPLATE = block('provider', {
   onlyFor: 'en',
   template: { template: 'verification_code', language: 'en', status: 'PAUSED', at: AT },
 });
-/** A sender whose English template Meta blocks. */
+/** A sender with an English template that Meta blocks. */
 const WITHOUT_ENGLISH: SenderStatistics = { ...ACTIVE, id: 'without', blocks: [BLOCKED_TEMPLATE] };
 const backlog = (count: number, oldestSeconds: number): Backlog => ({
   ...NO_BACKLOG,
@@ -117,7 +117,7 @@ const found = (change: Change): string[] =>
     ({ owner, name, cause, severity }) => `${owner} ${name} ${cause} ${severity}`,
   );
 
-/** Causes stand before their consequences, and what fails before what is degraded. */
+/** Causes precede their consequences, and failing findings precede degraded ones. */
 type Case = [when: string, change: Change, findings: string[]];
 const CASES: Case[] = [
   ['nothing is wrong', {}, []],
@@ -186,7 +186,7 @@ const CASES: Case[] = [
     { loops: [...sweptSecondsAgo(900), { loop: 'sweep', secondsAgo: 1 }] },
     ['us workers_behind loops failing'],
   ],
-  ['one of two workers is gone', { loops: sweptSecondsAgo(1, 900) }, []],
+  ['one of two workers stopped', { loops: sweptSecondsAgo(1, 900) }, []],
   [
     'a queue is paused',
     { queues: [{ isPaused: false }, { isPaused: true }] },
@@ -198,12 +198,12 @@ const CASES: Case[] = [
     ['us sender_misconfigured refused failing'],
   ],
   [
-    'Meta paused a template, which a call met too',
+    'Meta paused a template, and a call failed because of it',
     { senders: [{ ...ACTIVE, blocks: [BLOCKED_TEMPLATE, refused(132015, 'en')] }] },
     ['meta senders_blocked template failing'],
   ],
   [
-    'Meta refused our token, and nothing has proved that over since the time of the block',
+    'Meta rejected our token, and no success has cleared the block',
     { senders: [{ ...ACTIVE, blocks: [refused(190)] }] },
     ['us sender_misconfigured refused failing'],
   ],
@@ -229,7 +229,7 @@ const CASES: Case[] = [
     { senders: [COOLING, PAUSED] },
     ['meta senders_blocked fault failing', 'held paused_by_operator senders failing'],
   ],
-  ['nobody knows of the senders', { senders: null, ...waitForSender(300) }, []],
+  ['the senders are unknown', { senders: null, ...waitForSender(300) }, []],
   [
     'Meta paused a template that others serve',
     { senders: [ACTIVE, WITHOUT_ENGLISH] },
@@ -254,7 +254,7 @@ const CASES: Case[] = [
     ['us insufficient_senders busy degraded'],
   ],
   [
-    'one account sends more than the senders can, and nobody else sends',
+    'one account sends more than the senders can, and is the only one',
     { ...waitForSender(300), ...deliveredOf('a') },
     ['us insufficient_senders busy failing'],
   ],
@@ -341,7 +341,7 @@ const CASES: Case[] = [
     ['us webhooks_rejected signature failing'],
   ],
   [
-    'webhooks of somebody else are rejected',
+    'webhooks with a wrong signature are rejected',
     fiveMinutes(webhook('invalid_signature', 500), webhook('accepted', 1)),
     ['us webhooks_rejected signature degraded'],
   ],
@@ -428,22 +428,21 @@ const CASES: Case[] = [
   ['a mail was given up', { mails: { oldestSeconds: null, givenUp: 1 } }, ['us mail_failing mail degraded']],
 ];
 
-describe('the findings', () => {
-  it.each(CASES)('when %s', (_, change, expected) => {
+describe('healthFindings', () => {
+  it.each(CASES)('returns the expected findings when %s', (_, change, expected) => {
     expect(found(change)).toEqual(expected);
   });
 
   it.each(['connections', 'waiting', 'provider', 'receipts', 'traffic'] as const)(
-    'without an answer about %s say that PostgreSQL is slow',
+    'reports PostgreSQL as slow without statistics of %s',
     (source) => expect(found({ [source]: null })).toEqual(['postgresql postgresql_overloaded slow degraded']),
   );
 
-  it.each(['workers', 'loops', 'senders'] as const)(
-    'say nothing without an answer about %s alone',
-    (source) => expect(found({ [source]: null })).toEqual([]),
+  it.each(['workers', 'loops', 'senders'] as const)('returns no finding if only %s is missing', (source) =>
+    expect(found({ [source]: null })).toEqual([]),
   );
 
-  it('name the countries and senders of which most fail, three at the most', () => {
+  it('names at most three countries and senders, those with the most failures', () => {
     const countries = ['AR', 'BR', 'CL', 'MX', 'PE'].map((country, nth) => failed(10 + nth, { country }));
     const named = healthFindings({ ...HEALTHY, ...fiveMinutes(delivered(900), ...countries) });
     const shown = { reason: 'rejected_by_provider', accounts: 1 };
@@ -455,7 +454,7 @@ describe('the findings', () => {
   });
 });
 
-describe('codes that are late or fail by us', () => {
+describe('isLateForOneAccount', () => {
   const of = (accountId: string, good: number, late: number, expired = 0): TrafficCount[] => [
     count('delivered', good, { accountId }),
     count('delivered', late, { accountId, reason: 'late' }),
@@ -465,16 +464,16 @@ describe('codes that are late or fail by us', () => {
     ['late for one account', [...of('a', 0, 50), ...of('b', 10, 0), ...of('c', 10, 4)], true],
     ['failed for one account', [...of('a', 5, 0, 50), ...of('b', 10, 0)], true],
     ['late for one account, and for others too', [...of('a', 0, 50), ...of('b', 7, 3)], false],
-    ['late for one account, and nobody else sends', of('a', 5, 50), false],
+    ['late for the only account that sends', of('a', 5, 50), false],
     ['hardly any', [...of('a', 0, 20), ...of('b', 80, 0)], false],
     ['of recipients without WhatsApp', [failed(50, { accountId: 'a' }), ...of('b', 10, 0)], false],
     ['none', [], false],
-  ])('are one account’s: %s', (_, counts, expected) => {
+  ])('returns the right result for %s', (_, counts, expected) => {
     expect(isLateForOneAccount(fiveMinutes(...counts))).toBe(expected);
   });
 });
 
-describe('what blocks senders', () => {
+describe('findings about blocked senders', () => {
   const listProblems = (senders: HealthStatistics['senders']) =>
     healthFindings({ ...HEALTHY, senders }).map((finding) => [
       finding.account,
@@ -483,7 +482,7 @@ describe('what blocks senders', () => {
       finding.senders,
     ]);
 
-  it('is told with its senders, one finding for each cause', () => {
+  it('name the senders, one finding per cause', () => {
     const senders = [
       { ...COOLING, id: 'one', blocks: [refused(190)] },
       { ...COOLING, id: 'two', blocks: [refused(131042)] },
@@ -497,7 +496,7 @@ describe('what blocks senders', () => {
     ]);
   });
 
-  it('is told for each owner apart, and of an account says whose it is', () => {
+  it('are separate for each account, and name it', () => {
     const other = { id: 'other', name: 'Loja Verde' };
     const senders = [ACTIVE, PAUSED, ofAccount({ ...PAUSED, id: 'own' }), { ...ACTIVE, account: other }];
     expect(listProblems(senders)).toEqual([
@@ -507,7 +506,7 @@ describe('what blocks senders', () => {
   });
 });
 
-describe('a threshold', () => {
+describe('thresholds', () => {
   type Threshold = [finding: string, change: (value: number) => Change, degraded: number, failing: number];
   const THRESHOLDS: Threshold[] = [
     ['postgresql postgresql_overloaded slow', (postgresqlMs) => ({ postgresqlMs }), 200, 1_000],
@@ -538,7 +537,7 @@ describe('a threshold', () => {
     ['us insufficient_senders busy', waitForSender, 10, 60],
   ];
 
-  it.each(THRESHOLDS)('of %s counts from its very value', (name, change, degraded, failing) => {
+  it.each(THRESHOLDS)('of %s apply from the exact value on', (name, change, degraded, failing) => {
     const values = [degraded - 0.001, degraded, failing - 0.001, failing];
     expect(values.flatMap((value) => found(change(value)))).toEqual([
       `${name} degraded`,
@@ -547,7 +546,7 @@ describe('a threshold', () => {
     ]);
   });
 
-  it('or a case above covers every cause of every finding, with an owner and a severity of its kind', () => {
+  it('and the cases above cover every cause of every finding, with an owner and a severity of its kind', () => {
     const changes = [
       ...CASES.map(([, change]) => change),
       ...THRESHOLDS.map(([, change, , failing]) => change(failing)),

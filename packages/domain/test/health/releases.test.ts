@@ -1,7 +1,7 @@
 import {
   compareReleases,
   contractFaults,
-  contractOf,
+  parseContract,
   schemaFault,
   type Contract,
   type RunningProcess,
@@ -22,20 +22,20 @@ const running = (changes: Partial<RunningProcess> = {}): RunningProcess => ({
   ...changes,
 });
 
-describe('versions', () => {
-  it('are compared by their numbers', () => {
+describe('compareReleases', () => {
+  it('compares versions by their numbers', () => {
     const sorted = ['0.9.9', '1.0.0', '1.0.1', '1.2.0-rc.1', '1.2.0', '1.10.0', '2.0.0'];
     expect(sorted.toReversed().toSorted(compareReleases)).toEqual(sorted);
     expect(compareReleases('1.2.0', '1.2.0')).toBe(0);
   });
 
-  it('are X.Y.Z', () => {
-    expect(() => compareReleases('1.2', '1.2.0')).toThrow('no version: 1.2');
+  it('accepts only X.Y.Z', () => {
+    expect(() => compareReleases('1.2', '1.2.0')).toThrow('not a version: 1.2');
   });
 });
 
-describe('a release and a schema', () => {
-  it('work together when its migrations are applied, and newer ones only added something', () => {
+describe('schemaFault', () => {
+  it('returns null if a release’s migrations are applied, and newer ones only expand', () => {
     expect(schemaFault(RELEASE, [...APPLIED, '03_add'])).toBeNull();
   });
 
@@ -43,7 +43,7 @@ describe('a release and a schema', () => {
     [[], '01_first is missing, and 1 more'],
     [['01_first'], '02_second is missing'],
     [['01_first', '03_add'], '02_second is missing'],
-  ])('do not when only %j are applied', (applied, text) => {
+  ])('returns a fault if only %j are applied', (applied, text) => {
     const fault = schemaFault(RELEASE, applied);
     expect(fault).toContain('the schema is too old for release 1.2.0');
     expect(fault).toContain(text);
@@ -55,7 +55,7 @@ describe('a release and a schema', () => {
     ['03_contract_since_1_1_0_drop', null],
     ['03_contract_since_1_3_0_drop', 'run release 1.3.0 or a newer one'],
     ['03_contract_drop', 'run a newer release'],
-  ])('when %s is applied, which is not known', (migration, text) => {
+  ])('returns the right result if %s is applied but unknown', (migration, text) => {
     const fault = schemaFault(RELEASE, [...APPLIED, migration]);
     if (text === null) expect(fault).toBeNull();
     else {
@@ -64,29 +64,29 @@ describe('a release and a schema', () => {
     }
   });
 
-  it('work together when the contracting migration is one of its own', () => {
+  it('returns null if the contracting migration is one of the release’s own', () => {
     const migrations = [...APPLIED, '03_contract_drop'];
     expect(schemaFault({ ...RELEASE, migrations }, migrations)).toBeNull();
   });
 });
 
-describe('a contracting migration', () => {
+describe('contractFaults', () => {
   it.each([
     ['20270101000000_contract_since_1_12_0_drop_note', { oldestRelease: '1.12.0' }],
     ['20270101000000_contract_drop_note', { oldestRelease: null }],
     ['20270101000000_contracts', null],
     ['20270101000000_signed_contract_since_1_2_0_note', null],
-  ])('is known by its name: %s', (migration, expected) => {
-    expect(contractOf(migration)).toEqual(expected && { migration, ...expected });
+  ])('recognizes a contracting migration by its name: %s', (migration, expected) => {
+    expect(parseContract(migration)).toEqual(expected && { migration, ...expected });
   });
 
-  it('breaks nothing where all that runs works without what it takes away', () => {
+  it('returns nothing if all running processes work without the removed parts', () => {
     const processes = [running(), running({ release: '1.3.0', lastMigration: DROP })];
     expect(contractFaults([contract()], processes, ['1.2.0'])).toEqual([]);
     expect(contractFaults([contract()], [], ['1.1.0', '1.4.0'])).toEqual([]);
   });
 
-  it('breaks processes of older releases, and says which', () => {
+  it('names processes of older releases', () => {
     const old = { release: '1.1.0', lastMigration: '01_first' };
     const processes = [running(), running(old), running(old), running({ ...old, kind: 'worker' })];
     expect(contractFaults([contract()], processes, ['1.2.0'])).toEqual(
@@ -96,13 +96,13 @@ describe('a contracting migration', () => {
     );
   });
 
-  it('without a release breaks every process that does not know it', () => {
+  it('names every process that does not know a migration without a release', () => {
     const unnamed = contract({ oldestRelease: null });
     expect(contractFaults([unnamed], [running({ lastMigration: DROP })], [])).toEqual([]);
     expect(contractFaults([unnamed], [running()], [])).toHaveLength(1);
   });
 
-  it('goes past a release that never ran', () => {
+  it('reports a skipped release that never ran', () => {
     expect(contractFaults([contract()], [], ['1.1.0'])).toEqual([
       expect.stringContaining('goes past release 1.2.0, of which no process has run here'),
     ]);

@@ -10,13 +10,13 @@ const ring = (...versions: number[]): Keyring => ({
 const NUMBER = '+5511987654321';
 const BODY = Buffer.from(`{"to":"${NUMBER}"}`);
 
-describe('recipient keys', () => {
-  it('are HMAC-SHA256 under the pepper, of 16 bytes, with its version', () => {
+describe('recipientKeys', () => {
+  it('returns HMAC-SHA256 under the pepper, 16 bytes, with the version', () => {
     const mac = createHmac('sha256', key(3)).update(`number:${NUMBER}`).digest().subarray(0, 16);
     expect(recipientKeys(ring(3), NUMBER)).toEqual([`3:${mac.toString('base64url')}`]);
   });
 
-  it('are one for each version, the current one first, and each the same whatever else is in the keyring', () => {
+  it('returns one key per version, the current one first, independent of the other keys', () => {
     const versions = fc.uniqueArray(fc.integer({ min: 1, max: 255 }), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(versions, fc.string(), (given, number) => {
@@ -27,13 +27,13 @@ describe('recipient keys', () => {
     );
   });
 
-  it('differ for different numbers', () => {
+  it('returns different keys for different numbers', () => {
     expect(recipientKeys(ring(1), NUMBER)).not.toEqual(recipientKeys(ring(1), `${NUMBER}0`));
   });
 });
 
-describe('hashes of bodies', () => {
-  it('are one for each version, with the version first, and do not tell the number’s key', () => {
+describe('bodyHashes', () => {
+  it('returns one hash per version, which starts with the version and does not contain the number’s key', () => {
     const [current, older] = bodyHashes(ring(2, 1), BODY);
     expect([current!.length, current![0], older![0]]).toEqual([33, 2, 1]);
     expect(older).toEqual(bodyHashes(ring(1), BODY)[0]);
@@ -42,13 +42,13 @@ describe('hashes of bodies', () => {
   });
 });
 
-describe('a pepper for numbers that is derived from the one for codes', () => {
-  it('has its versions and none of its keys, and is the same in every process', () => {
+describe('deriveNumberPepper', () => {
+  it('keeps the versions, none of the keys, and is deterministic', () => {
     const derived = deriveNumberPepper(ring(2, 1));
     expect([derived.current, [...derived.keys.keys()]]).toEqual([2, [2, 1]]);
     expect(derived).toEqual(deriveNumberPepper(ring(2, 1)));
     for (const [version, derivedKey] of derived.keys) expect(derivedKey).not.toEqual(key(version));
-    // RFC 5869: a release that derived another one would find no number again.
+    // RFC 5869: if a release derived other keys, no number would be found any more.
     expect(derived.keys.get(1)!.toString('hex')).toBe(
       'b3ae0925fbdd3aa0ace2d5bcb6f2d65663867d46bf912256e2927bd66034b66d',
     );

@@ -25,7 +25,7 @@ function phoneOf(to: string): PhoneRecipient {
   return recipient;
 }
 
-describe('a phone number', () => {
+describe('parseRecipient with a phone number', () => {
   it.each([
     ['+5511987654321', '+5511987654321', 'BR'],
     ['+55 11 98765-4321', '+5511987654321', 'BR'],
@@ -42,7 +42,7 @@ describe('a phone number', () => {
     ['+290 22158', '+29022158', 'SH'],
     [`+55 11 98765-4321${'-'.repeat(23)}`, '+5511987654321', 'BR'],
     ['+5511987654321'.padStart(1000), '+5511987654321', 'BR'],
-  ])('%j is read as %s', (to, e164, country) => {
+  ])('parses %j as %s', (to, e164, country) => {
     expect(parseRecipient(to)).toEqual(phone(e164, country));
   });
 
@@ -56,11 +56,11 @@ describe('a phone number', () => {
     ['+262 639 01 23 45', 'YT'],
     ['+590 999 12 34 56', 'GP'],
     ['+599 9 999 9999', 'CW'],
-  ])('%s is of %s: a range that is not known is of the main country of its calling code', (to, country) => {
+  ])('assigns %s to %s: an unknown range belongs to the main country of its calling code', (to, country) => {
     expect(phoneOf(to).country).toBe(country);
   });
 
-  it('belongs to no country when its calling code does not', () => {
+  it('returns no country if its calling code has none', () => {
     expect(parseRecipient('+800 1234 5678')).toEqual(phone('+80012345678', null));
   });
 
@@ -70,7 +70,7 @@ describe('a phone number', () => {
     ['+54 11 15 2345 6789', '+5491123456789', 'AR', '+5491123456789'],
     ['+54 011 15 2345 6789', '+5491123456789', 'AR', '+5491123456789'],
   ])(
-    '%j stays %s, and shares one form with all that reach the same person',
+    'keeps %j as %s, with the same canonical form for every form of the number',
     (to, e164, country, canonical) => {
       expect(parseRecipient(to)).toEqual(phone(e164, country, canonical));
     },
@@ -104,12 +104,12 @@ describe('a phone number', () => {
     ['a zero that Mexico does not have', '+52 0 55 1234 5678'],
     ['a zero that is not Hungary’s 06', '+36 0 1 234 5678'],
     ['a zero in place of an area code of North America', '+1 041 555 2671'],
-  ])('is refused with %s', (_, to) => {
+  ])('rejects it with %s', (_, to) => {
     expect(parseRecipient(to)).toEqual({ kind: 'invalid' });
   });
 
   it.each([...'Sx.,:;#*%/[]+\0\t\n', '\u00a0', '\u200b', '\u200e', '\u2013', '\u0665', '\uff0b', '\uff15'])(
-    'is refused with %j before, in and behind it',
+    'rejects %j before, within and after it',
     (character) => {
       for (const text of [
         `${character}+5511987654321`,
@@ -120,7 +120,7 @@ describe('a phone number', () => {
     },
   );
 
-  it('loses a zero behind the country code where that is its prefix, and has it where numbers begin so', () => {
+  it('removes a zero after the country code if it is the national prefix, and keeps it if numbers start with one', () => {
     const own = getCountries().map((country) => getExampleNumber(country, examples)!);
     const withZeros = (zeros: string) =>
       own.map((number) => ({
@@ -143,11 +143,11 @@ describe('a phone number', () => {
     ['+225 07 12 34 56', 2021],
     ['+225 21 34 56 78', 2021],
     ['+229 97 12 34 56', 2024],
-  ])('%s is one of those that have had ten digits since %i', (to, tenDigitsSince) => {
+  ])('accepts %s, which has had ten digits since %i', (to, tenDigitsSince) => {
     expect(parseRecipient(to)).toEqual({ kind: 'invalid', tenDigitsSince });
   });
 
-  it('has a form that the table of sends can hold, and a country of its calling code if there is any', () => {
+  it('returns a form that the table of sends accepts, and a country of its calling code', () => {
     const callingCodes = new Set<string>(getCountries().map((country) => getCountryCallingCode(country)));
     let read = 0;
     for (const code of [...callingCodes, '800', '808', '870', '878', '881', '882', '883', '888', '979'])
@@ -163,7 +163,7 @@ describe('a phone number', () => {
     expect(read).toBeGreaterThan(5000);
   });
 
-  it('is judged quickly however long the text is', () => {
+  it('is fast for any length of text', () => {
     for (const filler of [' ', '+', '0', '(', '-', 'a', 'a.', '@', 'a@', '\u00e9']) {
       const hostile = filler.repeat(Math.ceil(65_536 / filler.length));
       const began = performance.now();
@@ -175,7 +175,7 @@ describe('a phone number', () => {
   });
 });
 
-describe('a number as people paste it', () => {
+describe('pastedNumber', () => {
   it.each([
     ['+55\u00a011\u00a098765\u20114321', '+55 11 98765-4321'],
     ['\u202a+55 11 98765\u20134321\u202c', '+55 11 98765-4321'],
@@ -196,13 +196,13 @@ describe('a number as people paste it', () => {
     ['+55 11 98765-4321', '+55 11 98765-4321'],
     ['ana@example.com', 'ana@example.com'],
     ['5511987654321', '5511987654321'],
-  ])('%j is read as %s', (text, number) => {
+  ])('reads %j as %s', (text, number) => {
     expect(pastedNumber(text)).toBe(number);
   });
 });
 
-describe('a phone number with a footnote’s mark', () => {
-  it.each(['+49 30 123456²', '+49 30 12345½', '+49 30 123456①'])('%s is no number', (text) => {
+describe('parseRecipient with a footnote mark in the number', () => {
+  it.each(['+49 30 123456²', '+49 30 12345½', '+49 30 123456①'])('rejects %s', (text) => {
     expect(parseRecipient(pastedNumber(text))).toMatchObject({ kind: 'invalid' });
   });
 });
@@ -234,7 +234,7 @@ describe('a premium-rate number', () => {
   ])('is not %s', (_, to) => expect(phoneOf(to).isPremiumRate).toBe(false));
 });
 
-describe('an e-mail address', () => {
+describe('parseRecipient with an e-mail address', () => {
   it.each([
     'Ana.Souza@example.com.br',
     '  ana@example.com  ',
@@ -245,7 +245,7 @@ describe('an e-mail address', () => {
     'ana@sub-domain.example.com',
     "o'brien@example.com",
     `${'a'.repeat(242)}@example.com`,
-  ])('%j is seen as one', (to) => {
+  ])('accepts %j', (to) => {
     expect(parseRecipient(to)).toEqual({ kind: 'email' });
   });
 
@@ -265,28 +265,28 @@ describe('an e-mail address', () => {
     'ana@example.com\n',
     'ana@example.com\u00a0',
     `${'a'.repeat(243)}@example.com`,
-  ])('%j is not one', (to) => {
+  ])('rejects %j', (to) => {
     expect(parseRecipient(to)).toEqual({ kind: 'invalid' });
   });
 });
 
-describe('a country', () => {
-  it.each(['BR', 'US', 'GB', 'ZW'])('%s is one', (code) => expect(isCountry(code)).toBe(true));
-  it.each(['ZZ', 'br', 'BRA', 'B', '', '001', 'Br', 'BR ', '__proto__'])('%j is none', (code) =>
+describe('isCountry and countriesOf', () => {
+  it.each(['BR', 'US', 'GB', 'ZW'])('accept %s', (code) => expect(isCountry(code)).toBe(true));
+  it.each(['ZZ', 'br', 'BRA', 'B', '', '001', 'Br', 'BR ', '__proto__'])('reject %j', (code) =>
     expect(isCountry(code)).toBe(false),
   );
-  it('is one of several where these share a calling code', () => {
+  it('return every country of a shared calling code', () => {
     expect(countriesOf('+44')).toEqual(['GB', 'GG', 'IM', 'JE']);
     expect(countriesOf('+55')).toEqual(['BR']);
     for (const none of ['44', '+', '+0', '+999', '+881', 'GB', '']) expect(countriesOf(none)).toEqual([]);
   });
-  it('is none where a number has no country, though the code has the form of one', () => {
+  it('reject the code of numbers without a country', () => {
     expect(NO_COUNTRY).toMatch(/^[A-Z]{2}$/);
     expect(isCountry(NO_COUNTRY)).toBe(false);
   });
 });
 
-describe('a masked number', () => {
+describe('maskRecipient', () => {
   it.each([
     ['+5511987654321', '+55 ••••• 4321'],
     ['+14155552671', '+1 ••••• 2671'],
@@ -296,11 +296,11 @@ describe('a masked number', () => {
     ['+1234567', '+1 ••••• 567'],
     ['+99912345', '+••••• 2345'],
     ['+9991234', '+••••• 234'],
-  ])('%s is shown as %s', (e164, shown) => {
+  ])('masks %s as %s', (e164, shown) => {
     expect(maskRecipient(e164)).toBe(shown);
   });
 
-  it('never shows more than half of what follows the calling code, nor how long it is', () => {
+  it('never shows more than half of the digits after the calling code, nor the length', () => {
     for (const country of getCountries())
       for (const length of [4, 5, 7, 9, 11]) {
         const code = getCountryCallingCode(country);
@@ -332,7 +332,7 @@ const numberOfTwoForms = fc.oneof(
   fc.tuple(fc.constantFrom('', '9'), numberOfArgentina).map((parts) => `+54${parts.join('')}`),
 );
 
-/** Every way to write the number of one subscriber, as the numbering plans have it: the judge of the rules. */
+/** All ways to write one subscriber's number according to the numbering plans, to check the rules against. */
 function formsOf(e164: string): string[] {
   const brazil = /^\+55([1-9][1-9])(9?)([6-9]\d{7})$/.exec(e164);
   if (brazil !== null) return [`+55${brazil[1]}9${brazil[3]}`, `+55${brazil[1]}${brazil[3]}`];
@@ -343,7 +343,7 @@ function formsOf(e164: string): string[] {
   return [e164];
 }
 
-describe('the canonical form of a number', () => {
+describe('canonicalNumber', () => {
   it.each([
     ['a mobile number of Brazil without its ninth digit', '+557168765432', '+5571968765432'],
     ['a landline of Brazil', '+551137654321', '+551137654321'],
@@ -359,7 +359,7 @@ describe('the canonical form of a number', () => {
     expect(canonicalNumber(e164)).toBe(canonical);
   });
 
-  it('is one for all forms of one person’s number', () => {
+  it('is the same for all forms of one number', () => {
     fc.assert(
       fc.property(numberOfTwoForms, (e164) => {
         expect(new Set(formsOf(e164).map(canonicalNumber)).size).toBe(1);
@@ -367,7 +367,7 @@ describe('the canonical form of a number', () => {
     );
   });
 
-  it('never is one for two people, whichever digit their numbers differ in and whichever one of them lacks', () => {
+  it('differs for two numbers that differ in any digit or lack one', () => {
     fc.assert(
       fc.property(
         numberOfTwoForms,
@@ -396,7 +396,7 @@ describe('the canonical form of a number', () => {
     );
   });
 
-  it('is a number that is read, with itself as its canonical form', () => {
+  it('is a valid recipient, and its own canonical form', () => {
     fc.assert(
       fc.property(numberOfTwoForms, (e164) => {
         const asked = parseRecipient(e164);

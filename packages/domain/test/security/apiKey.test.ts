@@ -13,7 +13,7 @@ const toBase62 = (value: number): string =>
 describe.each(MODES)('a %s key', (mode) => {
   const keys = Array.from({ length: 2000 }, () => generateApiKey(mode));
 
-  it('is a prefix, 27 characters of base62 and a checksum of six: 41 in all', () => {
+  it('has a prefix, 27 characters of base62 and a checksum of six: 41 characters', () => {
     for (const key of keys) {
       expect(key).toHaveLength(41);
       expect(key).toMatch(new RegExp(`^ak_${mode}_[0-9A-Za-z]{33}$`));
@@ -31,7 +31,7 @@ describe.each(MODES)('a %s key', (mode) => {
       expect(new Set(keys.map((key) => key[place])).size).toBe(ALPHABET.length);
   });
 
-  it('with one character mistyped, missing or doubled is not a key', () => {
+  it('is invalid with one character mistyped, missing or doubled', () => {
     const key = keys[0] as string;
     for (let place = 0; place < key.length; place++) {
       const before = key.slice(0, place);
@@ -57,7 +57,7 @@ describe('any key', () => {
     ['a longer secret', `ak_live_${'a'.repeat(28)}`],
     ['another alphabet', `ak_live_${'a'.repeat(26)}-`],
     ['nothing but a checksum', ''],
-  ])('with %s is not a key, although its checksum is right', (_, body) => {
+  ])('with %s is invalid despite a right checksum', (_, body) => {
     const withChecksum = (text: string): string => text + toBase62(crc32(text));
     expect(isApiKey(withChecksum(`ak_live_${'a'.repeat(27)}`))).toBe(true);
     expect(isApiKey(withChecksum(body))).toBe(false);
@@ -68,7 +68,7 @@ describe('any key', () => {
     ['the other mode', generateApiKey('live').replace('live', 'test')],
     ['a line feed behind it', `${generateApiKey('live')}\n`],
     ['a space before it', ` ${generateApiKey('live')}`],
-  ])('is not %s', (_, text) => {
+  ])('cannot be %s', (_, text) => {
     expect(isApiKey(text)).toBe(false);
   });
 

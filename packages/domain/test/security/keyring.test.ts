@@ -15,26 +15,26 @@ const OTHER_KEY = randomBytes(32);
 const text = KEY.toString('base64');
 const other = OTHER_KEY.toString('base64');
 
-describe('a keyring', () => {
-  it('is one key, version 1, from plain base64', () => {
+describe('parseKeyring', () => {
+  it('reads plain base64 as one key of version 1', () => {
     const keyring = parseKeyring(text);
     expect(keyring.current).toBe(1);
     expect(requireKey(keyring, 1)).toEqual(KEY);
   });
 
-  it('makes new values with the version named first and keeps the others readable', () => {
+  it('uses the first version for new values and keeps the others readable', () => {
     const keyring = parseKeyring(`2:${other}, 1:${text}`);
     expect(keyring.current).toBe(2);
     expect(requireKey(keyring, 2)).toEqual(OTHER_KEY);
     expect(requireKey(keyring, 1)).toEqual(KEY);
   });
 
-  it('takes base64 with or without its padding, and white space around it', () => {
+  it('accepts base64 with or without padding, and white space around it', () => {
     expect(requireKey(parseKeyring(` ${text.replace(/=+$/, '')}\n`), 1)).toEqual(KEY);
     expect(requireKey(parseKeyring(`${text}=`), 1)).toEqual(KEY);
   });
 
-  it('takes every version that fits into a byte', () => {
+  it('accepts every version that fits into a byte', () => {
     expect(parseKeyring(`255:${text}`).current).toBe(255);
   });
 
@@ -57,11 +57,11 @@ describe('a keyring', () => {
     ['no version before the colon', `:${text}`],
     ['key and version swapped', `${text}:1`],
     ['a version twice', `1:${text},1:${other}`],
-    ['an unversioned key beside version 1', `${text},1:${other}`],
+    ['an unversioned key in addition to version 1', `${text},1:${other}`],
     ['a comma at the end', `2:${text},`],
     ['a colon in place of the comma', `2:${text}:1:${other}`],
     ['something behind the key', `2:${text}:old`],
-  ])('is refused when it is %s, without telling the key', (_, faulty) => {
+  ])('rejects a keyring that is %s, without quoting the key', (_, faulty) => {
     const message = refusal(faulty);
     expect(message).toMatch(/\S/);
     for (const key of [text, other, KEY.toString('hex'), faulty.trim()])
@@ -86,8 +86,8 @@ const OTHER = parseKeyring(other);
 const SEND = '01890a5d-ac96-774b-bcce-b302099a8057';
 const OTHER_SEND = '01890a5d-ac96-774b-bcce-b302099a8058';
 
-describe('generated codes', () => {
-  it('are six digits, and every digit comes about as often at every place', () => {
+describe('generateCode', () => {
+  it('returns six digits, each about equally likely in every position', () => {
     const digits = Array.from({ length: 6 }, () => Array.from({ length: 10 }, () => 0));
     for (let draw = 0; draw < 20_000; draw++) {
       const code = generateCode();
@@ -99,57 +99,57 @@ describe('generated codes', () => {
   });
 });
 
-describe('the hash of a code', () => {
-  it('is one byte of key version and 32 of HMAC', () => {
+describe('hashCode and matchesCode', () => {
+  it('return one byte of key version and 32 of HMAC', () => {
     const hash = hashCode(ROTATED, SEND, '042913');
     expect(hash).toHaveLength(33);
     expect(hash[0]).toBe(2);
   });
 
-  it('knows its code, leading zeros and all ten digits included', () => {
+  it('match the code, including leading zeros and all ten digits', () => {
     for (const code of ['000000', '0000', '9999999999'])
       expect(matchesCode(OLD, SEND, code, hashCode(OLD, SEND, code))).toBe(true);
   });
 
-  it.each(['042914', '42913', '0042913', '042913 ', '042913\0', ''])('refuses %j', (guess) => {
+  it.each(['042914', '42913', '0042913', '042913 ', '042913\0', ''])('reject %j', (guess) => {
     expect(matchesCode(OLD, SEND, guess, hashCode(OLD, SEND, '042913'))).toBe(false);
   });
 
-  it('is of no use for another send, nor under another pepper', () => {
+  it('do not match for another send or under another pepper', () => {
     const hash = hashCode(OLD, SEND, '042913');
     expect(matchesCode(OLD, OTHER_SEND, '042913', hash)).toBe(false);
     expect(matchesCode(OTHER, SEND, '042913', hash)).toBe(false);
   });
 
-  it('is still judged after the pepper was rotated, and new ones are made with the new pepper', () => {
+  it('match after a rotation of the pepper, which is used for new codes', () => {
     expect(matchesCode(ROTATED, SEND, '042913', hashCode(OLD, SEND, '042913'))).toBe(true);
     expect(matchesCode(NEW_ONLY, SEND, '042913', hashCode(ROTATED, SEND, '042913'))).toBe(true);
   });
 
-  it('does not match under another version that its first byte was changed to', () => {
+  it('do not match if the version byte was changed', () => {
     const hash = hashCode(OLD, SEND, '042913');
     hash[0] = 2;
     expect(matchesCode(ROTATED, SEND, '042913', hash)).toBe(false);
   });
 
-  it('cannot be checked without its pepper', () => {
+  it('throw without the pepper', () => {
     const hash = hashCode(OLD, SEND, '042913');
     expect(() => matchesCode(NEW_ONLY, SEND, '042913', hash)).toThrow('key version 1 is not in the keyring');
   });
 });
 
-describe('an encrypted secret', () => {
-  it.each(['', 'a token of any length '.repeat(50), 'ação 🔑'])('opens again: %j', (secret) => {
+describe('encrypt and decrypt', () => {
+  it.each(['', 'a token of any length '.repeat(50), 'ação 🔑'])('return the secret: %j', (secret) => {
     expect(decrypt(OLD, SEND, encrypt(OLD, SEND, secret))).toBe(secret);
   });
 
-  it('differs each time and does not contain the secret', () => {
+  it('return different bytes each time, without the secret', () => {
     const encrypted = Array.from({ length: 50 }, () => encrypt(OLD, SEND, '042913'));
     expect(new Set(encrypted.map((one) => one.toString('hex'))).size).toBe(50);
     for (const one of encrypted) expect(one.toString('latin1')).not.toContain('042913');
   });
 
-  it('does not open with any bit of it altered', () => {
+  it('throw if any bit was changed', () => {
     const encrypted = encrypt(OLD, SEND, '042913');
     for (let place = 0; place < encrypted.length; place++)
       for (let bit = 0; bit < 8; bit++) {
@@ -159,24 +159,24 @@ describe('an encrypted secret', () => {
       }
   });
 
-  it.each(['042913', ''])('does not open when it was cut short or lengthened (%j)', (secret) => {
+  it.each(['042913', ''])('throw if the bytes were shortened or lengthened (%j)', (secret) => {
     const encrypted = encrypt(OLD, SEND, secret);
     for (let length = 0; length < encrypted.length; length++)
       expect(() => decrypt(OLD, SEND, encrypted.subarray(0, length))).toThrow();
     expect(() => decrypt(OLD, SEND, Buffer.concat([encrypted, Buffer.of(0)]))).toThrow();
   });
 
-  it('does not open for another owner, nor with another key', () => {
+  it('throw for another owner or another key', () => {
     const encrypted = encrypt(OLD, SEND, '042913');
     expect(() => decrypt(OLD, OTHER_SEND, encrypted)).toThrow();
     expect(() => decrypt(OTHER, SEND, encrypted)).toThrow();
   });
 
-  it('tells the version of the key that encrypted it', () => {
+  it('store the version of the key', () => {
     expect(encryptionKeyVersion(encrypt(ROTATED, SEND, '042913'))).toBe(2);
   });
 
-  it('opens after a rotation, and not once its key has left the keyring', () => {
+  it('work after a rotation, until the key leaves the keyring', () => {
     const encrypted = encrypt(OLD, SEND, '042913');
     expect(decrypt(ROTATED, SEND, encrypted)).toBe('042913');
     expect(decrypt(NEW_ONLY, SEND, encrypt(ROTATED, SEND, '042913'))).toBe('042913');

@@ -5,10 +5,10 @@ import {
   blocksOf,
   blockSubject,
   coolDownSeconds,
-  isAbout,
+  appliesTo,
   limitWaitMs,
   senderState,
-  standingBlock,
+  activeBlock,
   type Block,
 } from '@onecode/domain';
 
@@ -28,14 +28,14 @@ const success = (seconds: number, source: 'answer' | 'receipt' = 'answer') => ({
   startedAt: at(seconds),
   source,
 });
-/** A fault of a message that was begun at -1, met at 0. */
+/** A fault at 0 of a message that was started at -1. */
 const blocked = (more: Partial<Block> = {}): Block => ({
   ...afterFault(SUBJECT, null, NOW, met(-1))!,
   ...more,
 });
 
-describe('a fault', () => {
-  it('blocks for a minute, and twice as long each time in a row', () => {
+describe('afterFault', () => {
+  it('blocks for a minute, doubled for each fault in a row', () => {
     const first = blocked();
     expect(first).toMatchObject({
       failures: 1,
@@ -49,20 +49,20 @@ describe('a fault', () => {
   });
 
   it.each([
-    ['met by a message that was begun before the block', blocked(), 61, met(-1)],
-    ['while the block stands', blocked(), 59, met(58)],
+    ['of a message started before the block', blocked(), 61, met(-1)],
+    ['while the block is active', blocked(), 59, met(58)],
     [
-      'met by a message that was begun before the one that proved it over',
+      'of a message started before the one that cleared the block',
       afterSuccess(blocked(), at(70), success(65))!,
       80,
       met(64),
     ],
-    ['met by that one', afterSuccess(blocked(), at(70), success(65))!, 80, met(65)],
-  ])('is no news %s', (_, last, now, fault) => {
+    ['of a message started before the success', afterSuccess(blocked(), at(70), success(65))!, 80, met(65)],
+  ])('ignores a fault %s', (_, last, now, fault) => {
     expect(afterFault(SUBJECT, last, at(now), fault)).toBeNull();
   });
 
-  it('begins anew after a proof', () => {
+  it('starts at a minute again after a success', () => {
     const cleared = afterSuccess(blocked({ failures: 5 }), at(70), success(65))!;
     expect(afterFault(SUBJECT, cleared, at(80), met(66))).toMatchObject({ failures: 1, clearedAt: null });
   });
@@ -72,12 +72,12 @@ describe('a fault', () => {
     ['business', ['sender', 'business']],
     ['template', ['sender en']],
     ['country', ['sender ZZ']],
-  ] as const)('of the %s blocks what it is about', (scope, expected) => {
+  ] as const)('blocks what the %s is about', (scope, expected) => {
     const blocks = blocksOf(scope, { locale: 'en', country: null });
     expect(blocks.map((one) => `${one.scope} ${one.onlyFor}`.trim())).toEqual(expected);
   });
 
-  it('blocks a minute, doubling up to an hour; a business account shorter, a country for an hour', () => {
+  it('blocks for a minute, doubling up to an hour; less for a business account, an hour for a country', () => {
     const seconds = (scope: Block['scope'], onlyFor: string) =>
       [1, 2, 3, 6, 7, 2_000].map((nth) => coolDownSeconds({ scope, onlyFor }, nth));
     expect(seconds('sender', 'en')).toEqual([60, 120, 240, 1_920, 3_600, 3_600]);
@@ -86,8 +86,8 @@ describe('a fault', () => {
   });
 });
 
-describe('a proof of health', () => {
-  it('ends what single messages tried', () => {
+describe('afterSuccess', () => {
+  it('clears a block after single messages were tried', () => {
     expect(afterSuccess(blocked(), at(70), success(65))).toMatchObject({
       failures: 0,
       clearedAt: at(65),
@@ -96,16 +96,16 @@ describe('a proof of health', () => {
   });
 
   it.each([
-    ['a message that was begun before the block', blocked(), success(-0.5)],
-    ['an answer, where a receipt told of the fault', blocked({ source: 'receipt' }), success(65)],
-    ['any message, to an operator', blocked({ cause: 'operator', until: null }), success(65)],
-    ['any message, to the provider’s word', blocked({ cause: 'provider', until: null }), success(65)],
-    ['a further one', afterSuccess(blocked(), at(70), success(65))!, success(66)],
-  ])('is not %s', (_, block, signal) => {
+    ['of a message started before the block', blocked(), success(-0.5)],
+    ['from a response, if a receipt reported the fault', blocked({ source: 'receipt' }), success(65)],
+    ['for an operator’s block', blocked({ cause: 'operator', until: null }), success(65)],
+    ['for the provider’s block', blocked({ cause: 'provider', until: null }), success(65)],
+    ['of a cleared block', afterSuccess(blocked(), at(70), success(65))!, success(66)],
+  ])('ignores a success %s', (_, block, signal) => {
     expect(afterSuccess(block, at(71), signal)).toBeNull();
   });
 
-  it('by a receipt ends whatever messages met', () => {
+  it('from a receipt clears every block of messages', () => {
     for (const source of ['answer', 'receipt'] as const)
       expect(afterSuccess(blocked({ source }), at(70), success(65, 'receipt'))).toMatchObject({
         failures: 0,
@@ -113,11 +113,11 @@ describe('a proof of health', () => {
   });
 });
 
-describe('a limit', () => {
+describe('afterLimit', () => {
   const reached = (last: Block | null, now: number, begun: number, retryAfterSeconds: number | null = null) =>
     afterLimit(LIMIT, last, at(now), met(begun), { fullRate: 80, retryAfterSeconds, random: 0 });
 
-  it('waits, and then goes on at half of the rate at which it was reached', () => {
+  it('waits, and then continues at half of the rate that was rejected', () => {
     const first = reached(null, 0, -1)!;
     expect(first).toMatchObject({ failures: 1, until: at(2), rate: 40 });
     expect(reached(first, 3, -0.5)).toBeNull();
@@ -125,29 +125,29 @@ describe('a limit', () => {
     expect(second).toMatchObject({ failures: 2, until: at(7), rate: 40 });
     const eased = afterSuccess(second, at(9), success(8))!;
     expect(eased).toMatchObject({ failures: 0, rate: 40, clearedAt: at(8) });
-    // Four messages a second more each second.
+    // Four more messages per second each second.
     expect(reached(eased, 13, 12)).toMatchObject({ failures: 1, rate: 30 });
     expect(reached(eased, 100, 99)).toMatchObject({ rate: 40 });
   });
 
-  it('leaves one message a second at least', () => {
+  it('never goes below one message per second', () => {
     const last = { ...reached(null, 0, -1)!, rate: 0.5, failures: 0, clearedAt: at(0) };
     expect(
       afterLimit(LIMIT, last, at(0), met(0.1), { fullRate: 1, retryAfterSeconds: null, random: 0 })?.rate,
     ).toBe(1);
   });
 
-  it('waits longer with each refusal, up to ten seconds, with up to half as much again by chance', () => {
+  it('waits longer for each rejection in a row, up to ten seconds, plus up to half as jitter', () => {
     expect([1, 4, 9].map((nth) => limitWaitMs(nth, null, 0))).toEqual([2_000, 10_000, 10_000]);
     expect(limitWaitMs(1, null, 0.5)).toBe(2_500);
   });
 
-  it('waits never shorter than the provider asks for, and never longer than fifteen minutes', () => {
+  it('waits at least as long as the provider asks for, and at most fifteen minutes', () => {
     expect([limitWaitMs(1, 10, 0.9), limitWaitMs(4, 10, 0.9)]).toEqual([10_000, 14_500]);
   });
 });
 
-describe('a sender', () => {
+describe('senderState', () => {
   const operator = blocked({ cause: 'operator', until: null, reason: 'why' });
   const provider = blocked({ cause: 'provider', until: null, reason: 'its word' });
 
@@ -156,23 +156,23 @@ describe('a sender', () => {
     ['paused by an operator', [operator], 'paused'],
     ['cooling down until a later time', [blocked({ until: at(1) })], 'cooling_down'],
     ['active from the end of its cool-down on', [blocked({ until: NOW })], 'active'],
-    ['active where a fault is over', [blocked({ failures: 0 })], 'active'],
+    ['active after a fault is cleared', [blocked({ failures: 0 })], 'active'],
     [
       'active for other countries and languages',
       [blocked({ onlyFor: 'BR' }), blocked({ onlyFor: 'en' })],
       'active',
     ],
     ['active while a limit slows it down', [blocked({ cause: 'limit' })], 'active'],
-  ] as const)('is %s', (_, blocks, state) => {
+  ] as const)('returns %s', (_, blocks, state) => {
     expect(senderState(blocks, NOW)).toBe(state);
   });
 
-  it('is blocked by the longest, and by an operator before the provider', () => {
-    expect(standingBlock([blocked(), provider, operator], NOW)).toBe(operator);
-    expect(standingBlock([blocked(), blocked({ until: at(90) })], NOW)?.until).toEqual(at(90));
+  it('uses the longest block, and an operator’s before the provider’s', () => {
+    expect(activeBlock([blocked(), provider, operator], NOW)).toBe(operator);
+    expect(activeBlock([blocked(), blocked({ until: at(90) })], NOW)?.until).toEqual(at(90));
   });
 
-  it('counts as a business account of its own where that is unknown', () => {
+  it('treats an unknown business account as the sender’s own', () => {
     const known = { id: 'a', businessAccountId: '7' };
     const subjects = (['sender', 'business', 'app'] as const).map((scope) => blockSubject(scope, known));
     expect(subjects).toEqual(['a', '7', '']);
@@ -186,6 +186,6 @@ it.each([
   ['pt-BR', false],
   ['ZZ', true],
   ['BR', false],
-])('a block for "%s" is about an English message to no country: %s', (onlyFor, is) => {
-  expect(isAbout({ ...SUBJECT, onlyFor }, { locale: 'en', country: null })).toBe(is);
+])('appliesTo: a block for "%s" and an English message to no country: %s', (onlyFor, is) => {
+  expect(appliesTo({ ...SUBJECT, onlyFor }, { locale: 'en', country: null })).toBe(is);
 });

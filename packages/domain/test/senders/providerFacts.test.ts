@@ -3,7 +3,7 @@ import {
   mergeAlerts,
   mergeFacts,
   messagingLimitName,
-  messagingLimitOf,
+  parseMessagingLimit,
   senderBlock,
   templateBlock,
   type BusinessAccountValues,
@@ -22,7 +22,7 @@ const fact = <V>(value: V, seconds = 0, source: FactSource = 'webhook'): Fact<V>
   source,
 });
 
-describe('a fact', () => {
+describe('mergeFacts', () => {
   it.each<[string, number, FactSource, number, FactSource, boolean]>([
     ['a later webhook counts', 1, 'webhook', 2, 'webhook', true],
     ['an earlier webhook does not', 2, 'webhook', 1, 'webhook', false],
@@ -35,11 +35,11 @@ describe('a fact', () => {
     ['an earlier read does not', 1.3, 'read', 1.2, 'read', false],
   ])('%s', (_, knownAt, knownBy, seconds, source, counts) => {
     const known: Facts<TemplateValues> = { status: fact('KNOWN', knownAt, knownBy) };
-    const { status } = mergeFacts<TemplateValues>(known, { status: 'TOLD' }, at(seconds), source);
-    expect(status?.value).toBe(counts ? 'TOLD' : 'KNOWN');
+    const { status } = mergeFacts<TemplateValues>(known, { status: 'NEW' }, at(seconds), source);
+    expect(status?.value).toBe(counts ? 'NEW' : 'KNOWN');
   });
 
-  it('is the same in whatever order and how often webhooks of different seconds come', () => {
+  it('returns the same for webhooks of different seconds in any order and number', () => {
     const reports = fc.uniqueArray(
       fc.record({
         seconds: fc.nat(50),
@@ -65,9 +65,9 @@ describe('a fact', () => {
   });
 });
 
-describe('a template', () => {
+describe('templateBlock', () => {
   it.each(['PAUSED', 'DISABLED', 'REJECTED', 'ARCHIVED', 'DELETED', 'PENDING', 'PENDING_DELETION'])(
-    'that is %s must not be used',
+    'blocks a template that is %s',
     (status) => {
       const reason = `${status} (FIRST_PAUSE)`;
       expect(templateBlock({ status: fact(status, 7), reason: fact('FIRST_PAUSE') })).toEqual({
@@ -79,7 +79,7 @@ describe('a template', () => {
     },
   );
 
-  it('must not be used in another category', () => {
+  it('blocks a template in another category', () => {
     const facts = { status: fact('APPROVED'), category: fact('UTILITY', 3, 'read') };
     expect(templateBlock(facts)).toMatchObject({
       at: at(3),
@@ -92,12 +92,12 @@ describe('a template', () => {
     ['approved', { status: fact('APPROVED'), category: fact('AUTHENTICATION') }],
     ['in a status that we do not know', { status: fact('SPARKLING') }],
     ['unheard of', {}],
-  ])('is used while it is %s', (_, facts) => {
+  ])('does not block a template that is %s', (_, facts) => {
     expect(templateBlock(facts)).toBeNull();
   });
 });
 
-describe('a sender', () => {
+describe('senderBlock', () => {
   const restricted = [{ kind: 'RESTRICTED_BIZ_INITIATED_MESSAGING', until: at(100).getTime() / 1000 }];
   const can = (value: 'AVAILABLE' | 'BLOCKED', seconds: number) =>
     fact({ can: value, why: value === 'BLOCKED' ? 'no payment method' : null }, seconds, 'read');
@@ -109,7 +109,7 @@ describe('a sender', () => {
     ['a read says so of its account', {}, { canSend: can('BLOCKED', 0) }],
     ['a read says so of its number', { canSend: can('BLOCKED', 0) }, {}],
     ['an older read knew nothing of the ban', {}, { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 4) }],
-  ])('blocks when %s', (_, number, account) => {
+  ])('blocks a sender when %s', (_, number, account) => {
     expect(senderBlock(number, account, at(10))).not.toBeNull();
   });
 
@@ -126,43 +126,43 @@ describe('a sender', () => {
       { restrictions: fact([{ ...restricted[0]!, until: at(9).getTime() / 1000 }]) },
     ],
     ['can send, by a newer read', { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 6) }],
-    ['nobody has heard of', {}],
-  ])('goes on when its account %s', (_, account) => {
+    ['unknown', {}],
+  ])('does not block a sender when its account %s', (_, account) => {
     expect(senderBlock({}, account, at(10))).toBeNull();
   });
 });
 
-describe('a messaging limit', () => {
+describe('messaging limits', () => {
   it.each([
     ['TIER_250', 250],
     ['TIER_UNLIMITED', Infinity],
     ['TIER_NEW', null],
     [undefined, null],
-  ])('%s is %s people', (name, most) => {
-    expect(messagingLimitOf(name)).toBe(most);
+  ])('%s allows %s people', (name, most) => {
+    expect(parseMessagingLimit(name)).toBe(most);
   });
 
   it.each([
     [100_000, 'TIER_100K'],
     [-1, 'TIER_UNLIMITED'],
     [777, null],
-  ])('of %s is called %s', (most, name) => {
+  ])('of %s are named %s', (most, name) => {
     expect(messagingLimitName(most)).toBe(name);
   });
 });
 
-describe('the alerts of a business account', () => {
+describe('mergeAlerts', () => {
   const alert = (type: string) => ({ type, severity: null, detail: null });
   const at = (second: number) => new Date(second * 1000);
 
-  it('are in the order of their times, whatever the order in which they come, and each is there once', () => {
+  it('sorts by time, whatever the order of arrival, without duplicates', () => {
     const some = mergeAlerts([], [alert('late')], at(2));
     const all = mergeAlerts(some, [alert('early')], at(1));
     expect(all.map(({ type }) => type)).toEqual(['late', 'early']);
     expect(mergeAlerts(all, [alert('early')], at(1))).toEqual(all);
   });
 
-  it('are the last fifty', () => {
+  it('keeps the last fifty', () => {
     let all: DatedAlert[] = [];
     for (let second = 0; second < 60; second++) all = mergeAlerts(all, [alert(String(second))], at(second));
     expect(all).toHaveLength(50);

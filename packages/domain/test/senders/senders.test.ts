@@ -1,6 +1,6 @@
 import { ACCESS_TOKEN, SENDER_PATTERNS, SENDER_TEMPLATE_INITIAL } from '@onecode/domain';
 
-describe('the fields of a sender', () => {
+describe('SENDER_PATTERNS', () => {
   it.each([
     ['phoneNumberId', '9'.repeat(32), true],
     ['phoneNumberId', '9'.repeat(33), false],

@@ -12,8 +12,8 @@ import {
 } from './deliveryModel.js';
 import { POLICY, retryable, UNKNOWN } from './sendFixtures.js';
 
-describe('a delivery', () => {
-  it('keeps its rules in any order of claims, answers, waits and receipts, and always ends', () => {
+describe('the delivery model', () => {
+  it('keeps its rules in any order of claims, responses, waits and receipts, and always ends', () => {
     fc.assert(
       fc.property(
         lifeMs,
@@ -28,7 +28,7 @@ describe('a delivery', () => {
     );
   });
 
-  it('keeps its rules without any receipt, and always ends', () => {
+  it('keeps its rules without receipts, and always ends', () => {
     fc.assert(
       fc.property(lifeMs, fc.commands(step, { maxCommands: 60, size: 'max' }), (life, commands) => {
         const start = begin(life);
@@ -39,7 +39,7 @@ describe('a delivery', () => {
     );
   });
 
-  it('whose every attempt may be retried ends in attempts_exhausted after exactly five', () => {
+  it('ends in attempts_exhausted after exactly five retryable attempts', () => {
     const retries = fc.array(fc.record({ retryAfterSeconds: fc.constantFrom(null, 0), chance }), {
       minLength: 5,
       maxLength: 5,

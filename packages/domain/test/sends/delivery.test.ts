@@ -36,23 +36,23 @@ import {
 } from './sendFixtures.js';
 
 const noPermit = { permit: null };
-/** The first attempt, as its end is written. */
+/** The first attempt as it is written at its end. */
 const FIRST = { number: 1, senderId: 'sender-1', startedAt: CREATED_AT, errorCode: null, messageId: null };
 const CLAIMED = { claimedAt: CREATED_AT, claimedUntil: ms(CREATED_AT, LEASE_MS) };
 
-describe('whether a send is still worth sending', () => {
+describe('isWorthSending', () => {
   it.each([
-    ['30 seconds of a long life', 600, 570],
-    ['a tenth of a short life', 60, 54],
-  ])('ends with %s left', (_, life, last) => {
+    ['30 seconds of a long lifetime', 600, 570],
+    ['a tenth of a short lifetime', 60, 54],
+  ])('changes with %s left', (_, life, last) => {
     const send = { createdAt: CREATED_AT, expiresAt: at(life) };
     expect(isWorthSending(send, ms(at(last), -1))).toBe(true);
     expect(isWorthSending(send, at(last))).toBe(false);
   });
 });
 
-describe('a claim (the model and postponeOrFail)', () => {
-  it('routes a queued send: channel, sender, attempt and lease', () => {
+describe('claim (model) and postponeOrFail', () => {
+  it('claims a queued send with channel, sender, attempt and lease', () => {
     const decision = claim(liveSend(), NOW, offer({ permit: permit({ id: 's', number: '+15550001' }) }));
     expect(decision).toEqual({
       result: { kind: 'claimed', attempt: 1 },
@@ -72,13 +72,13 @@ describe('a claim (the model and postponeOrFail)', () => {
     });
   });
 
-  it('waits while another worker holds the lease, to the millisecond', () => {
+  it('wait while another worker’s lease lasts, to the millisecond', () => {
     const send = sendingSend();
     expect(claim(send, at(14.999), offer())).toEqual({ result: { kind: 'not_due' } });
     expect(claim(send, at(15), offer()).result).toEqual({ kind: 'claimed', attempt: 2 });
   });
 
-  it('takes an attempt over whose lease has ended, and calls its outcome unknown', () => {
+  it('claim again after the lease, and end the old attempt as unknown', () => {
     const decision = claim(sendingSend(), NOW, offer());
     expect(decision.change).toMatchObject({
       attemptNumber: 2,
@@ -89,13 +89,13 @@ describe('a claim (the model and postponeOrFail)', () => {
   });
 
   it.each(['sent', 'delivered', 'read', 'failed'] as const)(
-    'leaves a send with the status %s unchanged',
+    'do not change a send with the status %s',
     (status) => {
       expect(claim(sentSend({ status }), NOW, offer())).toEqual({ result: { kind: 'done' } });
     },
   );
 
-  it('without a sender waits in its status until the deadline, uses no attempt, and can become due', () => {
+  it('let a send without a sender wait until the deadline, unchanged in status and attempts, and become due again', () => {
     const decision = claim(liveSend(), NOW, offer(noPermit));
     expect(decision.result).toEqual({ kind: 'no_sender' });
     const after = written(liveSend(), decision);
@@ -110,7 +110,7 @@ describe('a claim (the model and postponeOrFail)', () => {
     expect(claim(due, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 1 });
   });
 
-  it('without a sender keeps a send that was routed before as sending', () => {
+  it('keep a claimed send without a sender as sending', () => {
     const send = sendingSend({ ...UNCLAIMED, dueAt: NOW });
     expect(written(send, claim(send, NOW, offer(noPermit)))).toMatchObject({
       status: 'sending',
@@ -119,7 +119,7 @@ describe('a claim (the model and postponeOrFail)', () => {
   });
 
   it.each([{}, noPermit])(
-    'with too little time left waits for the deadline, not for a sender: %j',
+    'let a send with too little time wait for its deadline, not for a sender: %j',
     (permits) => {
       const decision = claim(liveSend(), at(570), offer(permits));
       expect(decision.result).toEqual({ kind: 'done' });
@@ -128,14 +128,14 @@ describe('a claim (the model and postponeOrFail)', () => {
     },
   );
 
-  it('at the deadline fails a queued send with expired_before_delivery', () => {
+  it('fail a queued send with expired_before_delivery at its deadline', () => {
     const failedAt = at(LIFE_SECONDS);
     const decision = claim(liveSend(), failedAt, offer());
     expect(decision.result).toEqual({ kind: 'failed', reason: 'expired_before_delivery' });
     expect(decision.change).toEqual({ ...FAILED, failedAt, failureReason: 'expired_before_delivery' });
   });
 
-  it('gives the last attempt’s receipt time when its lease ended without an answer', () => {
+  it('wait for the receipt of the last attempt if its lease ended without a response', () => {
     const send = sendingSend({ attempts: 5 });
     const decision = claim(send, NOW, offer());
     expect(decision.result).toEqual({ kind: 'done' });
@@ -155,39 +155,39 @@ const FINISHED_CODES = [
   ['locked', { verification: 'locked', wrongGuesses: 5, lockedAt: at(10) }],
 ] as const;
 
-describe.each(FINISHED_CODES)('a claim of a send whose code is %s', (_, code) => {
+describe.each(FINISHED_CODES)('a claim of a send with a code that is %s', (_, code) => {
   const reason = 'expired_before_delivery';
 
   it.each([
     ['that waited for a worker', liveSend(code)],
     ['that waited for its next attempt', sendingSend({ ...code, ...UNCLAIMED, attempts: 3, dueAt: NOW })],
-    ['that may have gone, and no receipt came', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
-  ])('fails one %s, without a call, though a permit is there', (__, send) => {
+    ['that may have been sent, without a receipt', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
+  ])('fails one %s, without a call, even with a permit', (__, send) => {
     const decision = claim({ ...send, phase: 'giving_up' }, NOW, offer());
     expect(decision.result).toEqual({ kind: 'failed', reason });
     expect(decision.change).toEqual({ ...FAILED, failureReason: reason });
     expect(decision.attempts).toEqual([]);
   });
 
-  it('waits for the receipt of an attempt whose lease has ended', () => {
+  it('waits for the receipt of an attempt with an expired lease', () => {
     const send = sendingSend(code);
     const waiting = written(send, claim(send, NOW, offer()));
     expect(waiting).toMatchObject({ phase: 'giving_up', ...UNCLAIMED, dueAt: ms(NOW, 32_000) });
     expect(claim(waiting, ms(NOW, 32_000), offer()).result).toEqual({ kind: 'failed', reason });
   });
 
-  it('leaves a call under way unchanged', () => {
+  it('does not change a call in progress', () => {
     expect(claim(sendingSend(code), at(14.999), offer()).result).toEqual({ kind: 'not_due' });
   });
 });
 
-describe('a claim for a future permit', () => {
-  it('holds until its lease ends, counted from the permit', () => {
+describe('a claim with a future permit', () => {
+  it('lasts until its lease ends, counted from the permit', () => {
     const decision = claim(liveSend(), NOW, offer({ permit: permit({}, 700) }));
     expect(decision.change).toMatchObject({ claimedUntil: ms(NOW, LEASE_MS + 700) });
   });
 
-  it('fails when too little time will be left then: the send waits for its deadline', () => {
+  it('is refused if too little time will be left: the send waits for its deadline', () => {
     const now = ms(at(570), -500);
     expect(claim(liveSend(), now, offer({ permit: permit({}, 499) })).result.kind).toBe('claimed');
     const decision = claim(liveSend(), now, offer({ permit: permit({}, 500) }));
@@ -201,8 +201,8 @@ describe('a claim for a future permit', () => {
   });
 });
 
-describe('a send that is released before its message was written', () => {
-  it('is due now, as if there had been no attempt', () => {
+describe('releaseClaim', () => {
+  it('makes the send due, without counting the attempt', () => {
     const send = sendingSend({ attempts: 3, receiptUntil: at(40) });
     const decision = releaseClaim(send, NOW, 1);
     expect(decision.result).toBe('released');
@@ -219,21 +219,25 @@ describe('a send that is released before its message was written', () => {
     expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 3 });
   });
 
-  it('is unchanged when another worker has claimed it', () => {
+  it('changes nothing if another worker has claimed the send', () => {
     expect(releaseClaim(sendingSend({ attemptNumber: 2 }), NOW, 1)).toEqual({ result: 'stale' });
   });
 
-  it('is not due again when there was a receipt of an earlier attempt', () => {
+  it('does not make the send due if a receipt of an earlier attempt arrived', () => {
     const send = sentSend({ status: 'delivered', ...CLAIMED, attemptNumber: 2, attempts: 2 });
     expect(releaseClaim(send, NOW, 2).change).toEqual({ ...UNCLAIMED, attemptNumber: 1, attempts: 1 });
   });
 });
 
-describe('the deadline of a send whose message may have gone', () => {
+describe('the deadline of a send with a message that may have been sent', () => {
   it.each([
-    ['a receipt time when the lease ends with it', { claimedUntil: at(LIFE_SECONDS) }, 32],
-    ['what is left of it', { ...UNCLAIMED, receiptUntil: at(610), dueAt: at(LIFE_SECONDS) }, 10],
-  ])('gives %s', (_, fields, seconds) => {
+    ['a receipt if the lease ends with it', { claimedUntil: at(LIFE_SECONDS) }, 32],
+    [
+      'the rest of the time for a receipt',
+      { ...UNCLAIMED, receiptUntil: at(610), dueAt: at(LIFE_SECONDS) },
+      10,
+    ],
+  ])('waits for %s', (_, fields, seconds) => {
     const send = sendingSend(fields);
     const waiting = written(send, claim(send, at(LIFE_SECONDS), offer()));
     expect(waiting).toMatchObject({ phase: 'giving_up', dueAt: at(LIFE_SECONDS + seconds) });
@@ -242,19 +246,19 @@ describe('the deadline of a send whose message may have gone', () => {
   });
 
   it.each([
-    ['too little life is left', {}, at(590)],
-    ['no sender is there', noPermit, at(500)],
-  ])('is waited for when %s for another attempt', (_, permits, now) => {
+    ['too little time is left', {}, at(590)],
+    ['there is no sender', noPermit, at(500)],
+  ])('is postponed when %s for another attempt', (_, permits, now) => {
     const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(595), dueAt: now });
     const { change } = claim(send, now, offer(permits));
     expect(change).toMatchObject({ dueAt: at(LIFE_SECONDS), receiptUntil: at(595) });
   });
 });
 
-describe('the outcome of an attempt', () => {
+describe('settle', () => {
   const settled = (send: Send, outcome: Outcome, random = 0) => settle(send, NOW, 1, outcome, POLICY, random);
 
-  it('accepted: sent, with the code until it ends', () => {
+  it('of accepted: sent; the code is kept until it is finished', () => {
     expect(settled(sendingSend(), ACCEPTED)).toEqual({
       result: { kind: 'accepted' },
       change: {
@@ -268,7 +272,7 @@ describe('the outcome of an attempt', () => {
     });
   });
 
-  it('retry: stays sending with the code, due after the back-off, certain', () => {
+  it('of retry: still sending; due after the back-off', () => {
     const decision = settled(sendingSend({ attempts: 3 }), retryable(), 0.5);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 5000 });
     expect(decision.change).toEqual({
@@ -281,7 +285,7 @@ describe('the outcome of an attempt', () => {
     expect(decision.attempts).toEqual([{ ...FIRST, outcome: 'retry', errorCode: 131000 }]);
   });
 
-  it('unknown: as retry, but the message may have gone', () => {
+  it('of unknown: like retry, but the message may have been sent', () => {
     const decision = settled(sendingSend(), UNKNOWN);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 1000 });
     expect(decision.change).toMatchObject({ receiptUntil: ms(NOW, 32_000), dueAt: ms(NOW, 1000) });
@@ -292,7 +296,7 @@ describe('the outcome of an attempt', () => {
     ['sender', SENDER_FAULT],
     ['config', CONFIG_FAULT],
     ['retry', retryable({ throttled: 'app' })],
-  ])('%s: reassigned at once, without using up the attempt', (kind, outcome) => {
+  ])('of %s: reassigned immediately, without counting the attempt', (kind, outcome) => {
     const send = sendingSend({ attempts: 5 });
     const decision = settled(send, outcome);
     expect(decision.result).toEqual({ kind: 'reassign' });
@@ -302,7 +306,7 @@ describe('the outcome of an attempt', () => {
     expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 5 });
   });
 
-  it('the limit of a sender and a recipient: tried again after 4^n seconds, without using up the attempt', () => {
+  it('of a pair rate limit: due after 4^n seconds, without counting the attempt', () => {
     const limit = retryable({ throttled: 'pair' });
     const last = sendingSend({ attempts: 5, attemptNumber: 5 });
     const first = settle(last, NOW, 5, limit, POLICY, 0);
@@ -323,7 +327,7 @@ describe('the outcome of an attempt', () => {
   it.each([
     ['recipient', RECIPIENT_FAULT],
     ['config, of this request only', REQUEST_FAULT],
-  ])('%s: failed with rejected_by_provider', (_, outcome) => {
+  ])('of %s: failed with rejected_by_provider', (_, outcome) => {
     const decision = settled(sendingSend(), outcome);
     expect(decision.result).toEqual({ kind: 'failed', reason: 'rejected_by_provider' });
     expect(decision.change).toEqual({ ...FAILED, failureReason: 'rejected_by_provider' });
@@ -333,33 +337,33 @@ describe('the outcome of an attempt', () => {
   it.each([
     ['unknown itself', UNKNOWN, null, ms(NOW, 32_000)],
     ['retry after an unknown one', retryable(), ms(NOW, 7_000), ms(NOW, 7_000)],
-  ])('on the last attempt, %s: waits for a receipt', (_, outcome, before, receiptUntil) => {
+  ])('of the last attempt, %s: waits for a receipt', (_, outcome, before, receiptUntil) => {
     const decision = settled(sendingSend({ attempts: 5, receiptUntil: before }), outcome);
     expect(decision.result).toEqual({ kind: 'awaiting_receipt' });
     expect(decision.change).toEqual({ ...UNCLAIMED, phase: 'giving_up', receiptUntil, dueAt: receiptUntil });
   });
 
-  it.each([null, NOW])('on the last attempt, retry, and no receipt to wait for: failed', (receiptUntil) => {
+  it.each([null, NOW])('of the last attempt, retry without a receipt to wait for: failed', (receiptUntil) => {
     const decision = settled(sendingSend({ attempts: 5, receiptUntil }), retryable());
     expect(decision.result).toEqual({ kind: 'failed', reason: 'attempts_exhausted' });
     expect(decision.change).toEqual({ ...FAILED, failureReason: 'attempts_exhausted' });
   });
 
-  describe('of a send whose code was finished meanwhile', () => {
+  describe('for a finished code', () => {
     const code = { verification: 'verified', verifiedAt: at(10) } as const;
 
-    it('that may be retried: failed at once, for nothing went', () => {
+    it('of retry: failed immediately, because nothing was sent', () => {
       const decision = settled(sendingSend(code), retryable());
       expect(decision.result).toEqual({ kind: 'failed', reason: 'expired_before_delivery' });
     });
 
-    it('that is unknown: waits for a receipt', () => {
+    it('of unknown: waits for a receipt', () => {
       const decision = settled(sendingSend(code), UNKNOWN);
       expect(decision.result).toEqual({ kind: 'awaiting_receipt' });
       expect(decision.change).toMatchObject({ dueAt: ms(NOW, 32_000), receiptUntil: ms(NOW, 32_000) });
     });
 
-    it('that was accepted: sent, code erased, nothing due', () => {
+    it('of accepted: sent; code erased, nothing due', () => {
       const decision = settled(sendingSend(code), ACCEPTED);
       expect(decision.result).toEqual({ kind: 'accepted' });
       expect(decision.change).toMatchObject({
@@ -371,45 +375,45 @@ describe('the outcome of an attempt', () => {
     });
   });
 
-  it('after the deadline makes the send due at once', () => {
+  it('after the deadline makes the send due immediately', () => {
     const late = at(LIFE_SECONDS + 5);
     const decision = settle(sendingSend(), late, 1, retryable(), POLICY, 0);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 0 });
     expect(decision.change).toMatchObject({ dueAt: late });
   });
 
-  it('still counts after the lease has ended, as long as no other worker has taken over', () => {
+  it('still counts after the lease, unless another worker has claimed the send', () => {
     expect(settle(sendingSend(), at(500), 1, ACCEPTED, POLICY, 0).result.kind).toBe('accepted');
   });
 
-  it('never makes a send wait beyond its deadline, even if the provider asks for more time', () => {
+  it('never postpones a send beyond its deadline, even if the provider asks for it', () => {
     const decision = settled(sendingSend(), retryable({ retryAfterSeconds: 900 }));
     expect(decision.change).toMatchObject({ dueAt: at(LIFE_SECONDS) });
     expect(decision.result).toEqual({ kind: 'retry', delayMs: (LIFE_SECONDS - 20) * 1000 });
   });
 
-  describe('after a receipt that was faster', () => {
+  describe('after an earlier receipt', () => {
     const delivered = () => sentSend({ status: 'delivered', ...CLAIMED, sentAt: null, deliveredAt: at(10) });
 
-    it('ends the claim and fills in when it was sent, not after it was delivered', () => {
+    it('ends the claim and sets the sent time, not later than the delivery', () => {
       const decision = settled(delivered(), ACCEPTED);
       expect(decision.result).toEqual({ kind: 'accepted' });
       expect(decision.change).toEqual({ ...UNCLAIMED, sentAt: at(10) });
       expect(decision.attempts).toMatchObject([{ outcome: 'accepted', messageId: 'wamid.1' }]);
     });
 
-    it('is not after it was read either', () => {
+    it('sets the sent time no later than the reading', () => {
       const read = { ...delivered(), status: 'read', deliveredAt: null, readAt: at(12) } as const;
       expect(settled(read, ACCEPTED).change).toEqual({ ...UNCLAIMED, sentAt: at(12) });
     });
 
-    it('keeps the time that a receipt gave', () => {
+    it('keeps the time from the receipt', () => {
       const sent = sentSend({ ...CLAIMED, sentAt: at(9) });
       expect(settled(sent, ACCEPTED).change).toEqual({ ...UNCLAIMED });
     });
 
     it.each([UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT, CONFIG_FAULT])(
-      'changes no state when the answer was $kind, and ends the attempt, which may be another than that of the receipt',
+      'of $kind ends its attempt without changing the state, even if the receipt was for another attempt',
       (outcome) => {
         const decision = settled(delivered(), outcome);
         expect(written(delivered(), decision)).toMatchObject({ status: 'delivered', phase: 'done' });
@@ -419,32 +423,32 @@ describe('the outcome of an attempt', () => {
   });
 });
 
-describe('a test send', () => {
-  it('is read at once, through the sandbox, without a sender', () => {
+describe('simulate', () => {
+  it('makes a test send read immediately, through the sandbox, without a sender', () => {
     const times = { sentAt: NOW, deliveredAt: NOW, readAt: NOW };
     const decision = simulate(testSend(), NOW);
     expect(decision.result).toBe('read');
     expect(decision.change).toEqual({ ...DONE, status: 'read', channel: 'sandbox', ...times });
   });
 
-  it('is simulated once', () => {
+  it('runs once', () => {
     expect(simulate(testSend({ status: 'read' }), at(30))).toEqual({ result: 'done' });
   });
 });
 
-describe('an unknown code', () => {
+describe('afterSameRefusals', () => {
   const refusal = retryable({ errorCode: 987_654, isRefusal: true });
 
   it.each([
     [0, refusal],
     [1, refusal],
     [2, { kind: 'config', errorCode: 987_654, reason: 'the provider is busy', scope: 'request' }],
-  ])('that %i attempts met before', (before, outcome) => {
+  ])('after %i attempts with the same code', (before, outcome) => {
     expect(afterSameRefusals(refusal, before)).toEqual(outcome);
   });
 
   it.each([retryable(), ACCEPTED, UNKNOWN, SENDER_FAULT, RECIPIENT_FAULT])(
-    'is not what $kind is about',
+    'does not change $kind',
     (outcome) => expect(afterSameRefusals(outcome, 9)).toBe(outcome),
   );
 });

@@ -1,4 +1,4 @@
-import { applyReceipt, GUESSES_MAX, isWorthSending, type Outcome, type Receipt } from '@onecode/domain';
+import { decideReceipt, GUESSES_MAX, isWorthSending, type Outcome, type Receipt } from '@onecode/domain';
 import fc from 'fast-check';
 import {
   check,
@@ -55,7 +55,7 @@ const answers = (index: number, outcome: Outcome, random: number): Command => ({
 });
 
 /**
- * The usual work of a worker: waits until the send is due, claims it and writes the outcome.
+ * A worker's normal work: waits until the send is due, claims it and writes the outcome.
  * @param isVerified whether the code is verified during the call
  */
 const delivers = (outcome: Outcome, random: number, isVerified: boolean): Command => ({
@@ -92,7 +92,7 @@ const reports = (
     const number = attemptAt(real, index);
     if (number === null) return;
     const others = [...real.attempts].filter(([other]) => other !== number);
-    const decision = applyReceipt(
+    const decision = decideReceipt(
       real.send,
       real.now,
       {
@@ -159,7 +159,7 @@ const findsNoSender: Command = {
   toString: () => 'no sender',
 };
 
-/** The turn of a waiting send's account comes: `next_turns` takes it before it is due. */
+/** The account of a waiting send gets its turn: `next_turns` takes the send before it is due. */
 const takesTurn: Command = {
   check: () => true,
   run(model, real) {

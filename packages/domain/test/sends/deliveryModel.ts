@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import {
   releaseClaim,
   isDelivering,
-  isUnderWay,
+  isInProgress,
   isWorthSending,
   judge,
   settle,
-  settleDelayMs,
+  receiptWaitMs,
   type AttemptOutcome,
   type Decision,
   type DeliveryState,
@@ -17,23 +17,23 @@ import {
 import { claim } from '@onecode/testing/claim-model';
 import { LEASE_MS, liveSend, permit, POLICY } from './sendFixtures.js';
 
-/** What must have happened by the rules, computed without the code under test. */
+/** The expected history according to the rules, computed without the code under test. */
 export interface Model {
   statuses: DeliveryState[];
   routed: boolean;
   calls: number;
   reassignments: number;
-  /** When an attempt last turned out to have an unknown outcome. */
+  /** When an attempt last got an unknown outcome. */
   unknownSince: number | null;
 }
 
-/** What changes a send. */
+/** The events that change a send. */
 export type Event =
   'taken' | 'outcome of the call' | 'claim released' | 'receipt' | 'failed receipt' | 'code ended';
 /** `phase event phase` */
 export type Transition = `${Phase} ${Event} ${Phase}`;
 
-/** The changes of phase in the table of `docs/lifecycle.md`, whose columns are events and whose rows are phases. */
+/** The changes of phase in the table of `docs/lifecycle.md`: columns are events, rows are phases. */
 export function documentedTransitions(): Set<Transition> {
   const table = /^\| phase +\|.*?\n\n/ms.exec(readFileSync('docs/lifecycle.md', 'utf8'))?.[0] ?? '';
   const [[, ...events] = [], , ...rows] = table
@@ -53,11 +53,11 @@ export function documentedTransitions(): Set<Transition> {
   return new Set(transitions);
 }
 
-/** A send with its attempts, its clock and its refunds, kept as the store keeps them. */
+/** A send with its attempts, its clock and its refunds, as in the store. */
 export interface Real {
   now: Date;
   send: Send;
-  /** By number, those under way too. */
+  /** By number, including those in progress. */
   attempts: Map<number, { senderId: string | null; outcome: AttemptOutcome | null; claimedAt: Date }>;
   refunds: number;
   /** The changes of phase so far. */
@@ -110,7 +110,7 @@ export function write(real: Real, decision: Decision<unknown>, event: Event): vo
     real.attempts.set(attemptNumber, { senderId, outcome: null, claimedAt });
 }
 
-/** When somebody may act on the delivery next; 0 where nothing is left to do. */
+/** When a worker may act on the delivery next; 0 if nothing is left to do. */
 export const nextAt = ({ dueAt, claimedUntil }: Send): number =>
   Math.max(Number(dueAt), Number(claimedUntil));
 
@@ -149,7 +149,7 @@ export function check(model: Model, real: Real): void {
     times.every((time, step) => step === 0 || time >= (times[step - 1] as number)),
     'created ≤ sent ≤ delivered ≤ read ≤ now',
   );
-  const wait = Math.max(LEASE_MS + PERMIT_WAIT_MS, settleDelayMs(POLICY));
+  const wait = Math.max(LEASE_MS + PERMIT_WAIT_MS, receiptWaitMs(POLICY));
   const furthest = Math.max(Number(send.expiresAt), Number(real.now) + wait);
   must(nextAt(send) <= furthest, 'only an attempt or a receipt is awaited beyond the deadline');
 }
@@ -210,14 +210,14 @@ export function runRelease(model: Model, real: Real): void {
 
 function mustHaveHadItsReceipt(model: Model, now: number): void {
   must(
-    model.unknownSince === null || now - model.unknownSince >= settleDelayMs(POLICY),
+    model.unknownSince === null || now - model.unknownSince >= receiptWaitMs(POLICY),
     'an unknown outcome never fails a send before a receipt had its time',
   );
 }
 
 export function runAnswer(model: Model, real: Real, attempt: number, outcome: Outcome, random: number): void {
-  const isStale = !isUnderWay(real.send, attempt);
-  // A receipt may say what became of the message before its call ends.
+  const isStale = !isInProgress(real.send, attempt);
+  // A receipt may report the result of a message before its call ends.
   const isReported = real.attempts.get(attempt)?.outcome !== null;
   const decision = settle(real.send, real.now, attempt, outcome, POLICY, random);
   must(!isStale || decision.change === undefined, 'a stale answer changes nothing');
@@ -227,13 +227,13 @@ export function runAnswer(model: Model, real: Real, attempt: number, outcome: Ou
   }
   if (decision.result.kind === 'failed' && decision.result.reason !== 'rejected_by_provider')
     mustHaveHadItsReceipt(model, Number(real.now));
-  // A fault or a limit uses no attempt.
+  // A fault or a rate limit uses no attempt.
   if (decision.change?.attempts === real.send.attempts - 1) model.reassignments += 1;
   write(real, decision, 'outcome of the call');
   check(model, real);
 }
 
-/** Workers claim when due and no answer or receipt ever comes, until nothing is due. */
+/** Workers claim when the send is due and never get a response or receipt, until nothing is due. */
 export function abandon(model: Model, real: Real): void {
   // A send with a verified or locked code does not wait for its deadline.
   const isPending = real.send.verification === 'pending';
@@ -241,7 +241,7 @@ export function abandon(model: Model, real: Real): void {
     Math.max(isPending ? Number(real.send.expiresAt) : 0, Number(real.now)) +
     LEASE_MS +
     PERMIT_WAIT_MS +
-    2 * settleDelayMs(POLICY);
+    2 * receiptWaitMs(POLICY);
   for (let round = 0; isDelivering(real.send); round++) {
     must(round < 50, 'every send comes to its end');
     real.now = new Date(Math.max(Number(real.now), nextAt(real.send)));

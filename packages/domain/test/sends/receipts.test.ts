@@ -1,6 +1,6 @@
 import {
   agreesWith,
-  applyReceipt,
+  decideReceipt,
   foldReceipts,
   DONE,
   UNCLAIMED,
@@ -26,7 +26,7 @@ import {
 
 const NOW = at(60);
 const KEY = '1:AAAAAAAAAAAAAAAAAAAAAA';
-/** The second attempt is under way. */
+/** The second attempt is in progress. */
 const NEXT = { attemptNumber: 2, claimedAt: at(40), claimedUntil: ms(NOW, 1) };
 
 function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome = RECIPIENT_FAULT): Receipt {
@@ -39,7 +39,7 @@ function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome
   };
 }
 
-type Attempt = Parameters<typeof applyReceipt>[3];
+type Attempt = Parameters<typeof decideReceipt>[3];
 const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   number: 1,
   senderId: 'sender-1',
@@ -52,11 +52,11 @@ const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
 });
 
 const apply = (send: Send, receipt: Receipt, which = attempt()) =>
-  applyReceipt(send, NOW, receipt, which, POLICY, 0);
+  decideReceipt(send, NOW, receipt, which, POLICY, 0);
 const after = (send: Send, receipt: Receipt, which = attempt()): Send =>
   written(send, apply(send, receipt, which));
 
-describe('a report of progress', () => {
+describe('a progress receipt', () => {
   it.each([
     ['sent', 'delivered', 'delivered'],
     ['sent', 'read', 'read'],
@@ -67,19 +67,19 @@ describe('a report of progress', () => {
     expect(after(sentSend({ status: before }), report(reported)).status).toBe(status);
   });
 
-  it('fills the time that it reports, and no other: read implies no delivery', () => {
+  it('sets only its own time: read does not imply delivered', () => {
     expect(after(sentSend(), report('read'))).toMatchObject({ deliveredAt: null, readAt: at(30) });
     expect(after(sentSend(), report('delivered'))).toMatchObject({ deliveredAt: at(30), readAt: null });
   });
 
-  it('that is there already changes nothing', () => {
+  it('that is repeated changes nothing', () => {
     const delivered = sentSend({ status: 'delivered', deliveredAt: at(10) });
     expect(apply(delivered, report('delivered'))).toEqual({ result: 'ignored' });
     expect(apply(delivered, report('sent'))).toEqual({ result: 'ignored' });
   });
 
   it.each(['sent', 'delivered', 'read'] as const)(
-    '%s settles a send whose answer was never heard, and names its attempt',
+    '%s ends an attempt without a response as accepted',
     (reported) => {
       const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(30), phase: 'waiting' });
       const decision = apply(send, report(reported), attempt({ outcome: 'unknown' }));
@@ -95,7 +95,7 @@ describe('a report of progress', () => {
     },
   );
 
-  it('leaves the claim to the worker that waits for its answer', () => {
+  it('keeps the claim of the worker that waits for the response', () => {
     const { claimedAt, claimedUntil } = sendingSend();
     expect(after(sendingSend(), report('delivered'), attempt({ outcome: null }))).toMatchObject({
       ...DONE,
@@ -104,7 +104,7 @@ describe('a report of progress', () => {
     });
   });
 
-  it('does not bring a failed send back, nor give it a time', () => {
+  it('does not change a failed send or its times', () => {
     const failed = sentSend({ status: 'failed', failedAt: at(20), failureReason: 'attempts_exhausted' });
     for (const status of ['sent', 'delivered', 'read'] as const)
       expect(apply(failed, report(status))).toEqual({ result: 'ignored' });
@@ -114,8 +114,8 @@ describe('a report of progress', () => {
   });
 });
 
-describe('the time of a report', () => {
-  it('is never before creation, nor before the step that came first', () => {
+describe('the time of a receipt', () => {
+  it('is never before the creation or the previous step', () => {
     expect(after(sentSend({ sentAt: null }), report('sent', at(-5))).sentAt).toEqual(at(0));
     expect(after(sentSend({ sentAt: at(10) }), report('delivered', at(9))).deliveredAt).toEqual(at(10));
     expect(after(sentSend({ sentAt: at(10) }), report('read', at(9))).readAt).toEqual(at(10));
@@ -123,7 +123,7 @@ describe('the time of a report', () => {
     expect(after(delivered, report('read', at(15))).readAt).toEqual(at(20));
   });
 
-  it('is never after the step that came later, nor in the future', () => {
+  it('is never after the next step or in the future', () => {
     const read = sentSend({ status: 'read', readAt: at(20) });
     expect(after(read, report('delivered', at(25))).deliveredAt).toEqual(at(20));
     expect(after({ ...read, sentAt: null }, report('sent', at(25))).sentAt).toEqual(at(20));
@@ -132,8 +132,8 @@ describe('the time of a report', () => {
   });
 });
 
-describe('a report of failure', () => {
-  it('fails a sent send with rejected_by_provider when it is about the recipient, the request or nobody knows what', () => {
+describe('a failure receipt', () => {
+  it('fails a sent send with rejected_by_provider if it is about the recipient, the request or has an unknown cause', () => {
     for (const failure of [RECIPIENT_FAULT, REQUEST_FAULT, UNKNOWN]) {
       const decision = apply(sentSend(), report('failed', at(30), failure));
       expect(decision.result).toBe('applied');
@@ -148,7 +148,7 @@ describe('a report of failure', () => {
     }
   });
 
-  it('fails a send whose answer is still awaited', () => {
+  it('fails a send that is still waiting for the response', () => {
     expect(after(sendingSend(), report('failed'), attempt({ outcome: null }))).toMatchObject({
       status: 'failed',
       failureReason: 'rejected_by_provider',
@@ -156,7 +156,7 @@ describe('a report of failure', () => {
     });
   });
 
-  it('of a call whose answer is still awaited sends it again: the answer to come will be that it was accepted', () => {
+  it('sends a call without a response again: the response will be that it was accepted', () => {
     const passing = apply(sendingSend(), report('failed', at(30), retryable()), attempt({ outcome: null }));
     expect(passing.result).toBe('redelivers');
     expect(passing.change).toEqual({ ...UNCLAIMED, phase: 'backing_off', attempts: 1, dueAt: at(61) });
@@ -169,8 +169,8 @@ describe('a report of failure', () => {
     ['read', { status: 'read' }],
     ['failed', { status: 'failed' }],
     ['verified', { verification: 'verified', encryptedCode: null }],
-  ] as const)('is recorded and changes nothing once a send is %s', (_, fields) => {
-    // Of a call that was accepted, and of one whose answer is still awaited.
+  ] as const)('is recorded but changes nothing if the send is %s', (_, fields) => {
+    // For an accepted call, and for one that is still waiting for its response.
     for (const outcome of ['accepted', null] as const) {
       const decision = apply(sentSend(fields), report('failed'), attempt({ outcome }));
       expect(decision).toMatchObject({
@@ -181,17 +181,17 @@ describe('a report of failure', () => {
     }
   });
 
-  it('is recorded and changes nothing if the own app that reports it is not believed', () => {
+  it('is recorded but changes nothing after too many failures from an account’s own app', () => {
     const decision = apply(sentSend(), report('failed'), { ...attempt(), isBelieved: false });
     expect(decision).toMatchObject({ result: 'ignored', attempts: [{ report: { errorCode: 131026 } }] });
     expect(decision.change).toBeUndefined();
   });
 
-  it('that does not say why is ignored', () => {
+  it('without a reason is ignored', () => {
     expect(apply(sentSend(), { ...report('failed'), failure: null })).toEqual({ result: 'ignored' });
   });
 
-  it('waits while another attempt of a send that is sent may be under way, and not for a worker that died', () => {
+  it('waits while another attempt of a sent send may be in progress, but not for a dead worker', () => {
     const send = sentSend(NEXT);
     expect(apply(send, report('failed'))).toEqual({ result: 'later' });
     expect(after({ ...send, claimedUntil: NOW }, report('failed'))).toMatchObject({
@@ -200,20 +200,20 @@ describe('a report of failure', () => {
     });
   });
 
-  it('does not wait for the other attempt of an undelivered send, whose lease decides', () => {
+  it('does not wait for the other attempt of an undelivered send: its lease decides', () => {
     const send = sendingSend({ ...NEXT, claimedUntil: at(30) });
     const decision = apply(send, report('failed'));
     expect(written(send, decision)).toEqual(send);
     expect(decision).toMatchObject({ result: 'applied', attempts: [{ number: 1, outcome: 'recipient' }] });
   });
 
-  it('only marks its attempt while another message of the send may still arrive', () => {
+  it('only ends its attempt while another message of the send may still arrive', () => {
     const decision = apply(sentSend(), report('failed'), attempt({ otherIsAccepted: true }));
     expect(written(sentSend(), decision)).toEqual(sentSend());
     expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'recipient' }]);
   });
 
-  it('of an earlier attempt leaves a retry its chance, unless nobody can reach the recipient', () => {
+  it('of an earlier attempt does not stop a retry, unless no sender can reach the recipient', () => {
     const waiting = sendingSend({ ...UNCLAIMED, attempts: 2, receiptUntil: at(30) });
     const passing = apply(waiting, report('failed', at(30), retryable()), attempt({ outcome: 'unknown' }));
     expect(passing.result).toBe('applied');
@@ -227,15 +227,15 @@ describe('a report of failure', () => {
   });
 });
 
-describe('a message that is reported as lost', () => {
+describe('a failed message', () => {
   const lost = (failure: Outcome, send = sentSend(), which = attempt()) =>
     apply(send, report('failed', at(30), failure), which);
 
   it.each([
     ['a fault of the sender', SENDER_FAULT],
-    ['a fault that an operator has to mend', CONFIG_FAULT],
+    ['a configuration fault', CONFIG_FAULT],
     ['a limit', retryable({ throttled: 'sender' })],
-  ])('to %s goes out again at once, as another call that uses up no attempt', (_what, failure) => {
+  ])('due to %s is sent again immediately, without counting the attempt', (_what, failure) => {
     const decision = lost(failure);
     expect(decision).toMatchObject({
       result: 'redelivers',
@@ -244,13 +244,13 @@ describe('a message that is reported as lost', () => {
     expect(written(sentSend(), decision)).toEqual(sentSend({ phase: 'ready', dueAt: NOW, attempts: 0 }));
   });
 
-  it('to an error that may pass goes out again after the back-off, while attempts are left', () => {
+  it('due to a temporary error is sent again after the back-off, while attempts are left', () => {
     expect(written(sentSend(), lost(retryable()))).toEqual(sentSend({ phase: 'backing_off', dueAt: at(61) }));
     const last = sentSend({ attempts: POLICY.attemptsMax });
     expect(written(last, lost(retryable(), last))).toMatchObject({ status: 'failed' });
   });
 
-  it('to the limit of a sender and a recipient goes out again after 4^n seconds, and uses up no attempt', () => {
+  it('due to a pair rate limit is sent again after 4^n seconds, without counting the attempt', () => {
     const last = sentSend({ attempts: POLICY.attemptsMax, attemptNumber: POLICY.attemptsMax + 1 });
     expect(written(last, lost(retryable({ throttled: 'pair' }), last))).toEqual({
       ...last,
@@ -260,14 +260,14 @@ describe('a message that is reported as lost', () => {
     });
   });
 
-  it('waits no longer than its code lives', () => {
+  it('waits no longer than its code is active', () => {
     expect(lost(retryable({ retryAfterSeconds: 900 })).change).toMatchObject({ dueAt: at(LIFE_SECONDS) });
   });
 
   it.each([
     ['was locked', { verification: 'locked', encryptedCode: null }],
-    ['has too little life left', { createdAt: at(-600), expiresAt: at(85) }],
-  ] as const)('fails with its unit when its code %s', (_how, fields) => {
+    ['has too little time left', { createdAt: at(-600), expiresAt: at(85) }],
+  ] as const)('fails with a refund if its code %s', (_how, fields) => {
     const send = sentSend(fields);
     expect(written(send, lost(SENDER_FAULT, send))).toMatchObject({
       status: 'failed',
@@ -277,7 +277,7 @@ describe('a message that is reported as lost', () => {
   });
 
   it.each(['sender', 'config', 'retry'] as const)(
-    'goes out once, however often it is reported: %s',
+    'is sent again once for any number of receipts: %s',
     (outcome) => {
       expect(lost(SENDER_FAULT, sentSend(), attempt({ outcome }))).toEqual({ result: 'ignored' });
       const replaced = sentSend({ phase: 'calling', ...NEXT });
@@ -285,38 +285,38 @@ describe('a message that is reported as lost', () => {
     },
   );
 
-  it('is not sent again by its own receipt of before', () => {
+  it('is not sent again because of its own earlier receipt', () => {
     const send = sentSend({ phase: 'ready', dueAt: at(40) });
     expect(apply(send, report('sent'), attempt({ outcome: 'sender' }))).toEqual({ result: 'ignored' });
   });
 
-  it('was delivered after all: nothing goes out again', () => {
+  it('that was delivered after all is not sent again', () => {
     const send = sentSend({ phase: 'waiting', dueAt: at(LIFE_SECONDS) });
     expect(after(send, report('delivered', at(45)), attempt({ outcome: 'sender' }))).toEqual(
       sentSend({ status: 'delivered', deliveredAt: at(45) }),
     );
   });
 
-  it('is replaced by the next one, whose time counts', () => {
+  it('is replaced by the next message, with its time', () => {
     const send = sentSend({ phase: 'calling', ...NEXT, dueAt: at(40) });
     const next = attempt({ number: 2, outcome: null });
     expect(after(send, report('sent', at(50)), next)).toEqual(sentSend({ ...NEXT, sentAt: at(50) }));
   });
 });
 
-describe('a failure says something of its attempt’s sender', () => {
+describe('agreesWith', () => {
   it.each([
-    ['that names neither number nor recipient', {}, true],
-    ['that names both', { phoneNumberId: '106540352242922', recipientKeys: [KEY] }, true],
-    ['that names the recipient by several keys', { recipientKeys: ['2:another', KEY] }, true],
-    ['of another number: not', { phoneNumberId: '7', recipientKeys: [KEY] }, false],
-    ['of another recipient: not', { phoneNumberId: '106540352242922', recipientKeys: ['1:another'] }, false],
-  ])('%s', (_, names, says) => {
-    expect(agreesWith(names, attempt())).toBe(says);
+    ['accepts a failure that names neither number nor recipient', {}, true],
+    ['accepts one that names both', { phoneNumberId: '106540352242922', recipientKeys: [KEY] }, true],
+    ['accepts one with several keys of the recipient', { recipientKeys: ['2:another', KEY] }, true],
+    ['rejects another number', { phoneNumberId: '7', recipientKeys: [KEY] }, false],
+    ['rejects another recipient', { phoneNumberId: '106540352242922', recipientKeys: ['1:another'] }, false],
+  ])('%s', (_, names, expected) => {
+    expect(agreesWith(names, attempt())).toBe(expected);
   });
 });
 
-describe('receipts of one send that are applied together', () => {
+describe('foldReceipts', () => {
   const PRICE = { category: 'authentication', type: 'regular', billable: true, model: 'PMP' };
   const fold = (
     send: Send,
@@ -329,7 +329,7 @@ describe('receipts of one send that are applied together', () => {
   const folded = (send: Send, ...reports: Parameters<typeof fold>[1][number][]): Send =>
     written(send, fold(send, reports));
 
-  it('make one change, whatever their order, in which a message that arrived does not fail', () => {
+  it('makes one change in any order, in which an arrived message does not fail', () => {
     const receipts = [
       { receipt: report('sent', at(10)) },
       { receipt: report('delivered', at(11)) },
@@ -347,7 +347,7 @@ describe('receipts of one send that are applied together', () => {
     ]);
   });
 
-  it('fill a time by the earliest report of it', () => {
+  it('sets each time from its earliest receipt', () => {
     const [early, late] = [
       { receipt: report('delivered', at(20)) },
       { receipt: report('delivered', at(30)) },
@@ -355,14 +355,14 @@ describe('receipts of one send that are applied together', () => {
     expect(folded(sentSend(), late, early).deliveredAt).toEqual(at(20));
   });
 
-  it('of a failure count once', () => {
+  it('counts a failure once', () => {
     const failed = { receipt: report('failed', at(30), SENDER_FAULT) };
     const decision = fold(sentSend(), [failed, failed]);
     expect(decision.result).toEqual(['redelivers', 'ignored']);
     expect(decision.attempts).toHaveLength(1);
   });
 
-  it('of the failures of all accepted messages fail the send, though each alone leaves the other its chance', () => {
+  it('fails the send if all accepted messages failed, but not for one of several', () => {
     const [first, second] = [1, 2].map((number) => ({
       receipt: report('failed'),
       attempt: attempt({ number }),
@@ -377,14 +377,14 @@ describe('receipts of one send that are applied together', () => {
     ]);
   });
 
-  it('of a message accepted just now, by its own receipt, leave the send as it is when another one fails', () => {
+  it('keeps the send if another message was just accepted by its own receipt', () => {
     const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(30) });
     const next = { receipt: report('sent'), attempt: attempt({ number: 2, outcome: 'unknown' }) };
     const decision = fold(send, [{ receipt: report('failed') }, next]);
     expect(written(send, decision).status).toBe('sent');
   });
 
-  it('that change nothing say so', () => {
+  it('returns `ignored` for receipts that change nothing', () => {
     const delivered = sentSend({ status: 'delivered', deliveredAt: at(10) });
     expect(fold(delivered, [{ receipt: report('delivered') }])).toEqual({
       result: ['ignored'],
@@ -392,7 +392,7 @@ describe('receipts of one send that are applied together', () => {
     });
   });
 
-  describe('name the cost of a message that arrived', () => {
+  describe('returns the cost of a message that arrived', () => {
     const priced = (status: Receipt['status'], occurredAt = at(30)) => ({
       receipt: { ...report(status, occurredAt), pricing: PRICE },
     });
@@ -400,7 +400,7 @@ describe('receipts of one send that are applied together', () => {
       receipt: report(status, occurredAt),
     });
 
-    it('at the time when it arrived, whichever receipt names the price', () => {
+    it('at its arrival, whichever receipt has the price', () => {
       const cost = { pricing: PRICE, arrivedAt: at(20), senderId: 'sender-1' };
       expect(fold(sentSend(), [priced('sent'), plain('read'), plain('delivered', at(20))]).cost).toEqual(
         cost,
@@ -410,7 +410,7 @@ describe('receipts of one send that are applied together', () => {
       expect(fold(delivered, [priced('sent')]).cost).toEqual({ ...cost, arrivedAt: NOW });
     });
 
-    it('not before it arrived, not again, and not of a message that failed', () => {
+    it('not before the arrival, not twice, and not of a failed message', () => {
       expect(fold(sentSend(), [priced('sent')]).cost).toBeUndefined();
       expect(fold(sentSend(), [priced('read')], { isPriced: true }).cost).toBeUndefined();
       expect(fold(sentSend(), [priced('sent'), plain('failed')]).cost).toBeUndefined();

@@ -1,4 +1,4 @@
-import { retryDelayMs, settleDelayMs, type RetryPolicy } from '@onecode/domain';
+import { retryDelayMs, receiptWaitMs, type RetryPolicy } from '@onecode/domain';
 import fc from 'fast-check';
 import { POLICY, retryable, UNKNOWN } from './sendFixtures.js';
 
@@ -10,11 +10,11 @@ const policy = fc.record<RetryPolicy>({
 const attempt = fc.integer({ min: 1, max: 12 });
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-describe('the wait after an attempt', () => {
-  /** A send whose nth call was just made; `limited` of them met a limit, which uses no attempt. */
+describe('retryDelayMs', () => {
+  /** A send after its nth call; `limited` of the calls reached a rate limit, which uses no attempt. */
   const called = (n: number, limited = 0) => ({ attempts: n - limited, attemptNumber: n });
 
-  it('is whole milliseconds, doubles from the back-off to 15 minutes, with up to half of it as jitter', () => {
+  it('returns whole milliseconds that double up to 15 minutes, plus up to half as jitter', () => {
     fc.assert(
       fc.property(policy, attempt, random, (given, n, chance) => {
         const least = given.backoffMs * 2 ** (n - 1);
@@ -28,13 +28,13 @@ describe('the wait after an attempt', () => {
     );
   });
 
-  it('uses the whole of its jitter', () => {
+  it('uses the full range of jitter', () => {
     expect(retryDelayMs(POLICY, called(3), UNKNOWN, 0)).toBe(4000);
     expect(retryDelayMs(POLICY, called(3), UNKNOWN, 0.5)).toBe(5000);
     expect(retryDelayMs(POLICY, called(3), UNKNOWN, 1 - Number.EPSILON)).toBe(6000);
   });
 
-  it('is 4^n seconds after the nth limit of a sender and a recipient, 256 at most, with the same jitter', () => {
+  it('returns 4^n seconds, at most 256, after the nth pair rate limit, with the same jitter', () => {
     const limit = retryable({ throttled: 'pair' });
     const waits = [1, 2, 3, 4, 5].map((n) => retryDelayMs(POLICY, called(n, n - 1), limit, 0));
     expect(waits).toEqual([4_000, 16_000, 64_000, 256_000, 256_000]);
@@ -44,14 +44,14 @@ describe('the wait after an attempt', () => {
     ).toBe(10_000);
   });
 
-  it('is never shorter than what the provider asked for, fifteen minutes at most', () => {
+  it('returns at least the provider’s Retry-After, at most fifteen minutes', () => {
     expect(retryDelayMs(POLICY, called(1), retryable({ retryAfterSeconds: 10 }), 0.9)).toBe(10_000);
     expect(retryDelayMs(POLICY, called(5), retryable({ retryAfterSeconds: 10 }), 0)).toBe(16_000);
     expect(retryDelayMs(POLICY, called(1), retryable({ retryAfterSeconds: 86_400 }), 0)).toBe(WAIT_MS_MAX);
   });
 });
 
-it('the wait for a receipt after the last attempt is the next step of the back-off, 15 minutes at most', () => {
-  expect(settleDelayMs(POLICY)).toBe(32_000);
-  expect(settleDelayMs({ attemptsMax: 12, backoffMs: 60_000 })).toBe(WAIT_MS_MAX);
+it('receiptWaitMs returns the next step of the back-off, at most 15 minutes', () => {
+  expect(receiptWaitMs(POLICY)).toBe(32_000);
+  expect(receiptWaitMs({ attemptsMax: 12, backoffMs: 60_000 })).toBe(WAIT_MS_MAX);
 });

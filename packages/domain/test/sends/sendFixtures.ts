@@ -9,7 +9,7 @@ import {
 } from '@onecode/domain';
 import type { ClaimOffer } from '@onecode/testing/claim-model';
 
-/** The moment at which every send of these tests is created. */
+/** When every send of these tests is created. */
 export const CREATED_AT = new Date('2026-03-01T12:00:00.000Z');
 export const LIFE_SECONDS = 600;
 export const POLICY: RetryPolicy = { attemptsMax: 5, backoffMs: 1000 };
@@ -18,7 +18,7 @@ export const LEASE_MS = 15_000;
 /** Seconds after creation. */
 export const at = (seconds: number): Date => new Date(CREATED_AT.getTime() + seconds * 1000);
 
-/** The present of these tests, early in the life of the send. */
+/** The current time in these tests, early in the life of the send. */
 export const NOW = at(20);
 export const ms = (time: Date, more: number): Date => new Date(time.getTime() + more);
 
@@ -67,7 +67,7 @@ export function testSend(fields: Partial<Send> = {}): Send {
   return liveSend({ mode: 'test', chargedFrom: null, encryptedCode: null, ...fields });
 }
 
-/** A live send whose first attempt is under way, with a lease from second 0; without a claim it backs off. */
+/** A live send with its first attempt in progress and a lease from second 0; without a claim it backs off. */
 export function sendingSend(fields: Partial<Send> = {}): Send {
   return liveSend({
     status: 'sending',
@@ -83,7 +83,7 @@ export function sendingSend(fields: Partial<Send> = {}): Send {
   });
 }
 
-/** A live send that the provider has accepted, and that is done if its status is past `sent` or its code is erased. */
+/** A live send that the provider has accepted. It is done if its status is past `sent` or its code is erased. */
 export function sentSend(fields: Partial<Send> = {}): Send {
   const isDone = (fields.status ?? 'sent') !== 'sent' || fields.encryptedCode === null;
   return sendingSend({
@@ -115,7 +115,7 @@ export const FAILED = {
   dueAt: null,
 };
 
-/** The send after the store has written the decision. */
+/** Returns the send after the store has written the decision. */
 export function written(send: Send, decision: Decision<unknown>): Send {
   return { ...send, ...decision.change };
 }

@@ -1,10 +1,10 @@
 import { breakerTrips } from '@onecode/domain';
 import fc from 'fast-check';
 import type { Send } from '../../src/sends/send.js';
-import { trafficOf } from '../../src/sends/traffic.js';
+import { trafficEvents } from '../../src/sends/traffic.js';
 import { at, liveSend } from './sendFixtures.js';
 
-describe('trafficOf', () => {
+describe('trafficEvents', () => {
   const PHASE_OF = {
     queued: 'ready',
     sending: 'calling',
@@ -16,7 +16,7 @@ describe('trafficOf', () => {
   const factsOf = (fields: Partial<Send>): Send =>
     liveSend({ phase: PHASE_OF[fields.status ?? 'queued'], ...fields });
   const changed = (before: Partial<Send>, after: Partial<Send>): string[] =>
-    trafficOf(factsOf(before), factsOf({ ...before, ...after })).map(({ event }) => event);
+    trafficEvents(factsOf(before), factsOf({ ...before, ...after })).map(({ event }) => event);
 
   it.each<[string, Partial<Send>, Partial<Send>, string[]]>([
     ['a claim', { status: 'queued' }, { status: 'sending' }, []],
@@ -42,7 +42,7 @@ describe('trafficOf', () => {
     ['a failure after the right code', { verification: 'verified' }, { status: 'failed' }, []],
     ['a failure after five wrong codes', { verification: 'locked' }, { status: 'failed' }, []],
     ['a late time of a failed send', { status: 'failed' }, { deliveredAt: at(1) }, []],
-  ])('of %s', (_, before, after, expected) => {
+  ])('returns the events of %s', (_, before, after, expected) => {
     expect(changed(before, after)).toEqual(expected);
   });
 
@@ -51,15 +51,15 @@ describe('trafficOf', () => {
     [{ status: 'delivered', deliveredAt: at(30.001) }, 'late'],
     [{ status: 'read', readAt: at(30.001) }, 'late'],
     [{ status: 'read', deliveredAt: at(1), readAt: at(30.001) }, ''],
-  ] as const)('tells a code that is on the phone late: %j', (after, reason) => {
+  ] as const)('marks a code that arrived late: %j', (after, reason) => {
     const before = liveSend({ status: 'sent' });
-    expect(trafficOf(before, { ...before, ...after })).toMatchObject([{ event: 'delivered', reason }]);
+    expect(trafficEvents(before, { ...before, ...after })).toMatchObject([{ event: 'delivered', reason }]);
   });
 
-  it('names country, sender and reason, and never a number', () => {
+  it('contain country, sender and reason, but no number', () => {
     const before = liveSend({ status: 'sent', senderId: 'sender-1', country: null });
     const after: Send = { ...before, status: 'failed', failureReason: 'rejected_by_provider' };
-    expect(trafficOf(before, after)).toEqual([
+    expect(trafficEvents(before, after)).toEqual([
       {
         event: 'failed',
         country: 'ZZ',
@@ -70,37 +70,37 @@ describe('trafficOf', () => {
     ]);
   });
 
-  it('leaves test sends out', () => {
+  it('ignore test sends', () => {
     const before = liveSend({ mode: 'test', status: 'queued' });
-    expect(trafficOf(before, { ...before, status: 'read' })).toEqual([]);
+    expect(trafficEvents(before, { ...before, status: 'read' })).toEqual([]);
   });
 });
 
 const RULE = { unverifiedPercent: 90, minSends: 50 };
 
-describe('the breaker', () => {
+describe('breakerTrips', () => {
   it.each([
     [49, 49, 0, false],
     [50, 45, 0, true],
     [50, 44, 0, false],
     [1000, 899, 0, false],
-    // Ten denials are a hundred unverified sends that few others outweigh.
+    // Ten denials count as a hundred unverified sends, which few others outweigh.
     [60, 50, 4, false],
     [60, 50, 5, true],
-    // Where little is sent, people who deny it are no traffic.
+    // With few sends, denials count as no sends.
     [5, 5, 5, false],
     [50, 40, 5, false],
     [50, 40, 6, true],
-    // A busy and honest account is not blocked by a few people with a grudge.
+    // A few malicious people cannot get a busy, honest account blocked.
     [1000, 250, 722, false],
   ])(
-    'at 90 percent of 50 sends, a denial as ten unverified ones: %i sends, %i unverified, %i denying: %s',
+    'counts a denial as ten unverified sends, at 90 percent of 50: %i sends, %i unverified, %i denying: %s',
     (sends, unverified, denying, trips) => {
       expect(breakerTrips(RULE, { sends, unverified, denying })).toBe(trips);
     },
   );
 
-  it('never trips without sends or when all codes are verified, and a further unverified code never resets it', () => {
+  it('never trips without sends or with all codes verified, and another unverified code never untrips it', () => {
     const rule = fc.record({
       unverifiedPercent: fc.integer({ min: 1, max: 100 }),
       minSends: fc.integer({ min: 1, max: 1000 }),

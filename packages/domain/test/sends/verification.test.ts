@@ -27,16 +27,16 @@ const never = () => {
   throw new Error('a guess that does not count was compared');
 };
 
-describe('the state of a code', () => {
-  it('is expired from the very moment of its deadline, and pending until a millisecond before', () => {
+describe('verificationAt', () => {
+  it('returns expired from the exact deadline on', () => {
     const { expiresAt } = liveSend();
     const around = [-1, 0, 1].map((ms) => new Date(expiresAt.getTime() + ms));
     expect(around.map((now) => verificationAt(liveSend(), now))).toEqual(['pending', 'expired', 'expired']);
   });
 });
 
-describe('a guess', () => {
-  it('that is right says when, and so does the fifth wrong one', () => {
+describe('judge', () => {
+  it('sets the time of a right guess, and of the fifth wrong one', () => {
     expect(judge(testSend(), NOW, right).change).toEqual({ verification: 'verified', verifiedAt: NOW });
     expect(judge(testSend({ wrongGuesses: 4 }), NOW, wrong).change).toEqual({
       wrongGuesses: 5,
@@ -49,13 +49,13 @@ describe('a guess', () => {
     ['expired', {}, at(LIFE_SECONDS)],
     ['verified', { verification: 'verified', verifiedAt: at(20) }, at(LIFE_SECONDS)],
     ['locked', { verification: 'locked', wrongGuesses: GUESSES_MAX, lockedAt: at(20) }, at(LIFE_SECONDS)],
-  ])('at a code that is %s is not compared, changes nothing and leaves 0', (verification, fields, now) => {
+  ])('does not compare a guess at a code that is %s, and leaves 0 guesses', (verification, fields, now) => {
     const decision = judge(liveSend(fields), now, never);
     expect(decision).toEqual({ result: { valid: false, verification, attemptsLeft: 0 } });
   });
 
   it.each(DELIVERY_STATES)(
-    'is judged the same while delivery is %s, and leaves its state as it is',
+    'gives the same result while delivery is %s, and does not change its state',
     (status) => {
       const send = status === 'queued' ? testSend() : sentSend({ status, encryptedCode: null });
       expect(judge(send, NOW, right).result.valid).toBe(true);
@@ -68,10 +68,10 @@ describe('a guess', () => {
   describe.each([
     ['right', right, 0],
     ['the fifth wrong one', wrong, 4],
-  ])('that is %s', (_, matches, wrongGuesses) => {
+  ])('for a guess that is %s', (_, matches, wrongGuesses) => {
     const judged = (send: Send) => written(send, judge(send, NOW, matches));
 
-    it('makes a send due now that waits for a worker, a sender or its next attempt', () => {
+    it('makes a send due that waits for a worker, a sender or its next attempt', () => {
       for (const phase of ['ready', 'waiting', 'backing_off', 'giving_up'] as const)
         expect(judged(liveSend({ wrongGuesses, phase, dueAt: at(LIFE_SECONDS) }))).toMatchObject({
           status: 'queued',
@@ -80,12 +80,12 @@ describe('a guess', () => {
         });
     });
 
-    it('makes a send whose message may have been sent wait for its receipt', () => {
+    it('makes a send wait for its receipt if a message may have been sent', () => {
       const send = sendingSend({ wrongGuesses, ...UNCLAIMED, receiptUntil: at(40), dueAt: at(300) });
       expect(judged(send)).toMatchObject({ phase: 'giving_up', dueAt: at(40) });
     });
 
-    it('changes nothing about a call under way, a delivered message or a test send', () => {
+    it('does not change a call in progress, a delivered message or a test send', () => {
       for (const send of [sendingSend(), sentSend({ status: 'delivered' }), testSend()]) {
         const { dueAt, phase, encryptedCode } = send;
         expect(judged({ ...send, wrongGuesses })).toMatchObject({ dueAt, phase, encryptedCode });
@@ -96,20 +96,20 @@ describe('a guess', () => {
       expect(judged(sentSend({ wrongGuesses }))).toMatchObject({ status: 'sent', ...DONE });
     });
 
-    it('makes a lost message due, which then fails', () => {
+    it('makes an undelivered message due, which then fails', () => {
       const send = sentSend({ wrongGuesses, phase: 'waiting', dueAt: at(LIFE_SECONDS) });
       expect(judged(send)).toMatchObject({ status: 'sent', phase: 'giving_up', dueAt: NOW });
     });
   });
 
-  it('charges the refunded unit of a failed send again if it is right', () => {
+  it('charges the refunded unit of a failed send again for a right guess', () => {
     const failed = liveSend({ status: 'failed', dueAt: null, encryptedCode: null });
     expect(judge(failed, NOW, right).reclaimsUnit).toBe(true);
     expect(judge(failed, NOW, wrong).reclaimsUnit).toBeUndefined();
     expect(judge(liveSend(), NOW, right).reclaimsUnit).toBe(false);
   });
 
-  it.each([0, 1, 2, 3])('that is wrong does not change the delivery after %d others', (wrongGuesses) => {
+  it.each([0, 1, 2, 3])('does not change the delivery for a wrong guess after %d others', (wrongGuesses) => {
     expect(judge(liveSend({ wrongGuesses }), NOW, wrong).change).toEqual({ wrongGuesses: wrongGuesses + 1 });
   });
 });
@@ -119,11 +119,11 @@ it.each([
   ['00000', 10],
   ['123456', 1],
   ['1234567890', 1],
-])('a wrong guess at a code such as %s costs %d', (code, cost) => {
+])('guessCost of a code such as %s is %d', (code, cost) => {
   expect(guessCost(code)).toBe(cost);
 });
 
-describe('model', () => {
+describe('the verification model', () => {
   /** The rules of the specification alone. */
   interface Model {
     second: number;
@@ -183,7 +183,7 @@ describe('model', () => {
     toString: () => `${seconds} s pass`,
   });
 
-  it('any order of guesses and waits keeps to five judged guesses and one valid answer', () => {
+  it('allows five judged guesses and one valid result in any order of guesses and waits', () => {
     const commands = fc.commands(
       [
         fc.constant(guess(true)),

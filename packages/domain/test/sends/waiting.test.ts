@@ -19,7 +19,7 @@ const progress = (phase: Phase, fields: Partial<DeliveryProgress> = {}): Deliver
   ...fields,
 });
 
-describe('what a delivery waits for', () => {
+describe('deliveryWait', () => {
   it.each([
     ['ready', { for: 'worker', until: null }],
     ['waiting', { for: 'sender', until: at(LIFE_SECONDS) }],
@@ -28,18 +28,18 @@ describe('what a delivery waits for', () => {
     ['giving_up', { for: 'receipt', until: at(30) }],
     ['unconfirmed', { for: 'receipt', until: null }],
     ['done', null],
-  ] as const)('follows from its phase: %s', (phase, wait) => {
+  ] as const)('depends on the phase: %s', (phase, wait) => {
     expect(deliveryWait(progress(phase), false)).toEqual(wait);
   });
 
   it.each(['verified', 'locked', 'expired'] as const)(
-    'is nothing for a sent message whose code is %s',
+    'returns null for a sent message with a code that is %s',
     (verification) => {
       expect(deliveryWait(progress('unconfirmed', { verification }), false)).toBeNull();
     },
   );
 
-  it('is the release of a hold if a call would follow, and otherwise the same as without a hold', () => {
+  it('returns the release of a hold if a call would follow, and ignores the hold otherwise', () => {
     for (const phase of PHASES)
       expect(deliveryWait(progress(phase), true)).toEqual(
         phase === 'ready' || phase === 'waiting' || phase === 'backing_off'
@@ -64,11 +64,11 @@ describe('a hold', () => {
     ['a country', brazil, [true, false, false]],
     ['numbers of no country', nowhere, [false, false, true]],
     ['an account', ofAccount, [true, false, false]],
-  ])('of %s matches those and no others', (_, hold, matches) => {
+  ])('of %s matches only its sends', (_, hold, matches) => {
     expect([TO_BRAZIL, TO_PORTUGAL, TO_NO_COUNTRY].map((send) => holdMatches(hold, send))).toEqual(matches);
   });
 
-  it('stops a live send if it matches, and no test send', () => {
+  it('matches live sends, and no test sends', () => {
     expect(isHeld({ ...TO_BRAZIL, mode: 'live' }, [nowhere, brazil])).toBe(true);
     expect(isHeld({ ...TO_PORTUGAL, mode: 'live' }, [nowhere, brazil])).toBe(false);
     expect(isHeld({ ...TO_BRAZIL, mode: 'test' }, [live, brazil, ofAccount])).toBe(false);
@@ -79,6 +79,6 @@ it.each([
   ['BR', true],
   [NO_COUNTRY, true],
   ['XX', false],
-])('whether %j can be held as a country: %s', (target, isTarget) => {
+])('isCountryTarget(%j) is %s', (target, isTarget) => {
   expect(isCountryTarget(target)).toBe(isTarget);
 });

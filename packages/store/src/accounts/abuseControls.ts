@@ -3,7 +3,7 @@ import { type Actor, audited, changedFields } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { EXHAUSTED_RECIPIENTS } from '../sends/guessBudgets.js';
 
-/** The most units that an account's sends may take, each null for no ceiling; days and months are of UTC. */
+/** The most units that an account's sends may use, each null without a ceiling. Days and months are in UTC. */
 export interface Ceilings {
   unitsPerDay: number | null;
   unitsPerMonth: number | null;
@@ -12,25 +12,25 @@ export interface Ceilings {
 /** The bounds of a ceiling, the same as in the table's checks. */
 export const CEILING_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
 
-/** The limits on an account's abuse, as its admins and operators see and set them. */
+/** The abuse limits of an account, which its admins and operators see and set. */
 export interface AbuseControls extends Ceilings {
-  /** ISO 3166 codes; null: every country, and numbers of no country. */
+  /** ISO 3166 codes; null for every country, and for numbers without a country. */
   allowedCountries: string[] | null;
   /** Whether it may send to satellite and premium-rate numbers. */
   allowsPremiumRate: boolean;
-  /** What its sends took today and this month (UTC), whether or not it came back since. */
+  /** The units that its sends used today and this month (UTC), including refunded ones. */
   unitsToday: number;
   unitsThisMonth: number;
-  /** Null is off. */
+  /** Null if it is off. */
   breaker: BreakerRule | null;
-  /** Countries that the fraud breaker blocks for now (`NO_COUNTRY`: numbers of no country), and when the last block ends. */
+  /** Countries that the fraud breaker blocks now (`NO_COUNTRY` for numbers without a country), and when the last block ends. */
   blockedCountries: string[];
   blockedUntil: Date | null;
-  /** Recipients whose guess budget is used up. */
+  /** The number of recipients with no guess budget left. */
   refusedRecipients: number;
 }
 
-/** An account's abuse controls, or null when there is no such account. */
+/** Returns an account's abuse controls, or null if the account does not exist. */
 export async function findAbuseControls(
   database: Connection,
   accountId: string,
@@ -51,7 +51,7 @@ export async function findAbuseControls(
   return controls ?? null;
 }
 
-/** Changes an account's abuse controls under its lock, so that the audit log's `before` is what the change found. */
+/** Changes an account's abuse controls under its lock, so that `before` in the audit log is the state that was changed. */
 export async function changeAbuseControls(
   database: Database,
   actor: Actor,
@@ -72,9 +72,9 @@ export async function changeAbuseControls(
 }
 
 /**
- * Lets an account send to these countries only (ISO 3166 codes, at least one); null lets it send to all.
+ * Limits an account's sends to these countries (ISO 3166 codes, at least one); null allows all.
  *
- * @returns its abuse controls afterwards, or null when there is no such account
+ * @returns the new abuse controls, or null if the account does not exist
  */
 export async function allowCountries(
   database: Database,
@@ -89,9 +89,9 @@ export async function allowCountries(
 }
 
 /**
- * Lets an account send to satellite and premium-rate numbers, or refuses them.
+ * Allows or refuses an account's sends to satellite and premium-rate numbers.
  *
- * @returns its abuse controls afterwards, or null when there is no such account
+ * @returns the new abuse controls, or null if the account does not exist
  */
 export async function allowPremiumRate(
   database: Database,
@@ -106,9 +106,9 @@ export async function allowPremiumRate(
 }
 
 /**
- * Changes the ceilings that are given; null is none. What was taken before in the day or month counts.
+ * Changes the given ceilings; null removes one. Units that were used earlier in the day or month count.
  *
- * @returns its abuse controls afterwards, or null when there is no such account
+ * @returns the new abuse controls, or null if the account does not exist
  */
 export async function setCeilings(
   database: Database,

@@ -14,19 +14,19 @@ export class GrantRefused extends Error {
 type GrantOutcome = 'granted' | 'repeated' | 'unknown' | GrantRefused['why'];
 
 export interface GrantTerms {
-  /** What the books call it, such as an invoice's number. */
+  /** The operator's reference for the books, such as an invoice number. */
   reference?: string | null;
-  /** What is left of it then expires; null: never. */
+  /** When the rest of the grant expires; null for never. */
   expiresAt?: Date | null;
-  /** Makes a repetition harmless: the same grant with the same id is made once, and the answer is the same. */
+  /** Idempotency key of the grant: a repeat with the same id grants nothing more and returns the same result. */
   grantId?: string;
 }
 
 /**
- * Grants an account credits, with the reason in the ledger; the grant ends a trial. One statement, so that the account's lock, for
- * which creations wait, is never held during a round trip.
+ * Grants credits to an account, with the reason in the ledger, and ends a trial. Runs as one statement, because creations wait for the
+ * account's lock, which must not be held during a round trip.
  *
- * @returns the account afterwards, or null when there is none
+ * @returns the changed account, or null if it does not exist
  * @throws GrantRefused
  */
 export async function grantCredits(
@@ -54,25 +54,25 @@ export async function grantCredits(
   return outcome === 'unknown' ? null : account;
 }
 
-/** The fields of an account that a grant changes: its credits and, if it was on trial, its trial countries. */
+/** Returns the fields of an account that a grant changes: its credits and, if it was on trial, its trial countries. */
 const grantedFields = (row: 'before' | 'after'): Prisma.Sql => {
   const name = Prisma.raw(`(${row})`);
   return Prisma.sql`jsonb_build_object('credits', ${name}.credits) ||
     case when (before).trial_countries is null then '{}' else jsonb_build_object('trialCountries', ${name}.trial_countries) end`;
 };
 
-/** Takes from accounts the credits whose time is over. */
+/** Removes the expired credits of all accounts. */
 export async function expireCredits({ sql }: Connection): Promise<void> {
   const due = await sql.query<{ id: string }[]>`
     select distinct account_id as id from credit_grants where expires_at <= clock_timestamp()`;
-  // One account at a time: creations lock several, in an order of their own.
+  // Lock one account at a time: creations lock several, in a different order.
   for (const { id } of due) await sql.execute`select expire_credits(${id}::uuid)`;
 }
 
 /**
- * Changes the fields that are given; a null `ratePerMinute` follows the setting.
+ * Changes the given fields; a null `ratePerMinute` follows the setting.
  *
- * @returns the account afterwards, or null when there is no such account
+ * @returns the changed account, or null if it does not exist
  */
 export async function changeAccount(
   database: Database,
@@ -88,10 +88,9 @@ export async function changeAccount(
 }
 
 /**
- * Suspends an account: within a second, its keys stop being valid. Sends created before go on. An account that is suspended already
- * keeps its reason.
+ * Suspends an account: its keys stop being valid within a second. Earlier sends continue. A suspended account keeps its reason.
  *
- * @returns the account afterwards, or null when there is no such account
+ * @returns the changed account, or null if it does not exist
  */
 export async function suspendAccount(
   database: Database,
@@ -106,7 +105,7 @@ export async function suspendAccount(
   });
 }
 
-/** Ends an account's suspension: its keys are valid again. @returns the account afterwards, or null when there is no such account */
+/** Ends an account's suspension: its keys are valid again. @returns the changed account, or null if it does not exist */
 export async function resumeAccount(database: Database, actor: Actor, id: string): Promise<Account | null> {
   return changeLocked(database, actor, 'account.resume', id, async (connection) => {
     await connection.sql.execute`
@@ -123,7 +122,7 @@ const CHANGEABLE = {
   suspensionReason: true,
 } as const;
 
-/** Changes an account under its lock, so that the audit log's `before` is what the change found. */
+/** Changes an account under its lock, so that `before` in the audit log is the state that was changed. */
 async function changeLocked(
   database: Database,
   actor: Actor,

@@ -4,7 +4,7 @@ import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 
-/** The senders that an account's sends go through: `shared`, those of all accounts, or `own`, only its own. */
+/** The senders that an account's sends use: `shared`, those of all accounts, or `own`, only its own. */
 export const SENDER_POLICIES = ['shared', 'own'] as const;
 export type SenderPolicy = (typeof SENDER_POLICIES)[number];
 
@@ -14,27 +14,30 @@ export interface Account {
   language: Locale;
   freeQuota: number;
   credits: number;
-  /** The creation limit in force: the account's own, or else the setting. */
+  /** The creation limit in force: the account's own, or the setting. */
   ratePerMinute: number;
   senders: SenderPolicy;
-  /** Null unless the account is suspended: then its keys are not valid. */
+  /** Null unless the account is suspended, which makes its keys invalid. */
   suspendedAt: Date | null;
   suspensionReason: string | null;
-  /** On trial, until its first credits, an account that its owner created sends to these countries only (ISO 3166). Null otherwise. */
+  /**
+   * For an account on trial (created by its owner, until its first credits): the only countries that it may send to (ISO 3166). Null
+   * otherwise.
+   */
   trialCountries: string[] | null;
 }
 
 export interface NewAccount {
   name: string;
   language: Locale;
-  /** Null: the setting `free_sends`. */
+  /** Null for the setting `free_sends`. */
   freeQuota: number | null;
   credits: number;
   /** Null follows the setting. */
   ratePerMinute: number | null;
 }
 
-/** Creates an account, with ledger entries for the units it starts with. */
+/** Creates an account, with ledger entries for its initial units. */
 export async function createAccount(database: Database, actor: Actor, account: NewAccount): Promise<Account> {
   return audited(database, actor, async (connection, log) => {
     const created = await insertAccount(connection, account, null);
@@ -45,14 +48,14 @@ export async function createAccount(database: Database, actor: Actor, account: N
   });
 }
 
-/** The account, or null when there is no such account. */
+/** Returns an account, or null if it does not exist. */
 export async function findAccount(database: Connection, id: string): Promise<Account | null> {
   const [row] = await database.sql.query<Account[]>`
     select ${accountColumns('a')} from accounts a, settings where a.id = ${id}::uuid`;
   return row ?? null;
 }
 
-/** The select list of an `Account`, from `settings` and the row of `accounts` that `alias` names. */
+/** Returns the select list of an `Account`, from `settings` and the row of `accounts` named `alias`. */
 export const accountColumns = (alias: string): Prisma.Sql => {
   const name = Prisma.raw(alias);
   return Prisma.sql`${name}.id, ${name}.name, ${name}.language, ${name}.free_quota as "freeQuota", ${name}.credits,
@@ -62,10 +65,10 @@ export const accountColumns = (alias: string): Prisma.Sql => {
 };
 
 /**
- * Creates an account, with ledger entries for the units it starts with.
+ * Creates an account, with ledger entries for its initial units.
  *
- * @param trialCountries where it may send while on trial; null when it is not on trial. Who tries starts safe: sends go to these
- *   countries and to no satellite or premium-rate number, and have a daily ceiling, until an admin of the account changes that
+ * @param trialCountries the countries to which a trial account may send; null without a trial. A trial account starts with safe limits,
+ * until one of its admins changes them: no sends to other countries or to satellite and premium-rate numbers, and a daily ceiling
  */
 export async function insertAccount(
   connection: Connection,

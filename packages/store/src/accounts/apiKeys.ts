@@ -5,7 +5,7 @@ import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 
-/** Whom a request with a key acts for. */
+/** The account and application that a request's key authenticates. */
 export interface Caller {
   keyId: string;
   applicationId: string;
@@ -13,7 +13,7 @@ export interface Caller {
   mode: Mode;
 }
 
-/** A key that may not be used, and whom it stands for. */
+/** A key that may not be used, with its account and application. */
 export interface RefusedKey {
   refusal: 'revoked' | 'suspended';
   caller: Caller;
@@ -23,19 +23,19 @@ export interface ApiKey {
   id: string;
   applicationId: string;
   mode: Mode;
-  /** The part of the key that may be shown. */
+  /** The visible part of the key. */
   hint: string;
-  /** The name that its owner gave it. */
+  /** The name that the account's member gave it. */
   name: string | null;
   createdAt: Date;
   revokedAt: Date | null;
-  /** Accurate to about a minute; null when the key was never used. */
+  /** Accurate to about a minute; null if the key was never used. */
   lastUsedAt: Date | null;
-  /** Of a key for a visit to the page Try it; null for a key that somebody made. */
+  /** For a key of a visit to the page Try it; null for a key that a person created. */
   expiresAt: Date | null;
 }
 
-/** Whether a key may be used. */
+/** Whether a key may be used, and why not. */
 export type KeyState = 'valid' | RefusedKey['refusal'];
 
 /** SQL for the `KeyState` of a key `k` of an account `o`. */
@@ -43,7 +43,7 @@ export const KEY_STATE = Prisma.sql`case
   when k.revoked_at is not null then 'revoked' when o.suspended_at is not null then 'suspended' else 'valid'
 end`;
 
-/** The caller behind a key's SHA-256, or null. A key that was revoked, or whose account is suspended, is refused. */
+/** Returns the caller for a key's SHA-256, or null if there is no such key. Refuses a revoked key and a key of a suspended account. */
 export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | RefusedKey | null> {
   const row = await lookUpCaller(database, hash);
   if (row === undefined) return null;
@@ -66,10 +66,10 @@ const lookUpCaller = createLookUp<Uint8Array, Caller & { state: KeyState }>(
 type NewApiKey = Pick<ApiKey, 'id' | 'applicationId' | 'mode'> & { key: string };
 
 /**
- * Creates a key. The key itself is in the answer and nowhere else.
+ * Creates a key. Only the response contains the key itself.
  *
  * @param name 1 to 100 characters
- * @returns null when there is no such application
+ * @returns null if the application does not exist
  */
 export async function createApiKey(
   database: Database,
@@ -82,7 +82,7 @@ export async function createApiKey(
   );
 }
 
-/** Inserts a key and logs it. @param visit of a key that ends by itself: whom it is for, what encrypts it, and how long it lives */
+/** Inserts a key and logs it. @param visit for a key that expires: the visitor, the encrypted key and its lifetime */
 export async function insertApiKey(
   connection: Connection,
   actor: Actor,
@@ -112,7 +112,7 @@ export async function insertApiKey(
   return { id, key, applicationId, mode };
 }
 
-/** Revokes a key; one that is revoked already keeps its time. @returns null when there is no such key */
+/** Revokes a key; a revoked key keeps its time. @returns null if the key does not exist */
 export async function revokeApiKey(database: Database, actor: Actor, id: string): Promise<ApiKey | null> {
   return audited(database, actor, async (connection, log) => {
     const [revoked] = await connection.sql.query<{ accountId: string }[]>`
@@ -127,7 +127,7 @@ export async function revokeApiKey(database: Database, actor: Actor, id: string)
   });
 }
 
-/** The keys of an application, oldest first; null when there is no such application. */
+/** Returns the keys of an application, oldest first; null if the application does not exist. */
 export async function listApiKeys(database: Connection, applicationId: string): Promise<ApiKey[] | null> {
   const application = await database.prisma.application.findUnique({
     where: { id: applicationId },
@@ -136,12 +136,12 @@ export async function listApiKeys(database: Connection, applicationId: string): 
   return application === null ? null : listKeys(database, { applicationId });
 }
 
-/** The keys of everybody that were not revoked, oldest first, but for those of visits, which end by themselves. */
+/** Returns all accounts' keys that are not revoked, oldest first, except those of visits, which expire. */
 export async function listValidKeys(database: Connection): Promise<ApiKey[]> {
   return listKeys(database, { revokedAt: null, expiresAt: null });
 }
 
-/** The keys of everybody whose last four characters these are, oldest first. */
+/** Returns all accounts' keys with these last four characters, oldest first. */
 export async function listKeysEnding(database: Connection, ending: string): Promise<ApiKey[]> {
   return listKeys(database, { hint: { endsWith: `…${ending}` } });
 }
@@ -156,13 +156,13 @@ async function listKeys(database: Connection, where: Prisma.ApiKeyWhereInput): P
   return keys.map(({ application, ...key }) => ({ ...key, mode: application.mode as Mode }));
 }
 
-/** A use is recorded only when the last recorded one is older: one write a minute is enough to tell whether a key is in use. */
+/** A use is recorded only if the last recorded use is older: one write per minute is enough to show whether a key is in use. */
 const SECONDS_MIN = 55;
 
 /**
- * Records that keys are in use, many in one statement. Skips rows that another process is writing at the moment: it writes the same.
+ * Records that keys are in use, in one statement. Skips rows that another process is updating, because it writes the same.
  *
- * @param hashes the keys' SHA-256
+ * @param hashes the SHA-256 of each key
  */
 export async function recordKeyUsage(database: Database, hashes: readonly Uint8Array[]): Promise<void> {
   if (hashes.length === 0) return;

@@ -8,7 +8,7 @@ export interface Application {
   accountId: string;
   name: string;
   mode: Mode;
-  /** Creation limits of its own; null: off. */
+  /** The application's own creation limits; null if off. */
   perMinute: number | null;
   perRecipientHour: number | null;
   identityCheck: IdentityCheck;
@@ -24,7 +24,7 @@ const SELECTED = {
   identityCheck: true,
 } as const;
 
-/** Creates an application without limits of its own. @returns null when there is no such account */
+/** Creates an application without its own limits. @returns null if the account does not exist */
 export async function createApplication(
   database: Database,
   actor: Actor,
@@ -39,7 +39,7 @@ export async function createApplication(
   });
 }
 
-/** Inserts an application of an account that exists and logs it, in the caller's transaction. */
+/** Inserts and logs an application of an existing account, in the caller's transaction. */
 export async function insertApplication(
   connection: Connection,
   log: Log,
@@ -55,9 +55,9 @@ export async function insertApplication(
 }
 
 /**
- * Sets an application's creation limits: null turns a limit off, one that is left out stays as it is.
+ * Sets an application's creation limits: null turns a limit off, an omitted limit does not change.
  *
- * @returns null when there is no such application
+ * @returns null if the application does not exist
  */
 export async function limitApplication(
   database: Database,
@@ -68,7 +68,7 @@ export async function limitApplication(
   return change(database, actor, 'application.limit', { id }, limits);
 }
 
-/** Sets what an application does about numbers that have changed hands. @returns null when there is no such application */
+/** Sets what an application does about numbers after a change of owner. @returns null if the application does not exist */
 export async function setIdentityCheck(
   database: Database,
   actor: Actor,
@@ -78,7 +78,7 @@ export async function setIdentityCheck(
   return change(database, actor, 'application.set_identity_check', { id }, { identityCheck });
 }
 
-/** Applications, newest first: all, those of an account, or the one with this id. */
+/** Returns applications, newest first: all, those of an account, or the one with this id. */
 export async function findApplications(
   database: Database,
   { limit, ...where }: { accountId?: string; id?: string; limit: number },
@@ -92,7 +92,7 @@ export async function findApplications(
   return found as Application[];
 }
 
-/** Renames an application of this account. @returns null when the account has no such application */
+/** Renames an application of this account. @returns null if the account has no such application */
 export async function renameApplication(
   database: Database,
   actor: Actor,
@@ -103,7 +103,7 @@ export async function renameApplication(
   return change(database, actor, 'application.rename', { id, accountId }, { name });
 }
 
-/** Changes an application under its lock, so that the audit log's `before` is what the change found. */
+/** Changes an application under its lock, so that `before` in the audit log is the state that was changed. */
 function change(
   database: Database,
   actor: Actor,
@@ -123,19 +123,19 @@ function change(
   });
 }
 
-/** An application as its owners see it. */
+/** An application as the account's members see it. */
 export interface ApplicationSummary extends Omit<Application, 'accountId'> {
   createdAt: Date;
-  /** Keys that people made and that are not revoked. */
+  /** How many keys that people created are not revoked. */
   keysInUse: number;
 }
 
-/** The applications of an account, oldest first. */
+/** Returns the applications of an account, oldest first. */
 export async function listApplications(database: Database, accountId: string): Promise<ApplicationSummary[]> {
   return readApplications(database, { accountId });
 }
 
-/** An application of this account, or null when the account has none with this id. */
+/** Returns an application of this account, or null if the account has none with this id. */
 export async function findApplication(
   database: Database,
   accountId: string,

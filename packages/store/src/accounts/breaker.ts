@@ -5,14 +5,14 @@ import { Prisma } from '../generated/prisma/client.js';
 import { writeEvent, writeMails } from '../mails/writeMails.js';
 import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
 
-/** The breaker judges an account's latest live sends of a day, this many at the most. */
+/** The most of an account's latest live sends of a day that the breaker judges. */
 const SENDS_MAX = 1_000;
-/** People verify within this time or not at all. */
+/** The time in which people verify, or never do. */
 const VERIFIED_WITHIN_SECONDS = 120;
-/** A code that was sent later than this is no evidence: the person has requested another one, or left. */
+/** A code that was sent later than this after its request is not counted: the person has requested another one, or left. */
 const SENT_WITHIN_SECONDS = 60;
 
-/** Whether a send that had the time to be verified is evidence. @param row the alias of its row */
+/** Returns SQL for whether a send that had time to be verified counts for the breaker. @param row the alias of its row */
 const isEvidence = (row: 'l' | 's'): Prisma.Sql => {
   const send = Prisma.raw(row);
   return Prisma.sql`${send}.status <> 'failed' and (
@@ -20,22 +20,22 @@ const isEvidence = (row: 'l' | 's'): Prisma.Sql => {
   )`;
 };
 
-/** Trips that are listed at the most. */
+/** The most trips in a list. */
 const TRIPS_MAX = 100;
-/** Prefixes that are listed of a trip at the most, and how many people must share one: what is left tells no number. */
+/** The most prefixes listed for a trip, and how many people must share one, so that no prefix identifies a number. */
 const PREFIXES_MAX = 5;
 const PREFIX_PEOPLE_MIN = 5;
 
-/** A time for which the breaker blocked an account's sends to a country. */
+/** A period in which the breaker blocked an account's sends to a country. */
 export interface BreakerTrip {
-  /** `NO_COUNTRY` for numbers of no country. */
+  /** `NO_COUNTRY` for numbers without a country. */
   country: string;
   trippedAt: Date;
   openUntil: Date;
   isOpen: boolean;
   sends: number;
   unverified: number;
-  /** While it is open: how the numbers of these sends began, the most frequent first. */
+  /** While the breaker is open: the most frequent prefixes of the numbers of these sends, in descending order. */
   prefixes: { prefix: string; sends: number; verified: number }[];
 }
 
@@ -43,11 +43,11 @@ export interface CountryEvidence extends BreakerEvidence {
   accountId: string;
   country: string;
   rule: BreakerRule;
-  /** When the last trip ended, or ends: only sends after it count. */
+  /** When the last trip ended or ends: only later sends count. */
   lastOpenUntil: Date | null;
 }
 
-/** Sets an account's breaker, or turns it off and ends its trips. @returns as `findAbuseControls` */
+/** Sets an account's breaker, or turns it off and ends its trips. @returns the result of `findAbuseControls` */
 export async function setBreaker(
   database: Database,
   actor: Actor,
@@ -63,7 +63,7 @@ export async function setBreaker(
   });
 }
 
-/** Ends an account's trips; only new evidence trips its breaker again. @returns as `findAbuseControls` */
+/** Ends an account's trips; only later sends can trip its breaker again. @returns the result of `findAbuseControls` */
 export async function resetBreaker(
   database: Database,
   actor: Actor,
@@ -89,9 +89,9 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
 }
 
 /**
- * The evidence on every account whose breaker is on. It counts sends that people had the time to verify and that did not fail; one
- * that was sent late counts only if it was verified, so that an outage of ours trips no breaker. Of each application, no more sends are read
- * than those that count and those of the last two minutes, which are too young: twice the account's rate.
+ * Returns the evidence about every account that uses the breaker. It counts sends that people had time to verify and that did not fail; one
+ * that was sent late counts only if it was verified, so that an outage of ours cannot trip a breaker. Per application it reads at most the
+ * sends that count, plus those of the last two minutes, which are too young: twice the account's rate.
  */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
   const rows = await database.sql.query<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`
@@ -124,10 +124,10 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
 }
 
 /**
- * Blocks an account's sends to a country for a time. Of several callers with the same evidence one does it, and evidence from before
- * a reset does nothing.
+ * Blocks an account's sends to a country for a time. Only one of several callers with the same evidence succeeds, and evidence from before
+ * a reset is ignored.
  *
- * @returns whether this call did it
+ * @returns whether this call started the block
  */
 export async function tripBreaker(
   database: Database,
@@ -154,7 +154,7 @@ export async function tripBreaker(
   });
 }
 
-/** The latest trip of each country of an account, the newest first. */
+/** Returns the latest trip of each country of an account, newest first. */
 export async function listBreakerTrips(database: Database, accountId: string): Promise<BreakerTrip[]> {
   return database.sql.query<BreakerTrip[]>`
     select t.country, t.tripped_at as "trippedAt", t.open_until as "openUntil", o.is_open as "isOpen", t.sends, t.unverified, p.prefixes
@@ -169,7 +169,7 @@ export async function listBreakerTrips(database: Database, accountId: string): P
         where o.is_open and a.account_id = t.account_id and a.mode = 'live' and coalesce(s.country, ${NO_COUNTRY}) = t.country
           and s.created_at > t.tripped_at - interval '1 day'
           and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= t.tripped_at and ${isEvidence('s')}
-          -- Not the numbers that are masked by now.
+          -- Skip numbers that are masked already.
           and s.recipient ~ '^[+][0-9]+$'
         group by 1 having count(distinct s.recipient_key) >= ${PREFIX_PEOPLE_MIN}::integer
         order by sends desc, prefix limit ${PREFIXES_MAX}::integer

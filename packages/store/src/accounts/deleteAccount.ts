@@ -7,25 +7,25 @@ import { deleteDailyStatistics } from '../reports/dailyStatistics.js';
 import { deleteSends } from '../sends/retention.js';
 
 export interface DeletedAccount {
-  /** Members who belong to no other account, and are no staff. */
+  /** Deleted members: those who belong to no other account and are not staff. */
   peopleDeleted: number;
   keysDeleted: number;
   sendsDeleted: number;
 }
 
-/** Sends in one transaction. */
+/** Sends per transaction. */
 const PAGE = 200;
-/** From an admin's request to the deletion, in which any admin may take it back. */
+/** Days from an admin's request to the deletion, in which any admin may cancel it. */
 const DELETION_DAYS = 30;
 
 /**
- * Deletes what an account holds of people: its members, invitations, webhook and keys at once, and its own senders with their tokens, then its
- * sends, page by page, with all that belongs to them, and their statistics; what waits fails before, with its unit back. The account stays, suspended, with its applications, grants and ledger:
- * what bookkeeping needs. Repeated, it goes on where it was cut off.
+ * Deletes an account's personal data: first its members, invitations, webhook, keys, and own senders with their tokens, then its sends,
+ * page by page, with all their data, and their statistics. Sends that are due fail first, with a refund. The account stays, suspended, with
+ * its applications, grants and ledger, which bookkeeping needs. A repeated call continues an interrupted one.
  *
- * @param reason for the audit log, and of the suspension
- * @param signal ends it after the page at hand
- * @returns null when there is no such account
+ * @param reason for the audit log and the suspension
+ * @param signal ends the deletion after the current page
+ * @returns null if the account does not exist
  */
 export async function deleteAccount(
   database: Database,
@@ -65,7 +65,7 @@ export async function deleteAccount(
   return { ...left, sendsDeleted };
 }
 
-/** @returns how many belonged to this account alone */
+/** Deletes the members and invitations of an account. @returns how many users belonged only to this account, and were deleted */
 async function deletePeople({ sql }: Connection, accountId: string): Promise<number> {
   await sql.execute`delete from invitations where account_id = ${accountId}::uuid`;
   const members = await sql.query<{ user_id: string }[]>`
@@ -100,14 +100,14 @@ async function deleteAllSends(
   return deleted;
 }
 
-/** When an account will be deleted, as one of its admins asked; null where nobody did, and for an unknown one. */
+/** Returns when an account will be deleted at an admin's request; null without a request or an account. */
 export async function readDeletion({ sql }: Connection, accountId: string): Promise<Date | null> {
   const [account] = await sql.query<{ delete_at: Date | null }[]>`
     select delete_at from accounts where id = ${accountId}::uuid`;
   return account?.delete_at ?? null;
 }
 
-/** Schedules an account's deletion in 30 days; asked again, the first time stays. @returns when; null when there is no such account */
+/** Schedules an account's deletion in 30 days; an earlier schedule stays. @returns its time; null if the account does not exist */
 export function scheduleDeletion(database: Database, actor: Actor, accountId: string): Promise<Date | null> {
   return audited(database, actor, async (connection, log) => {
     const [scheduled] = await connection.sql.query<{ delete_at: Date }[]>`
@@ -121,7 +121,7 @@ export function scheduleDeletion(database: Database, actor: Actor, accountId: st
   });
 }
 
-/** Takes a scheduled deletion back. @returns false when none was scheduled */
+/** Cancels a scheduled deletion. @returns false if none was scheduled */
 export function cancelDeletion(database: Database, actor: Actor, accountId: string): Promise<boolean> {
   return audited(database, actor, async ({ sql }, log) => {
     const kept = await sql.execute`
@@ -132,9 +132,9 @@ export function cancelDeletion(database: Database, actor: Actor, accountId: stri
 }
 
 /**
- * Deletes the accounts whose scheduled time has come, in the name of who asked for it.
+ * Deletes the accounts that are due for deletion. The audit log names the admin who requested it.
  *
- * @param signal leaves the rest for another time
+ * @param signal leaves the rest for the next call
  * @returns their ids
  */
 export async function deleteDueAccounts(database: Database, signal: AbortSignal): Promise<string[]> {

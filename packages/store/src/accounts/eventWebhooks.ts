@@ -12,11 +12,11 @@ import { newId } from '../client/ids.js';
 import { writeEvent } from '../mails/writeMails.js';
 import { takeAction, type Requester } from '../users/outwardLimits.js';
 
-/** The webhook of an account for its events, without its secret. */
+/** An account's webhook for its events, without its secret. */
 export interface EventWebhook {
   url: string;
   createdAt: Date;
-  /** When its receiver answered that it is gone for good (410): it gets nothing any more. */
+  /** When the receiver answered that it is gone permanently (410). It gets no more events. */
   goneAt: Date | null;
 }
 
@@ -30,13 +30,16 @@ export async function findEventWebhook(
   });
 }
 
-/** For the audit log: paths and queries of addresses may hold secrets. */
-const hostOf = (url: string | undefined): string | null => (url === undefined ? null : new URL(url).host);
+/** Returns the host of an address for the audit log; its path and query may contain secrets. */
+const parseHost = (url: string | undefined): string | null => (url === undefined ? null : new URL(url).host);
 
 const encrypted = (keyring: Keyring, accountId: string, secret: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(encrypt(keyring, accountId, secret));
 
-/** Sets the address that gets an account's events. @returns the secret of a new webhook, shown nowhere else; null for an old one */
+/**
+ * Sets the address for an account's events. @returns the secret of a new webhook, which is not shown again; null if only the address
+ * changed
+ */
 export function setEventWebhook(
   database: Database,
   actor: Actor,
@@ -46,7 +49,7 @@ export function setEventWebhook(
 ): Promise<{ secret: string | null } | 'unknown'> {
   return audited(database, actor, async (connection, log) => {
     const { sql, prisma } = connection;
-    // Of two admins, the second finds what the first has set.
+    // If two admins do this at once, the second sees the first one's webhook.
     await sql.execute`select from accounts where id = ${accountId}::uuid for no key update`;
     if ((await prisma.account.count({ where: { id: accountId } })) === 0) return 'unknown';
     const before = await findEventWebhook(connection, accountId);
@@ -57,13 +60,13 @@ export function setEventWebhook(
         data: { accountId, url, encryptedSecret: encrypted(keyring, accountId, secret) },
       });
     else await prisma.eventWebhook.update({ where: { accountId }, data: { url, goneAt: null } });
-    const details = { before: { host: hostOf(before?.url) }, after: { host: hostOf(url) } };
+    const details = { before: { host: parseHost(before?.url) }, after: { host: parseHost(url) } };
     await log({ action: 'webhook.set', accountId, subject: accountId, details });
     return { secret: before === null ? secret : null };
   });
 }
 
-/** Replaces the secret: from the next try on, only the new one signs. @returns null without a webhook */
+/** Replaces the secret; the next delivery attempt is signed with the new one. @returns null without a webhook */
 export function rotateEventSecret(
   database: Database,
   actor: Actor,
@@ -82,19 +85,19 @@ export function rotateEventSecret(
   });
 }
 
-/** Removes it with its events. @returns false where there is none */
+/** Removes the webhook with its events. @returns false without a webhook */
 export function removeEventWebhook(database: Database, actor: Actor, accountId: string): Promise<boolean> {
   return audited(database, actor, async ({ prisma }, log) => {
     const [removed] = await prisma.eventWebhook.findMany({ where: { accountId }, select: { url: true } });
     const { count } = await prisma.eventWebhook.deleteMany({ where: { accountId } });
     if (count === 0) return false;
-    const details = { before: { host: hostOf(removed?.url) } };
+    const details = { before: { host: parseHost(removed?.url) } };
     await log({ action: 'webhook.remove', accountId, subject: accountId, details });
     return true;
   });
 }
 
-/** Notes that the receiver at this address is gone for good. What waits is given up, until somebody sends it again. */
+/** Records that the receiver at this address is gone permanently. Waiting events are given up, until a person repeats them. */
 export async function endEventWebhook(
   { sql }: Pick<Connection, 'sql'>,
   accountId: string,
@@ -108,7 +111,7 @@ export async function endEventWebhook(
     from gone where o.account_id = gone.account_id and o.outcome is null`;
 }
 
-/** Encrypts the secrets with the keyring's current key, as `reencryptTokens` does; those that cannot be read stay. */
+/** Encrypts the secrets with the keyring's current key, like `reencryptTokens`. Secrets that cannot be decrypted stay unchanged. */
 export async function reencryptEventSecrets({ prisma, sql }: Connection, keyring: Keyring): Promise<void> {
   await sql.execute`select from event_webhooks order by account_id for no key update`;
   const webhooks = await prisma.eventWebhook.findMany({ select: { accountId: true, encryptedSecret: true } });
@@ -120,26 +123,26 @@ export async function reencryptEventSecrets({ prisma, sql }: Connection, keyring
   }
 }
 
-/** An event of the last days, and what became of it. */
+/** An event of the last days, and the state of its delivery. */
 export interface EventDelivery {
   id: string;
   type: string;
   createdAt: Date;
   tries: number;
-  /** `waiting`, also while a worker posts it. */
+  /** `waiting` includes events that a worker is posting now. */
   state: 'waiting' | 'sent' | 'given_up';
-  /** The status of the last answer; null without one. */
+  /** The status of the last response; null without one. */
   answer: number | null;
-  /** Why the last try failed, where no answer came: a code. */
+  /** Why the last attempt got no response, as a code. */
   error: string | null;
-  /** When it is tried next, while it waits. */
+  /** When a waiting event is tried next. */
   dueAt: Date | null;
   endedAt: Date | null;
 }
 
 const DELIVERIES_MAX = 100;
 
-/** The latest events of an account's webhook, the newest first. */
+/** Returns the latest events of an account's webhook, newest first. */
 export async function listEventDeliveries({ sql }: Connection, accountId: string): Promise<EventDelivery[]> {
   return sql.query<EventDelivery[]>`
     select id, kind as type, created_at as "createdAt", tries, coalesce(outcome, 'waiting') as state, answer, error, due_at as "dueAt",
@@ -147,7 +150,7 @@ export async function listEventDeliveries({ sql }: Connection, accountId: string
     from outbox where account_id = ${accountId}::uuid order by created_at desc, id limit ${DELIVERIES_MAX}::integer`;
 }
 
-/** Counts an event that a person has posted to the account's webhook. @throws LimitReached */
+/** Counts an event that a person posts to the account's webhook by hand. @throws LimitReached */
 export async function takeEvent(database: Database, by: Requester): Promise<void> {
   await database.transaction(async (connection) => {
     const webhook = await findEventWebhook(connection, by.accountId);
@@ -155,7 +158,7 @@ export async function takeEvent(database: Database, by: Requester): Promise<void
   });
 }
 
-/** Has an event posted once more, under the same id, and for a day from now. @returns false where there is none, or the receiver is gone */
+/** Makes an event due again, with the same id, for one more day. @returns false if it does not exist, or the receiver is gone */
 export async function repeatEvent({ sql }: Connection, accountId: string, id: string): Promise<boolean> {
   const repeated = await sql.execute`
     update outbox o set outcome = null, ended_at = null, due_at = clock_timestamp(), gives_up_at = clock_timestamp() + interval '1 day'
@@ -164,7 +167,7 @@ export async function repeatEvent({ sql }: Connection, accountId: string, id: st
   return repeated === 1;
 }
 
-/** Writes an event that tells of nothing. @returns false where one waits already, without a webhook, and for one that is gone */
+/** Writes a test event. @returns false if one is waiting already, without a webhook, or if the receiver is gone */
 export async function testEventWebhook(database: Database, accountId: string): Promise<boolean> {
   return database.transaction(async (connection) => {
     await connection.sql

@@ -100,7 +100,7 @@ export {
 export {
   deleteEndedKeys,
   hasTriedSend,
-  keyOfVisit,
+  createVisitKey,
   logTriedSend,
   newTryoutIdempotencyKey,
   takeTryout,

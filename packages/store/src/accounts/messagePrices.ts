@@ -1,16 +1,16 @@
 import { audited, changedFields, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
-/** What an operator says that the provider charges for a message to a country, from a month on. */
+/** The provider's price of a message to a country from a month on, as set by an operator. */
 export interface MessagePrice {
   country: string;
-  /** The first month, `2026-11`. */
+  /** The first month, such as `2026-11`. */
   since: string;
   price: number;
 }
 
 export interface MessagePrices {
-  /** ISO 4217, of all prices; null while there is none. */
+  /** The ISO 4217 code of all prices; null without prices. */
   currency: string | null;
   /** By country, newest first. */
   prices: MessagePrice[];
@@ -18,7 +18,7 @@ export interface MessagePrices {
 
 export const PRICE_MAX = 1_000;
 
-/** All prices of messages. */
+/** Returns all prices of messages. */
 export async function readMessagePrices({ sql }: Connection): Promise<MessagePrices> {
   const [read] = await sql.query<[MessagePrices]>`
     select price_currency as currency, (
@@ -29,17 +29,17 @@ export async function readMessagePrices({ sql }: Connection): Promise<MessagePri
   return read;
 }
 
-/** A price to set; a price of null takes it away, so that the one before holds on. */
+/** A price to set. Null removes it, so that the previous price applies. */
 export interface NewMessagePrice {
   country: string;
   /** `2026-11`. */
   since: string;
   price: number | null;
-  /** Of this and all other prices. */
+  /** The currency of this and all other prices. */
   currency: string;
 }
 
-/** Sets a price. The months before keep theirs. */
+/** Sets a price from a month on. Earlier months keep theirs. */
 export async function setMessagePrice(
   database: Database,
   actor: Actor,

@@ -4,25 +4,25 @@ import type { Caller } from './apiKeys.js';
 
 export const REFUSED_REQUEST_DAYS = 14;
 
-/** A request of a known key that was refused. Nothing of it is what the client sent. */
+/** A refused request of a known key. It contains nothing that the client sent. */
 export interface RefusedRequest extends Pick<Caller, 'accountId' | 'applicationId' | 'keyId'> {
   requestId: string;
-  /** Milliseconds since it was refused: the database's clock says when that was. */
+  /** Milliseconds since it was refused; the time itself is computed with the database's clock. */
   ageMs: number;
   /** Method and pattern. */
   route: string;
   status: number;
   code: string;
-  /** The sentence of the answer. */
+  /** The sentence in the response. */
   detail: string;
   fields: readonly string[];
-  /** SHA-256 of the bytes of the header; null without one. */
+  /** SHA-256 of the header's bytes; null without the header. */
   idempotencyKeyHash: Uint8Array | null;
-  /** How many refusals it counts for: itself and those that followed for the same reason. */
+  /** How many refusals it counts for: itself and later ones for the same reason. */
   count: number;
 }
 
-/** Stores refused requests. One that is stored already gets its count, so that a batch can be written again. */
+/** Stores refused requests. Updates the count of one that is stored already, so that a batch can be repeated. */
 export async function storeRefusedRequests(
   database: Connection,
   requests: readonly RefusedRequest[],

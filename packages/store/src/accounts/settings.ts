@@ -1,25 +1,25 @@
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
-/** What operators set for all accounts. */
+/** The operator's settings for all accounts. */
 export interface Settings {
   freeSends: number;
   codeValiditySeconds: number;
   accountRatePerMinute: number;
-  /** Wrong codes in a row after which a recipient gets no new code; null: off. */
+  /** Wrong codes in a row after which a recipient gets no new code; null if off. */
   guessBudget: number | null;
-  /** Live sends a day (UTC) that all trial accounts share. */
+  /** Live sends per day (UTC) that all trial accounts share. */
   trialSendsPerDay: number;
-  /** The most of them that one trial account may create. */
+  /** How many of them one trial account may create. */
   trialAccountSendsPerDay: number;
   signUpsPerNetworkDay: number;
   signUpsPerDomainDay: number;
   staffTwoFactor: StaffTwoFactor;
-  /** For so long after its creation a send keeps its recipient's number; null: for ever. */
+  /** Days after its creation for which a send keeps its recipient's number; null keeps it forever. */
   retainNumbersDays: number | null;
-  /** So long after its creation a send is deleted; null: never, and 30 days for test sends. */
+  /** Days after its creation until a send is deleted; null for never, except test sends, which are kept for 30 days. */
   retainSendsDays: number | null;
-  /** The most units a day (UTC) of an account that is made at sign-up, until its admins change it; null: no ceiling. */
+  /** The daily ceiling (UTC) in units of an account created at sign-up, until its admins change it; null without a ceiling. */
   newAccountUnitsPerDay: number | null;
 }
 
@@ -27,7 +27,7 @@ export const STAFF_TWO_FACTOR = ['optional', 'required'] as const;
 type StaffTwoFactor = (typeof STAFF_TWO_FACTOR)[number];
 
 export type NumericSetting = Exclude<keyof Settings, 'staffTwoFactor'>;
-/** The settings that are off where they are null. */
+/** The settings for which null means off. */
 export type OptionalSetting =
   'guessBudget' | 'retainNumbersDays' | 'retainSendsDays' | 'newAccountUnitsPerDay';
 
@@ -46,7 +46,7 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
   newAccountUnitsPerDay: { min: 0, max: 1_000_000_000 },
 };
 
-/** The settings in force. */
+/** Returns the current settings. */
 export async function readSettings(database: Connection): Promise<Settings> {
   const [settings] = await database.sql.read<[Settings]>`
     select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
@@ -59,7 +59,7 @@ export async function readSettings(database: Connection): Promise<Settings> {
   return settings;
 }
 
-/** Whether staff need a second factor for the pages and changes of the staff. */
+/** Returns whether staff need a second factor for staff pages and changes. */
 export async function isStaffTwoFactorRequired(database: Connection): Promise<boolean> {
   return (await readSettings(database)).staffTwoFactor === 'required';
 }
@@ -67,7 +67,7 @@ export async function isStaffTwoFactorRequired(database: Connection): Promise<bo
 /**
  * Changes one setting.
  *
- * @throws when the setting does not allow the value
+ * @throws if the setting does not allow the value
  */
 export async function changeSetting<Name extends keyof Settings>(
   database: Database,
@@ -75,9 +75,9 @@ export async function changeSetting<Name extends keyof Settings>(
   name: Name,
   value: Settings[Name],
 ): Promise<Settings> {
-  // Prisma would write the number without its fraction.
+  // Prisma would drop the fraction of the number.
   if (typeof value === 'number' && !Number.isInteger(value))
-    throw new RangeError('a setting is a whole number');
+    throw new RangeError('a setting must be a whole number');
   return audited(database, actor, async (connection, log) => {
     await connection.sql.execute`select from settings for no key update`;
     const before = await readSettings(connection);

@@ -9,13 +9,13 @@ import { insertApplication } from './applications.js';
 export interface NewOwnAccount {
   name: string;
   language: Locale;
-  /** Where it may send: ISO 3166 codes, in order and each once. Its admins change that once it is on trial no longer. */
+  /** The countries that it may send to: ISO 3166 codes, sorted, without duplicates. Its admins can change them after the trial. */
   countries: readonly string[];
-  /** What the test application is called that it begins with, and the key of that. */
+  /** The names of its initial test application and of that application's key. */
   names: { application: string; key: string };
 }
 
-/** The test application of a new account, and its key, which is in this answer and nowhere else. */
+/** The test application of a new account, with its key, which only this response contains. */
 export interface FirstApplication {
   applicationId: string;
   key: string;
@@ -25,12 +25,12 @@ type OwnAccount =
   { kind: 'member'; accountId: string; first: FirstApplication | null } | { kind: 'made_before' | 'unknown' };
 
 /**
- * Creates a trial account for a person who belongs to no account, with the free sends of the setting, a test application and its
- * key; the person becomes its admin. Who belongs to an account already gets that one, without a key, so that a repeated or doubled request
- * creates no second account.
+ * Creates a trial account for a person without an account, with the free sends of the setting, a test application and its key; the person
+ * becomes its admin. A person who has an account gets that one, without a key, so that a repeated or concurrent request creates no second
+ * account.
  *
- * @returns `made_before` for a person who created one and left it, since everybody gets the free sends once; `unknown` when there is
- * no such person
+ * @returns `made_before` for a person who created an account and left it, because free sends are granted once per person; `unknown` if the
+ * person does not exist
  */
 export async function createOwnAccount(
   database: Database,
@@ -38,7 +38,7 @@ export async function createOwnAccount(
   { name, language, countries, names }: NewOwnAccount,
 ): Promise<OwnAccount> {
   return audited<OwnAccount>(database, actor, async (connection, log) => {
-    // The lock lets one request of a person go on at a time; the next one sees what it created.
+    // The lock serializes a person's requests, so that the next one sees the account that this one creates.
     const [person] = await connection.sql.query<{ accountMadeAt: Date | null }[]>`
       select account_made_at as "accountMadeAt" from users where id = ${actor.id}::uuid for no key update`;
     if (person === undefined) return { kind: 'unknown' };
@@ -59,22 +59,22 @@ export async function createOwnAccount(
   });
 }
 
-/** Whether a person belongs to no account and has never created one. */
+/** Returns whether a person belongs to no account and has never created one. */
 export async function mayCreateAccount(database: Connection, userId: string): Promise<boolean> {
   const where = { id: userId, accountMadeAt: null, members: { none: {} } };
   return (await database.prisma.user.findFirst({ where, select: { id: true } })) !== null;
 }
 
-/** What all trial accounts used up together of the live sends that they share a day. */
+/** The live sends of all trial accounts today, which share a daily limit. */
 export interface TrialSends {
   /** Today (UTC), as `2026-11-23`. */
   day: string;
   sends: number;
-  /** The setting. */
+  /** The limit in the settings. */
   perDay: number;
 }
 
-/** What trial accounts sent today, and may send in a day. */
+/** Returns how many live sends trial accounts created today, and their limit. */
 export async function readTrialSends(database: Connection): Promise<TrialSends> {
   const [row] = await database.sql.query<[TrialSends]>`
     select today::text as day, case when trial_sends_on = today then trial_sends_of_day else 0 end as sends,
@@ -84,13 +84,13 @@ export async function readTrialSends(database: Connection): Promise<TrialSends> 
 }
 
 export interface LiveCountries {
-  /** ISO 3166 codes; null: every country. */
+  /** ISO 3166 codes; null for every country. */
   countries: string[] | null;
-  /** Whether numbers that cost far more than others are refused. On trial they always are. */
+  /** Whether premium-rate numbers are refused. On trial they always are. */
   refusesPremiumRate: boolean;
 }
 
-/** Where an account's live sends may go, or null when there is no such account. */
+/** Returns the countries that an account may send to in live mode, or null if the account does not exist. */
 export async function readLiveCountries(
   database: Connection,
   accountId: string,

@@ -5,18 +5,18 @@ import type { Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
 import { insertApiKey } from './apiKeys.js';
 
-/** How long a visit's key lives; a longer visit gets another one. */
+/** Lifetime of a visit's key; a longer visit gets another one. */
 const KEY_SECONDS = 600;
-/** A key with less left is not used for another call. */
+/** A key that expires sooner is not used for another call. */
 const KEY_SECONDS_LEFT_MIN = 30;
 
 /**
- * The key with which the console's server calls the API for somebody who visits an application's page Try it: an ordinary key that ends
- * by itself. Every replica of the console opens it with `SECRET_KEY`.
+ * Returns the key with which the console's server calls the API for a person on an application's page Try it: an ordinary key that expires.
+ * Every replica of the console can decrypt it with `SECRET_KEY`.
  *
- * @returns null when there is no such application
+ * @returns null if the application does not exist
  */
-export async function keyOfVisit(
+export async function createVisitKey(
   database: Database,
   actor: Actor,
   keyring: Keyring,
@@ -35,15 +35,15 @@ export async function keyOfVisit(
   });
 }
 
-/** Deletes the keys of visits that have ended. */
+/** Deletes the expired keys of visits. */
 export async function deleteEndedKeys(database: Database): Promise<void> {
   await database.sql.execute`delete from api_keys where expires_at < now()`;
 }
 
-/** How much of a recipient's number the audit log shows. */
+/** How many last digits of a phone number the audit log may hold. */
 const DIGITS_SHOWN = 4;
 
-/** Logs that somebody is about to try a creation. @param recipient E.164; null when what was given is no number */
+/** Logs that a person is about to try a creation. @param recipient E.164; null if the input is not a phone number */
 export async function logTriedSend(
   database: Database,
   actor: Actor,
@@ -57,13 +57,13 @@ export async function logTriedSend(
 
 const idempotencyPrefix = (userId: string): string => `tryout-${userId}-`;
 
-/** The idempotency key of a creation that somebody tries. It stays with the send, and so says who created it there. */
+/** Returns the idempotency key of a creation on the page Try it. It is stored with the send, and identifies the person who created it. */
 export const newTryoutIdempotencyKey = (userId: string): string =>
   idempotencyPrefix(userId) + randomUUID().slice(0, 8);
 
 /**
- * Whether this person created a send on the application's page Try it. Looking at one and guessing at its code there is not audited, so
- * that the page must not be a way to other sends.
+ * Returns whether this person created a send on the application's page Try it. Reading and guessing there is not audited, so the page must
+ * not give access to other sends.
  */
 export async function hasTriedSend(
   database: Database,
@@ -76,10 +76,10 @@ export async function hasTriedSend(
   return sends.length > 0;
 }
 
-/** What somebody may do in a minute, in all applications together: creations, and looks at sends with guesses at their codes. */
+/** How often a person may do this in a minute, in all applications together: create sends, and read them or guess their codes. */
 const PER_MINUTE = { send: 6, look: 40 } as const;
 
-/** Counts a call that somebody makes to the API from the console. @returns whether they may make it in this minute */
+/** Counts a call that a person makes to the API from the console. @returns whether the limit of this minute allows it */
 export async function takeTryout(
   database: Database,
   userId: string,

@@ -21,9 +21,9 @@ export const OVERLAPPING_BATCHES_MAX = 3;
 const overdueAfterMs = (requests: number): number => 2 + requests;
 
 /**
- * Returns a function that batches requests. Those that arrive in one turn of the event loop, or while a batch runs, share a round trip. If
- * PostgreSQL rejects a batch for its values, a lock or a time-out, its requests run again one by one, so that only the faulty one fails. If
- * the connection fails, all requests of the batch fail.
+ * Returns a function that batches requests. Requests that arrive in one turn of the event loop, or while a batch runs, share a round trip.
+ * If PostgreSQL rejects a batch for its values, a lock or a time-out, its requests run again one by one, so that only the faulty one fails.
+ * If the connection fails, all requests of the batch fail.
  *
  * @param run returns one result for each request, in their order
  */
@@ -79,10 +79,10 @@ export function wasRolledBack(error: unknown): boolean {
   return /^(?:22|23|40|P0|55|57014)/.test(readSqlState(error) ?? '');
 }
 
-/** A row of a batch's answer, with the ordinal of its request, from 1. */
+/** A row of a batch's result, with the ordinal of its request, from 1. */
 export type WithOrdinal<Row> = Row & { ordinal: bigint };
 
-/** The row of each request, in the order of the requests. */
+/** Returns the row of each request, in the order of the requests. */
 export function byOrdinal<Row>(
   requests: readonly unknown[],
   rows: readonly WithOrdinal<Row>[],
@@ -102,16 +102,16 @@ const LOOK_UPS_MAX = 200;
 export function createLookUp<Request, Row>(
   read: (database: Database, requests: Request[]) => Promise<WithOrdinal<Row>[]>,
 ): (database: Database, request: Request) => Promise<Row | undefined> {
-  const batcherOf = oncePerClient((database: Database) =>
+  const getBatcher = oncePerClient((database: Database) =>
     createBatcher(async (requests: Request[]) => byOrdinal(requests, await read(database, requests)), {
       batchSizeMax: LOOK_UPS_MAX,
       concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
     }),
   );
-  return (database, request) => batcherOf(database)(request);
+  return (database, request) => getBatcher(database)(request);
 }
 
-/** Returns a function that calls `make` once per client and keeps the result as long as the client. */
+/** Returns a function that calls `make` once per client and keeps the result for the client's lifetime. */
 export function oncePerClient<Client extends object, T>(make: (client: Client) => T): (client: Client) => T {
   const made = new WeakMap<Client, T>();
   return (client) => {

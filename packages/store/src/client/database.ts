@@ -95,7 +95,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 }
 
 /**
- * Closes connections whose statement gets no response, for example because a firewall dropped them, and with each one all idle ones:
+ * Closes connections on which a statement gets no response, for example because a firewall dropped them, and with each one all idle ones:
  * usually a firewall drops them together. The driver's `query_timeout` would return one that a transaction uses to the pool while it still
  * waits for its response.
  */

@@ -17,7 +17,7 @@ class StatementError extends Error {
   }
 }
 
-/** What Prisma's client adds to its errors. */
+/** The fields that Prisma's client adds to its errors. */
 interface PrismaError {
   meta?: { driverAdapterError?: { cause?: { originalCode?: string; originalMessage?: string } } };
 }
@@ -37,13 +37,16 @@ export function throwStatementError(error: Error): never {
   throw new StatementError(originalMessage ?? error.message, sqlState);
 }
 
-/** Whether PostgreSQL rejected the values of a statement, and will again, by the classes of SQLSTATE: data (22), integrity (23), raised (P0). */
+/**
+ * Returns whether PostgreSQL rejected the values of a statement, so that a retry would fail too. By class of SQLSTATE: data (22), integrity
+ * (23), raised (P0).
+ */
 export const refusesValues = (error: unknown): boolean => /^(?:22|23|P0)/.test(readSqlState(error) ?? '');
 
-/** Whether the server rejected the user or password. Retrying does not help. */
+/** Returns whether the server rejected the user or password. Retrying does not help. */
 export const isRefusal = (error: unknown): boolean => /^28(?:P01|000)$/.test(readSqlState(error) ?? '');
 
-/** Whether a statement got no response because its connection broke or was silent. The message is the driver's own. */
+/** Returns whether a statement got no response because its connection broke or was silent. The message is the driver's own. */
 export function isLostConnection(error: Error): boolean {
   return (
     /^(?:08|57P)/.test(readSqlState(error) ?? '') ||
@@ -72,7 +75,7 @@ const FAULTS: readonly [RegExp, string][] = [
   [/^(?:3D000|P1003)$/, 'the database that DATABASE_URL names does not exist'],
 ];
 
-/** Returns why there was no usable connection to the database, in words without a secret; null for an error that has another reason. */
+/** Returns why the process could not connect to the database, as text without secrets; null for any other error. */
 export function connectionFault(error: unknown): string | null {
   const { code, message = '', cause } = error as { code?: string; message?: string; cause?: unknown };
   const key = readSqlState(error) ?? code ?? message;

@@ -1,21 +1,21 @@
 import { v7 as uuidv7 } from 'uuid';
 
-/** A new id: UUID version 7 in lower case, so that rows created together lie together in their index. 74 of its bits are random. */
+/** Returns a new id: UUID version 7 in lower case, so that rows created together are close in their index. 74 of its bits are random. */
 export function newId(): string {
   return uuidv7();
 }
 
-/** The clock of the process that makes an id may differ from the database's by this much. */
+/** The most by which the clock of the process that makes an id may differ from the database's. */
 export const CLOCKS_APART_MS = 120_000;
 
-/** When an id was made, by the clock of its process. */
-export function timeOf(id: string): Date {
+/** Returns when an id was made, by the clock of its process. */
+export function readIdTime(id: string): Date {
   return new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16));
 }
 
 const FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether the text has the exact form of our ids. Anything else names nothing, and must not reach the database. */
+/** Returns whether the text has the exact form of our ids. Other text identifies nothing, and must not reach the database. */
 export function isId(text: string): boolean {
   return FORM.test(text);
 }

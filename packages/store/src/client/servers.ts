@@ -31,7 +31,7 @@ export class Servers {
     this.#needsWriter =
       (searchParams.get('target_session_attrs') ?? (isOne ? 'any' : 'read-write')) !== 'any';
     // The last value of a setting counts.
-    const options = `${searchParams.get('options') ?? ''} ${commandLineOf(settings)}`;
+    const options = `${searchParams.get('options') ?? ''} ${toCommandLine(settings)}`;
     this.#configs = hosts.split(',').map((host) => {
       const one = new URL(before + host + after);
       for (const name of ['target_session_attrs', 'options']) one.searchParams.delete(name);
@@ -39,7 +39,10 @@ export class Servers {
     });
   }
 
-  /** Opens a connection if the last new one was rejected for its user or password, which open ones hide. @throws if it is rejected again */
+  /**
+   * Opens a connection if the server rejected the user or password of the last new one; connections that are already open would hide that.
+   * @throws if it is rejected again
+   */
   async retryRefused(): Promise<void> {
     if (!this.#isRefused) return;
     try {
@@ -63,7 +66,7 @@ export class Servers {
       .finally(() => (this.#search = null)));
   }
 
-  /** Searches in the background: new connections use the last server meanwhile. Without a result, the next connection searches again. */
+  /** Searches in the background; new connections use the last server meanwhile. If the search fails, the next connection searches again. */
   #searchAgain(): void {
     if (this.#configs.length > 1) this.#findServer().catch(() => {});
   }
@@ -104,7 +107,7 @@ export class Servers {
     }
   }
 
-  /** Returns a class of clients whose connections go to the writable server, for the driver's pool. */
+  /** Returns a class of clients that connect to the writable server, for the driver's pool. */
   clientClass(): typeof pg.Client {
     const [address] = this.#configs;
     const open = this.#open.bind(this);
@@ -131,7 +134,7 @@ export class Servers {
 }
 
 /** Returns settings in the form of PostgreSQL's command line, which the start-up packet's `options` take. */
-function commandLineOf(settings: Settings): string {
+function toCommandLine(settings: Settings): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, String.raw`\$&`)}`)
     .join(' ');

@@ -53,7 +53,7 @@ export async function findSettingsFault(
        end as remedy
      from unnest($1::text[], $2::text[]) as wanted (name, value)
      where case name
-       -- Accepts any path whose first schema is this one. A role that cannot use the schema is reported as missing a right.
+       -- Accepts any path that starts with this schema. A role that cannot use the schema is reported as missing a right.
        when 'search_path' then current_schema() is distinct from value and current_setting(name) <> value
        -- The order of day and month, as in 'ISO, DMY', does not change how times are written.
        when 'DateStyle' then current_setting(name) not like value || ',%'

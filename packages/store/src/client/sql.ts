@@ -3,20 +3,23 @@ import pg from 'pg';
 import { Prisma } from '../generated/prisma/client.js';
 import { isLostConnection, throwStatementError } from './errors.js';
 
-/** A statement: a template whose values become its parameters, or one made with `Prisma.sql`. */
+/** A statement: a template with values that become its parameters, or one made with `Prisma.sql`. */
 type Statement = TemplateStringsArray | Prisma.Sql;
 
 /** Raw SQL. `readSqlState` reads the rejections. */
 export interface Sql {
   /** Returns the rows, keyed by column name. The row type is not checked; `query<[Row]>` asserts exactly one row. */
   query<Rows = unknown>(statement: Statement, ...values: unknown[]): Promise<Rows>;
-  /** Like `query`, for statements that change nothing. Outside a transaction, repeats it once on a new connection if its own is lost. */
+  /**
+   * Like `query`, for statements that change nothing. Outside a transaction, repeats the statement once on a new connection if the
+   * connection is lost.
+   */
   read<Rows = unknown>(statement: Statement, ...values: unknown[]): Promise<Rows>;
-  /** The number of rows that the statement changed, or locked where it is a `select`. */
+  /** Returns the number of rows that the statement changed, or that a `select` locked. */
   execute(statement: Statement, ...values: unknown[]): Promise<number>;
 }
 
-/** Raw SQL outside transactions, through the driver's pool. */
+/** Returns raw SQL outside transactions, through the driver's pool. */
 export function poolSql(pool: pg.Pool): Sql {
   const run = (
     statement: Statement,
@@ -42,7 +45,7 @@ export function poolSql(pool: pg.Pool): Sql {
   };
 }
 
-/** Raw SQL through Prisma's client or within a transaction of Prisma's. */
+/** Returns raw SQL through Prisma's client or within one of Prisma's transactions. */
 export function prismaSql(client: Pick<Prisma.TransactionClient, '$queryRaw' | '$executeRaw'>): Sql {
   const query = async <Rows>(statement: Statement, ...values: unknown[]): Promise<Rows> =>
     client.$queryRaw<Rows>(statement, ...values).catch(throwStatementError);
@@ -72,7 +75,7 @@ type Parser = (text: string) => unknown;
 const keepText: Parser = (text) => text;
 const driverParser: (oid: number) => Parser = pg.types.getTypeParser;
 
-/** The types that statements may return, by PostgreSQL's numbers. Prisma's client returns the same values. */
+/** Parsers of the types that statements may return, by type oid. Prisma's client returns the same values. */
 const PARSERS: Partial<Record<number, Parser>> = {
   16: (text) => text === 't', // boolean
   17: driverParser(17), // bytea
@@ -95,12 +98,12 @@ const PARSERS: Partial<Record<number, Parser>> = {
   3802: JSON.parse, // jsonb
 };
 
-const typesOf = (parserOf: (oid: number) => Parser): pg.CustomTypesConfig => ({
-  getTypeParser: parserOf as typeof pg.types.getTypeParser,
+const createTypes = (getParser: (oid: number) => Parser): pg.CustomTypesConfig => ({
+  getTypeParser: getParser as typeof pg.types.getTypeParser,
 });
-const PARSED = typesOf((oid) => PARSERS[oid] ?? refuseType(oid));
-/** For statements whose rows are only counted: a function without a result returns a column of type void. */
-const UNPARSED = typesOf(() => keepText);
+const PARSED = createTypes((oid) => PARSERS[oid] ?? refuseType(oid));
+/** Leaves values unparsed, for statements that only count rows: a function without a result returns a column of type void. */
+const UNPARSED = createTypes(() => keepText);
 
 /** Returns a parser that fails: the driver and Prisma would return different values. */
 const refuseType = (oid: number) => (): never => {
@@ -110,10 +113,11 @@ const refuseType = (oid: number) => (): never => {
 /** A time as PostgreSQL writes it if `DateStyle` is ISO, with the offset of the session's `TimeZone`. */
 const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(:\d\d)?$/;
 
-/** @throws TypeError if `DateStyle` is not ISO: day and month could be swapped */
+/** Parses a time. @throws TypeError if `DateStyle` is not ISO, because day and month could be swapped */
 function parseTime(text: string): Date {
   const [, day, time, hours, minutes = ':00'] = TIME.exec(text) ?? [];
-  if (day === undefined) throw new TypeError('PostgreSQL wrote a time in another form than ISO');
+  if (day === undefined)
+    throw new TypeError('could not parse a time: it is not in ISO format, so DateStyle must be ISO');
   return new Date(`${day}T${time}${hours}${minutes}`);
 }
 
@@ -126,7 +130,7 @@ function parseTimes(text: string): (Date | null)[] {
     .map((item) => (item === 'NULL' ? null : parseTime(item.slice(1, -1))));
 }
 
-/** Bytes as PostgreSQL reads them from a text, for JSON parameters. */
+/** Returns bytes as the text that PostgreSQL parses as `bytea`, for JSON parameters. */
 export function bytesText(bytes: Uint8Array): string {
   return `\\x${Buffer.from(bytes).toString('hex')}`;
 }

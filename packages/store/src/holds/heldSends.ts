@@ -2,25 +2,25 @@ import { holdMatches } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 import { listHolds, type Hold } from './holds.js';
 
-/** A hold, with the number of waiting live sends that it matches. */
+/** A hold with the number of waiting live sends that it matches. */
 interface HoldWithSends extends Hold {
-  /** The held account's; null for other kinds. */
+  /** The name of the held account; null for other kinds of holds. */
   accountName: string | null;
   waiting: number;
 }
 
-/** The holds in force, and the live sends that wait for a sender or for a hold's release. */
+/** The active holds, and the live sends that wait for a sender or the end of a hold. */
 export interface HeldSends {
   /** Oldest first. */
   holds: HoldWithSends[];
   waiting: number;
-  /** Whether more sends wait than were counted: then the counts are lower bounds. */
+  /** Whether more sends wait than were counted, so that the counts are lower bounds. */
   isCapped: boolean;
 }
 
 const COUNTED_MAX = 10_000;
 
-/** The holds in force, with the numbers of waiting sends among ten thousand. */
+/** Returns the active holds, with the number of waiting sends of each among the first ten thousand. */
 export async function readHeldSends(database: Connection): Promise<HeldSends> {
   const [holds, counts] = await Promise.all([listHolds(database), countWaiting(database)]);
   const names = await accountNames(database, holds);

@@ -2,21 +2,21 @@ import type { HoldTarget } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
-/** A hold in force: the live sends that it matches get no permit, and wait in their rows. */
+/** An active hold: the live sends that it matches get no permit, and wait in their rows. */
 export interface Hold extends HoldTarget {
   reason: string;
   since: Date;
-  /** The name of who placed it. */
+  /** The name of the operator who placed it. */
   setBy: string;
 }
 
 const SELECTED = { kind: true, target: true, reason: true, since: true, setBy: true } as const;
 
 /**
- * Holds the sends that `what` names. Messages whose permit was given before are still sent, within half a second.
- * A hold that is in force already keeps its reason.
+ * Places a hold on the sends that `what` matches. Messages that already have a permit are still sent, within half a second. A hold that is
+ * already active keeps its reason.
  *
- * @returns the hold in force, or null when there is no such account
+ * @returns the active hold, or null if the account does not exist
  */
 export async function placeHold(
   database: Database,
@@ -32,13 +32,13 @@ export async function placeHold(
       insert into holds (kind, target, reason, set_by) values (${kind}, ${target}, ${reason}, ${actor.name})
       on conflict (kind, target) do nothing`;
     const details = { kind, target, reason };
-    if (isNew === 1) await log({ action: 'hold.set', accountId, subject: subjectOf(what), details });
+    if (isNew === 1) await log({ action: 'hold.set', accountId, subject: auditSubject(what), details });
     const where = { kind_target: { kind, target } };
     return (await connection.prisma.hold.findUnique({ where, select: SELECTED })) as Hold | null;
   });
 }
 
-/** Ends a hold: its sends go out at once, as fast as the senders may send. @returns the hold, or null when there was none */
+/** Ends a hold: its sends are sent immediately, at the rate of the senders. @returns the hold, or null if there was none */
 export async function releaseHold(
   database: Database,
   actor: Actor,
@@ -53,14 +53,14 @@ export async function releaseHold(
     const accountId = kind === 'account' ? target : null;
     const { reason, since, setBy } = released;
     const details = { kind, target, reason, since, setBy, ...(releaseReason && { releaseReason }) };
-    await log({ action: 'hold.release', accountId, subject: subjectOf(what), details });
+    await log({ action: 'hold.release', accountId, subject: auditSubject(what), details });
     return released;
   });
 }
 
-const subjectOf = ({ kind, target }: HoldTarget): string => (kind === 'live' ? kind : target);
+const auditSubject = ({ kind, target }: HoldTarget): string => (kind === 'live' ? kind : target);
 
-/** All holds, oldest first. */
+/** Returns all holds, oldest first. */
 export async function listHolds(database: Connection): Promise<Hold[]> {
   return (await database.prisma.hold.findMany({ orderBy: { since: 'asc' }, select: SELECTED })) as Hold[];
 }

@@ -2,14 +2,14 @@ import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { writeMails } from './writeMails.js';
 
-/** The balance below which an account is told by mail; null where it never is. */
+/** Returns the balance below which an account's admins get a mail; null if it is off. */
 export async function readBalanceAlert({ sql }: Connection, accountId: string): Promise<number | null> {
   const [alert] = await sql.query<{ below: number }[]>`
     select below from balance_alerts where account_id = ${accountId}::uuid`;
   return alert?.below ?? null;
 }
 
-/** Sets it, from 1 on; null: never. @returns false when there is no such account */
+/** Sets that balance, at least 1; null turns the mails off. @returns false if the account does not exist */
 export function setBalanceAlert(
   database: Database,
   actor: Actor,
@@ -33,7 +33,10 @@ export function setBalanceAlert(
   });
 }
 
-/** Tells the accounts whose balance has fallen below what they set, once until it has risen above it by a tenth. */
+/**
+ * Queues a mail to each account with a balance that has fallen below its alert, once until the balance has risen above the alert by a
+ * tenth.
+ */
 export async function queueLowBalanceAlerts(database: Database): Promise<void> {
   await database.sql.execute`
     update balance_alerts b set crossed_at = null from accounts a
@@ -43,14 +46,14 @@ export async function queueLowBalanceAlerts(database: Database): Promise<void> {
     where b.crossed_at is null and a.free_quota::bigint + a.credits < b.below and a.delete_at is null`;
   let fault: unknown;
   for (const { account_id: accountId } of low)
-    // One account whose sends take too long to count holds up no other.
+    // A slow count of one account's sends does not block other accounts.
     await queueLowBalanceAlert(database, accountId).catch((error: unknown) => (fault ??= error));
   if (fault !== undefined) throw fault;
 }
 
 function queueLowBalanceAlert(database: Database, accountId: string): Promise<void> {
   return database.transaction(async (connection) => {
-    // Of several workers, one finds it not told.
+    // Only one of several workers gets the row.
     const [crossed] = await connection.sql.query<{ at: string; below: number; left: number }[]>`
         update balance_alerts b set crossed_at = clock_timestamp() from accounts a
         where b.account_id = ${accountId}::uuid and a.id = b.account_id and b.crossed_at is null and a.free_quota::bigint + a.credits < b.below
@@ -63,7 +66,7 @@ function queueLowBalanceAlert(database: Database, accountId: string): Promise<vo
   });
 }
 
-/** More are not counted: such an account is out of units within the day. */
+/** Sends above this number are not counted: such an account runs out of units within the day. */
 const COUNTED_MAX = 100_000;
 
 async function countLiveSends({ sql }: Connection, accountId: string): Promise<number> {

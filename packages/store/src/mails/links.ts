@@ -6,10 +6,10 @@ type Sql = Pick<Connection, 'sql'>;
 
 type LinkPurpose = 'password-reset' | 'sign-up' | 'address-change';
 
-const identifierOf = (purpose: LinkPurpose, token: string): string =>
+const toIdentifier = (purpose: LinkPurpose, token: string): string =>
   `${purpose}:${createHash('sha256').update(token).digest('hex')}`;
 
-/** Makes a link's token, which is stored nowhere else than as its hash. @param value what the link knows */
+/** Creates a link's token, of which only the hash is stored. @param value the data that the link gives access to */
 export async function makeLink(
   { sql }: Sql,
   purpose: LinkPurpose,
@@ -19,39 +19,39 @@ export async function makeLink(
   const token = randomBytes(32).toString('base64url');
   await sql.execute`
     insert into user_verifications (id, identifier, value, expires_at)
-    values (${newId()}::uuid, ${identifierOf(purpose, token)}, ${value}, clock_timestamp() + make_interval(mins => ${minutes}::integer))`;
+    values (${newId()}::uuid, ${toIdentifier(purpose, token)}, ${value}, clock_timestamp() + make_interval(mins => ${minutes}::integer))`;
   return token;
 }
 
-/** What a link knows; null when it was used, or has expired. */
+/** Returns the value of a link; null if it was used or has expired. */
 export async function readLink({ sql }: Sql, purpose: LinkPurpose, token: string): Promise<string | null> {
   const [link] = await sql.query<{ value: string }[]>`
-    select value from user_verifications where identifier = ${identifierOf(purpose, token)} and expires_at > clock_timestamp()`;
+    select value from user_verifications where identifier = ${toIdentifier(purpose, token)} and expires_at > clock_timestamp()`;
   return link?.value ?? null;
 }
 
-/** Uses a link up: of several callers, one gets what it knows. @returns as `readLink` */
+/** Uses up a link: only one of several callers gets its value. @returns the result of `readLink` */
 export async function useLink({ sql }: Sql, purpose: LinkPurpose, token: string): Promise<string | null> {
   const [link] = await sql.query<{ value: string }[]>`
-    delete from user_verifications where identifier = ${identifierOf(purpose, token)} and expires_at > clock_timestamp()
+    delete from user_verifications where identifier = ${toIdentifier(purpose, token)} and expires_at > clock_timestamp()
     returning value`;
   return link?.value ?? null;
 }
 
-/** Ends the links for a purpose that know this. */
+/** Ends the links for a purpose with this value. */
 export async function endLinks({ sql }: Sql, purpose: LinkPurpose, value: string): Promise<void> {
   await sql.execute`
     delete from user_verifications where starts_with(identifier, ${`${purpose}:`}) and value = ${value}`;
 }
 
-/** Ends the links to a new address of a person: whoever has asked for one need not be the person. */
+/** Ends the links that change a person's address: a stranger may have requested one. */
 export async function endAddressChanges({ sql }: Sql, userId: string): Promise<void> {
   await sql.execute`
     delete from user_verifications
     where case when starts_with(identifier, 'address-change:') then value::jsonb ->> 'userId' = ${userId} end`;
 }
 
-/** Deletes the links and the begun sign-ins that have expired: anybody begins as many as they like, and better-auth leaves them. */
+/** Deletes expired links and unfinished sign-ins. Anyone can start any number of them, and better-auth does not delete them. */
 export async function deleteExpiredVerifications({ sql }: Sql): Promise<void> {
   await sql.execute`delete from user_verifications where expires_at < clock_timestamp()`;
 }

@@ -1,14 +1,14 @@
 import { outboxRetrySeconds, URGENT_MAILS, type Locale, type MailKind } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 
-/** How long a worker may take to send what it took: then another one takes it, and sends it again with the same Message-ID. */
+/** How long a worker may take to send a claimed mail. After that another worker claims it, and sends it again with the same Message-ID. */
 const LEASE_SECONDS = 120;
-/** How long before an entry is given up it is tried for the last time. */
+/** When an entry is tried last, before it is given up. */
 const LAST_TRY = '1 minute';
-/** How long an entry is remembered after its end: of a mail for whom, of what kind and when, never what it said. */
+/** How long a finished entry is kept: its recipient, kind and times, without the content of a mail. */
 const KEPT_DAYS = 7;
 
-/** A mail that this worker is to send. */
+/** A mail that this worker has to send. */
 export interface DueMail {
   id: string;
   kind: MailKind;
@@ -16,15 +16,15 @@ export interface DueMail {
   language: Locale;
   facts: Record<string, unknown>;
   encryptedLink: Uint8Array | null;
-  /** With this one. */
+  /** The number of attempts, including this one. */
   tries: number;
   isKnown: boolean;
-  /** Whether its time is over: it is not sent any more. */
+  /** Whether it is too late to send it. */
   isOver: boolean;
 }
 
 /**
- * Takes mails that are due, for as long as the lease lasts: urgent ones first, then the oldest. Several workers take different mails.
+ * Claims due mails for the duration of the lease: urgent ones first, then the oldest. Several workers claim different mails.
  *
  * @param which `urgent`: only `URGENT_MAILS`
  */
@@ -47,20 +47,20 @@ export async function takeDueMails(
       m.gives_up_at <= clock_timestamp() as "isOver"`;
 }
 
-/** An event that this worker is to post to an account's webhook. */
+/** An event that this worker has to post to an account's webhook. */
 export interface DueEvent {
   id: string;
   accountId: string;
-  /** The same bytes at each try. */
+  /** The same bytes at each attempt. */
   body: string;
   url: string;
   encryptedSecret: Uint8Array;
   tries: number;
-  /** Whether its time is over: it is not posted any more. */
+  /** Whether it is too late to post it. */
   isOver: boolean;
 }
 
-/** Takes events as `takeDueMails` does, one of each account. @param busy accounts whose receivers this worker waits for: none of theirs */
+/** Claims events like `takeDueMails`, one per account. @param busy accounts to skip, because this worker is waiting for their receivers */
 export async function takeDueEvents(
   { sql }: Database,
   limit: number,
@@ -80,14 +80,14 @@ export async function takeDueEvents(
       o.gives_up_at <= clock_timestamp() as "isOver"`;
 }
 
-/** Ends an entry; what a mail said is forgotten. @param answer the status of the answer to an event */
+/** Ends an entry, and deletes the content of a mail. @param answer the status of the response to an event */
 export async function endEntry(
   { sql }: Pick<Connection, 'sql'>,
   { id, tries }: Pick<DueMail, 'id' | 'tries'>,
   outcome: 'sent' | 'given_up',
   answer: number | null = null,
 ): Promise<void> {
-  // An event may have been sent again meanwhile.
+  // A person may have repeated the event in the meantime.
   await sql.execute`
     update outbox set outcome = ${outcome}, ended_at = clock_timestamp(), due_at = null, encrypted_link = null,
       facts = case when account_id is null then '{}' else facts end,
@@ -95,12 +95,12 @@ export async function endEntry(
     where id = ${id}::uuid and outcome is null and (account_id is null or tries = ${tries}::integer)`;
 }
 
-/** Deletes a mail that is for nobody. */
+/** Deletes a mail that has no recipient. */
 export async function dropMail({ sql }: Database, id: string): Promise<void> {
   await sql.execute`delete from outbox where id = ${id}::uuid`;
 }
 
-/** Lets an entry wait after a failed try, while it is worth another one. @param answer the status of the answer to an event */
+/** Postpones an entry after a failed attempt, unless it is too late for another. @param answer the status of the response to an event */
 export async function postponeEntry(
   { sql }: Database,
   { id, tries }: Pick<DueMail, 'id' | 'tries'>,
@@ -108,7 +108,7 @@ export async function postponeEntry(
   answer: number | null = null,
 ): Promise<void> {
   const seconds = outboxRetrySeconds(tries, Math.random());
-  // Another worker may have taken it meanwhile.
+  // Another worker may have claimed it in the meantime.
   await sql.execute`
     update outbox set error = ${error}, answer = ${answer}::smallint, due_at = case
         when clock_timestamp() < gives_up_at - ${LAST_TRY}::interval
@@ -118,21 +118,21 @@ export async function postponeEntry(
     where id = ${id}::uuid and tries = ${tries}::integer and outcome is null`;
 }
 
-/** Deletes the entries that ended some days ago. */
+/** Deletes entries that ended some days ago. */
 export async function deleteOldEntries({ sql }: Database): Promise<void> {
   await sql.execute`
     delete from outbox where ended_at < clock_timestamp() - make_interval(days => ${KEPT_DAYS}::integer)`;
 }
 
-/** The mails that wait, and those that were given up within a day. */
+/** The waiting mails, and those given up within a day. */
 export interface MailStatistics {
   /** Whether workers send mail. */
   isOn: boolean;
   waiting: number;
-  /** How long the oldest of them has waited; null without one. */
+  /** How long the oldest waiting mail has waited; null without one. */
   oldestSeconds: number | null;
   givenUp: number;
-  /** Why the last failed try of one of them failed: the SMTP client's and the server's code. */
+  /** Why the last failed attempt failed: the codes of the SMTP client and of the server. */
   error: string | null;
 }
 

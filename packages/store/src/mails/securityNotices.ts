@@ -3,8 +3,8 @@ import type { Connection } from '../client/database.js';
 import { takeAction } from '../users/outwardLimits.js';
 import { writeMails } from './writeMails.js';
 
-/** Changes of a person's own security, of which the audit log's subject is told. */
-const OF_PEOPLE: Readonly<Record<string, MailKind>> = {
+/** Audit log actions that change a person's own security; the person gets a mail. */
+const PERSONAL_MAILS: Readonly<Record<string, MailKind>> = {
   'user.password': 'password_changed',
   'user.reset_password': 'password_changed',
   'user.two_factor_turned_on': 'two_factor_on',
@@ -15,16 +15,20 @@ const OF_PEOPLE: Readonly<Record<string, MailKind>> = {
   'user.passkey_removed': 'passkey_removed',
 };
 
-const OF_KEYS: Readonly<Record<string, 'key_made' | 'key_revoked'>> = {
+const KEY_MAILS: Readonly<Record<string, 'key_made' | 'key_revoked'>> = {
   'key.create': 'key_made',
   'key.revoke': 'key_revoked',
 };
 
-const OF_WEBHOOKS: ReadonlySet<string> = new Set(['webhook.set', 'webhook.rotate_secret', 'webhook.remove']);
+const WEBHOOK_ACTIONS: ReadonlySet<string> = new Set([
+  'webhook.set',
+  'webhook.rotate_secret',
+  'webhook.remove',
+]);
 
 /**
- * Changes that mail all admins of an account, and that a person could repeat without end. Revoking and removing are not limited, because
- * they end a danger, and each needs one of these changes first.
+ * Actions that mail all admins of an account, and that a person could repeat without end. Revoking and removing are not limited, because
+ * they end a danger, and each needs one of these actions first.
  */
 const LIMITED: ReadonlySet<string> = new Set([
   'key.create',
@@ -33,7 +37,7 @@ const LIMITED: ReadonlySet<string> = new Set([
   'account.balance_alert',
 ]);
 
-/** What the audit log got. */
+/** The entry in the audit log. */
 interface Entry {
   action: string;
   accountId: string | null;
@@ -42,9 +46,9 @@ interface Entry {
 }
 
 /**
- * Mails the people concerned about a change of their security, keys, webhook or team. They cannot switch these mails off.
+ * Mails the people affected by a change of their security, keys, webhook or team. They cannot turn these mails off.
  *
- * @throws LimitReached for an account whose people made too many changes that mail all its admins
+ * @throws LimitReached if the account's members made too many such changes
  */
 export async function writeSecurityNotice(
   connection: Pick<Connection, 'sql' | 'prisma'>,
@@ -53,30 +57,30 @@ export async function writeSecurityNotice(
   entryId: string,
 ): Promise<void> {
   const event = `audit ${entryId}`;
-  const ofPerson = OF_PEOPLE[action];
-  if (ofPerson !== undefined && subject !== null)
-    return writeMails(connection, { kind: ofPerson, event, facts: {} }, { userId: subject });
+  const personalMail = PERSONAL_MAILS[action];
+  if (personalMail !== undefined && subject !== null)
+    return writeMails(connection, { kind: personalMail, event, facts: {} }, { userId: subject });
   if (accountId === null) return;
-  // The key of a visit to the page Try it ends by itself.
+  // The key of a visit to the page Try it expires by itself.
   const isKeyOfVisit = action === 'key.create' && details['expiresAt'] !== undefined;
   if (actor.kind === 'user' && LIMITED.has(action) && !isKeyOfVisit)
     await takeAction(connection, 'change', { accountId, userId: actor.id });
   const by = actor.kind === 'user' ? actor.name : null;
   const toAll = { adminsOf: accountId, and: actor.id };
-  if (OF_WEBHOOKS.has(action)) {
+  if (WEBHOOK_ACTIONS.has(action)) {
     const { host = null } = (details['after'] ?? {}) as { host?: string };
     const facts = { host, isSecretNew: action === 'webhook.rotate_secret', by };
     return writeMails(connection, { kind: 'webhook_changed', event, facts }, toAll);
   }
-  const ofKey = OF_KEYS[action];
-  if (ofKey !== undefined && !isKeyOfVisit) {
+  const keyMail = KEY_MAILS[action];
+  if (keyMail !== undefined && !isKeyOfVisit) {
     const { hint, applicationId } = details as { hint: string; applicationId: string };
     const application = await connection.prisma.application.findUniqueOrThrow({
       where: { id: applicationId },
       select: { name: true },
     });
     const facts = { application: application.name, hint, by };
-    return writeMails(connection, { kind: ofKey, event, facts }, toAll);
+    return writeMails(connection, { kind: keyMail, event, facts }, toAll);
   }
   if ((action === 'member.join' || action === 'user.create') && subject !== null) {
     const { role } = (details['after'] ?? {}) as { role: string };

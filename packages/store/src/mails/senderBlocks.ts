@@ -1,13 +1,13 @@
 import type { Connection } from '../client/database.js';
 import { writeMails } from './writeMails.js';
 
-/** A block that comes and goes is told once within so many hours. */
+/** A block that starts again within this time is not mailed again. */
 const QUIET_HOURS = 6;
 
 /**
- * Tells whoever a sender belongs to that it is blocked: the admins of its account, or the staff for one that all share.
+ * Mails a sender's owner that it is blocked: the admins of its account, or the staff if it is shared.
  *
- * @param onlyFor the language or the country of the messages that it does not send; empty: it sends none
+ * @param onlyFor the language or country of the blocked messages; empty if all are blocked
  */
 export async function queueSenderBlockedAlert(
   connection: Pick<Connection, 'sql'>,

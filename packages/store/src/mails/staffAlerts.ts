@@ -2,12 +2,12 @@ import type { FindingName } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { writeMails } from './writeMails.js';
 
-/** What lasts shorter is over before anybody reads of it. */
+/** A shorter problem would be over before anyone reads the mail. */
 const LASTS_MINUTES = 5;
-/** A finding that comes and goes is told once within so many hours. */
+/** A finding that reappears within this time is not mailed again. */
 const QUIET_HOURS = 6;
 
-/** Tells the staff of each finding that has been failing for five minutes, and still is. */
+/** Mails the staff each finding that has been failing for at least five minutes. */
 export async function queueFindingAlerts(database: Database): Promise<void> {
   const failing = await database.sql.query<{ name: FindingName; subject: string; at: string }[]>`
     select name, subject, extract(epoch from failing_at)::text as at from incidents

@@ -15,36 +15,36 @@ type Sql = Pick<Connection, 'sql'>;
 
 export interface NewMail<Kind extends MailKind> {
   kind: Kind;
-  /** What it tells of. Each person gets one mail of it, however often it is written. */
+  /** Identifies the event. Each person gets one mail about it, even if it is written again. */
   event: string;
   facts: MailFacts[Kind];
 }
 
-/** Who gets a mail: one person, the staff, or an account's admins with one person more and without another. */
+/** The recipients of a mail: one person, the staff, or an account's admins, with one more person and without another. */
 export type Recipients =
   { userId: string } | 'staff' | { adminsOf: string; and?: string | null; without?: string | null };
 
-/** A person who got a mail of the same subject within so many hours gets no other: what comes and goes is told once. */
+/** A person who got a mail about the same subject within these hours gets no other. */
 export interface Quiet {
-  /** What the events of the subject begin with. */
+  /** The common prefix of the subject's events. */
   subject: string;
   hours: number;
 }
 
-/** Whether workers send mail: without, none is written, and no page offers any. */
+/** Returns whether workers send mail. If not, no mails are written, and no page offers them. */
 export async function sendsMail({ sql }: Sql): Promise<boolean> {
   const [row] = await sql.read<[{ is: boolean }]>`select mail_from is not null as is from settings`;
   return row.is;
 }
 
-/** Notes the sender of the mails that this worker sends; null: it sends none. */
+/** Records the sender address of this worker's mails; null if it sends none. */
 export async function noteMailSender({ sql }: Sql, from: string | null): Promise<void> {
   await sql.execute`update settings set mail_from = ${from} where mail_from is distinct from ${from}`;
 }
 
 /**
- * Writes a mail to each of these people who wants it, in the caller's transaction: it goes out if what it tells of is committed. A mail to
- * admins tells of their account too, and so does the event for its webhook.
+ * Writes a mail to each recipient who has not turned off its kind, in the caller's transaction, so that it is sent only if the change
+ * commits. A mail to admins names their account, and also becomes an event for its webhook.
  */
 export async function writeMails<Kind extends MailKind>(
   { sql }: Sql,
@@ -59,12 +59,12 @@ export async function writeMails<Kind extends MailKind>(
     from settings s cross join (${recipients(to)}) r
     where s.mail_from is not null and not ${kind} = any(coalesce(r.muted_mails, '{}')) and not ${isQuiet(quiet, Prisma.sql`r.email`)}
     on conflict (event, recipient) do nothing`;
-  const told = typeof to === 'object' && 'adminsOf' in to ? EVENTS[kind]?.(facts) : undefined;
-  if (told !== undefined)
-    await writeEvent({ sql }, (to as { adminsOf: string }).adminsOf, told, event, quiet);
+  const accountEvent = typeof to === 'object' && 'adminsOf' in to ? EVENTS[kind]?.(facts) : undefined;
+  if (accountEvent !== undefined)
+    await writeEvent({ sql }, (to as { adminsOf: string }).adminsOf, accountEvent, event, quiet);
 }
 
-/** Writes an event for the webhook of an account that has one, in the caller's transaction. @param event as that of a mail */
+/** Writes an event for an account's webhook, if it has one, in the caller's transaction. @param event identifies the event, as in a mail */
 export async function writeEvent(
   { sql }: Sql,
   accountId: string,
@@ -81,7 +81,7 @@ export async function writeEvent(
     on conflict (event, recipient) do nothing`;
 }
 
-/** Whether a recipient was told of the subject within its hours. */
+/** Returns SQL for whether a recipient got a mail about the subject within its hours. */
 const isQuiet = (quiet: Quiet | null, recipient: Prisma.Sql): Prisma.Sql =>
   quiet === null
     ? Prisma.sql`false`
@@ -105,21 +105,21 @@ function recipients(to: Recipients): Prisma.Sql {
     where a.id = ${adminsOf}::uuid and (m.role = 'admin' or m.user_id = ${and}::uuid) and m.user_id is distinct from ${without}::uuid`;
 }
 
-/** A mail whose link does what it asks for. */
+/** A mail with a link that does what was requested. */
 export interface LinkMail<Kind extends MailKind> {
   kind: Kind;
   facts: MailFacts[Kind];
   /** Lower case. */
   recipient: string;
-  /** Of a recipient who has chosen none. */
+  /** Used for a recipient without a chosen language. */
   language: Locale;
-  /** With its token. Encrypted until the mail is sent, and gone then. */
+  /** The link with its token, encrypted until the mail is sent, and then deleted. */
   link: string;
-  /** How long the link is valid: later, the mail is not sent any more. */
+  /** How long the link is valid; the mail is not sent later than that. */
   minutes: number;
 }
 
-/** Writes a mail with a link. It does the same for every address, whoever has it: workers drop what is for nobody. */
+/** Writes a mail with a link. It does the same for every address, whether or not a user has it; workers drop mails without a user. */
 export async function writeLinkMail<Kind extends MailKind>(
   { sql }: Sql,
   keyring: Keyring,
@@ -134,7 +134,7 @@ export async function writeLinkMail<Kind extends MailKind>(
     from settings where mail_from is not null`;
 }
 
-/** The kinds of mails that a person does not want. */
+/** Returns the kinds of mail that a person has turned off. */
 export async function readMutedMails({ sql }: Sql, userId: string): Promise<string[]> {
   const [user] = await sql.query<{ muted: string[] }[]>`
     select muted_mails as muted from users where id = ${userId}::uuid`;

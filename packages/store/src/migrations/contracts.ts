@@ -2,18 +2,18 @@ import { contractFaults, type Contract, type RunningProcess } from '@onecode/dom
 import type pg from 'pg';
 
 export class ContractRefused extends Error {
-  /** @param faults what it would break, a sentence each */
+  /** Thrown when a contracting migration would break something. @param faults what it would break, one sentence each */
   constructor(readonly faults: readonly string[]) {
     super(
-      `${faults.join('; ')}. Deploy the release in between, or stop what is too old and wait a minute; npm run migrate -- --force goes on all the same`,
+      `${faults.join('; ')}. Deploy the release in between, or stop the older processes and wait a minute; npm run migrate -- --force migrates anyway`,
     );
   }
 }
 
-/** A process that was silent for longer does not run any more: it tells of itself every ten seconds. */
+/** Processes report that they run every ten seconds. One that was silent for longer than this has ended. */
 export const SILENT_SECONDS = 60;
 
-/** What contracting migrations would break in this database now, a sentence each. */
+/** Returns what contracting migrations would break in this database now, one sentence each. */
 export async function findContractFaults(client: pg.Client, pending: readonly Contract[]): Promise<string[]> {
   if (pending.length === 0) return [];
   return contractFaults(pending, await runningProcesses(client), await seenReleases(client));

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { contractOf } from '@onecode/domain';
+import { parseContract } from '@onecode/domain';
 import pg from 'pg';
 import { UnusableDatabase } from '../client/errors.js';
 import { Servers } from '../client/servers.js';
@@ -16,28 +16,28 @@ import {
 import { ContractRefused, findContractFaults } from './contracts.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
-/** Any fixed number: it keeps migrations that start at once in a line. */
+/** Any fixed number. The lock serializes migrations that start at the same time. */
 const LOCK = 7_165_201;
 const LOCK_PAUSE_MS = 100;
 /** An index on a large table may take minutes. */
 const LOCK_MS_MAX = 600_000;
-/** How often it is said what is waited for. */
+/** How often the log repeats what a migration waits for. */
 const REPORT_MS = 10_000;
 const CONNECT_MS_MAX = 10_000;
 /**
- * While a migration waits for a table, everything that comes after it waits too. It also waits for less than PostgreSQL's
- * `deadlock_timeout`, one second: a statement of the service that waits for a table that the migration has, and has one that the migration
- * waits for, goes on when the migration steps back, and is not failed.
+ * While a migration waits for a table, all later statements on the table wait too. The time is also below PostgreSQL's `deadlock_timeout`
+ * of one second: if a statement of the service and the migration wait for each other's tables, the migration rolls back and the statement
+ * continues, instead of failing with a deadlock.
  */
 const TABLE_LOCK_MS_MAX = 400;
 const TABLE_LOCK_TRIES_MAX = 10;
 const TABLE_LOCK_PAUSE_MS = 250;
 const LOCK_NOT_AVAILABLE = '55P03';
 const DEADLOCK_DETECTED = '40P01';
-/** A migration that is this one statement and comments builds its index while everybody goes on writing. */
+/** A migration that contains only this statement and comments builds its index without blocking writes. */
 const CONCURRENT_INDEX = /^(?:--.*\n|\s)*create (?:unique )?index concurrently (\w+) [^;]*;\s*$/;
 
-/** The table in which Prisma keeps its migrations, so that `prisma migrate deploy` can take over at any time. */
+/** Prisma's table of applied migrations, so that `prisma migrate deploy` can be used at any time. */
 const JOURNAL = `
   create table if not exists _prisma_migrations (
     id varchar(36) primary key,
@@ -57,12 +57,12 @@ export interface Migration {
   checksum: string;
 }
 
-/** The name of the index that this migration builds beside the service, outside of any transaction; null for all others. */
+/** Returns the name of the index that this migration builds concurrently, outside a transaction; null for all other migrations. */
 export function concurrentIndex(sql: string): string | null {
   return CONCURRENT_INDEX.exec(sql)?.[1] ?? null;
 }
 
-/** The migrations of a folder in the order in which they are applied, each with the SHA-256 of its SQL in hex. */
+/** Reads the migrations of a folder in the order in which they are applied, each with the SHA-256 of its SQL in hex. */
 export async function readMigrations(folder: string = FOLDER): Promise<Migration[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
@@ -75,15 +75,15 @@ export async function readMigrations(folder: string = FOLDER): Promise<Migration
 }
 
 interface MigrateOptions {
-  /** Called with what a migration waits for, in a sentence, at once and every ten seconds. */
+  /** Called with a sentence about what the migration waits for, immediately and then every ten seconds. */
   log?: (line: string) => void;
-  /** Milliseconds to wait for another migration; ten minutes unless told. */
+  /** Milliseconds to wait for another migration; default ten minutes. */
   waitMsMax?: number;
-  /** Applies contracting migrations although something needs what they take away; `log` is told what they break. */
+  /** Applies contracting migrations even if something still needs the removed parts; `log` gets what they break. */
   force?: boolean;
 }
 
-/** Without time-outs: those of a role are for a service, and a migration may take longer. */
+/** Time-outs are off: a role's defaults are meant for the service, and a migration may take longer. */
 const SETTINGS: Settings = {
   ...POOLED_SETTINGS,
   ...FIXED_SETTINGS,
@@ -97,21 +97,20 @@ export class MigrationBlocked extends Error {}
 
 export { ContractRefused } from './contracts.js';
 
-/** The database has migrations that this release does not know how to go on from. */
+/** This release cannot continue from the migrations in the database. */
 export class MigrationMismatch extends Error {}
 
 /**
- * Brings a database to the newest schema: each folder of `prisma/migrations` once, in the order of their names, each in a
- * transaction. Running it again does nothing, and several that start at once wait for each other. A migration that does not get
- * a table within 400 ms, as during a backup, steps back rather than hold up the service; after ten tries it is given up, and can be run
- * again later. One that builds an index concurrently waits for backups and holds up nobody.
+ * Migrates a database to the newest schema: applies each folder of `prisma/migrations` once, in the order of their names, each in a
+ * transaction. Applied migrations are skipped, and concurrent calls wait for each other. A migration that cannot lock a table within 400
+ * ms, for example during a backup, rolls back instead of blocking the service, and fails after ten attempts; it can be run again later. A
+ * migration that builds an index concurrently waits for backups without blocking anything.
  *
  * @param url leads to PostgreSQL itself, not to a pooler
  * @returns the names of the migrations applied by this call
- * @throws MigrationMismatch when an applied migration differs from the one in the folder, or the database is older than the first one;
- *   ContractRefused when a contracting migration would break a process that runs, or goes past a release that never ran;
- *   UnusableDatabase when the address leads to a pooler, or the database has other settings; MigrationBlocked after the longest wait for
- *   another
+ * @throws MigrationMismatch if an applied migration differs from the one in the folder, or the database is older than the first one;
+ * ContractRefused if a contracting migration would break a running process, or skips a release that never ran; UnusableDatabase if the
+ * address leads to a pooler, or the database has other settings; MigrationBlocked if another migration took too long
  */
 export async function migrate(
   url: string,
@@ -122,7 +121,7 @@ export async function migrate(
   const connect = async (): Promise<pg.Client> => {
     const client = new Client({ connectionTimeoutMillis: CONNECT_MS_MAX, keepAlive: true });
     await client.connect();
-    // PostgreSQL before 17 does not know it, and would refuse a connection that asks for it.
+    // PostgreSQL before 17 does not know this setting, and would reject a connection that requests it.
     await client.query(
       `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`,
     );
@@ -142,9 +141,9 @@ export async function migrate(
     const applied = await readJournal(client);
     refuseMismatch(applied, migrations);
     const pending = migrations.filter(({ name }) => !applied.has(name));
-    // A database that is new has nobody to break.
+    // A new database has no processes that could break.
     if (applied.size > 0) {
-      const contracts = pending.flatMap(({ name }) => contractOf(name) ?? []);
+      const contracts = pending.flatMap(({ name }) => parseContract(name) ?? []);
       const faults = await findContractFaults(client, contracts);
       if (faults.length > 0 && !force) throw new ContractRefused(faults);
       for (const fault of faults) log(`Forced: ${fault}.`);
@@ -156,16 +155,16 @@ export async function migrate(
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
-    // Ending the transaction gives the lock back, through whatever stands between.
+    // Ending the transaction releases the lock, even behind a pooler.
     await lock.query('rollback').catch(() => {});
     await lock.end();
   }
 }
 
 /**
- * The lock belongs to a transaction that stays open, since a session may outlive its connection behind a pooler. Having taken it, that
- * transaction sees nothing of the tables, so that an index that is built concurrently does not wait for it. It is asked for again and
- * again, each time by a transaction of its own: such an index would wait for the end of one that waits for the lock.
+ * Takes the lock in a transaction that stays open, because behind a pooler a session may outlive its connection. That transaction never
+ * reads a table, so a concurrent index build does not wait for it. Each attempt is a transaction of its own, because a concurrent index
+ * build would also wait for a transaction that waits for the lock.
  */
 async function takeLock(client: pg.Client, log: (line: string) => void, waitMsMax: number): Promise<void> {
   const startedAt = performance.now();
@@ -191,7 +190,7 @@ async function takeLock(client: pg.Client, log: (line: string) => void, waitMsMa
   }
 }
 
-/** Who holds the lock, in words. Its statement may be of another user, and then is not told. */
+/** Returns a description of the lock's holder. Another user's statement may be hidden. */
 async function lockHolder(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ text: string }>(
     `select format('process %s of PostgreSQL%s, connected since %s,', l.pid, ' (client ' || a.client_addr || ')',
@@ -200,10 +199,10 @@ async function lockHolder(client: pg.Client): Promise<string> {
      where l.locktype = 'advisory' and l.granted and l.classid = 0 and l.objid = ${LOCK} and l.objsubid = 1
        and l.database = (select oid from pg_database where datname = current_database())`,
   );
-  return rows[0]?.text ?? 'somebody';
+  return rows[0]?.text ?? 'another session';
 }
 
-/** @throws UnusableDatabase when the role cannot create tables in the schema of all tables */
+/** Checks that the role can create tables in the schema of all tables. @throws UnusableDatabase */
 async function refuseClosedSchema(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ role: string; mayCreate: boolean | null }>(
     `select quote_ident(current_user) as role, has_schema_privilege(to_regnamespace('public'), 'create') as "mayCreate"`,
@@ -219,7 +218,7 @@ async function refuseClosedSchema(client: pg.Client): Promise<void> {
     );
 }
 
-/** The checksums of the migrations that were applied, by their names. */
+/** Returns the checksums of the applied migrations, by name. */
 async function readJournal(client: pg.Client): Promise<Map<string, string>> {
   const { rows } = await client.query<{ migration_name: string; checksum: string }>(
     'select migration_name, checksum from _prisma_migrations where finished_at is not null and rolled_back_at is null',
@@ -233,7 +232,7 @@ function refuseMismatch(applied: ReadonlyMap<string, string>, migrations: readon
     throw new MigrationMismatch(
       'the database was made before release 0.9.0 and cannot be upgraded: remove it (with npm start: the folder .data) and start again',
     );
-  // A newer release may have gone before us during a deploy: its migrations only add, and are not known here.
+  // During a deployment, a newer release may have migrated already: its migrations only expand, and are unknown here.
   for (const { name, checksum } of migrations)
     if ((applied.get(name) ?? checksum) !== checksum)
       throw new MigrationMismatch(`migration ${name} was changed after it was applied`);
@@ -243,7 +242,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   const { sql } = migration;
   const index = concurrentIndex(sql);
   if (index !== null) {
-    // A build that was cut off, or whose journal entry was, leaves an index that may be of no use.
+    // An interrupted build, or one without its journal entry, leaves an index that may be invalid.
     await client.query(`drop index concurrently if exists ${index}`);
     await client.query(sql);
     await record(client, migration);

@@ -2,35 +2,35 @@ import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { writeSecurityNotice } from '../mails/securityNotices.js';
 
-/** Who changes something by hand. */
+/** The person, staff member or command line that makes a change. */
 export interface Actor {
   /** `staff` acts for the service; `user` for an account, or for themselves. */
   kind: 'user' | 'staff' | 'command_line';
-  /** The console's user; null for the command line, and for somebody who failed to sign in. */
+  /** The console's user; null for the command line, and for a failed sign-in. */
   id: string | null;
   name: string;
 }
 
 export const NOT_SIGNED_IN: Actor = { kind: 'user', id: null, name: 'not signed in' };
 
-/** What the audit log gets of a change, a sign-in or a read. */
+/** An entry about a change, a sign-in or a read. */
 export interface NewAuditEntry {
   /** `area.verb`, such as `account.credit`. */
   action: string;
-  /** Left out where no account is concerned. */
+  /** Omitted if no account is affected. */
   accountId?: string | null;
-  /** The id or name of what was changed. */
+  /** The id or name of the changed object. */
   subject: string | null;
-  /** Before and after, never a secret. */
+  /** The state before and after, without secrets. */
   details?: Record<string, unknown>;
 }
 
-/** Milliseconds; longer than the pool waits for a connection, since the pool's own error says more. */
+/** Milliseconds; longer than the pool waits for a connection, because the pool's error is more specific. */
 const TRANSACTION = { maxWait: 5_000, timeout: 5_000 };
 
 export type Log = (entry: NewAuditEntry) => Promise<void>;
 
-/** Runs a change in one transaction with the entry that it logs; it logs none when it found or changed nothing. */
+/** Runs a change in one transaction with the audit entry that it logs. A change that found or changed nothing logs nothing. */
 export function audited<R>(
   database: Database,
   actor: Actor,
@@ -42,7 +42,7 @@ export function audited<R>(
   );
 }
 
-/** Writes an entry into the audit log, and a mail to those whose security it concerns. */
+/** Writes an entry into the audit log, and mails the people affected by it. */
 export async function logEntry(
   connection: Connection,
   actor: Actor,
@@ -64,7 +64,7 @@ export interface AuditEntry {
   accountId: string | null;
   accountName: string | null;
   subject: string | null;
-  /** The name of the application, the number of the sender or the e-mail address of the user that the subject is; else null. */
+  /** The name of the application, the number of the sender or the e-mail address of the user that is the subject; otherwise null. */
   subjectName: string | null;
   /** The name of the application in the details. */
   applicationName: string | null;
@@ -73,7 +73,7 @@ export interface AuditEntry {
 
 type EntryRow = Omit<AuditEntry, 'actor'> & { kind: Actor['kind']; actorId: string | null; name: string };
 
-/** What people call the things that entries are about. */
+/** The display names of the objects in entries. */
 const NAMED = Prisma.sql`
   select id, name from applications union all select id, number from senders union all select id, email from users`;
 
@@ -82,24 +82,24 @@ const ID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 /** Sorts above every character of an action. */
 const AFTER_PREFIX = '~';
 
-/** Which entries are listed; what is left out excludes none. */
+/** Which entries to list; omitted fields match every entry. */
 export interface AuditFilter {
   accountId?: string;
-  /** An action or the beginning of several: `settings.` is the history of the settings. */
+  /** An action, or the common prefix of several: `settings.` is the history of the settings. */
   actionPrefix?: string;
-  /** A part of the actor's name, in any case. */
+  /** Part of the actor's name, case-insensitive. */
   person?: string;
-  /** What was changed: a part of its id, its name or a key's hint, in any case. */
+  /** Part of the id, the name or the key hint of the changed object, case-insensitive. */
   object?: string;
   /** Inclusive. */
   from?: Date;
   /** Exclusive. */
   to?: Date;
-  /** For people of the account: of what others did, they see that it was done. */
+  /** For members of the account: they see that staff acted, without the details. */
   isForMembers?: boolean;
 }
 
-/** Newest first. `before` is the id of the last entry of the page before. */
+/** Returns entries, newest first. `before` is the id of the last entry of the previous page. */
 export async function listAuditEntries(
   database: Connection,
   { before, limit, ...filter }: AuditFilter & { before?: string; limit: number },
@@ -110,7 +110,7 @@ export async function listAuditEntries(
       (select n.name from (${NAMED}) n where n.id = case when e.subject ~ ${ID} then e.subject::uuid end) as "subjectName",
       (select name from applications where id = (e.details ->> 'applicationId')::uuid) as "applicationName", e.details
     from audit_entries e left join accounts a on a.id = e.account_id
-    where ${before === undefined ? Prisma.sql`true` : Prisma.sql`e.id < ${before}::bigint`} and ${conditionsOf(filter)}
+    where ${before === undefined ? Prisma.sql`true` : Prisma.sql`e.id < ${before}::bigint`} and ${toConditions(filter)}
     order by e.id desc limit ${limit}::integer`;
   return rows.map(({ kind, actorId, name, ...entry }) =>
     filter.isForMembers === true && kind !== 'user'
@@ -119,7 +119,7 @@ export async function listAuditEntries(
   );
 }
 
-function conditionsOf({
+function toConditions({
   accountId,
   actionPrefix,
   person,
@@ -144,7 +144,10 @@ function conditionsOf({
   return conditions.length === 0 ? Prisma.sql`true` : Prisma.join(conditions, ' and ');
 }
 
-/** The ids of those entries that this database does not have: a later one, of the time that a backup lacks, may have the id of another. */
+/**
+ * Returns the ids of the given entries that this database does not have. Ids alone are not enough: after a restore, a new entry may get the
+ * id of one that the backup lacks.
+ */
 export async function findLostEntries(
   { sql }: Connection,
   entries: readonly Pick<AuditEntry, 'id' | 'at'>[],
@@ -155,7 +158,7 @@ export async function findLostEntries(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The fields that differ between two states, as the audit log records them; null when none does. */
+/** Returns the fields that differ between two states, as the audit log records them; null if none differ. */
 export function changedFields<State extends object>(
   before: State,
   after: State,

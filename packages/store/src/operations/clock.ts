@@ -1,11 +1,11 @@
 import type { Database } from '../client/database.js';
 
-/** How far this machine's clock is ahead of the database's, in milliseconds, less what the round trip may have taken. */
+/** Returns by how many milliseconds this machine's clock is ahead of the database's, minus the duration of the round trip. */
 export async function readClock({ sql }: Database): Promise<number> {
   const before = Date.now();
   const [row] = await sql.query<[{ ms: number }]>`
     select extract(epoch from clock_timestamp())::float8 * 1000 as ms`;
-  // It says whole milliseconds, and more have passed.
+  // `Date.now()` is truncated to whole milliseconds.
   const after = Date.now() + 1;
   if (row.ms < before) return before - row.ms;
   return row.ms > after ? after - row.ms : 0;

@@ -9,10 +9,11 @@ import { findSchemaFault, listProcesses } from './processes.js';
 const SETTINGS = ['server_version', 'fsync', 'full_page_writes', 'synchronous_commit'];
 
 /**
- * Reads what tells whether a deployment is complete: the server's settings and clock, the schema, the processes, and the keys in use.
+ * Reads the facts that show whether a deployment is complete: the server's settings and clock, the schema, the processes, and the keys in
+ * use.
  *
  * @param release the version of this release
- * @throws the database's error, also where a table is missing
+ * @throws the database's error, including one for a missing table
  */
 export async function readDatabaseFacts(database: Database, release: string): Promise<DatabaseFacts> {
   const rows = await database.sql.query<{ name: string; setting: string }[]>`
@@ -26,7 +27,7 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
   };
   const rightsFault = await findRightsFault(database);
   const schemaFault = rightsFault === null ? await findSchemaFault(database, release) : null;
-  // The tables may not be there, or not be readable.
+  // The tables may be missing, or the role may not read them.
   if (rightsFault !== null || schemaFault !== null)
     return {
       ...facts,
@@ -60,7 +61,7 @@ async function listAccountsWithoutSender({ sql }: Database): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The number of the latest send, or its masked form, and its key; null without a send. */
+/** Returns the number (or masked number) of the latest send, with its key; null without sends. */
 export async function findLatestRecipient({
   sql,
 }: Database): Promise<{ recipient: string; recipientKey: string } | null> {
@@ -69,7 +70,10 @@ export async function findLatestRecipient({
   return latest ?? null;
 }
 
-/** The versions of the keys that encrypted senders' tokens, secrets of their own apps and of webhooks, and codes of sends that are not over. */
+/**
+ * Returns the versions of the keys that encrypted senders' tokens, the secrets of their own apps and of webhooks, and the codes of
+ * unfinished sends.
+ */
 async function readKeyVersions({ sql }: Database): Promise<number[]> {
   const rows = await sql.query<{ version: number }[]>`
     select get_byte(encrypted_token, 0) as version from senders where removed_at is null

@@ -1,19 +1,19 @@
 import type { Database } from '../client/database.js';
 
-/** Kinds of work that the loops of workers do, and whether some is due, or will be within the next second. */
+/** Which kinds of work of the workers' loops are due, now or within the next second. */
 export interface DueWork {
   /** Sends that are due or wait for a sender. */
   deliveries: boolean;
   /** Stored reports of the provider: receipts, denials and changes. */
   reports: boolean;
-  /** Senders about which the provider is to be asked. */
+  /** Senders that are due to be read from the provider. */
   readings: boolean;
   mails: boolean;
   /** Events for accounts' webhooks. */
   events: boolean;
 }
 
-/** Returns which kinds of work are due. It is the only statement that an idle worker issues every second. */
+/** Returns which kinds of work are due. It is the only statement that an idle worker runs every second. */
 export async function readDueWork({ sql }: Database): Promise<DueWork> {
   const [due] = await sql.read<[DueWork]>`
     with soon as materialized (select statement_timestamp() + interval '1 second' as at)

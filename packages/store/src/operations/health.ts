@@ -7,13 +7,13 @@ import {
 } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 
-/** The sends that are not over yet, by what they wait for. Of accounts that share no senders, `forSender` has none. */
+/** The unfinished sends by what they wait for. `forSender` excludes accounts that use only their own senders. */
 export type WaitingSends = Record<BacklogName, Backlog>;
 
 /**
- * How many sends wait, for what and for how long. Reads every send that is not over: few, as long as all goes well.
+ * Counts the waiting sends and how long they have waited. Reads every unfinished send: few in normal operation.
  *
- * @returns `own`: those that wait for senders of their accounts' own, by account, the oldest first
+ * @returns in `own`, the sends that wait for their accounts' own senders, by account, oldest first
  */
 export async function readWaitingSends(
   database: Connection,
@@ -60,13 +60,13 @@ export async function readWaitingSends(
   };
 }
 
-/** The calls to the provider that ended in one minute, by their outcome. */
+/** The provider calls that ended in one minute, by outcome. */
 export interface AttemptMinute {
   minute: Date;
   outcomes: Partial<Record<AttemptOutcome, number>>;
 }
 
-/** The calls of the last minutes, oldest minute first and without gaps; the last minute is not over yet. */
+/** Returns the calls of the last minutes, oldest minute first, without gaps; the last minute is still running. */
 export async function readAttemptMinutes(database: Connection, minutes: number): Promise<AttemptMinute[]> {
   return database.sql.query<AttemptMinute[]>`
     with counted as (
@@ -86,20 +86,20 @@ export interface ProviderAnswers {
   /** Calls that ended within the span. */
   calls: number;
   accepted: number;
-  /** Failures of the provider itself, and calls without an answer in time. */
+  /** Failures of the provider itself, and calls that timed out. */
   failing: number;
-  /** Refusals of our account, token or template. */
+  /** Rejections of our account, token or template. */
   config: number;
-  /** Refusals of a sender. */
+  /** Rejections of a sender. */
   sender: number;
-  /** From the claim to the answer, with up to half a second of waiting for the permit; null without any answer. */
+  /** From the claim to the response, including up to half a second of waiting for the permit; null without a response. */
   secondsMedian: number | null;
   secondsP95: number | null;
-  /** Since the last call ended, whenever that was; null before the first. */
+  /** Seconds since the last call ended, at any time; null before the first. */
   idleSeconds: number | null;
 }
 
-/** The provider's answers to the calls that ended in the last minutes. */
+/** Returns statistics of the provider's responses to calls that ended in the last minutes. */
 export async function readProviderAnswers(database: Connection, minutes: number): Promise<ProviderAnswers> {
   const [row] = await database.sql.query<[ProviderAnswers & { seconds: [number, number] | null }]>`
     select count(*)::integer as calls, count(*) filter (where outcome = 'accepted')::integer as accepted,
@@ -118,16 +118,16 @@ export async function readProviderAnswers(database: Connection, minutes: number)
 }
 
 export interface ReceiptStatistics {
-  /** Applied within the last minute, and within the last ten. */
+  /** Receipts applied within the last minute and the last ten. */
   lastMinute: number;
   lastTenMinutes: number;
-  /** Reports of the operator's Meta app that are due, but not applied yet. A backlog of an account's own app delays only that account. */
+  /** Due reports of the operator's Meta app. A backlog of an account's own app delays only that account. */
   due: number;
   /** How long the oldest of them has been due; null without one. */
   oldestDueSeconds: number | null;
 }
 
-/** How many receipts were applied, and how many wait for it. */
+/** Counts the applied and the due receipts. */
 export async function readReceiptStatistics(database: Connection): Promise<ReceiptStatistics> {
   const [row] = await database.sql.query<[ReceiptStatistics]>`
     with received as (
@@ -142,7 +142,7 @@ export async function readReceiptStatistics(database: Connection): Promise<Recei
   return row;
 }
 
-/** Connections to the whole server, with all its databases, and the most that it accepts. */
+/** Returns the number of connections to the whole server, in all its databases, and its maximum. */
 export async function readConnectionStatistics(
   database: Connection,
 ): Promise<{ used: number; most: number }> {

@@ -1,10 +1,10 @@
 import {
   isNew,
-  isOfLowQuality,
+  hasLowQuality,
   maskRecipient,
   senderState,
-  standingBlock,
-  stands,
+  activeBlock,
+  isBlocking,
   templateLanguages,
   type Block,
   type BlockedTemplate,
@@ -32,7 +32,7 @@ import { listHeartbeats, type Heartbeat } from './heartbeats.js';
 import { countWorkers } from './processes.js';
 import { readTraffic, type TrafficTotal } from './traffic.js';
 
-/** What PostgreSQL knows about the whole service. Null means that the statement did not finish in time. */
+/** PostgreSQL's facts about the whole service. Null means that the statement did not finish in time. */
 interface StoreHealth {
   connections: { used: number; most: number } | null;
   waiting: WaitingSends | null;
@@ -130,16 +130,19 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
         number: maskRecipient(number),
         state: senderState(blocks, now),
         blocks: currentBlocks(blocks, now).map((block) => blockStatistics(block, sender, known)),
-        hasLowQuality: isOfLowQuality(known?.number ?? {}),
+        hasLowQuality: hasLowQuality(known?.number ?? {}),
       };
     });
 }
 
-/** Returns what keeps a sender from sending, a complete block first. A fault of its business account, which also blocks the sender, is listed once. */
+/**
+ * Returns the blocks that keep a sender from sending, a complete block first. A fault of its business account, which also blocks the
+ * sender, is listed once.
+ */
 function currentBlocks(blocks: readonly Block[], now: Date): Block[] {
-  const main = standingBlock(blocks, now);
+  const main = activeBlock(blocks, now);
   const current = blocks.filter(
-    (block) => block.cause !== 'limit' && (stands(block, now) || block.isConfiguration),
+    (block) => block.cause !== 'limit' && (isBlocking(block, now) || block.isConfiguration),
   );
   const byName = new Map<string, Block>();
   for (const block of main === null ? current : [main, ...current]) {
@@ -166,7 +169,7 @@ function blockStatistics(
   };
 }
 
-/** Returns the template that a block of the provider is about; null if it is not about one language. */
+/** Returns the template that a provider's block is about; null if it is not about one language. */
 function blockedTemplate(
   onlyFor: string,
   since: Date,

@@ -1,18 +1,18 @@
 import type { Connection } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 
-/** The loops of a worker, which run whether there is work or not. */
+/** The loops of a worker, which run even when there is no work. */
 export type LoopName = 'deliver' | 'sweep' | 'breaker' | 'clean_up';
 
-/** When a worker last completed a round of a loop. */
+/** When a worker last completed a run of a loop. */
 export interface Heartbeat {
   loop: LoopName;
   workerId: string;
-  /** Seconds since, by the database's clock. */
+  /** Seconds since then, by the database's clock. */
   secondsAgo: number;
 }
 
-/** Records that a worker just completed a round of a loop. @returns false while the worker has not told yet that it runs */
+/** Records that a worker completed a run of a loop. @returns false if the worker has not reported yet that it runs */
 export async function recordHeartbeat(
   { sql }: Connection,
   loop: LoopName,
@@ -23,7 +23,7 @@ export async function recordHeartbeat(
   return recorded === 1;
 }
 
-/** The last round of each loop of each worker within the last hour, newest first. */
+/** Returns the last run of each loop of each worker within the last hour, newest first. */
 export async function listHeartbeats({ sql }: Connection): Promise<Heartbeat[]> {
   return sql.query<Heartbeat[]>`
     select loop, id as "workerId", extract(epoch from clock_timestamp() - ran_at)::float8 as "secondsAgo"

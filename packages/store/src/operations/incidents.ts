@@ -1,19 +1,19 @@
 import { subjectOf, type Finding } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 
-/** Something that was wrong: a health finding as it was last, from when it was first seen until it was last. */
+/** A problem: its latest health finding, with when it was first and last seen. */
 export interface Incident {
   finding: Finding;
   beganAt: Date;
   seenAt: Date;
 }
 
-/** Notes what is wrong now: what was seen within the last minute goes on, and ends by being noted no more. */
+/** Records the current findings. An incident that was seen within the last minute continues; one that is no longer recorded ends. */
 export async function recordIncidents(database: Database, findings: readonly Finding[]): Promise<void> {
   if (findings.length === 0) return;
   const found = findings.map((finding) => ({ name: finding.name, subject: subjectOf(finding), finding }));
   await database.transaction(async ({ sql }) => {
-    // Two processes that see its beginning at once would note it twice.
+    // Without the lock, two processes that see a problem start at the same time would record it twice.
     await sql.execute`select pg_advisory_xact_lock(hashtextextended('incidents', 0))`;
     await sql.execute`
       with found as (
@@ -31,7 +31,7 @@ export async function recordIncidents(database: Database, findings: readonly Fin
   });
 }
 
-/** What is wrong, or was within the last day, latest first. */
+/** Returns the current incidents and those of the last day, latest first. */
 export async function listIncidents({ sql }: Connection): Promise<Incident[]> {
   return sql.query<Incident[]>`
     select finding, began_at as "beganAt", seen_at as "seenAt" from incidents

@@ -7,16 +7,16 @@ const ONCE_AN_HOUR = { max: 1, seconds: 3_600 };
 export interface Read {
   action: 'account.read' | 'send.read' | 'board.read';
   accountId: string | null;
-  /** The id of the send or of the account, or the part of the board. */
+  /** The id of the send or account, or the part of the queue board. */
   subject: string;
 }
 
 /**
- * Puts into the audit log what somebody of the staff is about to be shown: once an hour for each person and thing, so that a page
- * that reads again every two seconds fills it no further. Reads at the same time wait for the one that is logged. Every read of
- * the command line, whose actor has no id, is logged.
+ * Logs that a staff member is about to see something, once an hour per person and object, so that a page that refreshes every two seconds
+ * adds no more entries. Concurrent reads wait for the one that is logged. Reads from the command line (an actor without an id) are always
+ * logged.
  *
- * @throws when it cannot be logged: then it must not be shown
+ * @throws if the read cannot be logged; the caller must not show the data then
  */
 export async function logRead(database: Database, actor: Actor, read: Read): Promise<void> {
   if (actor.id === null) return logEntry(database, actor, read);

@@ -7,18 +7,18 @@ import { SILENT_SECONDS } from '../migrations/contracts.js';
 import { readMigrations } from '../migrations/migrations.js';
 import { readClock } from './clock.js';
 
-/** How a process tells that it runs, of which release it is, and how far its clock is from the database's. */
+/** Reports that a process runs, with its release and its clock's distance from the database's. */
 export interface Presence {
-  /** New for each process that starts. */
+  /** New for each start of a process. */
   readonly id: string;
-  /** Looks whether this release can work with the schema, and may. @returns why it cannot, or null */
+  /** Checks whether this release can work with the schema. @returns why it cannot, or null */
   check(): Promise<string | null>;
-  /** Tells that the process runs. The first time, it checks before. @returns why it cannot, or null */
+  /** Reports that the process runs. The first call runs `check` before. @returns why it cannot run, or null */
   report(): Promise<string | null>;
   end(): Promise<void>;
 }
 
-/** @param release of this process, X.Y.Z or with its commit X.Y.Z+COMMIT */
+/** Creates the presence of this process. @param release of this process, X.Y.Z or with its commit X.Y.Z+COMMIT */
 export function createPresence(
   database: Database,
   { kind, release }: { kind: RunningProcess['kind']; release: string },
@@ -55,13 +55,13 @@ export function createPresence(
   };
 }
 
-/** Why a release, whose migrations are in this folder, cannot work with the database's schema, in a sentence; null when it can. */
+/** Returns in one sentence why this release, with the migrations in its folder, cannot work with the database's schema; null if it can. */
 export async function findSchemaFault(database: Database, release: string): Promise<string | null> {
   const migrations = (await readMigrations()).map(({ name }) => name);
   return schemaFault({ version: release, migrations }, await readApplied(database));
 }
 
-/** The names of the applied migrations, in their order; none in a database that was never migrated. */
+/** Returns the names of the applied migrations, in order; none for a database that was never migrated. */
 async function readApplied({ sql }: Database): Promise<string[]> {
   try {
     const applied = await sql.query<{ name: string }[]>`
@@ -76,17 +76,17 @@ async function readApplied({ sql }: Database): Promise<string[]> {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** A process that runs, or did within the last hour. */
+/** A process that runs, or ran within the last hour. */
 export interface ProcessSummary extends RunningProcess {
   id: string;
   startedAt: Date;
   seenAt: Date;
   state: 'running' | 'stopped' | 'silent';
-  /** How far its clock was ahead of the database's when it was seen. */
+  /** By how much its clock was ahead of the database's when it was last seen. */
   clockAheadMs: number;
 }
 
-/** The processes of the last hour, those that run first, then the newest first. `silent` ones were killed or cannot reach PostgreSQL. */
+/** Returns the processes of the last hour, running ones first, then newest first. `silent` ones were killed or cannot reach PostgreSQL. */
 export function listProcesses(database: Database): Promise<ProcessSummary[]> {
   return database.sql.query<ProcessSummary[]>`
     select id, kind, release, last_migration as "lastMigration", started_at as "startedAt", seen_at as "seenAt", case
@@ -96,10 +96,10 @@ export function listProcesses(database: Database): Promise<ProcessSummary[]> {
     from processes where seen_at > clock_timestamp() - interval '1 hour' order by state, kind, started_at desc, id`;
 }
 
-/** After this long without a word a worker counts no more: it tells of itself every ten seconds. */
+/** A worker that was silent for this long is not counted: workers report every ten seconds. */
 const WORKER_SILENT_SECONDS = 25;
 
-/** How many workers run. One that stopped counts no more at once, and one that was killed after 25 seconds. */
+/** Counts the running workers. A stopped worker is not counted at once, a killed one after 25 seconds. */
 export async function countWorkers({ sql }: Database): Promise<number> {
   const [row] = await sql.query<[{ count: number }]>`
     select count(*)::integer as count from processes
@@ -107,12 +107,12 @@ export async function countWorkers({ sql }: Database): Promise<number> {
   return row.count;
 }
 
-/** Marks the processes as stopped that nobody has seen since: those of a database that was restored do not run. */
+/** Marks processes that have not been seen since `time` as stopped: the processes in a restored database do not run. */
 export async function endProcessesSeenBefore({ sql }: Connection, time: Date): Promise<void> {
   await sql.execute`update processes set stopped_at = seen_at where stopped_at is null and seen_at < ${time}`;
 }
 
-/** Deletes the processes that were last seen more than an hour ago, but of each release the last one: contracting migrations ask for it. */
+/** Deletes processes that were last seen more than an hour ago, except the last one of each release, which contracting migrations check. */
 export async function deleteOldProcesses(database: Database): Promise<void> {
   await database.sql.execute`
     delete from processes p where seen_at < clock_timestamp() - interval '1 hour'

@@ -1,16 +1,16 @@
 import type { Connection } from '../client/database.js';
 
-/** What a restored database tells of the moment that it holds, and of the live sends that go out again. */
+/** The state of a restored database: how recent it is, and which live sends will be sent again. */
 export interface RestoredState {
-  /** Of its newest row; null when it is empty. What happened later is gone. */
+  /** The time of its newest row; null if it is empty. Everything later is lost. */
   newestAt: Date | null;
-  /** Live sends that are not over, and whose code has not expired. */
+  /** Unfinished live sends with a code that has not expired. */
   waiting: number;
   /** When the last of their codes expires; null without any. */
   lastExpiresAt: Date | null;
 }
 
-/** @param before when the database was first used after it was restored */
+/** Reads the state of a restored database. @param before when the database was first used after it was restored */
 export async function readRestoredState({ sql }: Connection, before: Date): Promise<RestoredState> {
   const [state] = await sql.query<[RestoredState]>`
     select

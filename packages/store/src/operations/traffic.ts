@@ -1,7 +1,7 @@
 import type { RecentTraffic, TrafficCount, TrafficKey } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 
-/** Adds to the counts of the present ten seconds, in one order for everybody: simultaneous processes would wait for each other. */
+/** Adds to the counts of the current ten seconds. All processes write in the same order, so that they cannot deadlock. */
 export async function addTraffic(database: Connection, counts: readonly TrafficCount[]): Promise<void> {
   if (counts.length === 0) return;
   await database.sql.execute`
@@ -13,7 +13,7 @@ export async function addTraffic(database: Connection, counts: readonly TrafficC
     on conflict (began_at, event, country, sender_id, account_id, reason) do update set count = t.count + excluded.count`;
 }
 
-/** Adds the counts of spans that began more than a quarter of an hour ago up in one, of all accounts, so that the sum of all stays. */
+/** Merges the counts of spans older than a quarter of an hour into one, for all accounts; the total does not change. */
 export async function mergeOldTraffic(database: Connection): Promise<void> {
   await database.sql.execute`
     with old as (
@@ -26,10 +26,10 @@ export async function mergeOldTraffic(database: Connection): Promise<void> {
     on conflict (began_at, event, country, sender_id, account_id, reason) do update set count = t.count + excluded.count`;
 }
 
-/** A sum since the first start of the service: it never falls. */
+/** A total since the first start of the service, which never decreases. */
 export type TrafficTotal = Omit<TrafficCount, 'senderId' | 'accountId'>;
 
-/** All counts without their senders and accounts, and those of the last minutes. */
+/** Returns all totals, and the counts of the last minutes. */
 export async function readTraffic(
   database: Connection,
 ): Promise<RecentTraffic & { totals: readonly TrafficTotal[] }> {
@@ -50,10 +50,10 @@ export async function readTraffic(
   };
 }
 
-/** The counts of this process that are not written yet. A process that is killed loses those of the last second. */
+/** Counts of this process that are not written yet. A killed process loses those of the last second. */
 export interface TrafficCounter {
   count(key: TrafficKey): void;
-  /** Adds them to the database's. Keeps them for the next time if that fails. */
+  /** Adds the counts to the database's. Keeps them for the next call if that fails. */
   flush(database: Connection): Promise<void>;
 }
 

@@ -8,16 +8,16 @@ import type { MemberRole } from '../users/members.js';
 export interface FoundAccount extends Account {
   createdAt: Date;
   sendsCreated: number;
-  /** Whether a hold on the account is in force. */
+  /** Whether there is an active hold on the account. */
   held: boolean;
 }
 
-/** The longest name. */
+/** The longest search text. */
 const TEXT_LENGTH_MAX = 200;
 
 /**
- * Accounts, newest first: the one with this id; those whose name has, for each word of the text, a word that begins with it; or all
- * for an empty text. `before` is the id of the last account of the page before.
+ * Returns accounts, newest first: the one with this id; those with a name that has, for each word of the text, a word that starts with it;
+ * or all for an empty text. `before` is the id of the last account of the previous page.
  */
 export async function searchAccounts(
   database: Connection,
@@ -37,7 +37,7 @@ function matching(text: string): Prisma.Sql {
   if (isId(text)) return Prisma.sql`a.id = ${text}::uuid`;
   // PostgreSQL stores no NUL.
   const words = text.replaceAll('\0', ' ').slice(0, TEXT_LENGTH_MAX);
-  // The array is built once, from the index of words. Given a join, the planner would read all names from the newest account on.
+  // The array is computed once, from the index of words. With a join, the planner would read all names, starting with the newest account.
   return Prisma.sql`a.id = any(array(
     select w.id from accounts w where array_to_tsvector(name_words(w.name)) @@ (
       select string_agg(quote_literal(word) || ':*', ' & ')::tsquery from unnest(name_words(${words})) word
@@ -45,19 +45,19 @@ function matching(text: string): Prisma.Sql {
   ))`;
 }
 
-/** An account and what belongs to it, for operators: never its sends or their recipients. */
+/** An account with its related objects, for operators; without sends and recipients. */
 export interface AccountDetails extends FoundAccount {
-  /** Null: the setting. */
+  /** Null for the setting. */
   ownRatePerMinute: number | null;
   /** Oldest first, like the members. */
   applications: ApplicationSummary[];
   members: { id: string; name: string; role: MemberRole }[];
 }
 
-/** Members at the most. */
+/** The most members in a list. */
 const LIST_LENGTH_MAX = 100;
 
-/** An account's details, or null when there is no such account. */
+/** Returns an account's details, or null if the account does not exist. */
 export async function findAccountDetails(database: Database, id: string): Promise<AccountDetails | null> {
   const [[found], own, applications] = await Promise.all([
     searchAccounts(database, { text: id, limit: 1 }),

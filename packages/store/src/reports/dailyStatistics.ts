@@ -1,19 +1,19 @@
 import { addCounts, countTimes, NO_COUNTRY, TIME_BOUNDS } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { timeOf } from '../client/ids.js';
+import { readIdTime } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 
 const DAY_MS = 86_400_000;
 /**
- * So many days after its end a day changes no more: codes live for 90 minutes at the most, and the provider repeats a receipt for seven
- * days. A receipt that comes still later changes its send, and no statistics.
+ * A day is final this many days after its end: codes are active for at most 90 minutes, and the provider repeats a receipt for seven days.
+ * A later receipt changes its send, but not the statistics.
  */
 export const FINAL_AFTER_DAYS = 8;
-/** Sends that are read at once: a day of many takes longer than a statement may. */
+/** How many sends are read at once. A busy day would exceed the statement time-out. */
 const PART = 50_000;
-const FOLD_MS_MAX = 600_000;
+const AGGREGATION_MS_MAX = 600_000;
 
-/** What sends are counted by: columns of the table, each with the condition of a send that counts. */
+/** The counted columns of the table, each with the condition for a send to be counted. */
 const COUNTS = {
   created: 'true',
   sent: 'sent_at is not null',
@@ -29,11 +29,11 @@ const COUNTS = {
 };
 export type Count = keyof typeof COUNTS;
 
-const bucketsOf = (time: string): Prisma.Sql => Prisma.sql`
+const countBuckets = (time: string): Prisma.Sql => Prisma.sql`
   array_agg(width_bucket(date_part('epoch', ${Prisma.raw(time)} - created_at), ${[...TIME_BOUNDS]}::float8[]))
     filter (where ${Prisma.raw(time)} is not null)`;
-const DELIVERY_TIMES = bucketsOf('delivered_at');
-const VERIFICATION_TIMES = bucketsOf('verified_at');
+const DELIVERY_TIMES = countBuckets('delivered_at');
+const VERIFICATION_TIMES = countBuckets('verified_at');
 const PRICES = Prisma.sql`
   array_agg((pricing ->> 'category') || case when (pricing ->> 'billable')::boolean then ' billable' else ' free' end)
     filter (where pricing is not null)`;
@@ -41,25 +41,25 @@ const PRICES = Prisma.sql`
 /** The sends of an application to a country in a language. */
 export interface Cell {
   application: string;
-  /** `NO_COUNTRY` for numbers of none. */
+  /** `NO_COUNTRY` for numbers without a country. */
   country: string;
   locale: string;
 }
 
-/** What `countSends` answers for each cell. */
+/** The result of `countSends` for each cell. */
 export interface CountedSends extends Cell {
-  /** As they were asked for. */
+  /** In the requested order. */
   counts: number[];
-  /** The bucket of the time of each that was delivered; null for none. */
+  /** The bucket of each delivery time; null without deliveries. */
   delivery_times: number[] | null;
 }
 
 /**
- * Counts `sends`, rows of the table of which each stands for `n` of them, by their cells.
+ * Returns SQL that counts `sends` by cell. Each row of `sends` stands for `n` sends.
  *
  * @param names of the counts
- * @param more columns of the answer, of all sends of a cell
- * @param by a further column of `sends` that divides the cells
+ * @param more columns of the result, over all sends of a cell
+ * @param by another column of `sends` to group by
  */
 export function countSends(
   sends: Prisma.Sql,
@@ -74,25 +74,25 @@ export function countSends(
     from (${sends}) s group by 1, 2, 3 ${by === undefined ? Prisma.empty : Prisma.raw(`, ${by}`)}`;
 }
 
-/** Up to which time all sends are counted in the table, by their ids; the others are counted by `countSends`. */
+/** Returns the time up to which all sends, by their ids, are in the table. `countSends` counts the others. */
 export async function countedUntil({ sql }: Pick<Database, 'sql'>): Promise<Date> {
   const [{ position }] = await sql.query<[{ position: string }]>`
     select position from cursors where name = 'statistics'`;
-  return timeOf(position);
+  return readIdTime(position);
 }
 
 /**
- * Counts the days that changed all that they can, oldest first, each once, and never if it is cut off. Leaves a day to another caller who
- * is at it. While a send of a day or a receipt of one waits, the day and those after it wait too.
+ * Aggregates the days that are final, oldest first, each exactly once even if interrupted. Skips a day that another caller is aggregating.
+ * Does not aggregate a day, or any later day, while one of its sends or receipts is still pending.
  *
- * @param signal ends it after the day at hand
+ * @param signal ends the run after the current day
  */
-export async function foldDays(database: Database, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && (await foldDay(database)));
+export async function aggregateDays(database: Database, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await aggregateDay(database)));
 }
 
-/** @returns whether there may be another one */
-async function foldDay(database: Database): Promise<boolean> {
+/** Aggregates the next day. @returns whether there may be another one */
+async function aggregateDay(database: Database): Promise<boolean> {
   return database.transaction(
     async ({ sql }) => {
       const [first] = await sql.query<{ id: string; cutoff: Date }[]>`
@@ -100,7 +100,7 @@ async function foldDay(database: Database): Promise<boolean> {
         select s.id, statement_timestamp() - make_interval(days => ${FINAL_AFTER_DAYS}::integer) as cutoff
         from cursor c cross join lateral (select id from sends where id >= c.position order by id limit 1) s`;
       if (first === undefined) return false;
-      const day = new Date(Math.floor(timeOf(first.id).getTime() / DAY_MS) * DAY_MS);
+      const day = new Date(Math.floor(readIdTime(first.id).getTime() / DAY_MS) * DAY_MS);
       const end = new Date(day.getTime() + DAY_MS);
       if (end > first.cutoff) return false;
       const afterDay = Prisma.sql`first_id_at(${end}::timestamptz)`;
@@ -134,7 +134,7 @@ async function foldDay(database: Database): Promise<boolean> {
       await sql.execute`update cursors set position = ${afterDay} where name = 'statistics'`;
       return true;
     },
-    { timeout: FOLD_MS_MAX },
+    { timeout: AGGREGATION_MS_MAX },
   );
 }
 
@@ -171,7 +171,7 @@ function addTo(rows: Map<string, FoldedCell>, { application, country, locale, ..
   for (const price of part.prices ?? []) row.prices[price] = (row.prices[price] ?? 0) + 1;
 }
 
-/** Deletes what is counted of an account in the table, after its sends: a day that is under way may still have some of them. */
+/** Deletes an account's rows of the table, after its sends. A day that is being aggregated may still contain some of them. */
 export async function deleteDailyStatistics(database: Database, accountId: string): Promise<void> {
   await database.transaction(async ({ sql }) => {
     await sql.execute`select from cursors where name = 'statistics' for update`;

@@ -1,16 +1,16 @@
 import type { Mode } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 
-/** How often people said that they did not request a code of an application, by country. */
+/** How often recipients reported that they did not request a code of an application, by country. */
 export interface DenialCount {
   applicationId: string;
   name: string;
-  /** ISO 3166; null for numbers of no country. */
+  /** ISO 3166; null for numbers without a country. */
   country: string | null;
   denials: number;
 }
 
-/** The denials to count: of all applications, unless one or a mode is named. */
+/** Which denials to count: of all applications, unless an application or a mode is given. */
 export interface DenialQuestion {
   /** Inclusive; `to` is exclusive. */
   from: Date;
@@ -19,7 +19,7 @@ export interface DenialQuestion {
   mode?: Mode;
 }
 
-/** Counts an account's denials that were received in a span, most first. */
+/** Counts an account's denials received in a period, most first. */
 export async function countDenials(
   database: Database,
   accountId: string,

@@ -27,5 +27,5 @@ export { listSends, type SendFilter, type SendPage } from './sendList.js';
 export { readSenderActivity, type SenderActivity } from './senderActivity.js';
 export type { SendSummary } from './sendSummary.js';
 export { InvalidCursor, type Page } from './pages.js';
-export { foldDays } from './dailyStatistics.js';
-export { timelineOf, type TimelineEvent } from './sendTimeline.js';
+export { aggregateDays } from './dailyStatistics.js';
+export { buildTimeline, type TimelineEvent } from './sendTimeline.js';

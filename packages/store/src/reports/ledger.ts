@@ -1,26 +1,26 @@
 import type { UnitBucket } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { cursorOf, readCursor, type Page } from './pages.js';
+import { encodeCursor, decodeCursor, type Page } from './pages.js';
 
 export type LedgerKind = 'granted' | 'reserved' | 'returned' | 'reclaimed' | 'expired';
 
 /**
- * Units that were granted to an account, reserved for a send, returned after a failure, reclaimed because the code of the failed send was
- * verified, or expired.
+ * Units granted to an account, reserved for a send, returned after a failure, reclaimed because the failed send's code was verified, or
+ * expired.
  */
 export interface LedgerEntry {
   id: string;
-  /** The send that the unit was reserved for. */
+  /** The send for which the unit was reserved. */
   sendId: string | null;
   kind: LedgerKind;
   bucket: UnitBucket;
   /** Negative if reserved, reclaimed or expired. */
   change: number;
   reason: string | null;
-  /** Of a grant. */
+  /** For a grant. */
   reference: string | null;
-  /** When what is left of a grant expires; of what expired, when it did. */
+  /** For a grant, when the rest of it expires; for expired units, when they expired. */
   expiresAt: Date | null;
   at: Date;
   /** The account's balance after this entry. */
@@ -29,22 +29,22 @@ export interface LedgerEntry {
 
 export interface LedgerPage {
   entries: LedgerEntry[];
-  /** The cursor of the next page; null at the end. A page of one kind may have one although it is not full, as with sends. */
+  /** The cursor of the next page; null at the end. A page of one kind may have one even if it is not full, as in the list of sends. */
   next: string | null;
 }
 
-/** What an entry of `ledger_entries` adds to its bucket. */
+/** The change of a bucket by an entry of `ledger_entries`. */
 const CHANGE = Prisma.sql`case when kind in ('reserved', 'reclaimed', 'expired') then -units else units end`;
 
-/** Entries that are read for one page of one kind, at the most. */
+/** The most entries that are read for one page of one kind. */
 const SCANNED_MAX = 100_000;
-/** Above every id. */
+/** Greater than every id. */
 const NEWEST = 2n ** 63n - 1n;
 
 /**
- * An account's ledger, newest first, with the balance after each entry: the account's balance now, less all later entries. Every entry
- * gets its id under the account's lock, so that none ever appears below one that was read, and a cursor can carry the balance at its
- * position: a late page sums up no more than an early one.
+ * Returns an account's ledger, newest first, with the balance after each entry: the current balance minus all later entries. Every entry
+ * gets its id under the account's lock, so no entry appears later below one that was read. A cursor carries the balance at its position, so
+ * a late page costs no more than an early one.
  *
  * @throws InvalidCursor
  */
@@ -53,7 +53,7 @@ export async function listLedger(
   accountId: string,
   { limit, before, kind }: Page & { kind?: LedgerKind },
 ): Promise<LedgerPage> {
-  const [id, freeQuota, credits] = before === undefined ? [] : readCursor(before, 3);
+  const [id, freeQuota, credits] = before === undefined ? [] : decodeCursor(before, 3);
   const account = Prisma.sql`from accounts where id = ${accountId}::uuid`;
   const rows = await database.sql.query<LedgerRow[]>`
     select id, send_id as "sendId", kind, bucket, change, reason, reference, expires_at as "expiresAt", created_at as at, position,
@@ -65,8 +65,8 @@ export async function listLedger(
         coalesce(sum(change) filter (where bucket = 'credit') over later, 0)::bigint as later_credits
       from (
         select e.*, ${CHANGE} as change from ledger_entries e
-        -- This account's alone, written so that only the index by account gives the order: a planner that takes the account for a large
-        -- one would walk through all accounts' entries, newest first.
+        -- This condition selects only this account's entries, written so that only the index by account gives the order. If the planner
+        -- takes the account for a large one, it would otherwise read all accounts' entries, newest first.
         where (e.account_id, e.id) < (${accountId}::uuid, ${id ?? NEWEST}::bigint) and e.account_id >= ${accountId}::uuid
         order by e.account_id desc, e.id desc limit ${SCANNED_MAX}
       ) l
@@ -78,7 +78,7 @@ export async function listLedger(
   const last =
     wanted.length > limit ? wanted[limit - 1] : rows.find((row) => Number(row.position) === SCANNED_MAX);
   return {
-    entries: wanted.slice(0, limit).map(entryOf),
+    entries: wanted.slice(0, limit).map(toEntry),
     next: last === undefined ? null : cursorAfter(last),
   };
 }
@@ -90,14 +90,14 @@ interface LedgerRow extends Omit<LedgerEntry, 'id' | 'balance'> {
   credits: bigint;
 }
 
-/** The cursor after a row: its id, and the account's balance before it. */
+/** Returns the cursor after a row: its id, and the account's balance before it. */
 function cursorAfter({ id, bucket, change, freeQuota, credits }: LedgerRow): string {
   return bucket === 'free_quota'
-    ? cursorOf(id, freeQuota - BigInt(change), credits)
-    : cursorOf(id, freeQuota, credits - BigInt(change));
+    ? encodeCursor(id, freeQuota - BigInt(change), credits)
+    : encodeCursor(id, freeQuota, credits - BigInt(change));
 }
 
-const entryOf = ({ id, position: _position, freeQuota, credits, ...entry }: LedgerRow): LedgerEntry => ({
+const toEntry = ({ id, position: _position, freeQuota, credits, ...entry }: LedgerRow): LedgerEntry => ({
   id: String(id),
   ...entry,
   balance: { freeQuota: Number(freeQuota), credits: Number(credits) },
@@ -107,13 +107,13 @@ const entryOf = ({ id, position: _position, freeQuota, credits, ...entry }: Ledg
 export interface Balance {
   freeQuota: number;
   credits: number;
-  /** Of the credits, those that expire if they are not used, by when they do. */
+  /** The credits that will expire if they are not used, by time of expiry. */
   expiring: { at: Date; units: number }[];
   /** In both modes. */
   sendsCreated: number;
 }
 
-/** An account's balance, or null when there is no such account. */
+/** Returns an account's balance, or null if the account does not exist. */
 export async function findBalance(database: Database, accountId: string): Promise<Balance | null> {
   const [row] = await database.sql.query<
     (Omit<Balance, 'expiring'> & { expiring: { at: string; units: number }[] })[]
@@ -131,7 +131,7 @@ export async function findBalance(database: Database, accountId: string): Promis
 /** Units of both buckets. */
 export type Units = Record<UnitBucket, number>;
 
-/** What happened to an account's units between two times: opening + granted - reserved + returned - reclaimed - expired = closing. */
+/** The changes of an account's units between two times: opening + granted - reserved + returned - reclaimed - expired = closing. */
 export interface Statement {
   opening: Units;
   granted: Units;
@@ -152,10 +152,10 @@ export interface Statement {
 }
 
 /**
- * An account's statement from one time until before another. Goes back from now, some entries at a time, so that a statement of any size takes
- * no long statement; entries of the meantime are not among those that it reads.
+ * Returns an account's statement from one time up to, but not including, another. Reads backward from now in parts, so that no statement is
+ * long, whatever the size. Entries written meanwhile are not read.
  *
- * @returns null when there is no such account
+ * @returns null if the account does not exist
  */
 export async function readStatement(
   database: Database,
@@ -189,7 +189,7 @@ export async function readStatement(
       if (isLater) later[bucket] += change;
       else changes[kind][bucket] += units;
       net[bucket] += isLater ? 0 : change;
-      grants.push(...granted.map(grantOf));
+      grants.push(...granted.map(toGrant));
     }
     before = rows[0]?.next ?? null;
   }
@@ -206,7 +206,7 @@ export async function readStatement(
 interface StatementRow {
   kind: LedgerKind;
   bucket: UnitBucket;
-  /** Of after the statement's time. */
+  /** Whether it is later than the statement. */
   is_later: boolean;
   units: number;
   change: number;
@@ -219,13 +219,13 @@ type GrantRow = Omit<Statement['grants'][number], 'at' | 'expiresAt'> & {
   expiresAt: string | null;
 };
 
-const grantOf = ({ at, expiresAt, ...grant }: GrantRow): Statement['grants'][number] => ({
+const toGrant = ({ at, expiresAt, ...grant }: GrantRow): Statement['grants'][number] => ({
   ...grant,
   at: new Date(at),
   expiresAt: expiresAt === null ? null : new Date(expiresAt),
 });
 
-/** What does not agree with the ledger: an account's balance, or a live send's reservation or return. */
+/** A disagreement with the ledger: an account's balance, or a live send's reservation or refund. */
 export type LedgerFault =
   | { accountId: string; bucket: UnitBucket; balance: number; ledger: number }
   | {
@@ -238,10 +238,11 @@ export type LedgerFault =
     };
 
 /**
- * Checks the whole ledger as it is at one moment: each balance is the sum of its entries, and each live send that is kept has one reservation
- * from its bucket. A failed send holds no unit, unless its code was verified and a message may have arrived; any other send holds one. Reads every row, so the database needs a statement time of minutes where there are many.
+ * Checks the whole ledger in one snapshot: each balance must be the sum of its entries, and each stored live send must have one reservation
+ * from its bucket. A failed send holds no unit, unless its code was verified and a message may have arrived; any other send holds one.
+ * Reads every row, so a large database needs a statement time-out of minutes.
  *
- * @returns how many accounts and entries there are, and the first faults
+ * @returns the numbers of accounts and entries, and the first faults
  */
 export async function verifyLedger(
   database: Database,

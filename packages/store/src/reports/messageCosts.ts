@@ -1,27 +1,27 @@
 import type { Database } from '../client/database.js';
 import { OPERATOR } from '../sends/receipts.js';
 
-/** The delivered messages of a day (UTC) to a country that the provider prices alike, beside what customers paid for them. */
+/** The delivered messages of a day (UTC) to a country with the same price category, and the units that customers paid for them. */
 export interface MessageCost {
   /** `2026-11-23`. */
   day: string;
-  /** `NO_COUNTRY` for numbers of no country. */
+  /** `NO_COUNTRY` for numbers without a country. */
   country: string;
-  /** The provider's words: `authentication`, `regular`, `PMP` for example. */
+  /** The provider's terms, for example `authentication`, `regular`, `PMP`. */
   category: string;
   type: string;
   /** Whether the provider charges for them. */
   billable: boolean;
   pricingModel: string;
-  /** The account whose sender it was, which the provider charges; null: it charges the operator. */
+  /** The owner of the sender, charged by the provider; null if it charges the operator. */
   accountId: string | null;
   messages: number;
-  /** Those of sends that took a free send or a credit. */
+  /** How many of the messages used a free send or a credit. */
   freeSends: number;
   credits: number;
 }
 
-/** What the messages of the last days (UTC, today included) cost, newest day first. */
+/** Returns the costs of the messages of the last days (UTC, including today), newest day first. */
 export async function listMessageCosts(database: Database, days: number): Promise<MessageCost[]> {
   return database.sql.query<MessageCost[]>`
     select to_char(day, 'YYYY-MM-DD') as day, country, category, type, billable, pricing_model as "pricingModel",
@@ -36,20 +36,20 @@ export interface MonthlyCost {
   month: string;
   country: string;
   messages: number;
-  /** Those that the provider charges for. */
+  /** The messages that the provider charges for. */
   charged: number;
-  /** Of one message, in the currency of the prices; null where the operator has set none. */
+  /** The price of one message, in the currency of the prices; null if the operator has set none. */
   price: number | null;
-  /** Of all that are charged; null where there are some and no price. */
+  /** The price of all charged messages; null if there are some but no price. */
   amount: number | null;
   freeSends: number;
   credits: number;
 }
 
 /**
- * What the messages of the last months (this one included) cost, newest month first, then what costs most.
+ * Returns the costs of the messages of the last months, including this one: newest month first, then the most expensive.
  *
- * @param payer the account whose senders' messages these are, or `OPERATOR`: those by senders of no account. Prices are the operator's
+ * @param payer the owner of the senders that sent the messages, or `OPERATOR` for senders without an account. Prices are the operator's
  */
 export async function listMonthlyCosts(
   { sql }: Database,

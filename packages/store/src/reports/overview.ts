@@ -12,21 +12,21 @@ import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { countedUntil, countSends, type Cell, type CountedSends } from './dailyStatistics.js';
 
-/** The sends that an overview covers, and its buckets. */
+/** Which sends an overview covers, and its buckets. */
 export interface OverviewQuestion {
   /** Inclusive; `to` is exclusive. */
   from: Date;
   to: Date;
   applicationId?: string;
-  /** Left out: both. */
+  /** Omitted: both. */
   mode?: Mode;
   locale?: Locale;
   bucket: 'hour' | 'day';
-  /** An IANA name, which decides when days and hours begin. PostgreSQL never sees it: its catalog may lack the name. */
+  /** An IANA name that defines when days and hours start. It is never sent to PostgreSQL, which may not know it. */
   timeZone: string;
 }
 
-/** What became of sends. Shares are of `sends`, 0 to 1, and null without any; times are null where there are none. */
+/** Statistics of sends. Shares are of `sends`, from 0 to 1, and null without sends; times are null if there are none. */
 export interface SendStatistics {
   sends: number;
   delivered: number;
@@ -35,43 +35,44 @@ export interface SendStatistics {
   deliveredShare: number | null;
   verifiedShare: number | null;
   failedShare: number | null;
-  /** Seconds from the creation to the delivery, to within 9%. */
+  /** Seconds from creation to delivery, accurate to 9%. */
   deliverySecondsMedian: number | null;
   deliverySecondsP95: number | null;
 }
 
 export interface Overview {
-  /** Of the sends whose days are not counted yet, one in this many was read; null: all were. */
+  /** One in this many sends of the days that are not aggregated yet was read; null if all were. */
   sampled: number | null;
   totals: SendStatistics;
-  /** Each hour or day of the span, without gaps; the first and the last may be partial. */
+  /** Each hour or day of the period, without gaps; the first and the last may be partial. */
   series: (SendStatistics & { start: Date })[];
   /** The applications with sends, most sends first. */
   applications: (SendStatistics & { applicationId: string; name: string; mode: Mode })[];
   locales: (SendStatistics & { locale: Locale })[];
-  /** The countries with sends (`NO_COUNTRY` for numbers of none), most sends first. */
+  /** The countries with sends (`NO_COUNTRY` for numbers without a country), most sends first. */
   countries: (SendStatistics & { country: string })[];
-  /** Why sends failed, the most frequent reason first. */
+  /** The reasons of failures, most frequent first. */
   failures: { reason: FailureReason; sends: number }[];
-  /** Failed sends whose code was verified: their messages had arrived. */
+  /** Failed sends with a verified code, which shows that their messages had arrived. */
   failedVerified: number;
 }
 
 const DAY_MS = 86_400_000;
-/** Up to this many sends are all read, in one walk along the index. */
+/** Up to this number of sends are all read, in one index scan. */
 const ALL_MAX = 40_000;
-/** Of more sends, this many at the most are read, one in k, each by a look-up: no overview takes longer than one of `ALL_MAX` sends. */
+/** The most sends that are read from a larger number, one in k, each by a look-up. No overview takes longer than one of `ALL_MAX` sends. */
 const SAMPLE_MAX = 20_000;
 const BUCKETS_MAX = 1_000;
 const BUCKET_MS = { hour: 3_600_000, day: DAY_MS } as const;
 
 /**
- * The statistics of an account's sends of a span. Buckets of days take the days that are counted from their table, each whole, where its
- * noon (UTC) lies, and so read no sends but those of the last days. Of more than `ALL_MAX` of these, the first of each of many equal spans stands
- * for all in it: a bucket's count is exact to within one such span, and shares and times to within a percent.
+ * Returns the statistics of an account's sends in a period. Buckets of days use the aggregated days, each assigned to the bucket that
+ * contains its noon (UTC), so only the sends of the last days are read. If these are more than `ALL_MAX`, they are divided into equal
+ * spans, and the first send of each span stands for all sends in it: a bucket's count is exact to within one span, and shares and times to
+ * within one percent.
  *
  * @throws RangeError for more than a thousand buckets
- * @throws UnknownTimeZone, of `domain`
+ * @throws UnknownTimeZone, from `domain`
  */
 export async function overview(
   database: Database,
@@ -80,19 +81,21 @@ export async function overview(
 ): Promise<Overview> {
   const { from, to, bucket } = question;
   if ((to.getTime() - from.getTime()) / BUCKET_MS[bucket] > BUCKETS_MAX)
-    throw new RangeError(`an overview has ${BUCKETS_MAX} buckets at the most`);
+    throw new RangeError(
+      `an overview has at most ${BUCKETS_MAX} buckets: choose a shorter period or longer buckets`,
+    );
   const starts = bucketStarts(bucket, question, question.timeZone);
-  // A day that is counted between the statements is read from its sends: they stay for weeks.
+  // A day that is aggregated between the two statements is read from its sends, which are stored for weeks.
   const until = await countedUntil(database);
   const openFrom = bucket === 'day' && from < until ? until : from;
   const [read, days] = await Promise.all([
     readOpen(database, accountId, question, openFrom, starts),
     openFrom === until ? readCounted(database, accountId, question, until) : [],
   ]);
-  return overviewOf(starts, read, days);
+  return buildOverview(starts, read, days);
 }
 
-/** What an overview shows of sends. Counts have this order, and the delivery times by bucket behind them. */
+/** The counts in an overview. Rows have them in this order, followed by the delivery times by bucket. */
 const SHOWN = ['created', 'delivered', 'verified', 'failed_verified', ...FAILURE_REASONS] as const;
 
 interface OpenSends {
@@ -106,7 +109,7 @@ const isWanted = (accountId: string, { applicationId, mode }: OverviewQuestion):
   ${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
   ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
 
-/** The applications, and the sends from a time on by bucket and cell. */
+/** Reads the applications, and the sends since `from` by bucket and cell. */
 async function readOpen(
   database: Database,
   accountId: string,
@@ -140,12 +143,12 @@ async function readOpen(
   return row;
 }
 
-/** The counted days of a cell: of each, as an array of PostgreSQL, its number since 1970 and then its counts. */
+/** The aggregated days of a cell: for each, a PostgreSQL array of its number since 1970 and its counts. */
 interface CountedDays extends Cell {
   days: string;
 }
 
-/** The cells of the counted days whose noon lies in the span. */
+/** Reads the cells of the aggregated days that have their noon in the period. */
 async function readCounted(
   { sql }: Database,
   accountId: string,
@@ -166,17 +169,17 @@ async function readCounted(
     group by 1, 2, 3`;
 }
 
-/** The oldest or newest send of an application `a` in the span. */
+/** Returns SQL for the oldest or newest send of an application `a` in the period. */
 const edge = (order: 'asc' | 'desc', from: Date, to: Date): Prisma.Sql => Prisma.sql`
   select s.application_number from sends s where s.application_id = a.id and ${within(from, to)} order by s.id ${Prisma.raw(order)} limit 1`;
 
-/** By the time of the request, which the id of a send `s` begins with: the index is in its order. */
+/** Returns SQL for whether a send `s` was requested in the period. The id starts with the time, so the index is in this order. */
 const within = (from: Date, to: Date): Prisma.Sql =>
   Prisma.sql`s.id >= first_id_at(${from}::timestamptz) and s.id < first_id_at(${to}::timestamptz)`;
 
 /**
- * The sends of an application `scope`: all of them, or the first of each of as many equal spans as there are to be samples, each for as
- * many as follow until the next. Not joins: each part is a walk along the index.
+ * Returns SQL for the sends of an application `scope`: all of them, or the first of each of as many equal spans as samples, each standing
+ * for all sends up to the next. There is no join: each part is an index scan.
  */
 const readSends = (from: Date, to: Date): Prisma.Sql => Prisma.sql`
   (select s.*, 1::bigint as stands_for from sends s where step.k = 1 and s.application_id = scope.id and ${within(from, to)} order by s.id)
@@ -193,7 +196,7 @@ const readSends = (from: Date, to: Date): Prisma.Sql => Prisma.sql`
       ) s
     ) s where step.k > 1)`;
 
-function overviewOf(starts: readonly Date[], read: OpenSends, counted: readonly CountedDays[]): Overview {
+function buildOverview(starts: readonly Date[], read: OpenSends, counted: readonly CountedDays[]): Overview {
   const series = starts.map((): number[] => []);
   const cells = new Map<string, Cell & { counts: number[] }>();
   const add = ({ application, country, locale }: Cell, bucket: number, counts: readonly number[]): void => {
@@ -205,7 +208,7 @@ function overviewOf(starts: readonly Date[], read: OpenSends, counted: readonly 
   };
   for (const row of read.sends ?? []) {
     const times = countTimes(row.delivery_times ?? []).map((count) => count * Number(read.k));
-    // Clocks differ: a send may be made before the first bucket by its time, and in it by its id.
+    // Clocks differ: a send may be earlier than the first bucket by its time, and within it by its id.
     add(row, Math.max(0, row.bucket - 1), [...row.counts, ...times]);
   }
   const bucketAt = new Map<number, number>();
@@ -225,25 +228,25 @@ function overviewOf(starts: readonly Date[], read: OpenSends, counted: readonly 
       found.set(by(cell), counts);
       addCounts(counts, cell.counts);
     }
-    // Of equal ones, the order must not follow which day was counted when.
+    // The order of equal counts must not depend on when a day was aggregated.
     return [...found].toSorted(([one, [a]], [other, [b]]) => b! - a! || (one < other ? -1 : 1));
   };
   const total = groups(() => '')[0]?.[1] ?? [];
   return {
     sampled: read.k === 1n ? null : Number(read.k),
-    totals: statisticsOf(total),
-    series: series.map((counts, n) => ({ start: starts[n]!, ...statisticsOf(counts) })),
+    totals: toStatistics(total),
+    series: series.map((counts, n) => ({ start: starts[n]!, ...toStatistics(counts) })),
     applications: groups(({ application }) => application).map(([applicationId, counts]) => {
       const { name, mode } = read.applications.find(({ id }) => id === applicationId)!;
-      return { applicationId, name, mode, ...statisticsOf(counts) };
+      return { applicationId, name, mode, ...toStatistics(counts) };
     }),
     locales: groups(({ locale }) => locale).map(([locale, counts]) => ({
       locale: locale as Locale,
-      ...statisticsOf(counts),
+      ...toStatistics(counts),
     })),
     countries: groups(({ country }) => country).map(([country, counts]) => ({
       country,
-      ...statisticsOf(counts),
+      ...toStatistics(counts),
     })),
     failures: FAILURE_REASONS.map((reason) => ({ reason, sends: total[SHOWN.indexOf(reason)] ?? 0 }))
       .filter(({ sends }) => sends > 0)
@@ -252,22 +255,22 @@ function overviewOf(starts: readonly Date[], read: OpenSends, counted: readonly 
   };
 }
 
-function statisticsOf(counts: readonly number[]): SendStatistics {
+function toStatistics(counts: readonly number[]): SendStatistics {
   const [sends = 0, delivered = 0, verified = 0, _failedVerified, ...failures] = counts.slice(
     0,
     SHOWN.length,
   );
   const times = counts.slice(SHOWN.length);
   const failed = failures.reduce((sum, count) => sum + count, 0);
-  const shareOf = (part: number): number | null => (sends === 0 ? null : part / sends);
+  const toShare = (part: number): number | null => (sends === 0 ? null : part / sends);
   return {
     sends,
     delivered,
     verified,
     failed,
-    deliveredShare: shareOf(delivered),
-    verifiedShare: shareOf(verified),
-    failedShare: shareOf(failed),
+    deliveredShare: toShare(delivered),
+    verifiedShare: toShare(verified),
+    failedShare: toShare(failed),
     deliverySecondsMedian: secondsWithin(0.5, times),
     deliverySecondsP95: secondsWithin(0.95, times),
   };

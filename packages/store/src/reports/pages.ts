@@ -1,24 +1,24 @@
 /** One page of a list that is read by cursor. */
 export interface Page {
   limit: number;
-  /** The `next` of the page before this one. */
+  /** The `next` of the previous page. */
   before?: string;
 }
 
-/** The text is no cursor that the list could have given out. */
+/** The text is not a cursor that the list could have returned. */
 export class InvalidCursor extends Error {
   constructor() {
     super('not a cursor of this list');
   }
 }
 
-/** A cursor: whole numbers as one opaque text. */
-export function cursorOf(...numbers: (bigint | number)[]): string {
+/** Returns a cursor: whole numbers as one opaque text. */
+export function encodeCursor(...numbers: (bigint | number)[]): string {
   return Buffer.from(numbers.join('.')).toString('base64url');
 }
 
-/** The numbers of a cursor. @throws InvalidCursor unless it holds `count` of them */
-export function readCursor(cursor: string, count: number): bigint[] {
+/** Returns the numbers of a cursor. @throws InvalidCursor unless it has `count` of them */
+export function decodeCursor(cursor: string, count: number): bigint[] {
   const parts = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
   if (parts.length !== count || !parts.every((part) => /^-?[0-9]{1,18}$/.test(part)))
     throw new InvalidCursor();

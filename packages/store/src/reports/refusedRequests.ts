@@ -12,22 +12,22 @@ export interface ListedRefusedRequest {
   detail: string;
   fields: string[];
   count: number;
-  /** Null for a tryout, whose key ended with it. */
+  /** Null for a call from the page Try it: its key was deleted afterwards. */
   keyHint: string | null;
   applicationId: string;
   applicationName: string;
 }
 
-/** What names refused requests: either of these. */
+/** Finds refused requests by either of these. */
 export interface RefusedRequestSearch {
   requestId: string | null;
   idempotencyKeyHashes: readonly Uint8Array[];
 }
 
-/** Which refused requests of an account; a field that is left out restricts nothing. */
+/** Which refused requests of an account to list; an omitted field restricts nothing. */
 export interface RefusedRequestFilter {
   applicationId?: string | undefined;
-  /** Those of the last hours. */
+  /** Only those of the last hours. */
   hours?: number | undefined;
   code?: string | undefined;
   detail?: string | undefined;
@@ -41,7 +41,10 @@ export interface RefusedRequestPage {
   next: string | null;
 }
 
-/** An account's refused requests, newest first. `before` is the `next` of the page before: where it was deleted, the list ends. */
+/**
+ * Returns an account's refused requests, newest first. `before` is the `next` of the previous page. If that request was deleted, the list
+ * ends.
+ */
 export async function listRefusedRequests(
   database: Database,
   accountId: string,
@@ -68,13 +71,13 @@ export async function listRefusedRequests(
   return { requests, next: rows.length > limit ? (requests.at(-1)?.requestId ?? null) : null };
 }
 
-/** What the API said when it refused requests, and how often. */
+/** A refusal by the API, with how often it occurred. */
 export interface RefusalReason extends Pick<ListedRefusedRequest, 'status' | 'code' | 'detail' | 'fields'> {
   count: number;
   lastRefusedAt: Date;
 }
 
-/** Why an account's requests were refused, the reason that was met last first. Each refusal counts, whether or not it is listed. */
+/** Returns why an account's requests were refused, latest reason first. Every refusal is counted, listed or not. */
 export function countRefusedRequests(
   database: Database,
   accountId: string,
@@ -86,7 +89,7 @@ export function countRefusedRequests(
     group by r.status, r.code, r.detail, r.fields order by max(r.refused_at) desc, r.code, r.detail, r.fields`;
 }
 
-/** The condition for an account's requests that a filter leaves. */
+/** Returns SQL for an account's requests that match a filter. */
 function matches(
   accountId: string,
   { applicationId, hours, code, detail, fields, search }: RefusedRequestFilter,

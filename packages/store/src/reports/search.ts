@@ -2,32 +2,32 @@ import { maskRecipient, type DeliveryState } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 
-/** What somebody may mean by a text; a field that is left out finds nothing. */
+/** The possible meanings of a search text; an omitted field finds nothing. */
 export interface SearchTerms {
-  /** Of a send, or of a request. */
+  /** The id of a send or request. */
   id?: string;
   /** The last digits of a recipient, at least four. */
   recipientEnd?: string;
-  /** The bytes of an idempotency key, in each form that they may have. */
+  /** The bytes of an idempotency key, in each possible form. */
   idempotencyKeys: readonly Uint8Array[];
   idempotencyKeyHashes: readonly Uint8Array[];
   /** The last four characters of an API key. */
   keyEnd?: string;
 }
 
-/** Something that a search found, of which account. To whom a send went is told within an account alone. */
+/** A search result, with its account. A send's recipient is included only when searching within one account. */
 export type Found = { id: string; accountId: string; accountName: string; at: Date } & (
   | { kind: 'send'; recipientMasked: string | null; status: DeliveryState }
   | { kind: 'request'; code: string }
   | { kind: 'key'; hint: string; name: string | null; applicationId: string }
 );
 
-/** Of each kind. */
+/** The most results of each kind. */
 const FOUND_MAX = 5;
-/** The newest sends of an application, or of all, that are searched without an index. */
+/** How many of the newest sends, of an application or of all, are searched without an index. */
 const SEARCHED_MAX = 40_000;
 
-/** Searches what belongs to an account, or to any: sends, refused requests and keys, the newest of each kind first. */
+/** Searches an account's objects, or those of all accounts: sends, refused requests and keys, newest of each kind first. */
 export async function search(
   database: Database,
   accountId: string | null,
@@ -41,7 +41,7 @@ export async function search(
   return found.flat();
 }
 
-/** `a` is an application. */
+/** Returns the condition for an application `a`. */
 const within = (accountId: string | null): Prisma.Sql =>
   accountId === null ? Prisma.sql`true` : Prisma.sql`a.account_id = ${accountId}::uuid`;
 
@@ -66,7 +66,7 @@ async function searchSends(
             where s.request_id = ${id}::uuid`
         : Prisma.sql`${newest} and s.request_id = ${id}::uuid`,
     );
-  // Whom an account sends to is its own people's to search.
+  // Recipients can be searched only within one account, by its members.
   if (recipientEnd !== undefined && accountId !== null)
     ways.push(
       Prisma.sql`${newest} and right(s.recipient, ${recipientEnd.length}::integer) = ${recipientEnd}`,
@@ -104,7 +104,7 @@ function searchKeys(database: Database, accountId: string | null, end: string): 
     order by k.id desc limit ${FOUND_MAX}::integer`;
 }
 
-/** Accounts of the person with this e-mail address, newest first. */
+/** Returns the accounts of the person with this e-mail address, newest first. */
 export function searchAccountsByEmail(
   database: Database,
   email: string,

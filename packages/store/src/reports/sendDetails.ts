@@ -1,22 +1,22 @@
 import type { AttemptOutcome, Phase, UnitBucket } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { type SendSummary, SUMMARY_COLUMNS, summaryOf, type SummaryRow } from './sendSummary.js';
+import { type SendSummary, SUMMARY_COLUMNS, toSummary, type SummaryRow } from './sendSummary.js';
 
 export interface AttemptDetails {
   number: number;
   startedAt: Date;
-  /** Null while the call is under way. */
+  /** Null while the call is in progress. */
   finishedAt: Date | null;
   outcome: AttemptOutcome | null;
   errorCode: number | null;
-  /** E.164; null when the attempt's sender is not known. */
+  /** E.164; null if the attempt's sender is unknown. */
   senderNumber: string | null;
   isOwnSender: boolean;
 }
 
-/** What the provider reported of a message after its answer. */
+/** A report by the provider about a message after its response. */
 export interface ReceiptDetails {
-  /** The number of the attempt whose message it reports on; null where that is not known. */
+  /** The number of the attempt that it reports on; null if unknown. */
   attempt: number | null;
   status: 'delivered' | 'read' | 'failed';
   occurredAt: Date;
@@ -30,11 +30,11 @@ interface UnitDetails {
   at: Date;
 }
 
-/** Everything that happened to a send, without its code, its whole recipient and the provider's message ids. */
+/** Everything that happened to a send, except for its code, its full recipient and the provider's message ids. */
 export interface SendDetails extends SendSummary {
   from: string | null;
   phase: Phase;
-  /** When a worker acts on it next; null when nothing is left to do. */
+  /** When a worker processes it next; null if there is nothing left to do. */
   dueAt: Date | null;
   sentAt: Date | null;
   deliveredAt: Date | null;
@@ -48,11 +48,11 @@ export interface SendDetails extends SendSummary {
   attempts: AttemptDetails[];
   receipts: ReceiptDetails[];
   units: UnitDetails[];
-  /** When its recipient said that they did not request it, by the provider's clock, oldest first. */
+  /** When the recipient reported that they did not request it, by the provider's clock, oldest first. */
   deniedAt: Date[];
-  /** When it turned out that its recipient's number had changed hands since they last verified a code, or null. */
+  /** When a receipt showed that the number's owner has changed since the last verified code, or null. */
   identityChangedAt: Date | null;
-  /** The request that created it, and its trace as W3C's `traceparent`; null where none was kept. */
+  /** The request that created it, and its trace as W3C `traceparent`; null if none was stored. */
   requestId: string;
   traceparent: string | null;
 }
@@ -68,10 +68,10 @@ interface Lists {
 type DetailsRow = SummaryRow &
   Omit<SendDetails, keyof SendSummary | keyof Lists | 'receipts'> & { lists: Lists };
 
-/** A record in JSON, where times are texts. */
+/** A record in JSON, in which times are texts. */
 type Serialized<T> = { [K in keyof T]: Date extends T[K] ? string | Exclude<T[K], Date> : T[K] };
 
-/** One send of this account with everything that happened to it, as of one moment; null when the account has no such send. */
+/** Returns one send of this account with everything that happened to it, in one snapshot; null if the account has no such send. */
 export async function findSendDetails(
   database: Database,
   accountId: string,
@@ -90,7 +90,7 @@ export async function findSendDetails(
           select number, sender_id, started_at, finished_at, outcome, error_code, reported_at, reported_code from attempts
           where send_id = s.id
           union all
-          -- The one under way, unless a receipt came before its answer.
+          -- The attempt in progress, unless a receipt arrived before the response.
           select s.attempt_number, s.sender_id, s.claimed_at, null, null, null, null, null
           where s.claimed_at is not null
             and not exists (select from attempts where send_id = s.id and number = s.attempt_number)
@@ -105,26 +105,26 @@ export async function findSendDetails(
       )) as lists
     from sends s join applications a on a.id = s.application_id
     where s.id = ${sendId}::uuid and s.account_id = ${accountId}::uuid`;
-  return row === undefined ? null : detailsOf(row);
+  return row === undefined ? null : toDetails(row);
 }
 
-function detailsOf({ lists, ...row }: DetailsRow): SendDetails {
+function toDetails({ lists, ...row }: DetailsRow): SendDetails {
   return {
-    ...summaryOf(row),
+    ...toSummary(row),
     wrongGuessTimes: lists.wrongGuessTimes.map((at) => new Date(at)),
     attempts: lists.attempts.map(({ reportedAt: _at, reportedCode: _code, ...attempt }) => ({
       ...attempt,
       startedAt: new Date(attempt.startedAt),
       finishedAt: attempt.finishedAt === null ? null : new Date(attempt.finishedAt),
     })),
-    receipts: receiptsOf(row, lists.attempts),
+    receipts: toReceipts(row, lists.attempts),
     units: lists.units.map((unit) => ({ ...unit, at: new Date(unit.at) })),
     deniedAt: lists.deniedAt.map((at) => new Date(at)),
     identityChangedAt: lists.identityChangedAt === null ? null : new Date(lists.identityChangedAt),
   };
 }
 
-function receiptsOf(
+function toReceipts(
   { channel, deliveredAt, readAt }: Omit<DetailsRow, 'lists'>,
   attempts: Lists['attempts'],
 ): ReceiptDetails[] {
@@ -141,7 +141,7 @@ function receiptsOf(
   return receipts.toSorted((one, other) => one.occurredAt.getTime() - other.occurredAt.getTime());
 }
 
-/** The account of a send; null when there is no such send. For the staff only: everybody else names their account. */
+/** Returns the account of a send; null if the send does not exist. Only for staff: all other callers must name their account. */
 export async function findSendAccount(
   database: Database,
   sendId: string,

@@ -10,9 +10,9 @@ import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { CLOCKS_APART_MS, isId } from '../client/ids.js';
 import { InvalidCursor, type Page } from './pages.js';
-import { SUMMARY_COLUMNS, summaryOf, type SendSummary, type SummaryRow } from './sendSummary.js';
+import { SUMMARY_COLUMNS, toSummary, type SendSummary, type SummaryRow } from './sendSummary.js';
 
-/** Which sends to list; a field that is left out restricts nothing. */
+/** Which sends to list; an omitted field restricts nothing. */
 export interface SendFilter {
   applicationId?: string;
   mode?: Mode;
@@ -27,7 +27,7 @@ export interface SendFilter {
   createdFrom?: Date;
   /** Exclusive. */
   createdTo?: Date;
-  /** All of one recipient: finds the sends to every form of the number, also to one that is no longer kept. */
+  /** All keys of one recipient: finds the sends to every form of the number, even to a number that is no longer stored. */
   recipientKeys?: readonly string[];
   /** The last digits of numbers. */
   recipientEndsWith?: string;
@@ -35,19 +35,19 @@ export interface SendFilter {
 
 export interface SendPage {
   sends: SendSummary[];
-  /** The cursor of the next page; null at the end. A page that is not full may have one: then the search reached its limit. */
+  /** The cursor of the next page; null at the end. A page that is not full may have one: the search reached its limit. */
   next: string | null;
 }
 
-/** Sends of an application that are searched for one page at the most. */
+/** The most sends of an application that are searched for one page. */
 const SEARCHED_MAX = 40_000;
-/** Longer than any code is valid (5400 seconds), with time for the sweeper: older sends wait for nothing. */
+/** Longer than any code is valid (5400 seconds), plus time for the sweeper: older sends are not waiting. */
 const OPEN_MS_MAX = 6_000_000;
 const BEYOND_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * An account's sends, newest first: by their ids, those to one recipient by their times. Sends that are created between two pages change
- * no later page. Of waiting sends (`queued`, `sending`, `pending`) it finds only those that are younger than the longest validity.
+ * Returns an account's sends, newest first: by id, or by time for one recipient. Sends created between two pages do not change later pages.
+ * Of waiting sends (`queued`, `sending`, `pending`), it finds only those younger than the longest validity.
  *
  * @throws InvalidCursor
  */
@@ -65,10 +65,10 @@ export async function listSends(
     from (
       select s.* from ${isByTime ? Prisma.sql`unnest(array['test', 'live']) a (mode), unnest(${[...(filter.recipientKeys ?? [])]}::text[]) k (recipient_key)` : Prisma.sql`applications a`}
       cross join lateral (
-        -- Whether it is found or not, the last one that was looked at tells where the next page begins.
+        -- The last row that was read, matching or not, is where the next page starts.
         select * from (
           select s.*, row_number() over (order by ${order}) = ${SEARCHED_MAX} as is_last, ${matches(filter)} as is_found
-          from sends s where ${isByTime ? toRecipient(accountId, before) : ofApplication(filter, before)}
+          from sends s where ${isByTime ? scanRecipient(accountId, before) : scanApplication(filter, before)}
           order by ${order} limit ${SEARCHED_MAX}::integer
         ) s
         where s.is_found or s.is_last order by ${order} limit ${limit + 2}::integer
@@ -79,13 +79,13 @@ export async function listSends(
   const end = rows.findIndex(({ isLast }) => isLast);
   const found = (end === -1 ? rows : rows.slice(0, end + 1)).filter(({ isFound }) => isFound);
   const next = found.length > limit ? found[limit - 1] : rows[end];
-  const sends = found.slice(0, limit).map(({ isLast: _isLast, isFound: _isFound, ...row }) => summaryOf(row));
+  const sends = found.slice(0, limit).map(({ isLast: _isLast, isFound: _isFound, ...row }) => toSummary(row));
   return { sends, next: next?.id ?? null };
 }
 
-/** The sends `s` of an application `a` that may match, along an index by id. */
-const ofApplication = (filter: SendFilter, before: string | undefined): Prisma.Sql => Prisma.sql`
-  s.application_id = a.id and s.id < ${before === undefined ? endOf(filter) : Prisma.sql`${before}::uuid`} and s.id >= ${beginOf(filter)}
+/** Returns SQL for the sends `s` of an application `a` that may match, through an index by id. */
+const scanApplication = (filter: SendFilter, before: string | undefined): Prisma.Sql => Prisma.sql`
+  s.application_id = a.id and s.id < ${before === undefined ? upperBound(filter) : Prisma.sql`${before}::uuid`} and s.id >= ${lowerBound(filter)}
   ${filter.status === 'failed' || filter.failureReason !== undefined ? Prisma.sql`and s.failed_at is not null` : Prisma.empty}
   ${filter.verification === 'locked' ? Prisma.sql`and s.locked_at is not null` : Prisma.empty}`;
 
@@ -94,8 +94,8 @@ const whichApplications = (accountId: string, { applicationId, mode }: SendFilte
   ${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
   ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
 
-/** The sends `s` of a mode `a` to a recipient by a key `k`, along the index by recipient. */
-const toRecipient = (accountId: string, before: string | undefined): Prisma.Sql => Prisma.sql`
+/** Returns SQL for the sends `s` of a mode `a` to a recipient with a key `k`, through the index by recipient. */
+const scanRecipient = (accountId: string, before: string | undefined): Prisma.Sql => Prisma.sql`
   s.account_id = ${accountId}::uuid and s.mode = a.mode and s.recipient_key = k.recipient_key
   ${
     before === undefined
@@ -109,14 +109,14 @@ const toRecipient = (accountId: string, before: string | undefined): Prisma.Sql 
 const isOpen = ({ status, verification }: SendFilter): boolean =>
   status === 'queued' || status === 'sending' || verification === 'pending';
 
-/** An id above those of all matching sends. Ids are made before their sends, and by other clocks. */
-const endOf = ({ createdTo }: SendFilter): Prisma.Sql =>
+/** Returns an id above all matching sends. Ids are made before their sends, and by other clocks. */
+const upperBound = ({ createdTo }: SendFilter): Prisma.Sql =>
   createdTo === undefined
     ? Prisma.sql`${BEYOND_ALL}::uuid`
     : firstIdAt(createdTo.getTime() + CLOCKS_APART_MS);
 
-/** An id below those of all matching sends. */
-function beginOf(filter: SendFilter): Prisma.Sql {
+/** Returns an id below all matching sends. */
+function lowerBound(filter: SendFilter): Prisma.Sql {
   const from = filter.createdFrom?.getTime() ?? 0;
   const openSince = isOpen(filter) ? Date.now() - OPEN_MS_MAX : 0;
   return firstIdAt(Math.max(0, Math.max(from, openSince) - CLOCKS_APART_MS));
@@ -147,7 +147,7 @@ const matches = ({
   ${recipientEndsWith === undefined ? Prisma.empty : Prisma.sql`and right(s.recipient, ${recipientEndsWith.length}::integer) = ${recipientEndsWith}`}
   ${verification === undefined ? Prisma.empty : VERIFICATION[verification]})`;
 
-/** As the overview counts deliveries. */
+/** The same definition of a delivery as in the overview. */
 const ARRIVED = Prisma.sql`and (s.delivered_at is not null or s.status in ('delivered', 'read'))`;
 
 const VERIFICATION: Record<Verification, Prisma.Sql> = {

@@ -12,7 +12,7 @@ import {
 } from '@onecode/domain';
 import { Prisma } from '../generated/prisma/client.js';
 
-/** A send in a list: never its code, and its recipient masked by `maskRecipient`. */
+/** A send in a list, without its code, and with its recipient masked by `maskRecipient`. */
 export interface SendSummary {
   id: string;
   applicationId: string;
@@ -31,7 +31,7 @@ export interface SendSummary {
   chargedFrom: UnitBucket | null;
 }
 
-/** A row with the columns of `SUMMARY_COLUMNS` and the database's clock. */
+/** A row with the columns of `SUMMARY_COLUMNS` and the database's time. */
 export interface SummaryRow extends Omit<SendSummary, 'verification' | 'recipientMasked'> {
   verification: StoredVerification;
   recipient: string;
@@ -43,8 +43,8 @@ export const SUMMARY_COLUMNS = Prisma.sql`s.id, s.application_id as "application
   s.verification, s.recipient, s.country, s.locale, s.channel, s.created_at as "createdAt", s.expires_at as "expiresAt",
   s.failure_reason as "failureReason", s.charged_from as "chargedFrom", statement_timestamp() as now`;
 
-/** What may be shown of a row; its further columns stay. */
-export const summaryOf = <Row extends SummaryRow>({ recipient, now, ...row }: Row) => ({
+/** Returns the presentable form of a row; additional columns are kept. */
+export const toSummary = <Row extends SummaryRow>({ recipient, now, ...row }: Row) => ({
   ...row,
   verification: verificationAt(row, now),
   recipientMasked: maskRecipient(recipient),

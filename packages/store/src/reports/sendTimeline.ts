@@ -12,12 +12,12 @@ type Event =
   | { kind: 'routed'; sender: string | null }
   | {
       kind: 'attempt';
-      /** 1 for the first. */
+      /** Starts at 1. */
       number: number;
       sender: string | null;
       /** Whether the sender is the account's own. */
       isOwnSender: boolean;
-      /** Null, like the outcome, while the call is under way. */
+      /** Null, like the outcome, while the call is in progress. */
       seconds: number | null;
       outcome: AttemptOutcome | null;
       errorCode: number | null;
@@ -25,16 +25,16 @@ type Event =
   | {
       kind: 'receipt';
       status: ReceiptDetails['status'];
-      /** Whether it reports a message as lost that goes out again, or went. */
+      /** Whether it reports a failed message, after which the code is or was sent again. */
       isSentAgain: boolean;
       /** What a failure means for the message; null for other statuses. */
       outcome: Exclude<AttemptOutcome, 'accepted'> | null;
       errorCode: number | null;
     }
   | { kind: 'simulated' }
-  /** The recipient says that they did not request the code. */
+  /** The recipient reported that they did not request the code. */
   | { kind: 'denied' }
-  /** The recipient's number has changed hands since they last verified a code, or WhatsApp was installed anew. */
+  /** The number's owner has changed since the last verified code, or WhatsApp was installed again. */
   | { kind: 'identity_changed' }
   | { kind: 'wrong_code'; left: number }
   | { kind: 'verified' }
@@ -67,14 +67,14 @@ const ORDER: readonly Event['kind'][] = [
 type Dated = Event & { time: Date };
 
 /** Returns the history of a send, oldest event first. */
-export function timelineOf(send: SendDetails): TimelineEvent[] {
+export function buildTimeline(send: SendDetails): TimelineEvent[] {
   return [
-    ...deliveryOf(send),
-    ...receiptsOf(send),
-    ...denialsOf(send),
-    ...identityOf(send),
-    ...codeOf(send),
-    ...unitsOf(send),
+    ...deliveryEvents(send),
+    ...receiptEvents(send),
+    ...denialEvents(send),
+    ...identityEvents(send),
+    ...codeEvents(send),
+    ...unitEvents(send),
   ]
     .toSorted(
       (one, other) =>
@@ -83,7 +83,7 @@ export function timelineOf(send: SendDetails): TimelineEvent[] {
     .map(({ time, ...event }) => ({ ...event, at: time }));
 }
 
-function deliveryOf(send: SendDetails): Dated[] {
+function deliveryEvents(send: SendDetails): Dated[] {
   const { attempts, channel, createdAt, failedAt, failureReason, readAt } = send;
   const [first] = attempts;
   const events: Dated[] = [{ kind: 'created', time: createdAt, chargedFrom: send.chargedFrom }];
@@ -108,7 +108,7 @@ function attemptEvent(send: SendDetails, attempt: AttemptDetails): Dated {
   };
 }
 
-/** Undoes what a later `failed` receipt wrote into its attempt: the provider had accepted the call itself. */
+/** Reverts the effect of a later `failed` receipt on its attempt: the provider had accepted the call itself. */
 function asAnswered({ sentAt, receipts }: SendDetails, attempt: AttemptDetails): AttemptDetails {
   const isReported = receipts.some(
     (receipt) => receipt.status === 'failed' && receipt.attempt === attempt.number,
@@ -118,26 +118,29 @@ function asAnswered({ sentAt, receipts }: SendDetails, attempt: AttemptDetails):
     : attempt;
 }
 
-function receiptsOf(send: SendDetails): Dated[] {
+function receiptEvents(send: SendDetails): Dated[] {
   return send.receipts.map((receipt) => ({
     kind: 'receipt',
     time: reportedAt(send, receipt),
     status: receipt.status,
     errorCode: receipt.errorCode,
-    ...failureOf(send, receipt),
+    ...describeFailure(send, receipt),
   }));
 }
 
-const identityOf = ({ identityChangedAt: time }: SendDetails): Dated[] =>
+const identityEvents = ({ identityChangedAt: time }: SendDetails): Dated[] =>
   time === null ? [] : [{ kind: 'identity_changed', time }];
 
-function denialsOf({ deniedAt, sentAt, createdAt }: SendDetails): Dated[] {
-  // The provider's clock counts whole seconds: nobody denies a message before it is sent.
+function denialEvents({ deniedAt, sentAt, createdAt }: SendDetails): Dated[] {
+  // The provider's clock has whole seconds, so a denial may seem earlier than its message.
   const earliest = sentAt ?? createdAt;
   return deniedAt.map((at) => ({ kind: 'denied', time: at < earliest ? earliest : at }));
 }
 
-/** The provider's clock counts whole seconds and may run ahead or behind: never before what must have come before. */
+/**
+ * Returns the time of a receipt, no earlier than the events that must precede it: the provider's clock has whole seconds and may be ahead
+ * or behind.
+ */
 function reportedAt(send: SendDetails, { attempt: number, occurredAt, status }: ReceiptDetails): Date {
   if (status !== 'failed') return occurredAt;
   const attempt = send.attempts.find((one) => one.number === number);
@@ -145,8 +148,8 @@ function reportedAt(send: SendDetails, { attempt: number, occurredAt, status }: 
   return occurredAt < earliest ? earliest : occurredAt;
 }
 
-/** Why a message was lost, and whether its send goes out again. */
-function failureOf(
+/** Returns why a message was lost, and whether its send is sent again. */
+function describeFailure(
   send: SendDetails,
   { status, attempt: number }: ReceiptDetails,
 ): { outcome: Exclude<AttemptOutcome, 'accepted'> | null; isSentAgain: boolean } {
@@ -160,14 +163,14 @@ function failureOf(
   };
 }
 
-function codeOf({
+function codeEvents({
   verification,
   verifiedAt,
   expiresAt,
   wrongGuesses,
   wrongGuessTimes,
 }: SendDetails): Dated[] {
-  // Guesses whose times are not kept came before the others.
+  // Guesses without a stored time precede the others.
   const before = wrongGuesses - wrongGuessTimes.length;
   const events: Dated[] = wrongGuessTimes.map((time, n) => ({
     kind: 'wrong_code',
@@ -181,7 +184,7 @@ function codeOf({
   return events;
 }
 
-function unitsOf({ units }: SendDetails): Dated[] {
+function unitEvents({ units }: SendDetails): Dated[] {
   return units.flatMap(({ kind, bucket, at }) =>
     kind === 'reserved' ? [] : [{ kind, chargedFrom: bucket, time: at }],
   );

@@ -12,13 +12,13 @@ interface SenderError {
 /** A sender's calls of the last hour. */
 export interface SenderActivity {
   senderId: string;
-  /** Calls by outcome, without those under way. */
+  /** Calls by outcome, without those in progress. */
   outcomes: Partial<Record<AttemptOutcome, number>>;
   /** Latest first, at most five. */
   errors: SenderError[];
 }
 
-/** Of a busier hour, only the latest calls are read. */
+/** In a busier hour, only the latest calls are read. */
 const ATTEMPTS_MAX = 20_000;
 const ERRORS_MAX = 5;
 
@@ -30,7 +30,7 @@ interface CountedOutcome {
   lastAt: Date;
 }
 
-/** Each sender's calls of the last hour, out of the latest 20,000 of all senders. */
+/** Returns each sender's calls of the last hour, out of the latest 20,000 of all senders. */
 export async function readSenderActivity(database: Connection): Promise<SenderActivity[]> {
   const counted = await database.sql.query<CountedOutcome[]>`
     select c.sender_id as "senderId", c.outcome, c.error_code as "errorCode",

@@ -6,18 +6,18 @@ import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
 const COLUMNS = Prisma.sql`cause, scope, subject, only_for as "onlyFor", source, error_code as "errorCode", reason,
   is_configuration as "isConfiguration", failures, since, until, cleared_at as "clearedAt", rate`;
 
-/** The blocks that are not over, by sender, language and country. */
+/** Returns all current blocks, by scope, subject, language or country, and cause. */
 export function listBlocks({ sql }: Connection): Promise<Block[]> {
   return sql.query<Block[]>`
     select ${COLUMNS} from sender_blocks where failures > 0 order by scope, subject, only_for, cause`;
 }
 
 /**
- * Changes a block by a rule, one caller after the other, so that faults which arrive together count once. Whoever a sender belongs to is told
- * of the first of a row of faults that only a person can end.
+ * Changes a block by a rule. Callers are serialized, so that faults which arrive together count once. Mails the sender's owner about the
+ * first fault in a row that only a person can end.
  *
- * @param rule is given the block as it is, null where there is none, and the database's time; null changes nothing
- * @returns the block as it was written, or null
+ * @param rule gets the current block, or null, and the database's time; returns null to change nothing
+ * @returns the written block, or null
  */
 export async function changeBlock(
   database: Database,
@@ -26,14 +26,14 @@ export async function changeBlock(
 ): Promise<Block | null> {
   return database.transaction(async (connection) => {
     const { sql } = connection;
-    // There may be no row to lock.
+    // The advisory lock is needed because the row may not exist yet.
     await sql.execute`select pg_advisory_xact_lock(hashtextextended(${`block ${cause} ${scope} ${subject} ${onlyFor}`}, 0))`;
     const [row] = await sql.query<(Block & { now: Date })[]>`
       select t.*, n.now from (select clock_timestamp()::timestamptz(3) as now) n left join lateral (
         select ${COLUMNS} from sender_blocks
         where cause = ${cause} and scope = ${scope} and subject = ${subject} and only_for = ${onlyFor} for update
       ) t on true`;
-    if (row === undefined) throw new Error('the database has no time');
+    if (row === undefined) throw new Error('the query of a block returned no row');
     const { now, ...last } = row;
     const before = (last.cause as unknown) === null ? null : last;
     const next = rule(before, now);
@@ -54,11 +54,11 @@ export async function changeBlock(
 }
 
 /**
- * Whether what a message met is refuted: by itself or by a message of a later send that was begun later. The provider accepted it, or,
- * against what a receipt reports, it was delivered. An account with an app of its own signs receipts itself, so that those of its own
- * senders refute nothing beyond the sender.
+ * Returns whether a newer success clears a failure: the provider accepted this message or one of a later send, started no earlier; for a
+ * failure from a receipt, it must also have delivered it. Receipts signed by an account's own app clear only faults of its own senders,
+ * never those of a business account.
  *
- * @param about all messages of the scope, or those in a language or to a country only
+ * @param about all messages of the scope, or only those in one language or to one country
  */
 export async function isSuperseded(
   { sql }: Database,
@@ -78,7 +78,7 @@ export async function isSuperseded(
   return row?.is ?? false;
 }
 
-/** Messages a second of all senders that a block is about, without it. */
+/** Returns the messages per second of all senders that a block applies to, as if there were no block. */
 export async function fullRate(
   { sql }: Database,
   { scope, subject }: Pick<BlockSubject, 'scope' | 'subject'>,
@@ -87,7 +87,7 @@ export async function fullRate(
   return row?.rate ?? 1;
 }
 
-/** Deletes what is known of blocks that are over, once nobody repeats reports from before: Meta does so for seven days. */
+/** Deletes blocks that were cleared more than eight days ago. Meta repeats reports for seven days. */
 export async function deleteOldBlocks({ sql }: Database): Promise<number> {
   return sql.execute`delete from sender_blocks where failures = 0 and cleared_at < clock_timestamp() - interval '8 days'`;
 }

@@ -5,14 +5,14 @@ import { takeTry } from '../users/countedTries.js';
 import type { NewReports } from '../sends/providerReports.js';
 import { toSenderFilter, type SenderKey } from './senders.js';
 
-/** Bound to another name than the token, so that neither opens as the other. */
-const ownerOf = (senderId: string): string => `app of ${senderId}`;
+/** The secret is bound to another name than the token, so that neither can be decrypted as the other. */
+const secretName = (senderId: string): string => `app of ${senderId}`;
 
 /**
- * Gives a sender the secret of its business's own Meta app, encrypted, or takes it away. From then on that app's webhooks are taken at the
- * sender's own address.
+ * Sets the app secret of a sender's own Meta app, encrypted, or removes it with null. While it is set, the sender's own webhook address
+ * accepts that app's webhooks.
  *
- * @returns false when there is no such sender
+ * @returns false if the sender does not exist
  */
 export async function setAppSecret(
   database: Database,
@@ -24,7 +24,7 @@ export async function setAppSecret(
   return audited(database, actor, async ({ prisma }, log) => {
     const { id } = toSenderFilter(key);
     const encryptedAppSecret =
-      appSecret === null ? null : new Uint8Array(encrypt(keyring, ownerOf(id), appSecret));
+      appSecret === null ? null : new Uint8Array(encrypt(keyring, secretName(id), appSecret));
     const [changed] = await prisma.sender.updateManyAndReturn({
       where: { ...toSenderFilter(key), removedAt: null },
       data: { encryptedAppSecret },
@@ -37,7 +37,7 @@ export async function setAppSecret(
   });
 }
 
-/** Encrypts the secrets with the keyring's current key, as `reencryptTokens` does; those that cannot be read stay. */
+/** Encrypts the secrets with the keyring's current key, like `reencryptTokens`. Secrets that cannot be decrypted stay unchanged. */
 export async function reencryptAppSecrets({ prisma }: Connection, keyring: Keyring): Promise<void> {
   const senders = await prisma.sender.findMany({
     where: { encryptedAppSecret: { not: null } },
@@ -52,19 +52,19 @@ export async function reencryptAppSecrets({ prisma }: Connection, keyring: Keyri
     )
       continue;
     const encryptedAppSecret = new Uint8Array(
-      encrypt(keyring, ownerOf(id), decrypt(keyring, ownerOf(id), old)),
+      encrypt(keyring, secretName(id), decrypt(keyring, secretName(id), old)),
     );
     await prisma.sender.update({ where: { id }, data: { encryptedAppSecret } });
   }
 }
 
 export interface OwnApp {
-  /** The account that it speaks for; null for the operator's own further app. */
+  /** The account of the app; null for an additional app of the operator. */
   accountId: string | null;
   secret: string;
 }
 
-/** @returns null without such a sender, and for one that has no app of its own */
+/** Returns a sender's own app; null if the sender does not exist or has none. */
 export async function findOwnApp(
   { prisma }: Connection,
   keyring: Keyring,
@@ -77,15 +77,15 @@ export async function findOwnApp(
   if (sender === null || sender.encryptedAppSecret === null) return null;
   return {
     accountId: sender.accountId,
-    secret: decrypt(keyring, ownerOf(senderId), sender.encryptedAppSecret),
+    secret: decrypt(keyring, secretName(senderId), sender.encryptedAppSecret),
   };
 }
 
 /**
- * Counts a failure that the own Meta app of an account reported for one of its messages. Failures of other senders are not counted.
+ * Counts a failure that an account's own Meta app reported for one of the account's messages. Senders without such an app are not counted.
  *
- * @param senderId that the message was sent by
- * @returns false if the app has reported as many failures as it is believed this month (UTC), by `OWN_FAILURES`
+ * @param senderId the sender of the message
+ * @returns false if the app has used up this month's (UTC) limit `OWN_FAILURES` of failures to act on
  */
 export async function countOwnFailure(database: Connection, senderId: string): Promise<boolean> {
   const [account] = await database.sql.query<{ id: string; month: string; max: number }[]>`
@@ -100,15 +100,15 @@ export async function countOwnFailure(database: Connection, senderId: string): P
 
 const MONTH_SECONDS_MAX = 31 * 86_400;
 
-/** The most reports of one account's own app that may wait. */
+/** The most unapplied reports of one account's own app. */
 const WAITING_MAX = 10_000;
 
 /**
- * Returns the reports that an app may make, since the holder of its secret can write any: receipts and denials of its account's messages by
- * that account's senders, which may have been another account's before; changes of business accounts in which no other account has a sender.
- * A send names its sender before the message is sent, so no report is too early to be judged.
+ * Returns the reports that an app is allowed to make, because the holder of its secret can forge any: receipts and denials of its account's
+ * messages from that account's senders (a sender may have belonged to another account before), and changes of business accounts in which no
+ * other account has a sender. A send names its sender before its message is sent, so no report arrives too early for this check.
  *
- * @returns null when too many reports of the account's own app wait already
+ * @returns null if too many reports of the account's own app are still waiting
  */
 export async function reportsOfApp(
   { sql }: Connection,

@@ -14,10 +14,10 @@ import {
 import type { Connection } from '../client/database.js';
 import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
 
-/** A block that the provider's word began. */
+/** A block that started because of a provider report or read. */
 export interface StartedBlock extends ProviderBlock {
   senderId: string;
-  /** Null for a block of the whole sender. */
+  /** Null if the whole sender is blocked. */
   locale: Locale | null;
 }
 
@@ -30,11 +30,11 @@ interface BlockableSender {
 }
 
 /**
- * Blocks the senders that the provider would refuse, by what is known of their templates, numbers and business account, and ends the blocks
- * that its word began and that nothing says any more. An operator's pause stays.
+ * Blocks the senders that the provider would reject, according to the known facts about their templates, numbers and business account, and
+ * ends such blocks when the facts no longer require them. An operator's pause stays.
  *
  * @param which the senders of a business account, or one sender
- * @returns the blocks that this call began
+ * @returns the blocks that this call started
  */
 export async function syncProviderBlocks(
   connection: Connection,
@@ -68,7 +68,7 @@ export async function syncProviderBlocks(
   for (const sender of senders) {
     await sync(sender.id, null, senderBlock(sender.number, sender.account, new Date()));
     const languages = templateLanguages(sender.englishTemplateLanguage);
-    // In the order in which `take_permits` locks them.
+    // In the order in which `take_permits` locks the rows.
     for (const locale of ['en', 'pt-BR'] as const) {
       const facts = sender.templates.find((template) => template.language === languages[locale])?.facts;
       if (facts === undefined) continue;
@@ -100,7 +100,10 @@ async function end({ sql }: Connection, senderId: string, locale: Locale | null)
   return written === 1;
 }
 
-/** A template that is back ends what calls met of it, but not what one met just now: that is not outdone by what was said before it. */
+/**
+ * Ends blocks that failed calls started because of a template's state, when the template is usable again. A block that started after the
+ * provider's report stays: an older report never clears a newer fault.
+ */
 async function endTemplateFault(
   { sql }: Connection,
   senderId: string,
@@ -113,7 +116,7 @@ async function endTemplateFault(
       and error_code = any (${[...TEMPLATE_STATE_CODES]}::integer[]) and ${status?.at ?? null}::timestamptz >= date_trunc('second', since)`;
 }
 
-/** Ends what calls met because of a sender's token before a read found it good. */
+/** Ends blocks that calls started because of a sender's token before a read found the token valid. */
 export async function endTokenFault({ sql }: Connection, senderId: string, readAt: Date): Promise<void> {
   await sql.execute`
     update sender_blocks set failures = 0, until = clock_timestamp(), cleared_at = ${readAt}

@@ -16,13 +16,15 @@ import type { Connection, Database } from '../client/database.js';
 import { endTokenFault, syncProviderBlocks, type StartedBlock } from './providerBlocks.js';
 import { countRecipients } from './recipientCount.js';
 
-/** When the provider said something, and how we know. */
+/** When the provider reported a fact, and through which channel. */
 interface FactOrigin {
   at: Date;
   source: FactSource;
 }
 
-/** Applies what a webhook said of a business account. Webhooks come in any order, and each may come again. @returns the blocks that it began */
+/**
+ * Applies a webhook about a business account. Webhooks arrive in any order and may be repeated. @returns the blocks that this call started
+ */
 export async function applyProviderReport(
   database: Database,
   businessAccountId: string,
@@ -37,11 +39,11 @@ export async function applyProviderReport(
         await mergeTemplate(connection, businessAccountId, report, origin);
         break;
       case 'number':
-        for (const subject of await sendersOf(connection, businessAccountId, report.displayNumber))
+        for (const subject of await findSenders(connection, businessAccountId, report.displayNumber))
           await merge(connection, { subject }, report.values, origin);
         break;
       case 'all_numbers':
-        for (const subject of await sendersOf(connection, businessAccountId, null))
+        for (const subject of await findSenders(connection, businessAccountId, null))
           await merge(connection, { subject }, report.values, origin);
         break;
       case 'business_account':
@@ -52,7 +54,7 @@ export async function applyProviderReport(
   });
 }
 
-/** Applies what a read found out, part by part. @param startedAt by the database's clock @returns the blocks that it began */
+/** Applies the parts of a read that succeeded. @param startedAt by the database's clock @returns the blocks that this call started */
 export async function applySenderReading(
   database: Database,
   sender: { id: string; template: string; businessAccountId: string | null },
@@ -101,13 +103,13 @@ export async function applySenderReading(
   });
 }
 
-/** Facts are read, merged and written by one at a time. */
+/** Serializes the reads and writes of a subject's facts. */
 async function lockFacts({ sql }: Connection, subject: string): Promise<void> {
   await sql.query`select pg_advisory_xact_lock(hashtextextended(${`provider facts of ${subject}`}, 0))::text`;
 }
 
-/** The senders of a business account, or the one of it with this number in digits. */
-async function sendersOf(
+/** Returns the senders of a business account, or only the one with this number (digits only). */
+async function findSenders(
   { sql }: Connection,
   businessAccountId: string,
   displayNumber: string | null,
@@ -118,17 +120,17 @@ async function sendersOf(
   return rows.map(({ id }) => id);
 }
 
-/** Whose facts: a sender's, a business account's, or those of one language of its template. */
-interface FactsOf {
+/** The subject of facts: a sender, a business account, or one language of a business account's template. */
+interface FactSubject {
   subject: string;
   template?: string;
   language?: string;
 }
 
-/** The facts that are known, under their lock. */
+/** Reads the known facts and locks their row. */
 async function readFacts<Values>(
   { sql }: Connection,
-  { subject, template = '', language = '' }: FactsOf,
+  { subject, template = '', language = '' }: FactSubject,
 ): Promise<Facts<Values>> {
   const [row] = await sql.query<{ facts: Facts<Values> }[]>`
     select facts from provider_facts
@@ -138,7 +140,7 @@ async function readFacts<Values>(
 
 async function merge<Values extends object>(
   connection: Connection,
-  of: FactsOf,
+  of: FactSubject,
   values: Partial<Values>,
   { at, source }: FactOrigin,
 ): Promise<void> {
@@ -150,17 +152,17 @@ async function merge<Values extends object>(
     on conflict (subject, template, language) do update set facts = excluded.facts`;
 }
 
-/** Adds to the alerts of a business account, of which something is known. */
+/** Adds alerts to a business account, which must have facts. */
 async function addAlerts(
   { sql }: Connection,
   businessAccountId: string,
-  told: readonly BusinessAccountAlert[],
+  alerts: readonly BusinessAccountAlert[],
   at: Date,
 ): Promise<void> {
   const [row] = await sql.query<[{ alerts: DatedAlert[] }]>`
     select alerts from provider_facts where subject = ${businessAccountId} and template = ''`;
   await sql.execute`
-    update provider_facts set alerts = ${JSON.stringify(mergeAlerts(row.alerts, told, at))}::jsonb
+    update provider_facts set alerts = ${JSON.stringify(mergeAlerts(row.alerts, alerts, at))}::jsonb
     where subject = ${businessAccountId} and template = ''`;
 }
 
@@ -176,15 +178,15 @@ async function mergeTemplate(
   { name, language, values }: ReportedTemplate,
   origin: FactOrigin,
 ): Promise<void> {
-  const of: FactsOf = { subject: businessAccountId, template: name, language };
+  const of: FactSubject = { subject: businessAccountId, template: name, language };
   const { status } = await readFacts<TemplateValues>(connection, of);
-  // A read does not say why a template is paused: what the webhook said of the same status stays.
+  // A read returns no reason for a paused template. Keep the webhook's reason while the status is the same.
   const { reason, ...others } = values;
   const keepsReason = origin.source === 'read' && reason === null && values.status === status?.value;
   await merge(connection, of, keepsReason ? others : values, origin);
 }
 
-/** Merges all languages of a template. One that was there and is not any more was deleted. */
+/** Merges all languages of a template. A known language that the provider no longer lists was deleted. */
 async function mergeTemplates(
   connection: Connection,
   businessAccountId: string,
@@ -206,7 +208,7 @@ async function mergeTemplates(
     );
 }
 
-/** Stores to which business accounts numbers belong, by their provider's ids, where that is not known. */
+/** Stores the business accounts of phone number ids, for senders without a known business account. */
 export async function learnBusinessAccounts(
   database: Database,
   accounts: ReadonlyMap<string, string>,

@@ -8,21 +8,21 @@ import type {
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 
-/** A sender that is to be read, and the database's clock at that moment. */
+/** A sender to read, with the database's time. */
 export interface DueReading {
   senderId: string;
   startedAt: Date;
-  /** Until when it is this caller's. */
+  /** When the caller's lease on the read ends. */
   leasedUntil: Date;
 }
 
-/** Seconds after which a read that was not finished is due again: its worker died. */
+/** Seconds after which an unfinished read is due again: its worker died. */
 const LEASE_SECONDS = 90;
-/** Between two reads of a sender, and how much more or less, so that those of many senders spread. */
+/** Seconds between two reads of a sender, and the share by which they vary, so that reads of many senders are spread. */
 const INTERVAL_SECONDS = 600;
 const JITTER_SHARE = 0.2;
 
-/** Takes a sender whose read is due, for one caller, or null when none is. New senders are due at once. */
+/** Claims a sender that is due for a read, for one caller; returns null if none is due. New senders are due immediately. */
 export async function takeDueReading({ sql }: Database): Promise<DueReading | null> {
   const [due] = await sql.query<DueReading[]>`
     with due as materialized (
@@ -33,7 +33,7 @@ export async function takeDueReading({ sql }: Database): Promise<DueReading | nu
   return due ?? null;
 }
 
-/** Makes the next read due in about ten minutes, unless somebody asked for one meanwhile. */
+/** Makes the next read due in about ten minutes, unless one was requested in the meantime. */
 export async function postponeReading(
   { sql }: Database,
   { senderId, leasedUntil }: DueReading,
@@ -44,10 +44,10 @@ export async function postponeReading(
 }
 
 /**
- * Asks for a read of a sender now.
+ * Requests a read of a sender now.
  *
- * @param accountId only where the sender is this account's own
- * @returns the time of asking by the database's clock, for `isReadSince`; null when there is no such sender
+ * @param accountId if given, only a sender of this account
+ * @returns the time of the request by the database's clock, for `isReadSince`; null if the sender does not exist
  */
 export async function requestReading(
   { sql }: Connection,
@@ -55,21 +55,21 @@ export async function requestReading(
   accountId: string | null = null,
 ): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date }[]>`
-    -- Rounded, it would not be due yet half of the time.
+    -- Rounding would put the time in the future half of the time.
     update senders set read_due_at = date_trunc('milliseconds', clock_timestamp())
     where id = ${senderId}::uuid and removed_at is null and (${accountId}::uuid is null or account_id = ${accountId}::uuid)
     returning read_due_at as at`;
   return row?.at ?? null;
 }
 
-/** One language of a sender's template, as the provider says. */
+/** One language of a sender's template, as the provider reported it. */
 interface KnownTemplate {
   name: string;
   language: string;
   facts: Facts<TemplateValues>;
 }
 
-/** What the provider said of a sender, its business account and its template, and how old that is. */
+/** The provider's reports about a sender, its business account and its template, with their age. */
 export interface SenderKnowledge {
   senderId: string;
   number: Facts<NumberValues>;
@@ -86,7 +86,7 @@ export interface SenderKnowledge {
   recipients24h: number | null;
 }
 
-/** What the provider said of each sender, or of one. */
+/** Returns the known facts of all senders, or of one. */
 export async function listSenderKnowledge(
   { sql }: Connection,
   senderId: string | null = null,
@@ -103,7 +103,7 @@ export async function listSenderKnowledge(
     where s.removed_at is null and coalesce(s.id = ${senderId}::uuid, true) order by s.id`;
 }
 
-/** Whether a read that began after this time has ended, well or not. */
+/** Returns whether a read that started after `since` has ended, successfully or not. */
 export async function isReadSince({ sql }: Database, senderId: string, since: Date): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }[]>`
     select coalesce(read_tried_at >= ${since}, false) as is from senders where id = ${senderId}::uuid`;

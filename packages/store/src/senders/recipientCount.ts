@@ -1,6 +1,9 @@
 import type { Connection } from '../client/database.js';
 
-/** How many people were written to in 24 hours by all senders of this one's business portfolio, or else of its business account. */
+/**
+ * Counts the recipients, in the last 24 hours, of all senders in this one's business portfolio; without a portfolio, in its business
+ * account.
+ */
 export async function countRecipients({ sql }: Connection, senderId: string): Promise<number> {
   const [row] = await sql.query<[{ count: number }]>`
     with portfolios as (
@@ -8,7 +11,7 @@ export async function countRecipients({ sql }: Connection, senderId: string): Pr
       from senders s left join provider_facts n on n.subject = s.id::text and n.template = ''
     )
     select count(distinct recipient_key)::integer as count from sends
-    -- A code lives at most 90 minutes, so a send that was created earlier was not sent within the day.
+    -- A code is active for at most 90 minutes, so a send that was created earlier was not sent within the day.
     where id >= first_id_at(statement_timestamp() - interval '1 day 90 minutes') and sent_at >= clock_timestamp() - interval '1 day'
       and sender_id = any(array(
         select id from portfolios where portfolio = (select portfolio from portfolios where id = ${senderId}::uuid)

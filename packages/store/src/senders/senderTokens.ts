@@ -6,7 +6,7 @@ import { reencryptEventSecrets } from '../accounts/eventWebhooks.js';
 import { reencryptAppSecrets } from './ownApps.js';
 import { toSenderFilter, type SenderKey } from './senders.js';
 
-/** The result for a sender's token. `current`: it was encrypted with the current key; `unreadable`: its key is not in the keyring. */
+/** The result for one sender's token. `current`: already encrypted with the current key; `unreadable`: its key is not in the keyring. */
 export interface ReencryptedToken {
   senderId: string;
   phoneNumberId: string;
@@ -14,14 +14,14 @@ export interface ReencryptedToken {
   token: 'reencrypted' | 'current' | 'unreadable';
 }
 
-/** Encrypts all tokens and secrets with the keyring's current key, so that older keys can leave it. @returns the senders, oldest first */
+/** Encrypts all tokens and secrets with the keyring's current key, so that older keys can be removed. @returns the senders, oldest first */
 export async function reencryptTokens(
   database: Database,
   actor: Actor,
   keyring: Keyring,
 ): Promise<ReencryptedToken[]> {
   return audited(database, actor, async (connection, log) => {
-    // A token that is set meanwhile waits for the lock: the old one must not overwrite it.
+    // Without the lock, an old token could overwrite one that is set at the same time.
     await connection.sql.execute`select from senders order by id for no key update`;
     const senders = await connection.prisma.sender.findMany({
       where: { removedAt: null },
@@ -57,7 +57,7 @@ async function reencryptToken(
   return 'reencrypted';
 }
 
-/** Replaces a sender's access token and asks for a read. @returns the time of asking; null when there is no such sender */
+/** Replaces a sender's access token and requests a read. @returns the time of the request; null if the sender does not exist */
 export async function setSenderToken(
   database: Database,
   actor: Actor,
@@ -67,7 +67,7 @@ export async function setSenderToken(
 ): Promise<Date | null> {
   return audited(database, actor, async (connection, log) => {
     const { id, accountId = null } = toSenderFilter(key);
-    // What was read of the former token says nothing of this one. First, in the order in which readings are written.
+    // Facts about the former token do not apply to the new one. This statement comes first because readings lock in the same order.
     await connection.sql.execute`
       update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''
         and (${accountId}::uuid is null or exists (select from senders where id = ${id}::uuid and account_id = ${accountId}::uuid))`;

@@ -9,19 +9,19 @@ import { listBlocks } from './blocks.js';
 /** A sender as operators see it, without its token. */
 export interface Sender {
   id: string;
-  /** Whose messages it sends: of this account only; null for a sender that all accounts share. */
+  /** The account that it sends for; null for a sender shared by all accounts. */
   accountId: string | null;
-  /** The applications of its account that it serves; empty for all of them. */
+  /** The applications of its account that it serves; empty for all. */
   applicationIds: string[];
   phoneNumberId: string;
   number: string;
-  /** The provider's id of the business account that the number belongs to; null until it is known. */
+  /** The provider's id of the number's business account; null until it is known. */
   businessAccountId: string | null;
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
-  /** Messages a second that the provider accepts from it, 1 to 1,000. */
+  /** Messages per second that the provider accepts from it, 1 to 1,000. */
   throughput: number;
-  /** Its own, its business account's and the app's, as far as they are not over. */
+  /** The current blocks of the sender, its business account and the app. */
   blocks: Block[];
   createdAt: Date;
 }
@@ -39,10 +39,10 @@ const SELECTED = {
   createdAt: true,
 } as const;
 
-/** Whose messages a sender sends: everybody's, those of an account, or those of some of its applications (else the list is empty). */
+/** The owner of a sender: shared by all accounts, one account, or some of an account's applications (an empty list means all of them). */
 export type SenderOwner = 'shared' | { accountId: string; applicationIds: readonly string[] };
 
-/** A sender was not added or assigned, and nothing changed: there is no such account, or no live application of this id in it. */
+/** The sender was not added or assigned: the account does not exist, or it has no live application with this id. */
 export class AssignmentRefused extends Error {
   constructor(readonly why: 'unknown_account' | 'unknown_application') {
     super(`the sender was not assigned: ${why}`);
@@ -50,25 +50,25 @@ export class AssignmentRefused extends Error {
 }
 
 export interface NewSender {
-  /** Left out: all accounts share it. */
+  /** Default: all accounts share it. */
   owner?: SenderOwner;
   phoneNumberId: string;
   number: string;
-  /** Left out: a read of the provider finds it. */
+  /** Default: a read of the provider finds it. */
   businessAccountId?: string | undefined;
   token: string;
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
-  /** Left out: the provider's usual 80 messages a second. */
+  /** Default: 80 messages per second, the provider's usual limit. */
   throughput?: number;
-  /** Whether it is paused until somebody resumes it; else it sends at once. */
+  /** Whether it is paused until an operator resumes it; otherwise it sends immediately. */
   paused?: boolean;
 }
 
 /**
  * Adds a sender, with its token encrypted.
  *
- * @returns null when another sender has the phone number id
+ * @returns null if another sender has the phone number id
  * @throws AssignmentRefused
  */
 export async function addSender(
@@ -81,7 +81,7 @@ export async function addSender(
   const id = newId();
   try {
     return await audited(database, actor, async (connection, log) => {
-      const { accountId, applicationIds } = await ownerOf(connection, owner);
+      const { accountId, applicationIds } = await checkOwner(connection, owner);
       const made = await connection.prisma.sender.create({
         data: {
           id,
@@ -113,10 +113,10 @@ export async function addSender(
 const isTaken = (error: unknown): boolean =>
   error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 
-/** A sender with the name of the account that it belongs to, null for one that all share, and whether its own Meta app reports of it. */
+/** A sender with its account's name (null if shared), and whether its own Meta app reports about it. */
 export type ListedSender = Sender & { accountName: string | null; hasOwnApp: boolean };
 
-/** All senders that are not removed, oldest first. @param accountId only those of this account's own */
+/** Returns all senders that are not removed, oldest first. @param accountId only this account's own senders */
 export async function listSenders(database: Connection, accountId?: string): Promise<ListedSender[]> {
   const rows = await database.prisma.sender.findMany({
     where: { removedAt: null, ...(accountId !== undefined && { accountId }) },
@@ -133,7 +133,7 @@ export async function listSenders(database: Connection, accountId?: string): Pro
   );
 }
 
-/** What a call to the provider needs to know of a sender. */
+/** The details of a sender that a call to the provider needs. */
 export interface SenderDetails extends Pick<
   Sender,
   | 'id'
@@ -148,7 +148,10 @@ export interface SenderDetails extends Pick<
   encryptedToken: Uint8Array;
 }
 
-/** The details of all senders, blocked ones too: `take_permits` decides which may send. Receipts come of removed ones' messages. */
+/**
+ * Returns the details of all senders. Blocked ones are included, because `take_permits` decides which may send; removed ones, because
+ * receipts of their messages still arrive.
+ */
 export async function listSenderDetails(database: Connection): Promise<SenderDetails[]> {
   const rows = await database.prisma.sender.findMany({ select: { ...SELECTED, encryptedToken: true } });
   return withBlocks(database, rows);
@@ -168,13 +171,13 @@ async function withBlocks<
   }));
 }
 
-/** A sender by its id; with an account, only where it is that account's own. */
+/** A sender by its id; if `accountId` is given, only in that account. */
 export type SenderKey = string | { id: string; accountId: string };
 
 export const toSenderFilter = (key: SenderKey): { id: string; accountId?: string } =>
   typeof key === 'string' ? { id: key } : { id: key.id, accountId: key.accountId };
 
-/** Pauses a sender until an operator resumes it. One that is paused already keeps its time and reason. @returns null when there is no such sender */
+/** Pauses a sender until an operator resumes it. A paused sender keeps its time and reason. @returns null if the sender does not exist */
 export async function pauseSender(
   database: Database,
   actor: Actor,
@@ -195,11 +198,11 @@ async function pause({ sql }: Connection, id: string, reason: string): Promise<b
 }
 
 /**
- * Ends what blocks a sender: an operator's pause, the provider's word about its number, and what faults of its own or of its business
- * account blocked; what was begun before begins nothing again. What the provider says about a template stays, since the next call would
- * meet it, and so does a limit.
+ * Ends a sender's blocks: an operator's pause, the provider's blocks of its number, and blocks by faults of the sender or its business
+ * account. Results of messages started earlier do not start those blocks again. Blocks of a template stay, because the next call would fail
+ * too, and so do rate limits.
  *
- * @returns null when there is no such sender
+ * @returns null if the sender does not exist
  */
 export async function resumeSender(
   database: Database,
@@ -209,30 +212,30 @@ export async function resumeSender(
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.resume', key, async ({ sql }, { id }) => {
     const ended = await sql.query<{ reason: string }[]>`
-      with standing as materialized (
+      with current as materialized (
         -- In the order in which \`take_permits\` locks them.
         select t.cause, t.scope, t.subject, t.only_for from sender_blocks t join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id)
         where r.id = ${id}::uuid and t.failures > 0 and (t.cause in ('operator', 'fault') or t.cause = 'provider' and t.only_for = '')
         order by t.cause, t.scope, t.subject, t.only_for for update of t
-      ), told as (
-        delete from sender_blocks t using standing k
+      ), deleted as (
+        delete from sender_blocks t using current k
         where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause <> 'fault'
         returning t.reason
-      ), met as (
-        update sender_blocks t set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from standing k
+      ), cleared as (
+        update sender_blocks t set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from current k
         where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause = 'fault'
         returning t.reason
       )
-      select reason from told union all select reason from met`;
+      select reason from deleted union all select reason from cleared`;
     return ended.length === 0 ? {} : { ...(reason && { reason }), ended: ended.map((block) => block.reason) };
   });
 }
 
 /**
- * Says whose messages a sender sends, from its next permit on: permits taken before are used, within half a second. An app of the former
- * owner speaks for it no more.
+ * Assigns a sender to an owner, starting with its next permit; sends that already have a permit use it within half a second. Removes the
+ * app secret of a former owner.
  *
- * @returns null when there is no such sender
+ * @returns null if the sender does not exist
  * @throws AssignmentRefused
  */
 export async function assignSender(
@@ -242,7 +245,7 @@ export async function assignSender(
   owner: SenderOwner,
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.assign', id, async (connection) => {
-    const { accountId, applicationIds } = await ownerOf(connection, owner);
+    const { accountId, applicationIds } = await checkOwner(connection, owner);
     await connection.sql.execute`
       update senders set account_id = ${accountId}::uuid, application_ids = ${applicationIds}::uuid[],
         encrypted_app_secret = case when account_id is not distinct from ${accountId}::uuid then encrypted_app_secret end
@@ -251,8 +254,8 @@ export async function assignSender(
   });
 }
 
-/** The columns of an owner. @throws AssignmentRefused */
-async function ownerOf(
+/** Returns the columns of an owner. @throws AssignmentRefused */
+async function checkOwner(
   { sql }: Connection,
   owner: SenderOwner,
 ): Promise<{ accountId: string | null; applicationIds: string[] | null }> {
@@ -268,14 +271,14 @@ async function ownerOf(
   return { accountId: owner.accountId, applicationIds: wanted.length === 0 ? null : wanted };
 }
 
-/** What of a sender can be changed; `setSenderToken` replaces its token. */
+/** The fields of a sender that can be changed. `setSenderToken` replaces its token. */
 export type SenderChange = Partial<
   Pick<NewSender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
 > & { businessAccountId?: string };
 
 /**
- * Changes a sender, and asks for a read. Another number or template ends what blocked the former one; another number waits to be activated,
- * as a new sender does. @returns `taken` when another sender has the phone number id
+ * Changes a sender, and requests a read. Another number or template ends the blocks of the former one. A sender with another number is
+ * paused until it is activated, like a new sender. @returns `taken` if another sender has the phone number id
  */
 export async function editSender(
   database: Database,
@@ -312,9 +315,9 @@ export async function editSender(
 }
 
 /**
- * Removes a sender: it carries no traffic from now on, and its token and app secret are erased. Its past sends keep its name.
+ * Removes a sender: it sends nothing from now on, and its token and app secret are erased. Its past sends keep its name.
  *
- * @returns null when there is no such sender
+ * @returns null if the sender does not exist
  */
 export async function removeSender(database: Database, actor: Actor, key: SenderKey): Promise<Sender | null> {
   return changeSender(
@@ -331,7 +334,9 @@ export async function removeSender(database: Database, actor: Actor, key: Sender
   );
 }
 
-/** Changes a sender under its lock, so that the audit log's `before` is what the change found. `change` returns further details. */
+/**
+ * Changes a sender under its lock, so that `before` in the audit log is the state that was changed. `change` returns additional details.
+ */
 async function changeSender(
   database: Database,
   actor: Actor,

@@ -1,29 +1,28 @@
 import type { AttemptChange, MessageCost, Send } from '@onecode/domain';
 import { createBatcher, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { assignments, RECORD_COLUMNS, recordOf } from './sendRow.js';
+import { assignments, RECORD_COLUMNS, toSendRecord } from './sendRow.js';
 
-/** A send as it is to be, if its row still has the version that was decided on. */
+/** A change of a send, written only if its row still has `version`. */
 export interface Change {
   before: Send;
   after: Send;
   version: number;
-  /** When it was decided. */
+  /** When the change was decided, by the database's clock. */
   at: Date;
   attempts: readonly AttemptChange[];
-  /** What the message costs, when this change is the first to report it. */
+  /** The price of the message, if this change is the first to report it. */
   cost?: MessageCost | undefined;
 }
 
-/** Their rows are locked while the batch lasts. */
+/** A batch locks the rows of its sends until it commits. */
 const CHANGES_MAX = 100;
 
 /**
- * Batches changes into one statement.
+ * Returns a function that batches changes into one statement, and returns whether its change was written. If a batch has two changes of one
+ * send, only the first is tried.
  *
- * @param write returns the ids of the sends whose rows still had the version
- * @returns a function that says whether its change was written. Of two changes of one send in a batch the first is tried; the second
- * has been overtaken then.
+ * @param write returns the ids of the sends that still had the version
  */
 export function createChangeBatcher(
   write: (changes: readonly Change[]) => Promise<{ id: string }[]>,
@@ -40,15 +39,15 @@ export function createChangeBatcher(
 }
 
 interface UpdateOptions {
-  /** Further columns of the records `c`, with their types, and their values. */
+  /** Extra columns of the records `c` with their types, and the values of a change. */
   records?: { columns: Prisma.Sql; valuesOf: (change: Change) => Record<string, unknown> };
   /** Columns of the sends `s` and the records `c`. */
   returning: Prisma.Sql;
 }
 
 /**
- * The first steps of a statement that writes changes of different sends: `changed` returns those whose rows still had the version.
- * All statements lock sends in the order of their ids, so that no two wait for each other.
+ * Returns the first steps of a statement that writes changes of different sends: `changed` returns the sends that still had the version.
+ * Every statement locks sends in the order of their ids, so that two cannot deadlock.
  */
 export function updateSends(changes: readonly Change[], { records, returning }: UpdateOptions): Prisma.Sql {
   const { lock, lockedIds } = lockSends(changes.length);
@@ -56,7 +55,7 @@ export function updateSends(changes: readonly Change[], { records, returning }: 
     changes.map((change) => ({
       id: change.before.id,
       version: change.version,
-      ...recordOf(change.after),
+      ...toSendRecord(change.after),
       pricing: change.cost?.pricing,
       ...records?.valuesOf(change),
     })),
@@ -74,8 +73,8 @@ export function updateSends(changes: readonly Change[], { records, returning }: 
 }
 
 /**
- * Returns the step that locks the sends of the step `changes` whose rows still have its `version`, one probe for each in the order of the
- * ids, and the query of the locked ids. A single send needs no such step: its update locks it.
+ * Returns the step that locks the sends of the step `changes` that still have its `version`, one probe for each in the order of the ids,
+ * and the query of the locked ids. A single send needs no such step: its update locks it.
  */
 export function lockSends(count: number): { lock: Prisma.Sql; lockedIds: Prisma.Sql } {
   return count === 1 ? { lock: Prisma.empty, lockedIds: ONLY_ID } : { lock: LOCKED, lockedIds: LOCKED_IDS };

@@ -1,45 +1,45 @@
 import type { Decision, Send } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { readSend, type WhichSend } from './readSend.js';
-import { sendOf } from './sendRow.js';
+import { toSend } from './sendRow.js';
 import type { Change } from './changeBatcher.js';
 import { writeDelivery } from './writeDelivery.js';
 
-/** More rounds than this mean that something changes one row again and again. */
-const ROUNDS_MAX = 1000;
+/** More tries mean a fault: something changes the row again and again. */
+const TRIES_MAX = 1000;
 
 /**
- * Changes a send by a rule: reads the row with the database's clock, asks the pure `decide` what to do, and writes the answer guarded by the
- * row's version. When another change was faster, it reads and decides again. A failure's refund and the outcomes of attempts are in the same
- * statement as the change. Simultaneous changes of many sends share round trips.
+ * Changes a send by a pure rule: reads the row with the database's clock, calls `decide`, and writes the decision if the row still has its
+ * version. If another process changed the row first, it reads and decides again. The same statement writes the outcomes of attempts and the
+ * refund of a failure. Concurrent changes of different sends share round trips.
  *
- * @returns the decision's result after the commit, or null when there is no such send
+ * @returns the decision's result after the commit, or null if the send does not exist
  */
 export async function changeSend<R>(
   database: Database,
   which: WhichSend,
   decide: (send: Send, now: Date) => Decision<R>,
 ): Promise<R | null> {
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
     const row = await readSend(database, which);
     if (row === undefined) return null;
-    const send = sendOf(row);
+    const send = toSend(row);
     const decision = decide(send, row.now);
-    if (isNothing(decision) || (await write(database, changeOf(send, row.version, row.now, decision))))
+    if (isNothing(decision) || (await write(database, toChange(send, row.version, row.now, decision))))
       return decision.result;
   }
-  throw new Error(`a send changed under each of ${ROUNDS_MAX} tries to change it`);
+  throw new Error(`could not change a send: its row changed during each of ${TRIES_MAX} attempts`);
 }
 
-/** A send as it was read or written. Another change may have followed since. */
+/** A send as it was read or written. The row may have changed since. */
 export interface SendSnapshot {
   send: Send;
   version: number;
-  /** The database's clock, by `performance.now()`. */
+  /** Returns the database's time, advanced by `performance.now()`. */
   now: () => Date;
 }
 
-/** `changeSend` from a snapshot: tries the change without reading the row, and reads it when another change was faster. */
+/** Changes a send like `changeSend`, from a snapshot: reads the row only if another process has changed it since. */
 export async function changeSendSnapshot<R>(
   database: Database,
   { send, version, now }: SendSnapshot,
@@ -47,12 +47,12 @@ export async function changeSendSnapshot<R>(
 ): Promise<R | null> {
   const at = now();
   const decision = decide(send, at);
-  if (!isNothing(decision) && (await write(database, changeOf(send, version, at, decision))))
+  if (!isNothing(decision) && (await write(database, toChange(send, version, at, decision))))
     return decision.result;
   return changeSend(database, { id: send.id }, decide);
 }
 
-function changeOf(
+function toChange(
   before: Send,
   version: number,
   at: Date,
@@ -61,7 +61,7 @@ function changeOf(
   return { before, after: { ...before, ...fields }, version, at, attempts };
 }
 
-/** @returns whether the row still had the version that was decided on */
+/** Writes a change. @returns whether the row still had the version */
 async function write(database: Database, change: Change): Promise<boolean> {
   const isWritten = await writeDelivery(database, change);
   if (isWritten) database.onDelivery(change.before, change.after);

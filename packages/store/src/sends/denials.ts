@@ -2,7 +2,7 @@ import type { Denial } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import type { StoredReport } from './providerReports.js';
 
-/** The send of a denial. */
+/** The send that a denial is about. */
 export interface DeniedSend {
   applicationId: string;
   country: string | null;
@@ -10,7 +10,9 @@ export interface DeniedSend {
   isNew: boolean;
 }
 
-/** Stores a denial with the send of its message, and deletes its report. @returns null, and changes nothing, while its message is not known */
+/**
+ * Stores a denial with the send of its message, and deletes its report. @returns null, with nothing changed, if no attempt has the message
+ */
 export async function applyDenial(
   database: Database,
   { key, report: { messageId, occurredAt } }: StoredReport<Denial>,

@@ -1,15 +1,15 @@
 import type { Database } from '../client/database.js';
 
-/** An id is made before its send is inserted, and by another clock. */
+/** A send may be inserted later than its id says: the id is made before, and by another clock. */
 const LATE_SECONDS = 60;
 
 /**
- * Erases the encrypted codes of sent messages whose code has expired: nothing can send them again. Goes through the sends once, in the order
- * of their ids and so of their creation, up to the first whose code still lives or is being sent. No index finds these codes, because every receipt
- * would have to change it; the sends in other states erase their codes themselves.
+ * Erases the encrypted codes of sent messages after the codes have expired. Walks through the sends once, in the order of their ids (which
+ * is the order of creation), and stops at the first send with a code that is active or being sent. There is no index of these codes,
+ * because every receipt would have to update it. Sends in other states erase their codes themselves.
  *
- * @param limit sends that are looked at
- * @returns how many were looked at, 0 also while another caller is at it
+ * @param limit the most sends to look at
+ * @returns how many sends it looked at; 0 also while another caller is running
  */
 export async function eraseExpiredCodes(database: Database, limit: number): Promise<number> {
   const [row] = await database.sql.query<[{ count: number }]>`

@@ -3,21 +3,21 @@ import { type Actor, audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 
-/** A recipient whose guess budget is used up: too many wrong codes in a row, so that no new code is sent for now. */
+/** A recipient with no guess budget left: after too many wrong codes in a row, no new code is sent for now. */
 export interface ExhaustedRecipient {
-  /** Names the recipient in URLs. */
+  /** Identifies the recipient in URLs. */
   id: string;
   mode: Mode;
-  /** Of the latest send to it, E.164 or masked; null once none is kept. */
+  /** From the latest send to the recipient, E.164 or masked; null after all its sends are deleted. */
   recipient: string | null;
-  /** Of the easiest code that was guessed at. */
+  /** How many wrong guesses in a row the points are, at the cost of the easiest code guessed at. */
   wrongInARow: number;
   lastWrongAt: Date;
-  /** When a new code may be requested, if no more wrong codes are given. */
+  /** When a new code may be requested, if there are no more wrong guesses. */
   recoversAt: Date;
 }
 
-/** An account's exhausted recipients, latest wrong guess first. `before` is the `next` of the page before. */
+/** Returns an account's exhausted recipients, latest wrong guess first. `before` is the `next` of the previous page. */
 export async function listExhaustedRecipients(
   database: Connection,
   accountId: string,
@@ -38,17 +38,17 @@ export async function listExhaustedRecipients(
   return { recipients, next: rows.length > limit ? (recipients.at(-1)?.id ?? null) : null };
 }
 
-/** The recipient of the latest send that a row `b` of `guess_budgets` counts for. */
+/** The recipient of the latest send to which a row `b` of `guess_budgets` applies. */
 const RECIPIENT = Prisma.sql`(
   select s.recipient from sends s where s.account_id = b.account_id and s.mode = b.mode and s.recipient_key = b.recipient_key
   order by s.created_at desc limit 1
 )`;
 
 /**
- * Resets the guess budget of an account's recipient, in the mode of the row.
+ * Resets the guess budget of one recipient of an account, in the mode of the row.
  *
- * @param id of an `ExhaustedRecipient`
- * @returns false when the account has no such recipient
+ * @param id the id of an `ExhaustedRecipient`
+ * @returns false if the account has no such recipient
  */
 export async function resetRecipient(
   database: Database,
@@ -60,10 +60,10 @@ export async function resetRecipient(
 }
 
 /**
- * Resets the guess budget of an account's recipient, in both modes.
+ * Resets the guess budget of one recipient of an account, in both modes.
  *
- * @param recipientKeys all of the recipient
- * @returns how many wrong codes had been counted, or null when there is no such account
+ * @param recipientKeys all keys of the recipient
+ * @returns how many wrong guesses had been counted, or null if the account does not exist
  */
 export async function resetGuessCount(
   database: Database,
@@ -79,10 +79,10 @@ export async function resetGuessCount(
   return account === null ? null : reset(database, actor, accountId, which);
 }
 
-/** Last digits of a phone number that the audit log may hold. */
+/** How many last digits of a phone number the audit log may hold. */
 const DIGITS_SHOWN = 4;
 
-/** @returns how many wrong codes had been counted */
+/** Deletes the matching budgets. @returns how many wrong guesses had been counted */
 async function reset(
   database: Database,
   actor: Actor,
@@ -104,15 +104,15 @@ async function reset(
 }
 
 /**
- * By how many points a row `b` of `guess_budgets` exceeds what another code like the guessed ones would need, by the settings `s`, as in
- * `decideCreations`. Five come back each day. Null when the budget is off.
+ * By how many points a row `b` of `guess_budgets` is over the budget for another code like the guessed ones, under the settings `s`; the
+ * same rule as in `decideCreations`. Five points are refunded each day. Null if the budget is off.
  */
 const POINTS_BEYOND_BUDGET = Prisma.sql`(
   points_left_at(b.points, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end * b.guess_cost
     - guess_points_max(s.guess_budget, b.guess_cost)
 )`;
 
-/** How many exhausted recipients an account has, in either mode: SQL for a row `a` of `accounts`. */
+/** The number of an account's exhausted recipients in either mode, as SQL for a row `a` of `accounts`. */
 export const EXHAUSTED_RECIPIENTS = Prisma.sql`(
   select count(distinct b.recipient_key)::integer from guess_budgets b, settings s where b.account_id = a.id and ${POINTS_BEYOND_BUDGET} > 0
 )`;

@@ -2,10 +2,10 @@ import { audited, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
 
 /**
- * Stores the identity of a send's recipient that a receipt reports, once for each send, if its application checks identities.
+ * Stores the identity of a send's recipient from a receipt, once for each send, if the application checks identities.
  *
- * @returns whether it is new and differs from that of the last send whose code the recipient verified: the number has another owner, or another
- * installation of WhatsApp
+ * @returns whether it is new and differs from the recipient's last verified send: the number has another owner, or another installation of
+ * WhatsApp
  */
 export async function recordIdentity(
   database: Database,
@@ -28,7 +28,7 @@ export async function recordIdentity(
   return recorded?.hasChanged === true;
 }
 
-/** The applications that refuse to send to a number that has changed hands. */
+/** Returns the applications that refuse to send to a number after a change of owner. */
 export async function listEnforcingApplications(database: Database): Promise<string[]> {
   const found = await database.prisma.application.findMany({
     where: { identityCheck: 'enforce', mode: 'live' },
@@ -37,7 +37,9 @@ export async function listEnforcingApplications(database: Database): Promise<str
   return found.map(({ id }) => id);
 }
 
-/** The identity of a send's recipient when they last verified a code of its application; null if it is not known, or forgotten. */
+/**
+ * Returns the identity that a send's recipient had when they last verified a code of the application; null if it is unknown or forgotten.
+ */
 export async function findVerifiedIdentity(database: Database, sendId: string): Promise<string | null> {
   const [row] = await database.sql.query<{ identity_hash: string }[]>`
     select known.identity_hash from sends s cross join lateral (
@@ -50,14 +52,14 @@ export async function findVerifiedIdentity(database: Database, sendId: string): 
   return row?.identity_hash ?? null;
 }
 
-/** Last digits of a phone number that the audit log may hold. */
+/** How many last digits of a phone number the audit log may hold. */
 const DIGITS_SHOWN = 4;
 
 /**
- * Trusts a recipient's number again: forgets who had it, so that the application's next code goes to whoever has it now.
+ * Forgets the identities of a recipient's number, so that the application's next code is sent to its current owner.
  *
- * @param recipientKeys all of the recipient
- * @returns how many sends' identities were forgotten, or null when there is no such application
+ * @param recipientKeys all keys of the recipient
+ * @returns how many identities were forgotten, or null if the application does not exist
  */
 export async function forgetIdentity(
   database: Database,

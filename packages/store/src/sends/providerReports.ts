@@ -19,22 +19,22 @@ export interface NewReports {
   changes: readonly NewProviderChange[];
 }
 
-/** A stored report that waits to be applied. */
+/** A stored report that is not applied yet. */
 export interface StoredReport<Report> {
   key: string;
-  /** How often it was postponed. */
+  /** How many times the report was postponed. */
   tries: number;
   report: Report;
 }
 
-/** Equal for the receipts of one attempt, or else of one message, with the same status. */
+/** Returns the same key for receipts of the same attempt (or message, without an attempt) with the same status. */
 const receiptKey = ({ attempt, messageId, status }: Receipt): string =>
   `${attempt === null ? messageId : `${attempt.sendId}.${attempt.number}`} ${status}`;
 
 /**
- * Stores reports in one statement, for the worker to apply, without repeats of reports that are stored and not applied yet.
+ * Stores reports in one statement, for the worker to apply. Skips repeats of reports that are stored and not applied yet.
  *
- * @param accountId the account whose own Meta app sent them; null for the operator's app
+ * @param accountId the owner of the Meta app that sent the reports; null for the operator's app
  * @returns how many are new
  */
 export async function storeReports(
@@ -54,22 +54,22 @@ export async function storeReports(
   if (records.length === 0) return 0;
   return database.sql.execute`
     insert into provider_reports (key, reporter, kind, report, due_at)
-    -- Rounded, the time would be in the future half of the time.
+    -- Rounding would put the time in the future half of the time.
     select r.key, ${accountId}::uuid, r.kind, r.report, date_trunc('milliseconds', now())
     from json_to_recordset(${JSON.stringify(records)}::json) as r (key text, kind text, report json)
-    -- All callers insert in one order: otherwise, two with the same reports could wait for each other.
+    -- All callers insert in the same order, so that two with the same reports cannot deadlock.
     order by r.key collate "C"
     on conflict (key) do nothing`;
 }
 
-/** The most reports in one batch, of the operator's app and of all accounts' own apps together. */
+/** The most reports in one batch: from the operator's app, and from all accounts' own apps together. */
 const BATCH = { operator: 400, ownApps: 25 };
 
 export interface DueReports {
   receipts: StoredReport<Receipt>[];
   denials: StoredReport<Denial>[];
   changes: StoredReport<ProviderChange>[];
-  /** Whether more may be due. */
+  /** Whether more reports may be due. */
   isFull: boolean;
 }
 
@@ -81,7 +81,7 @@ interface ReportRow {
   isOperators: boolean;
 }
 
-/** Reads a batch of due reports, those of older sends first. Accounts' own apps take turns in their part of the batch. */
+/** Returns a batch of due reports, those of older sends first. Accounts' own apps take turns in their part of the batch. */
 export async function readDueReports(database: Database): Promise<DueReports> {
   const rows = await database.sql.query<ReportRow[]>`
     with recursive reporters as (
@@ -102,7 +102,7 @@ export async function readDueReports(database: Database): Promise<DueReports> {
     ) union all (
       select key, kind, tries, report, false from of_own_apps order by turn, key limit ${BATCH.ownApps}
     )`;
-  const reportsOf = <Report>(kind: ReportRow['kind']): StoredReport<Report>[] =>
+  const selectReports = <Report>(kind: ReportRow['kind']): StoredReport<Report>[] =>
     rows
       .filter((row) => row.kind === kind)
       .map(({ key, tries, report }) => ({
@@ -110,16 +110,16 @@ export async function readDueReports(database: Database): Promise<DueReports> {
         tries,
         report: { ...report, occurredAt: new Date(report.occurredAt) } as Report,
       }));
-  const ofOperator = rows.filter(({ isOperators }) => isOperators).length;
+  const operatorCount = rows.filter(({ isOperators }) => isOperators).length;
   return {
-    receipts: reportsOf('receipt'),
-    denials: reportsOf('denial'),
-    changes: reportsOf('change'),
-    isFull: ofOperator >= BATCH.operator || rows.length - ofOperator >= BATCH.ownApps,
+    receipts: selectReports('receipt'),
+    denials: selectReports('denial'),
+    changes: selectReports('change'),
+    isFull: operatorCount >= BATCH.operator || rows.length - operatorCount >= BATCH.ownApps,
   };
 }
 
-/** Deletes reports that are applied, or that change nothing. @returns the keys of those that this call deleted */
+/** Deletes reports that are applied or change nothing. @returns the keys that this call deleted */
 export async function deleteReports(database: Database, keys: readonly string[]): Promise<string[]> {
   if (keys.length === 0) return [];
   const rows = await database.sql.query<{ key: string }[]>`
@@ -127,7 +127,7 @@ export async function deleteReports(database: Database, keys: readonly string[])
   return rows.map(({ key }) => key);
 }
 
-/** Postpones reports that cannot be applied yet: a second, then longer, a minute at most. */
+/** Postpones reports that cannot be applied yet: by one second at first, by at most a minute later. */
 export async function postponeReports(database: Database, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   await database.sql.execute`
@@ -135,7 +135,7 @@ export async function postponeReports(database: Database, keys: readonly string[
     where key = any(${[...keys]}::text[])`;
 }
 
-/** Parks reports that the database refuses: they are due when an operator sets their `due_at`. */
+/** Parks reports that the database rejects, until an operator sets their `due_at`. */
 export async function parkReports(database: Database, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   await database.sql

@@ -1,24 +1,24 @@
 import type { Receipt, ReportedAttempt, Send } from '@onecode/domain';
 import { byOrdinal, createLookUp, type WithOrdinal } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
-import { sendColumns, sendOf, type SendRow } from './sendRow.js';
+import { sendColumns, toSend, type SendRow } from './sendRow.js';
 
-/** Which send to read: the one with this id, and with `accountId` only if it is that account's. */
+/** The send to read: by id and, if `accountId` is given, only in that account. */
 export interface WhichSend {
   id: string;
   accountId?: string;
 }
 
-/** What a receipt names: our attempt, if the provider returned it, and the provider's message id. */
+/** The identifiers in a receipt: our attempt, if the provider returned it, and the provider's message id. */
 export type WhichReport = Pick<Receipt, 'attempt' | 'messageId'>;
 
-/** A row, with the database's clock when it was read. */
+/** A row with the database's time at which it was read. */
 export type ReadRow = SendRow & { now: Date };
 
-/** The row of a send that a receipt reports on, with the attempt and what is known of the others. */
+/** The row of the send that a receipt reports on, with its attempt. */
 export type ReportedRow = ReadRow & ReportedAttempt & { acceptedNumbers: number[]; isPriced: boolean };
 
-/** The send's row, or undefined when there is no such send. Reads that arrive during another share the next round trip. */
+/** Returns a send's row, or undefined if the send does not exist. Reads that arrive during another read share the next round trip. */
 export const readSend = createLookUp<WhichSend, ReadRow>(
   (database, requests) => database.sql.read`
     select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now
@@ -26,17 +26,17 @@ export const readSend = createLookUp<WhichSend, ReadRow>(
       ${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ accountId }) => accountId ?? null)}::uuid[]
     ) with ordinality as r (id, account_id, ordinal)
     cross join lateral (
-      -- One probe for each request: a join that was planned while there were few sends might read all of them.
+      -- One index probe per request: a join planned while there were few sends might scan the table.
       select * from sends where id = r.id and account_id = coalesce(r.account_id, account_id) limit 1
     ) s`,
 );
 
 /**
- * Reads the sends and attempts that receipts report on, all as they are at one time. A receipt reports on the attempt that it names, ended or
- * under way, unless that attempt has another message; otherwise on the attempt with its message, of the send that it names if it names one:
- * an account's own app may name only sends of its account, and must not report on others.
+ * Reads the sends and attempts that receipts report on, in one snapshot. A receipt reports on the attempt that it names, ended or in
+ * progress, unless that attempt has another message id. Otherwise it reports on the attempt with its message id; if the receipt names a
+ * send, only within that send, because an account's own app must not report on other accounts' sends.
  *
- * @returns the row of each receipt, or undefined when no attempt matches
+ * @returns the row of each receipt, or undefined if no attempt matches
  */
 export async function readReportedSends(
   database: Database,
@@ -70,17 +70,17 @@ export async function readReportedSends(
   return byOrdinal(receipts, rows);
 }
 
-/** A send of this account with the database's clock, or null when the account has no such send. */
+/** Returns an account's send with the database's time, or null if the account has no such send. */
 export async function findSend(
   database: Database,
   accountId: string,
   id: string,
 ): Promise<{ send: Send; now: Date } | null> {
   const row = await readSend(database, { id, accountId });
-  return row === undefined ? null : { send: sendOf(row), now: row.now };
+  return row === undefined ? null : { send: toSend(row), now: row.now };
 }
 
-/** How many attempts of a send ended with the provider's code so far, where the message might have been tried again. */
+/** Counts the attempts of a send that ended with this provider code and allowed a retry. */
 export async function countAttemptsWith(
   { sql }: Database,
   sendId: string,

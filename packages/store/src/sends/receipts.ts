@@ -13,65 +13,65 @@ import { Prisma } from '../generated/prisma/client.js';
 import { updateSends, type Change } from './changeBatcher.js';
 import type { StoredReport } from './providerReports.js';
 import { readReportedSends, type ReportedRow } from './readSend.js';
-import { sendOf } from './sendRow.js';
+import { toSend } from './sendRow.js';
 import { ATTEMPT_RECORDS, ATTEMPTED, isFailure, REFUNDED } from './writeDelivery.js';
 
-/** The payer in `message_costs` for messages by senders of no account. */
+/** The payer in `message_costs` of messages from senders without an account. */
 export const OPERATOR = '00000000-0000-0000-0000-000000000000';
 
 type StoredReceipt = StoredReport<Receipt>;
 
-/** A send, as it was when it was read, with the stored receipts that report on it. */
+/** A send as it was read, with the stored receipts that report on it. */
 export interface ReportedSend {
   send: Send;
   version: number;
-  /** The database's clock. */
+  /** The database's time. */
   now: Date;
-  /** The numbers of its attempts whose messages the provider accepted. */
+  /** The numbers of the attempts that the provider accepted. */
   acceptedNumbers: number[];
-  /** Whether its cost is counted. */
+  /** Whether its cost is already counted. */
   isPriced: boolean;
   receipts: { key: string; tries: number; receipt: Receipt; attempt: ReportedAttempt }[];
 }
 
-/** Reads the sends that receipts report on, each once. @returns them, and the receipts whose messages are not known */
+/** Reads the sends that receipts report on, each once. @returns the sends, and the receipts of unknown messages */
 export async function findReportedSends(
   database: Database,
   receipts: readonly StoredReceipt[],
 ): Promise<{ sends: ReportedSend[]; unmatched: StoredReceipt[] }> {
-  const messages = new Map(receipts.map(({ report }) => [messageName(report), report]));
+  const messages = new Map(receipts.map(({ report }) => [messageKey(report), report]));
   const rows = messages.size === 0 ? [] : await readReportedSends(database, [...messages.values()]);
   const rowsByMessage = new Map([...messages.keys()].map((name, index) => [name, rows[index]]));
   const sends = new Map<string, ReportedSend>();
   const unmatched: StoredReceipt[] = [];
   for (const stored of receipts) {
-    const row = rowsByMessage.get(messageName(stored.report));
+    const row = rowsByMessage.get(messageKey(stored.report));
     if (row === undefined) unmatched.push(stored);
     else {
-      const known = sends.get(row.id) ?? reportedSendOf(row);
+      const known = sends.get(row.id) ?? toReportedSend(row);
       const { key, tries, report: receipt } = stored;
-      known.receipts.push({ key, tries, receipt, attempt: attemptOf(row) });
+      known.receipts.push({ key, tries, receipt, attempt: toReportedAttempt(row) });
       sends.set(row.id, known);
     }
   }
   return { sends: [...sends.values()], unmatched };
 }
 
-/** Equal for receipts of one message. */
-const messageName = ({ attempt, messageId }: Receipt): string =>
+/** Returns the same name for receipts of the same message. */
+const messageKey = ({ attempt, messageId }: Receipt): string =>
   `${attempt?.sendId}.${attempt?.number} ${messageId}`;
 
-function reportedSendOf(row: ReportedRow): ReportedSend {
+function toReportedSend(row: ReportedRow): ReportedSend {
   const { version, now, acceptedNumbers, isPriced } = row;
-  return { send: sendOf(row), version, now, acceptedNumbers, isPriced, receipts: [] };
+  return { send: toSend(row), version, now, acceptedNumbers, isPriced, receipts: [] };
 }
 
-function attemptOf(row: ReportedRow): ReportedAttempt {
+function toReportedAttempt(row: ReportedRow): ReportedAttempt {
   const { number, senderId, phoneNumberId, startedAt, outcome, recipientKey } = row;
   return { number, senderId, phoneNumberId, startedAt, outcome, recipientKey };
 }
 
-/** What is to be written for a send: the change that its receipts make, if any, and the keys of the receipts to delete with it. */
+/** A write for one send: the change by its receipts, if any, and the keys of the receipts to delete. */
 interface Write {
   sendId: string;
   change: Change | null;
@@ -79,11 +79,11 @@ interface Write {
 }
 
 /**
- * Writes the decision about a send's receipts, guarded by the version of its row, and deletes the receipts in the same statement, except those
- * that have to wait. Simultaneous writes share round trips.
+ * Writes the decision about a send's receipts if the row still has its version, and deletes the receipts in the same statement, except
+ * those to be applied later. Concurrent writes share round trips.
  *
- * @returns the send as it is now with the keys of the receipts that this call deleted; null if the row has changed since it was read: then all
- * receipts are still stored
+ * @returns the written send, with the keys of the receipts that this call deleted; null if the row has changed since it was read, in which
+ * case all receipts are still stored
  */
 export async function writeReceipts(
   database: Database,
@@ -98,16 +98,16 @@ export async function writeReceipts(
   const deleted =
     change !== null && isFailure(change)
       ? (await writeTogether(database, [write], REFUNDED))[0]
-      : await batcherOf(database)(write);
+      : await getBatcher(database)(write);
   if (deleted === null || deleted === undefined) return null;
   if (change !== null) database.onDelivery(before, after);
   return { send: after, deleted: new Set(deleted) };
 }
 
-/** Their rows are locked while the batch lasts. */
+/** A batch locks the rows of its sends until it commits. */
 const WRITES_MAX = 200;
 
-const batcherOf = oncePerClient((database: Database) =>
+const getBatcher = oncePerClient((database: Database) =>
   createBatcher((writes: Write[]) => writeTogether(database, writes, PRICED), {
     batchSizeMax: WRITES_MAX,
     concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
@@ -136,13 +136,18 @@ const PRICED = Prisma.sql`
       case when s.account_id = c.account_id then c.account_id else ${OPERATOR}::uuid end, count(*),
       count(*) filter (where c.charged_from = 'free_quota'), count(*) filter (where c.charged_from = 'credit')
     from changed c left join senders s on s.id = c.cost_sender_id where c.pricing is not null
-    -- In one order for all callers: otherwise, two could wait for each other.
+    -- All callers insert in the same order, so that two cannot deadlock.
     group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
     on conflict (day, country, category, type, billable, pricing_model, payer) do update set
       messages = m.messages + excluded.messages, free_sends = m.free_sends + excluded.free_sends, credits = m.credits + excluded.credits
   )`;
 
-/** @param consequences the steps that follow from `changed` @returns for each write the keys that it deleted, or null if its send has changed */
+/**
+ * Writes a batch.
+ *
+ * @param consequences the steps that follow `changed`
+ * @returns the keys that each write deleted, or null if its send had changed
+ */
 async function writeTogether(
   database: Database,
   writes: readonly Write[],

@@ -4,22 +4,22 @@ import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { replaceNumbers } from './retention.js';
 
-/** What is kept of a recipient, by the names of the columns, times as RFC 3339. */
+/** The stored data about a recipient, by column name, with times as RFC 3339. */
 export interface KeptOfRecipient {
   /** Each with its `attempts`, `denials` and `identity`, oldest first. */
   sends: Record<string, unknown>[];
   guess_budgets: Record<string, unknown>[];
 }
 
-/** What an erasure did. */
+/** The result of an erasure. */
 export interface Erased {
   /** Sends that held the number. */
   sendsErased: number;
-  /** Codes that could be verified until then. */
+  /** Codes that were active until then. */
   codesEnded: number;
 }
 
-/** The sends `s` to a recipient, of one account or of all, along the index by recipient. */
+/** The sends `s` to a recipient, of one account or of all, through the index by recipient. */
 const sendsTo = (recipientKeys: readonly string[], accountId: string | null): Prisma.Sql => Prisma.sql`
   accounts a cross join unnest(array['test', 'live']) m (mode) cross join unnest(${[...recipientKeys]}::text[]) k (recipient_key)
   cross join lateral (
@@ -28,11 +28,11 @@ const sendsTo = (recipientKeys: readonly string[], accountId: string | null): Pr
   where ${accountId}::uuid is null or a.id = ${accountId}::uuid`;
 
 /**
- * Everything that is kept of a recipient, for the person who has the number. The audit log records that it was read, without the number.
+ * Returns all stored data about a recipient, for the owner of the number. The audit log records the export, without the number.
  *
- * @param recipientKeys all of the recipient
+ * @param recipientKeys all keys of the recipient
  * @param accountId null for all accounts
- * @returns null when there is no such account
+ * @returns null if the account does not exist
  */
 export async function exportRecipient(
   database: Database,
@@ -72,13 +72,13 @@ export async function exportRecipient(
 }
 
 /**
- * Erases a recipient: its codes that may still be verified expire now, so that what waits fails and returns its unit as any expired send
- * does; its number gives way to its masked form in every send; who had it is forgotten. Money, counts and limits stay as they are.
+ * Erases a recipient. Its active codes expire now, so that waiting sends fail and refund their units like any expired send. Every send
+ * keeps only the masked number, and identities are forgotten. Money, counts and limits do not change.
  *
- * @param recipientKeys all of the recipient
+ * @param recipientKeys all keys of the recipient
  * @param accountId null for all accounts
- * @param reason for the audit log, which gets an entry for each account with such sends and never the number
- * @returns null when there is no such account
+ * @param reason for the audit log, which gets one entry, without the number, for each account that has such sends
+ * @returns null if the account does not exist
  */
 export async function eraseRecipient(
   database: Database,
@@ -126,13 +126,13 @@ const lockSends = (
   with found as materialized (
     select s.id from ${sendsTo(recipientKeys, accountId)}
   )
-  -- In the order of the ids, as everybody locks sends.
+  -- Every statement locks sends in the order of their ids.
   select s.* from (select id from found order by id) f cross join lateral (
     select id, account_id, recipient, verification = 'pending' and expires_at > clock_timestamp() as is_open
     from sends where id = f.id for no key update
   ) s`;
 
-/** Makes the codes of locked sends expire now, and due what waits, as the last wrong guess does. */
+/** Makes the codes of locked sends expire now and waiting sends due, as the last wrong guess does. */
 async function endCodes({ sql }: Connection, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql.execute`

@@ -2,37 +2,37 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isMasked, maskRecipient } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { readSettings, type Settings } from '../accounts/settings.js';
-import { FINAL_AFTER_DAYS, foldDays } from '../reports/dailyStatistics.js';
+import { FINAL_AFTER_DAYS, aggregateDays } from '../reports/dailyStatistics.js';
 
-/** What was done because its time was over. */
+/** What a run of retention changed. */
 export interface Retained {
-  /** Sends whose recipient's number gave way to its masked form. */
+  /** Sends in which the recipient's number was replaced by its masked form. */
   numbersReplaced: number;
   sendsDeleted: number;
 }
 
-/** Sends in one transaction, which locks those that it changes. */
+/** Sends per transaction, which locks the sends that it changes. */
 const PAGE = 200;
-/** A pause of so many times what a page took leaves the database to the requests. */
+/** The pause after a page, as a multiple of the page's duration, leaves the database to the requests. */
 const PAUSE_FACTOR = 4;
 const TEST_SEND_DAYS = 30;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** `numbers` goes first: a send that stays is masked before others are deleted. */
+/** `numbers` runs first, so that numbers are masked before any send is deleted. */
 type Step = 'numbers' | 'test_sends' | 'sends';
 
-/** What the settings ask for now: nothing is deleted twice for the sake of test sends. */
-const stepsOf = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, number][] => [
+/** The steps under the current settings. A single step deletes all sends if test sends are not kept for longer than others. */
+const listSteps = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, number][] => [
   ...(retainNumbersDays === null ? [] : [['numbers', retainNumbersDays] as [Step, number]]),
   retainSendsDays === null ? ['test_sends', TEST_SEND_DAYS] : ['sends', retainSendsDays],
 ];
 
 /**
- * Counts the days that are over, and replaces the numbers and deletes the sends whose time is over by the settings, by `created_at`.
- * Goes through the sends once, in the order of their ids and so of their creation, up to the first that is young; what a page did and how
- * far it came are committed together. Leaves a step to another caller who is at it.
+ * Aggregates finished days, then masks the numbers and deletes the sends that have passed their retention by `created_at`. Walks through
+ * the sends once, in the order of their ids (which is the order of creation), up to the first that is too young. A page and its position
+ * are committed together. Skips a step that another caller is running.
  *
- * @param signal ends it after the page at hand
+ * @param signal ends the run after the current page
  */
 export async function retainOnwards(database: Database, signal: AbortSignal): Promise<Retained> {
   return eachStep(database, signal, (step, days) => async (connection) => {
@@ -50,7 +50,7 @@ export async function retainOnwards(database: Database, signal: AbortSignal): Pr
   });
 }
 
-/** Does the same for all sends, wherever they are in the order of their ids: for rows that were restored or brought from elsewhere. */
+/** Does the same for all sends, whatever the order of their ids: for rows that were restored or imported. */
 export async function retainAll(database: Database): Promise<Retained> {
   return eachStep(database, new AbortController().signal, (step, days) => {
     let after = FIRST_ID;
@@ -67,9 +67,9 @@ export async function retainAll(database: Database): Promise<Retained> {
   });
 }
 
-/** For how many seconds the next send of the step that is most behind is overdue; negative before that, null where none is kept. */
+/** Returns by how many seconds the most overdue step is late; negative if none is late, null if there is nothing to do. */
 export async function readRetention(database: Connection): Promise<{ seconds: number | null }> {
-  const steps = [['statistics', FINAL_AFTER_DAYS + 1] as const, ...stepsOf(await readSettings(database))];
+  const steps = [['statistics', FINAL_AFTER_DAYS + 1] as const, ...listSteps(await readSettings(database))];
   const [row] = await database.sql.query<[{ seconds: number | null }]>`
     select max(extract(epoch from statement_timestamp() - s.created_at - make_interval(days => k.days)))::float8 as seconds
     from unnest(${steps.map(([step]) => step)}::text[], ${steps.map(([, days]) => days)}::integer[]) as k (step, days)
@@ -78,7 +78,7 @@ export async function readRetention(database: Connection): Promise<{ seconds: nu
   return row;
 }
 
-/** Does the next page; null where there is nothing to do for this caller. */
+/** Does the next page; returns null if this caller has nothing to do. */
 type NextPage = (connection: Connection) => Promise<{ changed: number; isLast: boolean } | null>;
 
 async function eachStep(
@@ -87,8 +87,8 @@ async function eachStep(
   pagesOf: (step: Step, days: number) => NextPage,
 ): Promise<Retained> {
   const retained: Retained = { numbersReplaced: 0, sendsDeleted: 0 };
-  await foldDays(database, signal);
-  for (const [step, days] of stepsOf(await readSettings(database))) {
+  await aggregateDays(database, signal);
+  for (const [step, days] of listSteps(await readSettings(database))) {
     const next = pagesOf(step, days);
     while (!signal.aborted) {
       const beganAt = performance.now();
@@ -108,7 +108,7 @@ interface PageRow {
   is_old: boolean;
 }
 
-/** No send is old enough to be deleted whose day is not counted. */
+/** A send is deleted only after its day has been aggregated. */
 function readPage({ sql }: Connection, step: Step, days: number, after: string): Promise<PageRow[]> {
   return sql.query<PageRow[]>`
     select id, mode, recipient, created_at < statement_timestamp() - make_interval(days => ${days}::integer)
@@ -124,7 +124,7 @@ async function apply(connection: Connection, step: Step, old: readonly PageRow[]
   );
 }
 
-/** Puts the masked form in the place of the numbers of sends. The codes of the sends have expired. @returns of how many */
+/** Replaces the numbers of sends with their masked form. The codes of the sends must have expired. @returns how many sends changed */
 export async function replaceNumbers(
   { sql }: Connection,
   sends: readonly { id: string; recipient: string }[],
@@ -137,7 +137,7 @@ export async function replaceNumbers(
         ${clear.map(({ id }) => id)}::uuid[], ${clear.map(({ recipient }) => maskRecipient(recipient))}::text[]
       ) as m (id, recipient)
     ), locked as materialized (
-      -- In the order of the ids, as everybody locks sends.
+      -- Every statement locks sends in the order of their ids.
       select s.id from (select * from masked order by id) m
       cross join lateral (select id from sends where id = m.id and recipient <> m.recipient for no key update) s
     )
@@ -145,12 +145,12 @@ export async function replaceNumbers(
     from masked m where s.id = any(array(select id from locked)) and s.id = m.id`;
 }
 
-/** Deletes sends that are over with all that belongs to them but their ledger entries. A live one that is due stays. */
+/** Deletes finished sends with all their data except ledger entries. Skips live sends that are due. */
 export async function deleteSends({ sql }: Connection, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0;
   return sql.execute`
     with gone as materialized (
-      -- In the order of the ids, as everybody locks sends.
+      -- Every statement locks sends in the order of their ids.
       select s.* from (select id from unnest(${[...ids]}::uuid[]) as u (id) order by id) u
       cross join lateral (
         select id, account_id, mode, recipient_key from sends where id = u.id and (due_at is null or mode = 'test') for update

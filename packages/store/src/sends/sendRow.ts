@@ -5,7 +5,7 @@ import { Prisma } from '../generated/prisma/client.js';
 /** A column of `sends` that holds a field of `Send`. */
 interface Column {
   name: string;
-  /** PostgreSQL's, as the column is declared. */
+  /** PostgreSQL's type of the column. */
   type: 'uuid' | 'text' | 'smallint' | 'timestamptz' | 'bytea';
   /** Whether a decision may write it. */
   isWritable: boolean;
@@ -16,7 +16,7 @@ const fixed = <const Name extends string>(name: Name, type: Column['type']) =>
 const writable = <const Name extends string>(name: Name, type: Column['type']) =>
   ({ name, type, isWritable: true }) as const;
 
-/** The columns of `sends` by the fields of `Send`: the select list, the rows, the records and the `set` lists follow. */
+/** The columns of `sends` by the fields of `Send`. The select list, the rows, the records and the `set` lists are derived from them. */
 const COLUMNS = {
   id: fixed('id', 'uuid'),
   accountId: fixed('account_id', 'uuid'),
@@ -58,7 +58,7 @@ const COLUMNS = {
 
 type Columns = typeof COLUMNS;
 
-/** A row of `sends` with the version that guards its changes. The table's checks allow no words but those of `Send`. */
+/** A row of `sends` with the version that guards its changes. The table's checks allow only the values of `Send`. */
 export type SendRow = { [Field in keyof Send as Columns[Field]['name']]: Send[Field] } & { version: number };
 
 const FIELDS = Object.keys(COLUMNS) as (keyof Send)[];
@@ -66,22 +66,22 @@ const WRITABLE = FIELDS.filter((field) => COLUMNS[field].isWritable);
 const NAMES = [...FIELDS.map((field) => COLUMNS[field].name), 'version'];
 
 /**
- * The columns of a `SendRow`, taken from `source`. By name, not by a star: a star changes its shape when a migration adds a
- * column, and every connection's prepared statement would then fail once, in the middle of a deploy.
+ * Returns the columns of a `SendRow`, taken from `source`. They are named, because `*` changes its shape when a migration adds a column:
+ * each connection's prepared statement would then fail once, in the middle of a deployment.
  */
 export function sendColumns(source: string): Prisma.Sql {
   return Prisma.raw(NAMES.map((name) => `${source}.${name}`).join(', '));
 }
 
-/** The domain's view of a row. */
-export function sendOf(row: SendRow): Send {
+/** Returns the domain's form of a row. */
+export function toSend(row: SendRow): Send {
   const send: Record<string, unknown> = {};
   for (const field of FIELDS) send[field] = row[COLUMNS[field].name];
   return send as unknown as Send;
 }
 
-/** What a decision may write, for `json_to_recordset` with the columns of `RECORD_COLUMNS`. */
-export function recordOf(send: Send): Record<string, unknown> {
+/** Returns the writable columns of a send, for `json_to_recordset` with `RECORD_COLUMNS`. */
+export function toSendRecord(send: Send): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   for (const field of WRITABLE) {
     const value = send[field];
@@ -95,7 +95,7 @@ export const RECORD_COLUMNS = Prisma.raw(
   WRITABLE.map((field) => `${COLUMNS[field].name} ${COLUMNS[field].type}`).join(', '),
 );
 
-/** Returns the assignments of an update that takes every column that a decision may write from the record `source`. */
+/** Returns the assignments of an update that takes all writable columns from the record `source`. */
 export function assignments(source: string): Prisma.Sql {
   return Prisma.raw(
     WRITABLE.map((field) => `${COLUMNS[field].name} = ${source}.${COLUMNS[field].name}`).join(', '),

@@ -1,46 +1,51 @@
-import { PERMIT_WAIT_MS_MAX, settleDelayMs, type RetryPolicy } from '@onecode/domain';
+import { PERMIT_WAIT_MS_MAX, receiptWaitMs, type RetryPolicy } from '@onecode/domain';
 import { createBatcher } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { SendSnapshot } from './changeSend.js';
-import { sendColumns, sendOf, type SendRow } from './sendRow.js';
+import { sendColumns, toSend, type SendRow } from './sendRow.js';
 
 /** The limits of a claim. */
 export interface TakeTerms {
   policy: RetryPolicy;
-  /** How long a claim lasts, from the time of its permit. */
+  /** How long a claim lasts, counted from its permit. */
   leaseMs: number;
 }
 
-/** A taken send. `claimed`: for one call, after `waitMs`; `waits`: it now waits for a sender; `over`: it is due and cannot be sent. */
+/**
+ * A send after `take_deliveries`. `claimed`: for one call, after `waitMs`; `waits`: it waits for a sender; `over`: it is due and cannot be
+ * sent.
+ */
 export type TakenSend = SendSnapshot &
   ({ outcome: 'claimed'; waitMs: number } | { outcome: 'waits' | 'over' });
 export type ClaimedSend = Extract<TakenSend, { outcome: 'claimed' }>;
 
-/** Hands out live sends to this worker: see `take_deliveries`. */
+/** Claims live sends for this worker, see `take_deliveries`. */
 export interface Deliveries {
-  /** Takes the send of a job, together with concurrent calls. Returns undefined if the send does not exist, may not be sent now, or is locked
-   * by another transaction. */
+  /**
+   * Takes the send of a job, together with concurrent calls. Returns undefined if the send does not exist, may not be sent now, or is
+   * locked by another transaction.
+   */
   take(id: string): Promise<TakenSend | undefined>;
   /**
-   * Takes due sends, oldest first, and then sends that wait for a sender, as their accounts take turns. Test sends are `over`.
-   * @param jobWaitMs how long a new send's job has before the send is taken without it
+   * Takes due sends, oldest first, then sends that wait for a sender, by the turns of their accounts. Test sends are returned as `over`.
+   * @param jobWaitMs how long to leave a new send to its job
    */
   takeDue(limit: number, jobWaitMs: number): Promise<TakenSend[]>;
 }
 
-/** The most sends in one batch: other workers wait until it is committed. */
+/** The most sends in one batch: other workers wait until it commits. */
 const TAKEN_MAX = 100;
 
 export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerms): Deliveries {
   const { attemptsMax } = policy;
-  const settleMs = settleDelayMs(policy);
+  const receiptMs = receiptWaitMs(policy);
   const take = async (
     ids: readonly string[] | null,
     limit: number,
     jobWaitMs: number,
   ): Promise<TakenSend[]> => {
-    const terms = Prisma.sql`row(${attemptsMax}, ${leaseMs}, ${settleMs}, ${PERMIT_WAIT_MS_MAX}, ${jobWaitMs})::delivery_terms`;
+    const terms = Prisma.sql`row(${attemptsMax}, ${leaseMs}, ${receiptMs}, ${PERMIT_WAIT_MS_MAX}, ${jobWaitMs})::delivery_terms`;
     const rows = await database.sql.query<
       (SendRow & { now: Date; outcome: TakenSend['outcome']; wait_ms: number })[]
     >`
@@ -48,7 +53,7 @@ export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerm
       from take_deliveries(${ids === null ? null : [...ids]}::uuid[], ${limit}::integer, ${terms}) t`;
     const readAt = performance.now();
     return rows.map((row) => ({
-      send: sendOf(row),
+      send: toSend(row),
       version: row.version,
       now: () => new Date(row.now.getTime() + performance.now() - readAt),
       outcome: row.outcome,
@@ -58,7 +63,7 @@ export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerm
   const takeOne = createBatcher(
     async (ids: string[]) => {
       const taken = new Map((await take([...new Set(ids)], ids.length, 0)).map((one) => [one.send.id, one]));
-      // Two calls in one batch may name the same send: only the first gets its claim.
+      // If two calls in a batch name the same send, only the first gets its claim.
       return ids.map((id) => {
         const one = taken.get(id);
         taken.delete(id);

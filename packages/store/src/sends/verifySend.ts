@@ -14,50 +14,49 @@ import { lockSends } from './changeBatcher.js';
 export interface Guess {
   id: string;
   accountId: string;
-  /** The key of the request. */
+  /** The API key of the request. */
   keyId: string;
-  /** Returns whether the guess is the code that this hash was made of. */
+  /** Returns whether the guess is the code with this hash. */
   matches: (codeHash: Uint8Array) => boolean;
 }
 
 export type GuessOutcome =
   /** `traceparent` is the trace of the send's creation. */
   | { outcome: 'judged'; judgement: Judgement; traceparent: string | null }
-  /** The account has no such send. */
   | { outcome: 'not_found' }
-  /** The key was revoked, or its account suspended. The guess was not counted. */
+  /** The key was revoked or its account suspended. The guess was not counted. */
   | { outcome: 'key_refused'; cause: Exclude<KeyState, 'valid'> };
 
-/** A send has at most five guesses that write something, and a few dozen changes of its delivery. More lost races are a fault. */
-const ROUNDS_MAX = 100;
-/** Their sends are locked while the write lasts. */
+/** A send has at most five guesses that write something, and a few dozen changes of its delivery. More tries mean a fault. */
+const TRIES_MAX = 100;
+/** A batch locks its sends until it commits. */
 const GUESSES_IN_BATCH_MAX = 100;
 
 /**
- * Judges a guess with the pure rule `judge`, and writes what follows: the count, the end of the delivery, the recipient's guess budget and
- * the unit of a failed send. The write is guarded by the send's version and the key's validity. If another change was faster, the guess is
- * read and judged again. A judgement is returned only after its write is committed. A guess that writes nothing, at a finished code, does
- * not check the key again.
+ * Judges a guess with the pure rule `judge`, and writes the result: the count, the end of the delivery, the recipient's guess budget and
+ * the unit of a failed send. The write requires an unchanged version of the send and a valid key. If another change was written first, the
+ * guess is read and judged again. Returns only after the commit. A guess at a finished code writes nothing and does not check the key
+ * again.
  *
- * Guesses that arrive together share one read and one write. Of several guesses at one send, each takes its turn.
+ * Guesses that arrive together share one read and one write. Guesses at the same send are judged one after the other.
  *
- * @throws what `matches` throws; nothing is written then
+ * @throws the error of `matches`; nothing is written then
  */
 export async function verifySend(database: Database, guess: Guess): Promise<GuessOutcome> {
-  const judgeNext = batcherOf(database);
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  const judgeNext = getBatcher(database);
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
     const outcome = await judgeNext(guess);
     if (outcome === 'overtaken') continue;
     if (outcome.outcome === 'failed') throw outcome.error;
     return outcome;
   }
-  throw new Error(`a send changed during each of ${ROUNDS_MAX} attempts to judge a guess`);
+  throw new Error(`could not judge a guess: the send changed during each of ${TRIES_MAX} attempts`);
 }
 
-/** `overtaken`: another guess or change was faster. */
+/** `overtaken`: another guess or change was written first. */
 type BatchOutcome = GuessOutcome | 'overtaken' | { outcome: 'failed'; error: unknown };
 
-const batcherOf = oncePerClient((database: Database) =>
+const getBatcher = oncePerClient((database: Database) =>
   createBatcher((guesses: Guess[]) => judgeGuesses(database, guesses), {
     batchSizeMax: GUESSES_IN_BATCH_MAX,
     concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
@@ -89,7 +88,7 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
   return outcomes;
 }
 
-/** What a guess needs of a send, with the database's clock. */
+/** The fields of a send that a guess needs, with the database's time. */
 interface GuessedRow extends GuessedSend, Pick<Send, 'id' | 'codeHash' | 'traceparent'> {
   version: number;
   now: Date;
@@ -106,20 +105,20 @@ const readGuessedSends = (
   cross join lateral (
     select id, version, mode, status, phase, receipt_until as "receiptUntil",
       verification, wrong_guesses as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
-    -- "is true" keeps the plan on the primary key, also if it was made while there were few sends.
+    -- "is true" keeps the plan on the primary key, even if it was made while there were few sends.
     from sends where id = g.id and (account_id = g.account_id) is true limit 1
   ) s`;
 
 interface GuessWrite {
   guess: Guess;
-  /** Its place in the batch. */
+  /** The guess's place in the batch. */
   index: number;
   send: GuessedRow;
   decision: GuessDecision;
 }
 
-/** What the change leaves out is missing in the record, and stays as it is in the row. */
-function recordOf({ guess, index, send, decision: { change = {}, reclaimsUnit } }: GuessWrite): object {
+/** Returns the record of a write. A field that the change leaves out is missing in the record and stays unchanged in the row. */
+function toGuessRecord({ guess, index, send, decision: { change = {}, reclaimsUnit } }: GuessWrite): object {
   return {
     ordinal: index + 1,
     id: send.id,
@@ -142,7 +141,7 @@ interface WrittenGuess {
   isWritten: boolean;
 }
 
-/** Writes guesses at different sends, those with a valid key. */
+/** Writes guesses at different sends, if their keys are valid. */
 async function writeGuesses(
   database: Database,
   writes: readonly GuessWrite[],
@@ -153,7 +152,7 @@ async function writeGuesses(
       select *, (
         select ${KEY_STATE} from api_keys k join accounts o on o.id = g.account_id where k.id = g.key_id limit 1
       ) as key_state
-      from json_to_recordset(${JSON.stringify(writes.map(recordOf))}::json) as g (
+      from json_to_recordset(${JSON.stringify(writes.map(toGuessRecord))}::json) as g (
         ordinal bigint, id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
         wrong_guesses smallint, erases_code boolean, phase text, due_at timestamptz, reclaims_unit boolean
       )
@@ -175,8 +174,9 @@ async function writeGuesses(
       select account_id, mode, recipient_key, sum(guess_cost) as points, max(guess_cost) as guess_cost, bool_or(is_right) as is_right
       from written group by account_id, mode, recipient_key
     ), budgets as (
-      -- A wrong guess adds its points to those that are left, a right one sets them to 0. Relative to the row, since guesses at other codes
-      -- of the recipient may be written at the same time. In the order of the keys; without a count there is nothing to reset.
+      -- A wrong guess adds its points to the points left, a right one sets them to 0. The update is relative to the row, because guesses at
+      -- other codes of the recipient may be written at the same time. Rows are written in the order of their keys; a right guess without a
+      -- counted budget writes nothing.
       insert into guess_budgets as b (account_id, mode, recipient_key, points, guess_cost, last_wrong_at)
       select account_id, mode, recipient_key, case when is_right then 0 else points end, guess_cost, clock_timestamp() from by_recipient r
       where not is_right or (

@@ -3,12 +3,12 @@ import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { createChangeBatcher, updateSends, type Change } from './changeBatcher.js';
 
-/** Writes what became of a delivery, with its attempts and a failure's refund. @returns whether the row still had the version */
+/** Writes the result of a delivery, with its attempts and the refund of a failure. @returns whether the row still had the version */
 export function writeDelivery(database: Database, change: Change): Promise<boolean> {
-  return isFailure(change) ? writeFailure(database, change) : batcherOf(database)(change);
+  return isFailure(change) ? writeFailure(database, change) : getBatcher(database)(change);
 }
 
-const batcherOf = oncePerClient((database: Database) =>
+const getBatcher = oncePerClient((database: Database) =>
   createChangeBatcher((changes) =>
     changes.some(({ attempts }) => attempts.length > 0)
       ? writeAttempts(database, changes)
@@ -52,12 +52,12 @@ export const ATTEMPTED = Prisma.sql`
     on conflict (send_id, number) do update set
       outcome = excluded.outcome,
       error_code = case when excluded.outcome = attempts.outcome then coalesce(excluded.error_code, attempts.error_code) else excluded.error_code end,
-      -- The call itself ended when it was accepted, also if its message is lost later.
+      -- The call ended when it was accepted, even if its message fails later.
       finished_at = case when attempts.outcome = 'accepted' then attempts.finished_at else excluded.finished_at end,
       message_id = coalesce(excluded.message_id, attempts.message_id),
       reported_at = coalesce(attempts.reported_at, excluded.reported_at),
       reported_code = coalesce(attempts.reported_code, excluded.reported_code)
-    -- A failed answer says less than the receipt that came before it.
+    -- A failed response never overwrites an earlier receipt.
     where excluded.outcome = 'accepted' or excluded.reported_at is not null
   )`;
 
@@ -77,12 +77,12 @@ function writeAttempts(database: Database, changes: readonly Change[]): Promise<
 }
 
 /**
- * The steps that return the unit of a failure in `changed`. The unit is kept if the code was verified and a message may have arrived. Each
+ * The steps that refund the unit of a failure in `changed`. The unit is kept if the code was verified and a message may have arrived. Each
  * failure has its own statement: a refund also locks an account, and a batch would lock sends and accounts in no fixed order.
  */
 export const REFUNDED = Prisma.sql`
   returned as (
-    -- Before its ledger entry, whose id is so assigned under the account's lock: in the order in which entries count.
+    -- Precedes its ledger entry, so that the entry's id is assigned under the account's lock and ids follow the order of changes.
     update accounts set
       free_quota = free_quota + (changed.charged_from = 'free_quota')::integer,
       credits = credits + (changed.charged_from = 'credit')::integer

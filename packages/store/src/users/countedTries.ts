@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Connection } from '../client/database.js';
 
-/** Tries are counted by people's addresses, which a hash does not show. */
+/** Subjects are stored as hashes, because they contain people's addresses. */
 const sha256 = (text: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHash('sha256').update(text).digest());
 
 /**
- * Counts a try of a subject, in a window that begins with its first try. Simultaneous tries count one each.
+ * Counts a try of a subject, in a window that starts with its first try. Concurrent tries are counted exactly.
  *
  * @param subject stored as its hash
- * @returns the number of the try, 1 to `max`; null when none is left
+ * @returns the number of the try, 1 to `max`; null if none is left
  */
 export async function takeTry(
   { sql }: Pick<Connection, 'sql'>,
@@ -27,7 +27,7 @@ export async function takeTry(
   return taken?.tries ?? null;
 }
 
-/** Returns the seconds until the window of a subject's tries ends, 1 at least. */
+/** Returns the seconds until the window of a subject's tries ends, at least 1. */
 export async function secondsUntilTry({ sql }: Pick<Connection, 'sql'>, subject: string): Promise<number> {
   const [window] = await sql.query<{ seconds: number }[]>`
     select ceil(extract(epoch from ends_at - statement_timestamp()))::integer as seconds
@@ -35,7 +35,7 @@ export async function secondsUntilTry({ sql }: Pick<Connection, 'sql'>, subject:
   return Math.max(window?.seconds ?? 0, 1);
 }
 
-/** Takes a try off the count. */
+/** Subtracts a try from the count. */
 export async function returnTry({ sql }: Connection, subject: string): Promise<void> {
   await sql.execute`
     update counted_tries set tries = tries - 1 where key_hash = ${sha256(subject)}::bytea and tries > 0`;
@@ -46,7 +46,7 @@ export async function forgetTries({ sql }: Connection, subject: string): Promise
   await sql.execute`delete from counted_tries where key_hash = ${sha256(subject)}::bytea`;
 }
 
-/** Deletes the counts whose windows have ended. */
+/** Deletes the counts of ended windows. */
 export async function deleteEndedTries({ sql }: Connection): Promise<void> {
   await sql.execute`delete from counted_tries where ends_at < now()`;
 }

@@ -45,7 +45,7 @@ export {
   SIGN_IN_TRIES_MAX,
   takeSignInRequest,
   takeSignInTry,
-  triesOfCodes,
+  codeTriesSubject,
   useTwoFactorCode,
 } from './signInLimits.js';
 export {

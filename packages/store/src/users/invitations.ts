@@ -6,10 +6,10 @@ import { newId } from '../client/ids.js';
 import { sendsMail, writeLinkMail } from '../mails/writeMails.js';
 import { secondsUntilTry, takeTry } from './countedTries.js';
 import type { MemberRole } from './members.js';
-import { LimitReached, mailboxOf, takeAction } from './outwardLimits.js';
+import { LimitReached, normalizeMailbox, takeAction } from './outwardLimits.js';
 
 const VALIDITY_DAYS = 7;
-/** How often an account mails an invitation to one address, also when it was revoked in between. */
+/** How often an account may mail an invitation to one address, even if it was revoked in between. */
 const MAILS_PER_ADDRESS = { max: 1, seconds: 3_600 };
 
 /** An invitation to an account, which its link accepts. */
@@ -32,12 +32,12 @@ type Invited =
   | { kind: 'not_admin' };
 
 /**
- * Invites a person, by mail too where workers send mail. Only the response and the mail have the link's token. An earlier invitation of
- * the same address ends. The mail of a trial account names the inviter only: anyone can create such an account under any name.
+ * Invites a person, also by mail if workers send mail. Only the response and the mail contain the link's token. An earlier invitation of
+ * the same address ends. The mail of a trial account names only the inviter: anyone can create such an account under any name.
  *
  * @param invited the address in lower case, and the network of the inviter's address
- * @param mail what encrypts the mail's link, and the page that the link opens
- * @returns `member` when the invited person is a member already, `not_admin` when the actor is not, or no longer, an admin
+ * @param mail the keyring for the mail's link, and the page that the link opens
+ * @returns `member` if the invited person is a member already, `not_admin` if the actor is not, or no longer, an admin
  * @throws LimitReached
  */
 export async function inviteMember(
@@ -57,7 +57,7 @@ export async function inviteMember(
       return { kind: 'member' };
     if (await sendsMail(connection)) await takeMail(connection, accountId, email);
     const by = { accountId, userId: actor.id, network };
-    await takeAction(connection, 'invitation', by, mailboxOf(email));
+    await takeAction(connection, 'invitation', by, normalizeMailbox(email));
     const token = randomBytes(32).toString('base64url');
     const [{ id, expiresAt }] = await connection.sql.query<[{ id: string; expiresAt: Date }]>`
       insert into invitations as i (id, account_id, email, role, token_hash, invited_by, created_at, expires_at)
@@ -85,14 +85,14 @@ export async function inviteMember(
   });
 }
 
-/** Counts an invitation that is mailed. @throws LimitReached for an address that the account invited within the hour */
+/** Counts a mailed invitation. @throws LimitReached if the account invited the address within the hour */
 async function takeMail(connection: Connection, accountId: string, email: string): Promise<void> {
   const subject = `invitation of ${accountId} to ${email}`;
   if ((await takeTry(connection, subject, MAILS_PER_ADDRESS)) === null)
     throw new LimitReached('repeated_invitation', await secondsUntilTry(connection, subject));
 }
 
-/** An account's open invitations, newest first, expired ones included. */
+/** Returns an account's open invitations, newest first, including expired ones. */
 export async function listInvitations(database: Database, accountId: string): Promise<Invitation[]> {
   const rows = await database.prisma.invitation.findMany({
     where: { accountId },
@@ -113,7 +113,7 @@ export async function listInvitations(database: Database, accountId: string): Pr
   }));
 }
 
-/** Revokes an invitation: its link ends. @returns false when the account has no such invitation */
+/** Revokes an invitation and its link. @returns false if the account has no such invitation */
 export async function revokeInvitation(
   database: Database,
   actor: Actor,
@@ -136,7 +136,7 @@ export interface InvitationOffer {
   role: MemberRole;
 }
 
-/** The offer of the link with this token, or null when the link was used, replaced or revoked, or has expired. */
+/** Returns the invitation of the link with this token, or null if the link was used, replaced or revoked, or has expired. */
 export async function findInvitation(database: Connection, token: string): Promise<InvitationOffer | null> {
   const found = await database.prisma.invitation.findFirst({
     where: { tokenHash: tokenHash(token), expiresAt: { gt: new Date() } },
@@ -155,10 +155,10 @@ export async function findInvitation(database: Connection, token: string): Promi
 type Accepted = { kind: 'joined'; accountId: string } | { kind: 'unknown' | 'wrong_email' };
 
 /**
- * Makes a person a member by a link's token, which ends with that. A person who is a member already keeps their role.
+ * Makes a person a member by a link's token, which can be used once. An existing member keeps their role.
  *
  * @param person must have the invited e-mail address
- * @returns the account's id; `unknown` where `findInvitation` returns null; `wrong_email` leaves the link valid
+ * @returns the account's id; `unknown` if `findInvitation` returns null; `wrong_email` leaves the link valid
  */
 export async function acceptInvitation(
   database: Database,
@@ -170,7 +170,7 @@ export async function acceptInvitation(
     const offer = await findInvitation(connection, token);
     if (offer === null) return { kind: 'unknown' };
     if (offer.email !== person.email) return { kind: 'wrong_email' };
-    // The same lock as in `createOwnAccount`, so that nobody who is joining an account creates one at the same time.
+    // The same lock as in `createOwnAccount`, so that a person cannot join an account and create one at the same time.
     await connection.sql.execute`select from users where id = ${actor.id}::uuid for no key update`;
     const used = await connection.sql
       .execute`delete from invitations where token_hash = ${tokenHash(token)}::bytea`;

@@ -6,13 +6,13 @@ import { Prisma } from '../generated/prisma/client.js';
 import { makeLink, readLink, useLink } from '../mails/links.js';
 import { sendsMail, writeLinkMail, writeMails } from '../mails/writeMails.js';
 import { secondsUntilTry, takeTry } from './countedTries.js';
-import { LimitReached, mailboxOf } from './outwardLimits.js';
+import { LimitReached, normalizeMailbox } from './outwardLimits.js';
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
 
 const MAILS_PER_NETWORK = { max: 30, seconds: HOUR_SECONDS };
-/** New addresses that a person may ask for, from any network. */
+/** How many new addresses a person may request per day, from any network. */
 const ADDRESS_CHANGES = { max: 5, seconds: DAY_SECONDS };
 
 /** How long a link that sets a password is valid. */
@@ -20,17 +20,17 @@ const RESET_MINUTES = 60;
 /** How long a link that confirms an address is valid. */
 const CONFIRMATION_MINUTES = 24 * 60;
 
-/** Who asks for a mail with a link, and where the link leads. */
+/** A request for a mail with a link. */
 export interface LinkRequest {
-  /** Lower case. It is not looked at who has it: what happens here is the same for every address. */
+  /** Lower case. This code never checks whether a user has the address: it does the same for every address. */
   email: string;
-  /** Of the page; that of a person who has chosen one counts more. */
+  /** The page's language; the chosen language of a user takes precedence. */
   language: Locale;
-  /** The network of the client's address, as one text. */
+  /** The network of the client's address, as text. */
   network: string;
   /** The page that the link opens, without its token. */
   page: string;
-  /** What follows the token. */
+  /** Text after the token. */
   suffix?: string;
 }
 
@@ -38,8 +38,8 @@ export interface LinkRequest {
 type Requested = 'accepted' | 'not_sent';
 
 /**
- * What a link is for, by the kind of its mail, how long it is valid, and how many of these mails an address gets. Each kind has its own
- * count, so that other mails cannot use up a person's resets. Resets reach users only; the others reach any address, so they are fewer.
+ * The links by kind of mail, with their lifetime, and how many of these mails an address may get. Each kind has its own count, so that
+ * other mails cannot use up a person's password resets. Resets reach only users; the others reach any address, so their limits are lower.
  */
 const LINKS = {
   password_reset: {
@@ -60,9 +60,9 @@ const LINKS = {
 } as const;
 
 /**
- * Mails a link to an address. The response is the same for an address that got too many, which gets none.
+ * Mails a link to an address. If the address reached its limit, no mail is sent, and the response is the same.
  *
- * @throws LimitReached for a network that asked for too many
+ * @throws LimitReached if the network requested too many
  */
 async function requestLink(
   database: Database,
@@ -74,7 +74,7 @@ async function requestLink(
   if (!(await sendsMail(database))) return 'not_sent';
   await takeMail(database, `mails of ${network}`, MAILS_PER_NETWORK);
   const { purpose, minutes, perAddress } = LINKS[kind];
-  if ((await takeTry(database, `${kind} mails to ${mailboxOf(email)}`, perAddress)) === null)
+  if ((await takeTry(database, `${kind} mails to ${normalizeMailbox(email)}`, perAddress)) === null)
     return 'accepted';
   await database.transaction(async (connection) => {
     const token = await makeLink(connection, purpose, value, minutes);
@@ -93,23 +93,23 @@ async function takeMail(
     throw new LimitReached('mail', await secondsUntilTry(database, subject));
 }
 
-/** Has a link mailed that sets a new password, to whoever has this address. */
+/** Mails a link that sets a new password to the user with this address. */
 export const requestPasswordReset = (
   database: Database,
   keyring: Keyring,
   request: LinkRequest,
 ): Promise<Requested> => requestLink(database, keyring, request, 'password_reset', request.email);
 
-/** Somebody who signed up and whose address is not confirmed yet: nobody signs in as them. */
+/** A person who signed up but has not confirmed the address. They cannot sign in yet. */
 export interface PendingSignUp {
   name: string;
   email: string;
   language: Locale;
-  /** Of the password that they chose, as the credentials have it. */
+  /** The hash of their chosen password, in the format of the credentials. */
   passwordHash: string;
 }
 
-/** Has a link mailed that confirms the address of a sign-up. Whoever has signed up with it is told so by mail, and by nothing else. */
+/** Mails a link that confirms the address of a sign-up. If a user has the address already, only a mail to the address says so. */
 export const requestSignUp = (
   database: Database,
   keyring: Keyring,
@@ -117,13 +117,13 @@ export const requestSignUp = (
   pending: PendingSignUp,
 ): Promise<Requested> => requestLink(database, keyring, request, 'sign_up', JSON.stringify(pending));
 
-/** The sign-up that a link confirms; null when it was used or has expired. */
+/** Returns the sign-up that a link confirms; null if it was used or has expired. */
 export async function findSignUp(database: Connection, token: string): Promise<PendingSignUp | null> {
   const value = await readLink(database, 'sign-up', token);
   return value === null ? null : (JSON.parse(value) as PendingSignUp);
 }
 
-/** Creates the person of a sign-up whose link was opened by somebody who knows its password. @returns false where nobody was created */
+/** Creates the user of a sign-up, after its link was opened by a person who knows its password. @returns false if no user was created */
 export async function confirmSignUp(database: Database, token: string): Promise<boolean> {
   const pending = await findSignUp(database, token);
   if (pending === null) return false;
@@ -145,9 +145,9 @@ export async function confirmSignUp(database: Database, token: string): Promise<
 }
 
 /**
- * Mails a link to the new address of a signed-in person, which makes the address theirs.
+ * Mails a link to the new address of a signed-in person. Opening the link confirms the change.
  *
- * @throws LimitReached for a person or a network that asked for too many
+ * @throws LimitReached if the person or the network requested too many
  */
 export async function requestAddressChange(
   database: Database,
@@ -161,10 +161,11 @@ export async function requestAddressChange(
 }
 
 /**
- * Gives a user the address that a link of theirs confirms, and notifies the old one. Another user cannot use the link: the owner of the
- * address may open the link of a stranger's change, who then would hold a confirmed address with a password and passkeys of their own.
+ * Changes a user's address to the one that their link confirms, and notifies the old address. Another user cannot use the link: otherwise,
+ * the owner of the address could open the link of a stranger's change, and the stranger would get a confirmed address with their own
+ * password and passkeys.
  *
- * @returns false where nothing was changed
+ * @returns false if nothing changed
  */
 export async function confirmAddressChange(
   database: Database,
@@ -174,7 +175,7 @@ export async function confirmAddressChange(
   try {
     return await changeAddress(database, user, token);
   } catch (error) {
-    // Another user has confirmed the same address at this moment.
+    // Another user confirmed the same address at the same time.
     if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return false;
     throw error;
   }
@@ -195,7 +196,7 @@ function changeAddress(
     if (taken !== undefined) return false;
     const before = await connection.prisma.user.findUniqueOrThrow({ where: { id } });
     const event = `address_changed ${newId()}`;
-    // To the old address, which no user has after this change.
+    // Written before the change, because the recipient is the old address.
     await writeMails(connection, { kind: 'address_changed', event, facts: { to: email } }, { userId: id });
     await connection.prisma.user.update({ where: { id }, data: { email, emailVerified: true } });
     const details = { before: { email: before.email }, after: { email } };

@@ -2,7 +2,9 @@ import type { Locale } from '@onecode/domain';
 import { type Actor, audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
-/** What a member may do in an account: read; change applications and keys; or everything, the team included. */
+/**
+ * The roles of members: a viewer reads, a developer also changes applications and keys, an admin also changes the team and everything else.
+ */
 export const MEMBER_ROLES = ['viewer', 'developer', 'admin'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
@@ -13,7 +15,7 @@ export interface Membership {
   role: MemberRole;
 }
 
-/** A person's role in an account, or null when they have none there. */
+/** Returns a person's role in an account, or null if they are not a member. */
 export async function findMemberRole(
   database: Database,
   accountId: string,
@@ -26,7 +28,7 @@ export async function findMemberRole(
   return (member?.role as MemberRole | undefined) ?? null;
 }
 
-/** The accounts that a person belongs to, in the order in which they joined. */
+/** Returns the accounts that a person belongs to, in the order in which they joined. */
 export async function listMemberships(database: Connection, userId: string): Promise<Membership[]> {
   const members = await database.prisma.member.findMany({
     where: { userId },
@@ -50,7 +52,7 @@ export interface Member {
   joinedAt: Date;
 }
 
-/** The members of an account, by name. */
+/** Returns the members of an account, by name. */
 export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
   const members = await database.prisma.member.findMany({
     where: { accountId },
@@ -75,7 +77,7 @@ export async function listMembers(database: Database, accountId: string): Promis
 /** The outcome of a change in a team. `not_admin`: the actor is not, or no longer, an admin. */
 export type MemberChange = 'changed' | 'unknown' | 'last_admin' | 'not_admin';
 
-/** Changes a member's role. The last admin stays admin. */
+/** Changes a member's role. The last admin stays an admin. */
 export async function changeMemberRole(
   database: Database,
   actor: Actor,
@@ -92,14 +94,16 @@ export async function changeMemberRole(
       where: { accountId_userId: { accountId, userId } },
       data: { role },
     });
-    if (before === 'admin') await revokeInvitationsOf(connection, accountId, userId);
+    if (before === 'admin') await revokeInvitationsBy(connection, accountId, userId);
     const details = { before: { role: before }, after: { role } };
     await log({ action: 'member.role', accountId, subject: userId, details });
     return 'changed';
   });
 }
 
-/** Removes a member and the invitations that they made. All but the last admin may remove themselves; only admins remove others. */
+/**
+ * Removes a member and the invitations that they made. Members may remove themselves, except the last admin; only admins may remove others.
+ */
 export async function removeMember(
   database: Database,
   actor: Actor,
@@ -112,7 +116,7 @@ export async function removeMember(
     if (before === null) return 'unknown';
     if (isLast(admins, userId)) return 'last_admin';
     await connection.prisma.member.delete({ where: { accountId_userId: { accountId, userId } } });
-    await revokeInvitationsOf(connection, accountId, userId);
+    await revokeInvitationsBy(connection, accountId, userId);
     const details = { before: { role: before } };
     await log({ action: 'member.remove', accountId, subject: userId, details });
     return 'changed';
@@ -120,8 +124,8 @@ export async function removeMember(
 }
 
 /**
- * Locks and returns the admins of an account, in one order for everybody who changes a team. Who had to wait for the lock sees only
- * those who still are admins, so that of two admins who remove each other one succeeds.
+ * Locks and returns the admins of an account. All changes of a team lock them in the same order. A caller that waited for the lock gets
+ * only the remaining admins, so that only one of two admins who remove each other succeeds.
  */
 async function lockAdmins(connection: Connection, accountId: string): Promise<string[]> {
   const rows = await connection.sql.query<{ userId: string }[]>`
@@ -143,10 +147,10 @@ async function lockRole(
 const isLast = (admins: readonly string[], userId: string): boolean =>
   admins.length === 1 && admins[0] === userId;
 
-/** The command line, an actor without an id, may do everything. */
+/** Returns whether the actor may change the team; the command line, an actor without an id, always may. */
 const isAdmin = (admins: readonly string[], { id }: Actor): boolean => id === null || admins.includes(id);
 
-/** A removed admin could come back by a link of their own. */
-async function revokeInvitationsOf(connection: Connection, accountId: string, userId: string): Promise<void> {
+/** Revokes a removed member's invitations: a removed admin could return by their own link. */
+async function revokeInvitationsBy(connection: Connection, accountId: string, userId: string): Promise<void> {
   await connection.prisma.invitation.deleteMany({ where: { accountId, invitedBy: userId } });
 }

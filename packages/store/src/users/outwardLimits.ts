@@ -1,10 +1,10 @@
 import type { Connection } from '../client/database.js';
 import { secondsUntilTry, takeTry } from './countedTries.js';
 
-/** What people do that reaches others: by mail, or by a request to a server that they name. */
+/** Actions of people that reach others, by mail or by a request to a server that the person names. */
 export type LimitedAction = 'invitation' | 'repeated_invitation' | 'event' | 'change' | 'mail';
 
-/** A person's action was refused because of a limit. The transaction that counted it must roll back. */
+/** A person's action exceeded a limit. The transaction that counted it must roll back. */
 export class LimitReached extends Error {
   constructor(
     readonly action: LimitedAction,
@@ -18,32 +18,32 @@ const DAY_SECONDS = 86_400;
 const HOUR_SECONDS = 3_600;
 
 type Scope = 'recipient' | 'account' | 'network';
-/** Per day: for trial accounts, which anyone creates for themselves, and for all other accounts. */
+/** Limits per day: for trial accounts, which anyone can create, and for all other accounts. */
 type Limits = Readonly<Partial<Record<Scope, readonly [trial: number, others: number]>>>;
 
 const PER_DAY: Readonly<Record<'invitation' | 'event' | 'change', Limits>> = {
-  // A trial account invites a few colleagues. Three mails reach a person whose first one was lost.
+  // A trial account invites a few colleagues. Three mails per recipient allow for lost ones.
   invitation: { recipient: [3, 20], account: [10, 200], network: [20, 400] },
-  // Events that are posted at the push of a button. The page shows up to 100 that may have to be sent again after an outage.
+  // Events posted by hand. The page shows up to 100, which may all have to be repeated after an outage.
   event: { recipient: [200, 5_000], account: [50, 1_000], network: [100, 2_000] },
   // Changes that mail all admins of the account.
   change: { account: [50, 500] },
 };
 
-/** The account for which a person acts, and from where. */
+/** The account for which a person acts, and their network. */
 export interface Requester {
   accountId: string;
   userId: string | null;
-  /** The network of the client's address; left out where it limits nothing. */
+  /** The network of the client's address; omitted if it is not limited. */
   network?: string;
 }
 
 /**
  * Counts an action in every scope that limits it. Staff are not limited.
  *
- * @param connection a transaction: row locks let exactly as many simultaneous actions through as the limit allows
+ * @param connection a transaction: row locks let exactly as many concurrent actions through as the limit allows
  * @param recipient the mailbox or the host that the action reaches
- * @throws LimitReached, rounded up to whole hours, so that it does not say when another account reached the recipient
+ * @throws LimitReached, with the wait rounded up to whole hours, so that it does not reveal when another account reached the recipient
  */
 export async function takeAction(
   connection: Pick<Connection, 'sql'>,
@@ -81,12 +81,12 @@ async function findTier(
 }
 
 /**
- * Returns what the mails to an address are counted by: the address without its tag (`ana+tag@`) and without dots before the `@`, which many
- * providers ignore. Two people of one domain may share a count.
+ * Returns the mailbox by which mails to an address are counted: the address without its tag (`ana+tag@`) and without dots before the `@`,
+ * which many providers ignore. Two people of one domain may share a count.
  *
  * @param email in lower case
  */
-export function mailboxOf(email: string): string {
+export function normalizeMailbox(email: string): string {
   const at = email.lastIndexOf('@');
   const [name = ''] = email.slice(0, at).split('+', 1);
   return name.replaceAll('.', '') + email.slice(at);

@@ -3,7 +3,7 @@ import type { Connection, Database } from '../client/database.js';
 
 export const PASSKEY_NAME_LENGTH_MAX = 100;
 
-/** A passkey of a person; better-auth makes them. */
+/** A person's passkey, created by better-auth. */
 export interface Passkey {
   id: string;
   name: string;
@@ -12,7 +12,7 @@ export interface Passkey {
 
 type Owner = Actor & { id: string };
 
-/** A person's passkeys, oldest first. */
+/** Returns a person's passkeys, oldest first. */
 export async function listPasskeys(database: Connection, userId: string): Promise<Passkey[]> {
   const rows = await database.prisma.userPasskey.findMany({
     where: { userId },
@@ -22,7 +22,7 @@ export async function listPasskeys(database: Connection, userId: string): Promis
   return rows.map((row) => ({ ...row, name: row.name ?? '' }));
 }
 
-/** Names a passkey of the actor's. @returns false when they have no such passkey */
+/** Renames one of the actor's passkeys. @returns false if they have no such passkey */
 export async function renamePasskey(
   database: Database,
   actor: Owner,
@@ -42,9 +42,9 @@ export async function renamePasskey(
 }
 
 /**
- * Removes a passkey of the actor's, and ends their sessions but this one: somebody else may have begun one with it.
+ * Removes one of the actor's passkeys and ends their other sessions, which a stranger may have started with it.
  *
- * @returns false when they have no such passkey
+ * @returns false if they have no such passkey
  */
 export async function removePasskey(
   database: Database,

@@ -3,19 +3,19 @@ import type { Database } from '../client/database.js';
 import { takeTry } from './countedTries.js';
 import { markConfirmed } from './userSessions.js';
 
-/** What a person proves their identity with. */
+/** The means by which a person proves their identity. */
 export type Proof = 'password' | 'code' | 'backup_code' | 'passkey' | 'oidc';
 
-/** How, and from where, a person tried to prove their identity. */
+/** The proof that a person gave, and their address. */
 export interface ProofGiven {
   proof: Proof;
-  /** Null when it is not known. */
+  /** Null if unknown. */
   clientAddress: string | null;
 }
 
 type Person = Actor & { id: string };
 
-/** Logs a sign-in and confirms the new session with it: no session is usable that the audit log does not know. */
+/** Logs a sign-in and confirms its new session in one transaction, so that every usable session is in the audit log. */
 export async function logSignIn(
   database: Database,
   actor: Person,
@@ -66,7 +66,7 @@ export async function logFailedConfirmation(
   });
 }
 
-/** The id of the person who took this first step of a sign-in but not the second; or null. */
+/** Returns the person who completed this first step of a sign-in but not the second; null without one. */
 export async function findPendingUser(database: Database, firstStep: string): Promise<string | null> {
   const step = await database.prisma.userVerification.findFirst({
     where: { identifier: firstStep },
@@ -76,8 +76,8 @@ export async function findPendingUser(database: Database, firstStep: string): Pr
 }
 
 /**
- * Logs a failed sign-in. The limits on tries bound the entries of a person. An address that nobody has gets one entry, at its last try,
- * and masked: otherwise anybody could write any text, as often as they like, into the log by inventing addresses.
+ * Logs a failed sign-in. The limits on tries also limit a person's entries. An address without a user gets one entry, masked, at its last
+ * try: otherwise anyone could write any amount of text into the log by inventing addresses.
  */
 export async function logFailedSignIn(
   database: Database,
@@ -98,10 +98,10 @@ export async function logFailedSignIn(
 const UNNAMED_FAILURES = { max: 20, seconds: 3_600 };
 
 /**
- * Logs a sign-in by the OpenID provider that failed before it led to a user of Onecode: at most twenty an hour, because anyone can begin
+ * Logs a sign-in by the OpenID provider that failed before it reached a user of Onecode: at most twenty an hour, because anyone can start
  * such a sign-in.
  *
- * @param reason a fixed word
+ * @param reason one of a fixed set
  */
 export async function logFailedProviderSignIn(
   database: Database,
@@ -112,7 +112,7 @@ export async function logFailedProviderSignIn(
   await logEntry(database, NOT_SIGNED_IN, { action: 'user.sign_in_failed', subject: null, details });
 }
 
-/** An address's first character and its domain: the rest may belong to a stranger, or be a password typed into the wrong field. */
+/** Returns an address's first character and domain: the rest may belong to a stranger, or be a password typed into the wrong field. */
 function masked(email: string): string {
   const at = email.lastIndexOf('@');
   return `${[...email][0] ?? ''}•••${email.slice(at)}`;

@@ -7,7 +7,7 @@ import { endSessions, endWaysIn, replacePassword, type Holder } from './waysIn.j
 /**
  * Sets a person's password, ends all their sessions, and resets their sign-in tries.
  *
- * @returns false when nobody has this e-mail
+ * @returns false if no user has this e-mail address
  */
 export async function setPassword(
   database: Database,
@@ -21,7 +21,7 @@ export async function setPassword(
   );
 }
 
-/** Whose password a link of a mail replaces; null when it was used, has expired, or leads to nobody. */
+/** Returns the user of a mailed link that replaces a password; null if the link was used or has expired, or the user no longer exists. */
 export async function findPasswordReset(
   database: Connection,
   token: string,
@@ -33,9 +33,9 @@ export async function findPasswordReset(
 }
 
 /**
- * Sets a person's password by a link of a mail, as `setPassword` does. A second factor is asked for all the same.
+ * Sets a person's password through a mailed link, like `setPassword`. Signing in still requires their second factor.
  *
- * @returns false where `findPasswordReset` returns null: of several callers with one link, all but one
+ * @returns false if `findPasswordReset` returns null, so only one of several callers with the same link succeeds
  */
 export async function resetPassword(database: Database, token: string, password: string): Promise<boolean> {
   const found = await findPasswordReset(database, token);
@@ -46,17 +46,17 @@ export async function resetPassword(database: Database, token: string, password:
   return changeSecurity(database, actor, 'user.reset_password', email, async (connection, user) => {
     if ((await useLink(connection, 'password-reset', token)) === null) return false;
     await replacePassword(connection, user, hash);
-    // The link was mailed to the address.
+    // The link proves that the user receives mail at the address.
     await connection.prisma.user.update({ where: { id: user.id }, data: { emailVerified: true } });
     return true;
   });
 }
 
 /**
- * Removes the second factor of a person who lost it and the backup codes, with their passkeys and the provider's login, and ends all their
+ * Removes the second factor of a person who lost it and the backup codes, also their passkeys and the provider's login, and ends all their
  * sessions.
  *
- * @returns false when nobody has this e-mail
+ * @returns false if no user has this e-mail address
  */
 export async function removeTwoFactor(database: Database, actor: Actor, email: string): Promise<boolean> {
   return changeSecurity(
@@ -74,7 +74,7 @@ export async function removeTwoFactor(database: Database, actor: Actor, email: s
   );
 }
 
-/** Whether a person has another way to prove themselves than a password: a passkey, or a provider's login. */
+/** Returns whether a person can sign in without a password: with a passkey or the provider's login. */
 export async function hasOtherProof({ sql }: Connection, userId: string): Promise<boolean> {
   const [found] = await sql.query<[{ has: boolean }]>`
     select exists (select from user_passkeys where user_id = ${userId}::uuid)
@@ -83,8 +83,8 @@ export async function hasOtherProof({ sql }: Connection, userId: string): Promis
 }
 
 /**
- * Gives a user with an unconfirmed address to the provider that vouches for it. Every way in that the user had ends, because a stranger may
- * have signed up with the address.
+ * Assigns a user with an unconfirmed address to the identity provider that confirms it. All the user's ways to sign in end, because a
+ * stranger may have signed up with the address.
  */
 export async function claimByProvider(database: Database, userId: string): Promise<void> {
   const user = await database.prisma.user.findUnique({
@@ -104,7 +104,7 @@ async function changeSecurity(
   actor: Actor,
   action: string,
   email: string,
-  /** False: nothing was changed. */
+  /** Returns false if it changed nothing. */
   change: (connection: Connection, user: Holder) => Promise<boolean>,
 ): Promise<boolean> {
   return audited(database, actor, async (connection, log) => {
@@ -126,7 +126,7 @@ export type OwnSecurityChange =
   | 'user.backup_codes_replaced'
   | 'user.passkey_added';
 
-/** Logs a change that a person made to their own security. `details` may be read by whoever reads the audit log. */
+/** Logs a change that a person made to their own security. `details` are visible to all readers of the audit log. */
 export async function logOwnSecurityChange(
   database: Database,
   actor: Actor & { id: string },

@@ -4,22 +4,22 @@ import type { Connection, Database } from '../client/database.js';
 /** A session ends after a week, and after a day without use. */
 export const SESSION_MS_MAX = 7 * 86_400_000;
 const SESSION_IDLE_MS_MAX = 86_400_000;
-/** The use of a session is recorded once an hour, so that not every request writes. */
+/** The use of a session is recorded at most once an hour, so that not every request writes. */
 const USE_RECORDED_EVERY_MS = 3_600_000;
 
-/** Whether a session has expired. `updatedAt` is its last use, to the hour. */
+/** Returns whether a session has expired. `updatedAt` is its last use, to the hour. */
 export function isSessionOver({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }): boolean {
   const now = Date.now();
   return now - createdAt.getTime() >= SESSION_MS_MAX || now - updatedAt.getTime() >= SESSION_IDLE_MS_MAX;
 }
 
-/** Records the use of a session, which must not be over. */
+/** Records the use of a session, which must not have expired. */
 export async function touchSession(
   database: Database,
   { id, updatedAt }: { id: string; updatedAt: Date },
 ): Promise<void> {
   if (Date.now() - updatedAt.getTime() < USE_RECORDED_EVERY_MS) return;
-  // `updateMany` does not fail for a session that was deleted just now.
+  // Unlike `update`, `updateMany` does not fail if the session was just deleted.
   await database.prisma.userSession.updateMany({ where: { id }, data: { updatedAt: new Date() } });
 }
 
@@ -33,7 +33,7 @@ export interface UserSession {
   lastUsedAt: Date;
 }
 
-/** A person's sessions that are not over, last used first. */
+/** Returns a person's active sessions, last used first. */
 export async function listUserSessions(database: Database, userId: string): Promise<UserSession[]> {
   const rows = await database.prisma.userSession.findMany({
     where: { userId },
@@ -51,7 +51,7 @@ export async function listUserSessions(database: Database, userId: string): Prom
     }));
 }
 
-/** Ends a session, and deletes those of everybody that have expired. */
+/** Ends a session, and deletes all users' expired sessions. */
 export async function endSession(database: Database, id: string): Promise<void> {
   const now = Date.now();
   await database.prisma.userSession.deleteMany({
@@ -65,10 +65,10 @@ export async function endSession(database: Database, id: string): Promise<void> 
   });
 }
 
-/** A session counts as confirmed for this time. */
+/** How long a session counts as confirmed. */
 const CONFIRMED_MINUTES = 10;
 
-/** Whether the person proved their identity in this session within the last ten minutes, by the database's clock. */
+/** Returns whether the person proved their identity in this session within the last ten minutes, by the database's clock. */
 export async function isSessionConfirmed(database: Database, id: string): Promise<boolean> {
   const [session] = await database.sql.query<{ isConfirmed: boolean }[]>`
     select coalesce(confirmed_at > clock_timestamp() - make_interval(mins => ${CONFIRMED_MINUTES}::integer), false) as "isConfirmed"
@@ -76,7 +76,7 @@ export async function isSessionConfirmed(database: Database, id: string): Promis
   return session?.isConfirmed ?? false;
 }
 
-/** Marks a session as confirmed: its person has just proved their identity. `bothFactors`: with more than a password. */
+/** Marks a session as confirmed, after its person proved their identity. `bothFactors`: with more than a password. */
 export async function markConfirmed(
   connection: Connection,
   id: string,
@@ -88,12 +88,12 @@ export async function markConfirmed(
     where id = ${id}::uuid`;
 }
 
-/** Notes that a session took the place of one in which its person had shown more than a password. */
+/** Marks a session that replaces one in which its person had given more than a password. */
 export async function keepBothFactors({ sql }: Connection, id: string): Promise<void> {
   await sql.execute`update user_sessions set both_factors = true where id = ${id}::uuid`;
 }
 
-/** Ends all sessions of a person but one. @returns how many */
+/** Ends all sessions of a person except one. @returns how many */
 export async function endOtherSessions(
   database: Database,
   actor: Actor & { id: string },

@@ -8,7 +8,7 @@ import type { MemberRole } from './members.js';
 import { hashPassword } from './passwords.js';
 import { endSessions, endWaysIn, replacePassword } from './waysIn.js';
 
-/** What a member of the staff may do: read everything (`on_call`), or change it too (`operator`). */
+/** The rights of staff: to read everything (`on_call`), or also to change it (`operator`). */
 export type StaffRole = 'operator' | 'on_call';
 
 export interface User {
@@ -16,9 +16,9 @@ export interface User {
   name: string;
   /** Lower case. */
   email: string;
-  /** Null: the browser's, until they choose one. */
+  /** Null for the browser's language, until they choose one. */
   language: Locale | null;
-  /** Null for everybody who is not staff. */
+  /** Null for users who are not staff. */
   staff: StaffRole | null;
   hasTwoFactor: boolean;
   /** Whether a mailed link, the OpenID provider or an operator confirmed that the address is the user's. */
@@ -43,7 +43,7 @@ const SELECTED = {
   createdAt: true,
 } as const;
 
-const userOf = ({
+const toUser = ({
   twoFactorEnabled,
   emailVerified,
   ...row
@@ -55,7 +55,7 @@ const userOf = ({
   isConfirmed: emailVerified,
 });
 
-/** A password of 128 random bits, until the person chooses one. */
+/** Returns a password of 128 random bits, until the person chooses one. */
 export function randomPassword(): string {
   return randomBytes(16).toString('base64url');
 }
@@ -82,7 +82,7 @@ export async function createUser(
       data: { id: newId(), userId: id, accountId: id, providerId: 'credential', password: hash },
     });
     if (membership !== null) await connection.prisma.member.create({ data: { userId: id, ...membership } });
-    const user = userOf(await connection.prisma.user.findUniqueOrThrow({ where: { id }, select: SELECTED }));
+    const user = toUser(await connection.prisma.user.findUniqueOrThrow({ where: { id }, select: SELECTED }));
     const { accountId = null, role = null } = membership ?? {};
     const details = { after: { name, email, language, staff, role } };
     await log({ action: 'user.create', accountId, subject: id, details });
@@ -94,18 +94,18 @@ async function isAccount(connection: Connection, id: string): Promise<boolean> {
   return (await connection.prisma.account.count({ where: { id } })) > 0;
 }
 
-/** Whether a person is on the staff now. */
+/** Returns whether a person is on the staff now. */
 export async function isStaff(database: Connection, id: string): Promise<boolean> {
   return (await database.prisma.user.count({ where: { id, staff: { not: null } } })) > 0;
 }
 
-/** All people who can sign in, by e-mail address. */
+/** Returns all users, by e-mail address. */
 export async function listUsers(database: Database): Promise<User[]> {
   const rows = await database.prisma.user.findMany({ orderBy: { email: 'asc' }, select: SELECTED });
-  return rows.map(userOf);
+  return rows.map(toUser);
 }
 
-/** Changes a user's name or language. @returns the user afterwards, or null when there is no such user */
+/** Changes a user's name or language. @returns the changed user, or null if the user does not exist */
 export async function changeUser(
   database: Database,
   actor: Actor,
@@ -113,14 +113,14 @@ export async function changeUser(
   change: { name?: string; language?: Locale },
 ): Promise<User | null> {
   return audited(database, actor, async ({ prisma, sql }, log) => {
-    // Under the row's lock, so that the audit log's `before` is what the change found.
+    // Locked, so that `before` in the audit log is the state that was changed.
     await sql.execute`select from users where id = ${id}::uuid for no key update`;
     const before = await prisma.user.findUnique({ where: { id }, select: SELECTED });
     if (before === null) return null;
     const after = await prisma.user.update({ where: { id }, data: change, select: SELECTED });
     const details = changedFields(before, after);
     if (details !== null) await log({ action: 'user.change', subject: id, details });
-    return userOf(after);
+    return toUser(after);
   });
 }
 
@@ -131,7 +131,7 @@ const RANKS: readonly (StaffRole | null)[] = [null, 'on_call', 'operator'];
 interface Promotion {
   /** A new password; without one, the store makes one. */
   password?: string | undefined;
-  /** Whether an operator vouches for a user whose address is unconfirmed. */
+  /** Whether an operator vouches for a user with an unconfirmed address. */
   isVouchedFor?: boolean;
 }
 
@@ -139,7 +139,7 @@ type StaffChange =
   | {
       kind: 'changed';
       user: User;
-      /** The password that the store made; null where one was given, or none was needed. */
+      /** The password that the store made; null if one was given, or none was needed. */
       password: string | null;
     }
   /** Nothing was changed: the address is unconfirmed, and no operator vouches for the user. */
@@ -150,8 +150,8 @@ type StaffChange =
   | { kind: 'unknown' };
 
 /**
- * Makes a user operator, on-call staff, or neither, and ends their sessions. More rights begin with a new password and without any other
- * way in: an unconfirmed address, its password, passkeys and second factor may be a stranger's, who signed up with it.
+ * Makes a user an operator, on-call staff, or neither, and ends their sessions. A user who gets more rights starts with a new password and
+ * no other way to sign in: the password, passkeys and second factor of an unconfirmed address may be a stranger's, who signed up with it.
  */
 export async function setStaffRole(
   database: Database,
@@ -168,11 +168,11 @@ export async function setStaffRole(
     const before = await prisma.user.findUnique({ where: { email }, select: SELECTED });
     if (before === null) return { kind: 'unknown' };
     const { id } = before;
-    const isPromotion = RANKS.indexOf(staff) > RANKS.indexOf(userOf(before).staff);
+    const isPromotion = RANKS.indexOf(staff) > RANKS.indexOf(toUser(before).staff);
     if (!isPromotion && password !== undefined) return { kind: 'not_promoted' };
     if (isPromotion && !before.emailVerified && !isVouchedFor)
-      return { kind: 'unconfirmed', user: userOf(before) };
-    if (staff === before.staff) return { kind: 'changed', user: userOf(before), password: null };
+      return { kind: 'unconfirmed', user: toUser(before) };
+    if (staff === before.staff) return { kind: 'changed', user: toUser(before), password: null };
     if (isPromotion) {
       await endWaysIn(connection, before);
       await replacePassword(connection, before, hash);
@@ -183,7 +183,7 @@ export async function setStaffRole(
     if (isPromotion) await log({ action: 'user.password', subject: id });
     return {
       kind: 'changed',
-      user: userOf(after),
+      user: toUser(after),
       password: isPromotion && password === undefined ? made : null,
     };
   });

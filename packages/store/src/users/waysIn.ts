@@ -3,7 +3,7 @@ import { newId } from '../client/ids.js';
 import { endAddressChanges, endLinks } from '../mails/links.js';
 import { forgetSignInTries } from './signInLimits.js';
 
-/** A user's row, as far as their ways in depend on it. */
+/** The fields of a user on which their ways to sign in depend. */
 export interface Holder {
   id: string;
   email: string;
@@ -11,8 +11,8 @@ export interface Holder {
 }
 
 /**
- * Replaces a user's password. Passkeys and the provider's login of an unconfirmed address end with it, because a stranger may have signed
- * up with the address. A second factor opens nothing by itself: it stays.
+ * Replaces a user's password. For an unconfirmed address, also removes passkeys and the provider's login, because a stranger may have
+ * signed up with it. A second factor alone gives no access, so it stays.
  *
  * @returns true
  */
@@ -33,17 +33,17 @@ export async function replacePassword(
   return true;
 }
 
-/** Ends a user's sessions, their begun sign-ins, and the links that give them another address. */
+/** Ends a user's sessions, unfinished sign-ins, and links that change their address. */
 export async function endSessions(connection: Connection, userId: string): Promise<void> {
-  // A sign-in that is under way waits for this lock, and then looks at the password: see `endOvertakenSignIn`.
+  // A sign-in in progress waits for this lock, and then checks the password again, see `endOvertakenSignIn`.
   await connection.sql.execute`select from users where id = ${userId}::uuid for no key update`;
   await connection.prisma.userSession.deleteMany({ where: { userId } });
-  // Ends sign-ins between the password and the second factor too.
+  // Also ends sign-ins between the password and the second factor.
   await connection.prisma.userVerification.deleteMany({ where: { value: userId } });
   await endAddressChanges(connection, userId);
 }
 
-/** Returns the hash of the password of the user with this address, or null without a user or a password. */
+/** Returns the password hash of the user with this address, or null without a user or a password. */
 export async function findPasswordHash({ prisma }: Connection, email: string): Promise<string | null> {
   const where = { user: { email }, providerId: 'credential' };
   const credential = await prisma.userCredential.findFirst({ where, select: { password: true } });
@@ -51,10 +51,10 @@ export async function findPasswordHash({ prisma }: Connection, email: string): P
 }
 
 /**
- * Ends a user's sessions if the password was replaced while a sign-in was verifying the old one: the sign-in began its session after the
+ * Ends a user's sessions if the password was replaced while a sign-in was verifying the old one: that sign-in started its session after the
  * others had ended.
  *
- * @param hash that of the password when the sign-in began
+ * @param hash the hash of the password when the sign-in started
  * @returns whether it was replaced
  */
 export async function endOvertakenSignIn(
@@ -63,7 +63,7 @@ export async function endOvertakenSignIn(
   hash: string | null,
 ): Promise<boolean> {
   return database.transaction(async (connection) => {
-    // Waits for a change that has ended sessions and is not committed.
+    // Waits for an uncommitted change that has ended sessions.
     const [user] = await connection.sql.query<{ id: string }[]>`
       select id from users where email = ${email} for no key update`;
     if (user === undefined || (await findPasswordHash(connection, email)) === hash) return false;
@@ -72,7 +72,7 @@ export async function endOvertakenSignIn(
   });
 }
 
-/** Ends every way in that a user has: password, second factor, passkeys, the provider's login, sessions and mailed links. */
+/** Ends all of a user's ways to sign in: password, second factor, passkeys, the provider's login, sessions and mailed links. */
 export async function endWaysIn(
   connection: Connection,
   { id: userId, email }: Pick<Holder, 'id' | 'email'>,

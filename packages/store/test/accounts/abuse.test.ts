@@ -61,11 +61,11 @@ describe('the breaker', () => {
     /** How many of them were verified. */
     verified?: number;
     ageSeconds?: number;
-    /** When they left us; null: they still wait. */
+    /** When they were sent; null while they wait. */
     sentAfterSeconds?: number | null;
   }
 
-  /** Makes live sends, as if some time ago. @returns their ids */
+  /** Creates live sends in the past. @returns their ids */
   async function past(batch: Past, by: TestCaller = caller): Promise<string[]> {
     const { count, country = 'NG', verified = 0, ageSeconds = 300, sentAfterSeconds = 1 } = batch;
     const creations = await Promise.all(Array.from({ length: count }, () => create(by, country)));
@@ -92,7 +92,7 @@ describe('the breaker', () => {
   }
 
   const evidence = (): Promise<CountryEvidence[]> => readBreakerEvidence(store.database);
-  /** What is known of each country: sends and unverified ones. */
+  /** The evidence for each country: sends and unverified ones. */
   const statistics = async (): Promise<Record<string, [number, number]>> =>
     Object.fromEntries(
       (await evidence()).map(({ country, sends, unverified }) => [country, [sends, unverified]]),
@@ -102,8 +102,8 @@ describe('the breaker', () => {
   const trip = async (country: string): Promise<boolean> =>
     tripBreaker(store.database, await evidenceOn(country), HOUR);
 
-  describe('the evidence for the breaker', () => {
-    it('is each country’s sends of that account, those of no country together as ZZ', async () => {
+  describe('readBreakerEvidence', () => {
+    it('groups an account’s sends by country, with ZZ for numbers without one', async () => {
       const other = await buildCaller(store.database, 'live', { freeQuota: 1000 });
       await past({ count: 4 });
       await past({ count: 3, country: 'BR', verified: 2 });
@@ -117,7 +117,7 @@ describe('the breaker', () => {
       });
     });
 
-    it('leaves out what had no time to be verified, is long ago, has failed, or left us late', async () => {
+    it('excludes sends that are too young, too old, failed, or were sent late', async () => {
       await past({ count: 1, ageSeconds: 60 });
       await past({ count: 1, ageSeconds: 86_401 });
       await past({ count: 1, sentAfterSeconds: null });
@@ -133,14 +133,14 @@ describe('the breaker', () => {
       expect(await statistics()).toEqual({ NG: [2, 1] });
     });
 
-    it('has what expired sooner', async () => {
+    it('includes sends that expired early', async () => {
       const [id] = await past({ count: 1, ageSeconds: 60 });
       expect(await statistics()).toEqual({});
       await store.sql(`update sends set expires_at = created_at + interval '60 s' where id = $1`, [id]);
       expect(await statistics()).toEqual({ NG: [1, 1] });
     });
 
-    it('is no test send, however many there are', async () => {
+    it('excludes any number of test sends', async () => {
       const test = await buildCaller(store.database, 'test', { id: caller.accountId });
       await past({ count: 2 });
       for (let n = 0; n < 5; n++) await create(test, 'NG');
@@ -152,7 +152,7 @@ describe('the breaker', () => {
       expect(await statistics()).toEqual({ NG: [2, 2] });
     });
 
-    it('has every denied send as unverified, and each person who denies once', async () => {
+    it('counts every denied send as unverified, and each denying person once', async () => {
       const ids = await past({ count: 6, verified: 6 });
       await store.sql(
         `insert into denials (message_id, occurred_at, send_id, account_id, application_id)
@@ -166,7 +166,7 @@ describe('the breaker', () => {
       expect(await evidenceOn('NG')).toMatchObject({ sends: 6, unverified: 3, denying: 2 });
     });
 
-    it('is the latest 1,000 sends and no more, without those that are too young', async () => {
+    it('reads the latest 1,000 sends that are old enough', async () => {
       await past({ count: 3, country: 'US', ageSeconds: 3600 });
       const ids = await past({ count: 998, ageSeconds: 300 });
       expect(await statistics()).toEqual({ NG: [998, 998], US: [2, 2] });
@@ -181,7 +181,7 @@ describe('the breaker', () => {
   });
 
   describe('a tripped breaker', () => {
-    it('keeps the account from that country for its time, and from no other', async () => {
+    it('blocks only that country for the account until its end', async () => {
       await past({ count: 10 });
       expect(await trip('NG')).toBe(true);
       const refused = await create(caller, 'NG');
@@ -206,7 +206,7 @@ describe('the breaker', () => {
       });
     });
 
-    it('serves numbers that verified a live code of the account before', async () => {
+    it('allows numbers that verified a live code of the account before', async () => {
       const [known, foreign, new_] = ['+5511987650001', '+5511987650002', '+5511987650003'] as const;
       const to = (recipient: string, by = caller) =>
         createSend(store.database, { ...newSend(by, { recipient }), country: 'NG' });
@@ -224,7 +224,7 @@ describe('the breaker', () => {
         expect(await to(recipient)).toMatchObject({ outcome: 'rate_limited', cause: 'breaker' });
     });
 
-    it('shows while it is open how the numbers of its evidence began, of five people or more', async () => {
+    it('lists the prefixes of its evidence, shared by at least five people, while it is open', async () => {
       await past({ count: 10, verified: 1 });
       const few = await past({ count: 4 });
       await past({ count: 6, country: 'BR' });
@@ -242,7 +242,7 @@ describe('the breaker', () => {
       expect(await list()).toMatchObject([{ country: 'NG', isOpen: false, prefixes: [] }]);
     });
 
-    it('is tripped once by many that judge the same evidence', async () => {
+    it('trips once for concurrent callers with the same evidence', async () => {
       await past({ count: 10 });
       const same = await evidenceOn('NG');
       const trips = await Promise.all(
@@ -262,7 +262,7 @@ describe('the breaker', () => {
             [caller.accountId],
           ),
       ],
-    ])('lets go after %s, and takes new evidence to trip again', async (_, end) => {
+    ])('ends after %s, and needs new evidence to trip again', async (_, end) => {
       await past({ count: 10 });
       const old = await evidenceOn('NG');
       await tripBreaker(store.database, old, HOUR);
@@ -274,7 +274,7 @@ describe('the breaker', () => {
         blockedUntil: null,
       });
       expect(await statistics()).toEqual({});
-      // As if the trip had ended some time before these.
+      // Simulates a trip that ended some time before these.
       await store.sql(
         `update breaker_trips set tripped_at = tripped_at - interval '2 h', open_until = now() - interval '6 min'`,
       );
@@ -283,7 +283,7 @@ describe('the breaker', () => {
       expect(await outcomes('NG')).toEqual(['rate_limited']);
     });
 
-    it('ends when the breaker is turned off, and does not return when it is turned on', async () => {
+    it('ends when the breaker is turned off, and stays ended when it is turned on', async () => {
       await past({ count: 10 });
       const same = await evidenceOn('NG');
       await tripBreaker(store.database, same, HOUR);
@@ -309,7 +309,7 @@ describe.each(['live', 'test'] as const)('a %s recipient', (mode) => {
     return 'cause' in end ? end.cause : end.outcome;
   };
 
-  it('is of a country that the account allows, and not of none, unless it allows all', async () => {
+  it('must be in an allowed country; numbers without a country only if all are allowed', async () => {
     const ends = async () => [
       await create({ country: 'BR' }),
       await create({ country: 'US' }),
@@ -321,7 +321,7 @@ describe.each(['live', 'test'] as const)('a %s recipient', (mode) => {
     expect(await ends()).toEqual(['created', 'created', 'created']);
   });
 
-  it('is of no premium-rate range where the account refuses those', async () => {
+  it('must not be premium-rate if the account refuses those', async () => {
     await allowPremiumRate(store.database, TEST_ACTOR, caller.accountId, false);
     expect([await create({ isPremiumRate: true }), await create({ country: 'BR' })]).toEqual([
       'range',
@@ -349,7 +349,7 @@ describe('refused requests', () => {
     countRefusedRequests(store.database, of.accountId, filter);
   const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-  it('are listed with all that is kept of them, by the database’s clock', async () => {
+  it('are listed with all stored fields, by the database’s clock', async () => {
     const requestId = randomUUID();
     await refuse('invalid_json', [
       { requestId, detail: 'It is no JSON.', fields: ['to', 'code'], ageMs: 5_000, count: 7 },
@@ -379,13 +379,13 @@ describe('refused requests', () => {
     expect(age!.seconds).toBeGreaterThanOrEqual(5);
   });
 
-  it('that are written again have the new count, and are there once', async () => {
+  it('are stored once, with the new count, when a batch is repeated', async () => {
     const requestId = randomUUID();
     for (const count of [1, 1, 40]) await refuse('invalid_json', [{ requestId, count }]);
     expect((await list()).requests).toMatchObject([{ requestId, count: 40 }]);
   });
 
-  it('are counted by what was said, whether or not each is listed', async () => {
+  it('are counted by reason, listed or not', async () => {
     const other = await buildCaller(store.database, 'live', { id: caller.accountId });
     const said = { detail: 'It has no country code.', fields: ['to'] };
     await refuse('invalid_recipient', [said, { ...said, count: 30 }, { ...said, fields: ['to', 'code'] }]);
@@ -401,7 +401,7 @@ describe('refused requests', () => {
     expect((await reasons({ hours: 1 })).map(({ code }) => code)).not.toContain('rate_limited');
   });
 
-  it('are listed by application, time and what was said', async () => {
+  it('are listed by application, time and reason', async () => {
     const other = await buildCaller(store.database, 'live', { id: caller.accountId });
     const ids = Array.from({ length: 4 }, () => randomUUID()) as [string, string, string, string];
     await refuse('invalid_json', [{ requestId: ids[0], detail: 'One.', ageMs: 7_200_000 }]);
@@ -432,7 +432,7 @@ describe('refused requests', () => {
     expect(await find(randomUUID(), 'order-9')).toEqual([]);
   });
 
-  it('are an account’s own, whatever is looked for', async () => {
+  it('are visible only to their account, for any filter', async () => {
     const other = await buildCaller(store.database, 'test');
     const requestId = randomUUID();
     const idempotencyKeyHash = sha256('order-7');
@@ -441,17 +441,17 @@ describe('refused requests', () => {
     expect(await idsOf({ search: { requestId, idempotencyKeyHashes: [idempotencyKeyHash] } })).toEqual([]);
     expect(await idsOf({ applicationId: other.applicationId })).toEqual([]);
     expect(await reasons({ applicationId: other.applicationId })).toEqual([]);
-    // A cursor of another account's leads nowhere.
+    // Another account's cursor finds nothing.
     expect(await list({}, { limit: 5, before: requestId })).toEqual({ requests: [], next: null });
     expect(await idsOf({}, other)).toEqual([requestId]);
   });
 
-  it('are listed when their key is there no more', async () => {
+  it('are listed after their key was deleted', async () => {
     await refuse('invalid_json', [{ keyId: randomUUID() }]);
     expect((await list()).requests).toMatchObject([{ keyHint: null }]);
   });
 
-  it('are read by pages, each once, the newest first, also where many share a time', async () => {
+  it('are paged without repeats, newest first, even with equal times', async () => {
     await refuse('invalid_json', [
       ...Array.from({ length: 5 }, () => ({ ageMs: 9_000 })),
       ...Array.from({ length: 4 }, () => ({})),
@@ -467,7 +467,7 @@ describe('refused requests', () => {
     expect(new Set(seen).size).toBe(9);
   });
 
-  it('are gone after fourteen days, and not before', async () => {
+  it('are deleted after exactly fourteen days', async () => {
     const young = randomUUID();
     await refuse('invalid_json', [
       ...Array.from({ length: 3 }, () => ({ ageMs: 14 * DAY_MS + 60_000 })),

@@ -6,7 +6,7 @@ import {
   findCaller,
   grantCredits,
   hasTriedSend,
-  keyOfVisit,
+  createVisitKey,
   listApiKeys,
   newTryoutIdempotencyKey,
   revokeApiKey,
@@ -32,8 +32,8 @@ import { sendActions } from '../sends/sendActions.js';
 
 const store = useTestDatabase();
 
-// First, while there are no other accounts.
-describe('a search for accounts', () => {
+// Runs first, while there are no other accounts.
+describe('searchAccounts', () => {
   const namesOf = async (text: string): Promise<string[]> =>
     (await searchAccounts(store.database, { text, limit: 10 })).map(({ name }) => name);
 
@@ -60,12 +60,12 @@ describe('a search for accounts', () => {
     ['az\0ul', []],
     ['   ', ['ACME-Brasil', "O'Neil", 'São João Pães', 'Azul & Filhos Ltda.', 'Loja Azul']],
     ['a'.repeat(5_000), []],
-  ])('by the beginnings of words: %j', async (text, names) => {
+  ])('finds words by prefix: %j', async (text, names) => {
     expect(await namesOf(text)).toEqual(names);
   });
 });
 
-describe('credits', () => {
+describe('grantCredits', () => {
   const ledgerOf = (accountId: string) =>
     store.sql('select kind, bucket, units, reason from ledger_entries where account_id = $1 order by id', [
       accountId,
@@ -80,14 +80,14 @@ describe('credits', () => {
       ...fields,
     });
 
-  it('keep the account locked for no longer than the database takes, however late its answers are read', async () => {
+  it('does not hold the account’s lock while its response is unread', async () => {
     const { id } = await make({ freeQuota: 0 });
     const proxy = await startTcpProxy(store.url);
     const far = openDatabase(proxy.url, { connectionsMax: 1 });
     const lock = await store.connect();
     try {
       await far.sql.query`select 1`;
-      // The grant waits for the account; from then on no answer comes through.
+      // The grant waits for the account; after that, no response passes.
       await lock.query('begin');
       await lock.query('select from accounts where id = $1 for no key update', [id]);
       const granted = grantCredits(far, TEST_ACTOR, id, 25, 'from afar');
@@ -114,7 +114,7 @@ describe('credits', () => {
     }
   });
 
-  it('are granted once by six requests at once with the same id, and all are told alike', async () => {
+  it('grants once for six concurrent requests with the same id, with the same response', async () => {
     const [{ id }, other] = [await make({ freeQuota: 0 }), await make({ freeQuota: 0 })];
     const grantId = newId();
     const grant = (account: string, amount: number, reason = 'once') =>
@@ -132,7 +132,7 @@ describe('credits', () => {
     ).rejects.toMatchObject({ why: 'too_many' });
   });
 
-  it('of one id go to one of two accounts that are granted them at once', async () => {
+  it('grants to one of two accounts for concurrent requests with the same id', async () => {
     const [{ id }, other] = [await make({ freeQuota: 0 }), await make({ freeQuota: 0 })];
     const grantId = newId();
     const first = await store.connect();
@@ -148,7 +148,7 @@ describe('credits', () => {
   });
 });
 
-describe('the ledger', () => {
+describe('listLedger', () => {
   let caller: TestCaller;
   beforeEach(async () => {
     caller = await buildCaller(store.database, 'live', { freeQuota: 5, credits: 100, ratePerMinute: 10_000 });
@@ -157,7 +157,7 @@ describe('the ledger', () => {
   const { fail } = sendActions(store);
   const send = () => buildSend(store.database, caller);
 
-  /** All entries, newest first, by pages. @param between runs before each page but the first */
+  /** Returns all entries, newest first, by pages. @param between runs before each page except the first */
   async function entriesOf(limit: number, between?: () => Promise<unknown>): Promise<LedgerEntry[]> {
     const entries: LedgerEntry[] = [];
     for (let before: string | null | undefined; before !== null;) {
@@ -172,14 +172,14 @@ describe('the ledger', () => {
     return entries;
   }
 
-  /** What the account had before an entry, by what it had after it. */
+  /** Returns the balance before an entry, from the balance after it. */
   function before({ bucket, change, balance }: LedgerEntry): LedgerEntry['balance'] {
     return bucket === 'credit'
       ? { ...balance, credits: balance.credits - change }
       : { ...balance, freeQuota: balance.freeQuota - change };
   }
 
-  /** From nothing at the first entry, each leads to the next, and the last one to what the account has. */
+  /** Checks that each entry leads to the next, from nothing to the account's balance. */
   async function expectToAddUp(entries: readonly LedgerEntry[], end?: LedgerEntry['balance']): Promise<void> {
     const oldestFirst = entries.toReversed();
     let had = { freeQuota: 0, credits: 0 };
@@ -192,7 +192,7 @@ describe('the ledger', () => {
     expect(ids.every((id, n) => n === 0 || id < (ids[n - 1] as bigint))).toBe(true);
   }
 
-  it('adds up on every page while sends are created, fail and are paid for', async () => {
+  it('adds up on every page while sends are created, fail and are charged', async () => {
     const sends = await Promise.all(Array.from({ length: 30 }, send));
     const busy = Promise.all([
       ...sends.slice(0, 15).map(fail),
@@ -214,7 +214,7 @@ describe('the ledger', () => {
     expect(all).toHaveLength(count);
   });
 
-  it('has no entry come in below one that was seen: a return waits for its id as it waits for the account', async () => {
+  it('never inserts an entry below a listed one, because a refund gets its id under the account’s lock', async () => {
     const failing = await send();
     const seen = await store.database.transaction(async (transaction) => {
       await transaction.sql
@@ -232,17 +232,17 @@ describe('the ledger', () => {
   });
 });
 
-describe('tryouts', () => {
+describe('the page Try it', () => {
   const callerOf = (key: string) => findCaller(store.database, hashApiKey(key));
   async function buildUser(): Promise<string> {
     const id = newId();
     await store.database.prisma.user.create({ data: { id, name: 'Ana', email: `${id}@example.com` } });
     return id;
   }
-  /** The key of a visit that is there or begins. */
+  /** Returns the key of a current or new visit. */
   async function visit(userId: string, { applicationId }: TestCaller): Promise<string> {
     const which = { userId, applicationId };
-    return (await keyOfVisit(store.database, TEST_ACTOR, TEST_SECRET_KEY, which)) ?? '';
+    return (await createVisitKey(store.database, TEST_ACTOR, TEST_SECRET_KEY, which)) ?? '';
   }
   const keysOf = async ({ applicationId, keyId }: TestCaller) =>
     (await listApiKeys(store.database, applicationId))?.filter(({ id }) => id !== keyId) ?? [];
@@ -252,24 +252,21 @@ describe('tryouts', () => {
       seconds,
     ]);
 
-  describe('the key of a visit', () => {
-    it.each(['test', 'live'] as const)(
-      'speaks for its %s application, and is the same for each call of the visit',
-      async (mode) => {
-        const [ana, ben, caller] = [
-          await buildUser(),
-          await buildUser(),
-          await buildCaller(store.database, mode),
-        ];
-        const key = await visit(ana, caller);
-        expect(await callerOf(key)).toMatchObject({ applicationId: caller.applicationId, mode });
-        expect(await visit(ana, caller)).toBe(key);
-        expect(await visit(ben, caller)).not.toBe(key);
-        expect(await visit(ana, await buildCaller(store.database, mode))).not.toBe(key);
-      },
-    );
+  describe('createVisitKey', () => {
+    it.each(['test', 'live'] as const)('returns one key per visit of the %s application', async (mode) => {
+      const [ana, ben, caller] = [
+        await buildUser(),
+        await buildUser(),
+        await buildCaller(store.database, mode),
+      ];
+      const key = await visit(ana, caller);
+      expect(await callerOf(key)).toMatchObject({ applicationId: caller.applicationId, mode });
+      expect(await visit(ana, caller)).toBe(key);
+      expect(await visit(ben, caller)).not.toBe(key);
+      expect(await visit(ana, await buildCaller(store.database, mode))).not.toBe(key);
+    });
 
-    it('is listed with its end, is no key that people count, and stands nowhere in clear', async () => {
+    it('creates a key with an end, outside the count of keys, stored only encrypted', async () => {
       const caller = await buildCaller(store.database, 'live');
       const key = await visit(await buildUser(), caller);
       const [listed] = await keysOf(caller);
@@ -279,7 +276,7 @@ describe('tryouts', () => {
       expect([...(await tableContents(store)).values()].join('\n')).not.toContain(key.slice(8, -4));
     });
 
-    it('can be revoked; the visit goes on with another', async () => {
+    it('creates another key after the first was revoked', async () => {
       const [ana, caller] = [await buildUser(), await buildCaller(store.database, 'test')];
       const key = await visit(ana, caller);
       const [listed] = await keysOf(caller);
@@ -288,7 +285,7 @@ describe('tryouts', () => {
       expect(await visit(ana, caller)).not.toBe(key);
     });
 
-    it('is used no more shortly before its end, and deleted after it', async () => {
+    it('replaces a key shortly before its end, after which it is deleted', async () => {
       const [ana, caller] = [await buildUser(), await buildCaller(store.database, 'test')];
       const ended = await visit(ana, caller);
       await leave(ended, -1);
@@ -302,7 +299,7 @@ describe('tryouts', () => {
     });
   });
 
-  it('a send is one that somebody tried if they created it on the page of its application', async () => {
+  it('hasTriedSend is true for sends that the person created on the application’s page', async () => {
     const [ana, ben] = [newId(), newId()];
     const [here, elsewhere] = [
       await buildCaller(store.database, 'test'),
@@ -324,7 +321,7 @@ describe('tryouts', () => {
       expect(await isTried(who, where, send)).toBe(false);
   });
 
-  it('somebody may try six sends in a minute, whatever they looked at, and nobody else pays for it', async () => {
+  it('takeTryout allows six sends per minute and person, separately from look-ups and other people', async () => {
     const [ana, ben] = [newId(), newId()];
     const take = (user: string, kind: 'send' | 'look') => takeTryout(store.database, user, kind);
     const taken: boolean[] = [];

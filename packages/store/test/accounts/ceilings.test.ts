@@ -26,7 +26,7 @@ async function limited(ceilings: Partial<Ceilings>): Promise<TestCaller> {
   return caller;
 }
 
-/** What the creation ended with: its cause where it was refused. */
+/** The result of the creation: the cause if it was refused. */
 async function create(caller: TestCaller, database = store.database): Promise<string> {
   const end = await createSend(database, newSend(caller));
   return 'cause' in end ? end.cause : end.outcome;
@@ -42,11 +42,11 @@ describe('a ceiling of units', () => {
     { ceiling: { unitsPerDay: 20 }, cause: 'day_ceiling' },
     { ceiling: { unitsPerMonth: 20 }, cause: 'month_ceiling' },
   ])(
-    'lets exactly its number through, however many processes and applications create at once: $cause',
+    'allows exactly its number for concurrent processes and applications: $cause',
     async ({ ceiling, cause }) => {
       const caller = await limited(ceiling);
       const second = await buildCaller(store.database, 'live', { id: caller.accountId });
-      // Some before, so that the ceiling holds both what stands and what comes in.
+      // Sends some before, so that the ceiling counts stored and new sends.
       for (let made = 0; made < 5; made++) await buildSend(store.database, caller);
       const processes = Array.from({ length: 3 }, () => openDatabase(store.url, { connectionsMax: 4 }));
 
@@ -67,7 +67,7 @@ describe('a ceiling of units', () => {
     },
   );
 
-  it('says when the day or the month ends in UTC, whatever the time zone of the session', async () => {
+  it('returns the end of the day or month in UTC, in any time zone of the session', async () => {
     const day = await limited({ unitsPerDay: 0 });
     const month = await limited({ unitsPerMonth: 0, unitsPerDay: 0 });
     const far = openDatabase(`${store.url}?options=-c%20timezone%3DPacific/Kiritimati`, {
@@ -89,7 +89,7 @@ describe('a ceiling of units', () => {
     await closeDatabase(far);
   });
 
-  it('counts each day and each month anew', async () => {
+  it('counts each day and each month separately', async () => {
     const caller = await limited({ unitsPerDay: 2, unitsPerMonth: 10 });
     const took = (on: string, ofDay: number, ofMonth: number) =>
       store.sql(
@@ -109,7 +109,7 @@ describe('a ceiling of units', () => {
     await setCeilings(store.database, TEST_ACTOR, caller.accountId, { unitsPerMonth: null });
     expect(await create(caller)).toBe('day_ceiling');
 
-    // Another day of this month: the first one but on the first.
+    // Another day of this month: the first, except on the first.
     await took(
       `case when extract(day from ${today}) = 1 then ${today} + 1 else date_trunc('month', ${today}) end`,
       2,
@@ -119,7 +119,7 @@ describe('a ceiling of units', () => {
     expect(await used(caller)).toEqual([1, 8]);
   });
 
-  it('refuses neither test sends nor repeats, and counts neither', async () => {
+  it('ignores test sends and repeats', async () => {
     const caller = await limited({ unitsPerDay: 1, unitsPerMonth: 1 });
     const test = await buildCaller(store.database, 'test', { id: caller.accountId });
     const send = newSend(caller, { idempotencyKey: 'again' });
@@ -134,7 +134,7 @@ describe('a ceiling of units', () => {
     expect(await used(caller)).toEqual([1, 1]);
   });
 
-  it('still counts a unit that came back: a ceiling is of what was taken', async () => {
+  it('counts units that were refunded', async () => {
     const caller = await limited({ unitsPerDay: 1 });
     const id = await buildSend(store.database, caller);
     await sendActions(store).fail(id);
@@ -142,7 +142,7 @@ describe('a ceiling of units', () => {
     expect(await create(caller)).toBe('day_ceiling');
   });
 
-  it('is refused before a unit is taken, and frees what it refuses once it is raised', async () => {
+  it('refuses before a unit is charged, and allows again after it is raised', async () => {
     const caller = await limited({ unitsPerDay: 0 });
     await store.sql('update accounts set free_quota = 0, credits = 0 where id = $1', [caller.accountId]);
     expect(await create(caller)).toBe('day_ceiling');

@@ -8,14 +8,14 @@ import { sendActions } from '../sends/sendActions.js';
 const store = useTestDatabase();
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** The times at which credits of the model expire. */
+/** The times at which the model's credits expire. */
 const TIMES = [1, 2, 3];
 const dateOf = (time: number): Date => new Date(Date.UTC(2090, 0, time));
 
 const grant = (accountId: string, amount: number, expiresAt: Date | null = null, reference = 'INV-1') =>
   grantCredits(store.database, TEST_ACTOR, accountId, amount, 'paid', { expiresAt, reference });
 
-/** Lets the credits expire that do by a time, as if it had come a second ago: times are rounded to milliseconds, up as well. */
+/** Expires the credits that are due by a time, moved a second into the past, because times are rounded to milliseconds, also upward. */
 async function reach(accountId: string, time: number): Promise<void> {
   await store.sql(
     `update credit_grants set expires_at = expires_at - ($2::timestamptz - clock_timestamp()) - interval '1 second'
@@ -34,7 +34,7 @@ const expiringOf = async (accountId: string): Promise<[number, number][]> =>
   (await findBalance(store.database, accountId))!.expiring.map(({ at, units }) => [at.getUTCDate(), units]);
 
 describe('credits that expire', () => {
-  it('are used before those that expire later or never, and only what is left of them expires', async () => {
+  it('are used before credits that expire later or never, and only the rest expires', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 0 });
     const { accountId } = caller;
     await grant(accountId, 5);
@@ -67,7 +67,7 @@ describe('credits that expire', () => {
     });
   });
 
-  it('are used first also after units came back that never expire', async () => {
+  it('are used first even after a refund of credits that never expire', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 0 });
     const { accountId } = caller;
     await grant(accountId, 2, dateOf(2));
@@ -81,7 +81,7 @@ describe('credits that expire', () => {
     expect(await creditsOf(accountId)).toBe(1);
   });
 
-  it('expire as a model says, whatever is granted, used and returned between', async () => {
+  it('match the model for any order of grants, uses, refunds and expiries', async () => {
     const step = fc.oneof(
       fc.record({ grant: fc.integer({ min: 1, max: 4 }), at: fc.constantFrom(...TIMES, NEVER) }),
       fc.record({ use: fc.integer({ min: 1, max: 3 }) }),
@@ -95,7 +95,7 @@ describe('credits that expire', () => {
         const grants = new Map<number, number>();
         const sends: string[] = [];
         let net = 0;
-        /** Takes what was used from the grants that expire first; what came back never expires. */
+        /** Takes used units from the grants that expire first; a surplus of refunds never expires. */
         const settle = (): void => {
           for (const [time, units] of [...grants].toSorted(([one], [other]) => one - other)) {
             const taken = Math.min(units, Math.max(net, 0));
@@ -141,7 +141,7 @@ describe('credits that expire', () => {
     expect((await verifyLedger(store.database, 10)).faults).toEqual([]);
   });
 
-  it('never go below what sends have taken, whoever expires, grants and creates at once', async () => {
+  it('never go below the units in use during concurrent expiries, grants and creations', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 0, ratePerMinute: 10_000 });
     const { accountId } = caller;
     await grant(accountId, 20);
@@ -171,7 +171,7 @@ describe('credits that expire', () => {
     expect(await store.sql('select from credit_grants where account_id = $1', [accountId])).toEqual([]);
   });
 
-  it('are the same grant again only with the same reference and time', async () => {
+  it('are the same grant only with the same reference and expiry', async () => {
     const id = await buildAccount(store.database);
     const terms = { grantId: id, reference: 'INV-7', expiresAt: dateOf(1) };
     const granted = (more: object = {}) =>

@@ -35,7 +35,7 @@ async function member(accountId: string, email: string): Promise<string> {
   return user!.id;
 }
 
-it('an account is deleted with its people, keys, sends and numbers, and keeps its money', async () => {
+it('deleteAccount deletes an account’s people, keys, sends and numbers, and keeps its ledger', async () => {
   const { database } = store;
   const live = await buildCaller(database, 'live', { credits: 10, freeQuota: 0, name: 'Loja Azul' });
   const test = await buildCaller(database, 'test', { id: live.accountId });
@@ -63,7 +63,7 @@ it('an account is deleted with its people, keys, sends and numbers, and keeps it
     sendsDeleted: 3,
   });
 
-  // What waited has its units back, and the ledger says so.
+  // Waiting sends are refunded, with ledger entries.
   expect(await findAccount(database, live.accountId)).toMatchObject({
     name: 'Loja Azul',
     credits: 10,
@@ -90,14 +90,14 @@ it('an account is deleted with its people, keys, sends and numbers, and keeps it
   });
 });
 
-describe('an account whose admin asked for its deletion', () => {
+describe('an account with a scheduled deletion', () => {
   const ADMIN = { kind: 'user', id: null, name: 'ana@example.com' } as const;
   const DAY_MS = 86_400_000;
   const never = new AbortController().signal;
   const comesDue = (accountId: string) =>
     store.sql(`update accounts set delete_at = now() - interval '1 second' where id = $1`, [accountId]);
 
-  it('stays for 30 days and goes then, in the name of who asked', async () => {
+  it('is deleted after 30 days, in the name of the admin who requested it', async () => {
     const { database } = store;
     const caller = await buildCaller(database, 'live', { credits: 10 });
     await buildSend(database, caller, { recipient: NUMBER });
@@ -109,7 +109,7 @@ describe('an account whose admin asked for its deletion', () => {
     expect(await findAccount(database, caller.accountId)).toMatchObject({ suspendedAt: null });
 
     await comesDue(caller.accountId);
-    // Cut off before its first page, it goes on in the next round.
+    // Interrupted before its first page, it continues in the next call.
     expect(await deleteDueAccounts(database, AbortSignal.abort())).toEqual([]);
     expect(await store.sql('select from sends where account_id = $1', [caller.accountId])).toHaveLength(1);
     expect(await cancelDeletion(database, ADMIN, caller.accountId)).toBe(false);
@@ -128,7 +128,7 @@ describe('an account whose admin asked for its deletion', () => {
     ]);
   });
 
-  it('stays where somebody takes it back', async () => {
+  it('is kept if an admin cancels the deletion', async () => {
     const { database } = store;
     const { accountId } = await buildCaller(database, 'live', { credits: 10 });
     expect(await cancelDeletion(database, ADMIN, accountId)).toBe(false);

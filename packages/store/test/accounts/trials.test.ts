@@ -21,7 +21,7 @@ async function trial(freeQuota = 100): Promise<TestCaller> {
   return caller;
 }
 
-/** What the creation ended with: its cause where it was refused. */
+/** The result of the creation: the cause if it was refused. */
 async function create(caller: TestCaller, database = store.database): Promise<string> {
   const end = await createSend(database, newSend(caller));
   return 'cause' in end ? end.cause : end.outcome;
@@ -30,7 +30,7 @@ async function create(caller: TestCaller, database = store.database): Promise<st
 const fail = (id: string, reason: FailureReason = 'rejected_by_provider') =>
   changeSend(store.database, { id }, (_send, now) => ({ result: null, change: failure(reason, now) }));
 
-/** Creates sends that were rejected, each more than a minute before the next. */
+/** Creates rejected sends, more than a minute apart. */
 async function createRejected(caller: TestCaller, count: number): Promise<void> {
   for (let made = 0; made < count; made++) {
     const id = await buildSend(store.database, caller);
@@ -40,7 +40,7 @@ async function createRejected(caller: TestCaller, count: number): Promise<void> 
 }
 
 describe('a trial account', () => {
-  it('shares the daily pool with all trial accounts, which create exactly so many live sends together', async () => {
+  it('shares the daily pool exactly with all trial accounts', async () => {
     await changeSetting(store.database, TEST_ACTOR, 'trialSendsPerDay', 25);
     await store.sql(`update settings set trial_sends_on = '2026-01-01', trial_sends_of_day = 500`);
     const callers = await Promise.all(Array.from({ length: 4 }, () => trial()));
@@ -61,7 +61,7 @@ describe('a trial account', () => {
     await changeSetting(store.database, TEST_ACTOR, 'trialSendsPerDay', 500);
   });
 
-  it('creates exactly its daily share of live sends, and leaves the rest of the pool to other accounts', async () => {
+  it('creates exactly its daily share of live sends, and leaves the rest of the pool to others', async () => {
     await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 7);
     const caller = await trial();
     const second = await buildCaller(store.database, 'live', { id: caller.accountId });
@@ -80,7 +80,7 @@ describe('a trial account', () => {
     await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 20);
   });
 
-  it('gets no part of its share back when sends fail', async () => {
+  it('gets no share back when sends fail', async () => {
     await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 3);
     const caller = await trial(1);
     for (let made = 0; made < 3; made++) await fail(await buildSend(store.database, caller));

@@ -34,7 +34,7 @@ describe('connections', () => {
       ['timezone', 'Asia/Kathmandu'],
       ['datestyle', 'SQL, DMY'],
       ['bytea_output', 'escape'],
-    ])('reads and writes the same values on a server whose %s is %s', async (name, value) => {
+    ])('reads and writes the same values on a server with %s set to %s', async (name, value) => {
       await store.sql(`alter database ${new URL(store.url).pathname.slice(1)} set ${name} = '${value}'`);
       await withDatabase(store.url, async (database) => {
         const caller = await buildCaller(database, 'live');
@@ -56,7 +56,7 @@ describe('connections', () => {
       });
     });
 
-    it('reads and writes the right times in a session of another time zone, and refuses other forms than ISO', async () => {
+    it('reads and writes the right times in any session time zone, and throws for other date formats', async () => {
       await withDatabase(
         store.url,
         async (database) => {
@@ -69,7 +69,7 @@ describe('connections', () => {
           }
           await database.sql.query`select set_config('DateStyle', 'SQL, DMY', false)`;
           await expect(database.sql.query`select clock_timestamp() as now`).rejects.toThrow(
-            'another form than ISO',
+            'not in ISO format',
           );
         },
         1,
@@ -80,7 +80,7 @@ describe('connections', () => {
       ['TimeZone', 'Asia/Kathmandu', 'UTC'],
       ['DateStyle', 'SQL, DMY', 'ISO'],
     ])(
-      'whose %s was changed is reported with the remedy: a transaction would shift times',
+      'with a changed %s is reported with the remedy, because a transaction would shift times',
       async (name, value, wanted) => {
         await withDatabase(
           store.url,
@@ -98,7 +98,7 @@ describe('connections', () => {
       },
     );
 
-    it('that breaks while idle is reported and replaced', async () => {
+    it('is reported and replaced if it breaks while idle', async () => {
       const reported: Error[] = [];
       const database = openDatabase(store.url, {
         connectionsMax: 1,
@@ -112,7 +112,7 @@ describe('connections', () => {
       await closeDatabase(database);
     });
 
-    it('that others keep too long, or that falls silent, is an error before anybody gives up waiting', async () => {
+    it('times out if the pool is exhausted or it is silent', async () => {
       const proxy = await startTcpProxy(store.url);
       const kept = withDatabase(
         store.url,
@@ -135,7 +135,7 @@ describe('connections', () => {
       await proxy.close();
     });
 
-    it('goes on with its prepared statements after a migration has added a column', async () => {
+    it('keeps working with its prepared statements after a migration adds a column', async () => {
       const caller = await buildCaller(store.database, 'test');
       await withDatabase(
         store.url,
@@ -181,10 +181,10 @@ describe('connections', () => {
         select pg_backend_pid() as pid, pg_sleep(${seconds}) is null as slept`;
       return row.pid;
     };
-    /** Runs a statement on each connection of a full pool. @returns the processes of PostgreSQL that serve them */
+    /** Runs a statement on each connection of a full pool. @returns PostgreSQL's processes for them */
     const useAll = (statement: Statement) => Promise.all([1, 2, 3].map(() => backend(statement, 0.2)));
 
-    it('is replaced with all idle ones, and the read on it is answered by a new connection', async () => {
+    it('is replaced with all idle ones, and its read is repeated on a new connection', async () => {
       const before = await useAll('query');
       expect(new Set(before).size).toBe(3);
       // Idle for longer than a statement may take.
@@ -194,13 +194,13 @@ describe('connections', () => {
       for (const pid of await useAll('query')) expect(before).not.toContain(pid);
     });
 
-    it('among others in a full pool: all reads are answered by new ones', async () => {
+    it('in a full pool: all reads are repeated on new connections', async () => {
       const before = await useAll('read');
       proxy.abandon();
       for (const pid of await useAll('read')) expect(before).not.toContain(pid);
     });
 
-    it('delays no request on another connection', async () => {
+    it('does not delay requests on other connections', async () => {
       await useAll('query');
       await backend('query');
       proxy.abandon('latest');
@@ -211,7 +211,7 @@ describe('connections', () => {
       await delayed;
     });
 
-    it('fails a statement that may write, and a transaction, and is not used again', async () => {
+    it('fails writes and transactions, and is not used again', async () => {
       const silent = await backend('query');
       proxy.abandon('latest');
       const refusal = await backend('query').catch((error: unknown) => error);
@@ -226,7 +226,7 @@ describe('connections', () => {
       expect(database.pool.totalCount).toBe(0);
     });
 
-    it('that breaks has its read repeated, but not one that PostgreSQL refuses', async () => {
+    it('has its read repeated if it breaks, but not if PostgreSQL rejects the read', async () => {
       await backend('read');
       const asked = backend('read', 0.3);
       await until('the statement', async () => {
@@ -242,7 +242,7 @@ describe('connections', () => {
       });
     });
 
-    it('is an error when new ones are silent too, until PostgreSQL answers again', async () => {
+    it('fails while new connections are silent too, until PostgreSQL responds again', async () => {
       await backend('read');
       proxy.freeze('replies');
       await expect(backend('read')).rejects.toThrow();
@@ -256,7 +256,7 @@ describe('raw statements', () => {
   const BYTES = new Uint8Array([0, 1, 254, 255]);
   const TIME = new Date('2026-02-28T23:59:59.123Z');
 
-  /** Every kind of value that a statement of ours takes or returns. */
+  /** Every type of value that our statements use. */
   const selectEverything = (database: Pick<Connection, 'sql'>) =>
     database.sql.query<[Record<string, unknown>]>`
       select ${7}::integer as whole, 1.5::float8 as part, ${true}::boolean as truth, ${'text — ü'}::text as words,
@@ -268,7 +268,7 @@ describe('raw statements', () => {
         ${['019a0000-0000-7000-8000-000000000000']}::uuid[] as ids, '2026-02-28 23:59:59.123456-03'::timestamptz as elsewhere`;
 
   describe('a raw statement outside of a transaction', () => {
-    it('takes and returns the same as one that goes through Prisma’s engine', async () => {
+    it('accepts and returns the same values as Prisma’s engine', async () => {
       const [alone] = await selectEverything(store.database);
       const [within] = await store.database.transaction(selectEverything);
       const [byPrisma] = await selectEverything({ sql: prismaSql(store.database.prisma) });
@@ -293,47 +293,50 @@ describe('raw statements', () => {
       expect([...(alone['bytes'] as Uint8Array)]).toEqual([...BYTES]);
     });
 
-    it('is executed whatever its columns are', async () => {
+    it('is executed for any column types', async () => {
       const { sql } = store.database;
       expect(await sql.execute`select pg_sleep(0), 1.5::numeric from generate_series(1, 2)`).toBe(2);
     });
 
-    it('returns no type that would look otherwise within a transaction', async () => {
+    it('throws for types that would be returned differently in a transaction', async () => {
       await expect(store.database.sql.query`select 1.5::numeric`).rejects.toThrow('type 1700');
       expect(await store.database.sql.query`select null::numeric as nothing`).toEqual([{ nothing: null }]);
     });
   });
 
-  describe('a refused statement', () => {
+  describe('a rejected statement', () => {
     it.each([
       ['a value out of range', 'select (2147483647 + 1)::integer', '22003'],
       ['a missing table', 'select 1 from nowhere', '42P01'],
       ['a duplicate', 'insert into settings default values', '23505'],
       ['a raised error', `do $$ begin raise exception 'no' using detail = 'a secret'; end $$`, 'P0001'],
-    ])('has its SQLSTATE, in a transaction and alone, and no detail: %s', async (_, text, sqlState) => {
-      const statement = Object.assign([text], { raw: [text] });
-      const errorOf = (run: Promise<unknown>): Promise<Error> =>
-        run.then(
-          () => {
-            throw new Error('it was not refused');
-          },
-          (error: Error) => error,
-        );
-      const alone = await errorOf(store.database.sql.execute(statement));
-      const within = await errorOf(store.database.transaction(({ sql }) => sql.execute(statement)));
-      expect(within).toEqual(alone);
-      for (const error of [alone, within]) {
-        expect(error).toMatchObject({ name: 'StatementError', code: `SQLSTATE_${sqlState}` });
-        expect(readSqlState(error)).toBe(sqlState);
-        expect(inspect(error)).not.toContain('a secret');
-      }
-      const raw = store.database.prisma.$queryRawUnsafe(text);
-      expect(readSqlState(await errorOf(raw))).toBe(sqlState);
-    });
+    ])(
+      'has its SQLSTATE, inside and outside a transaction, without PostgreSQL’s detail: %s',
+      async (_, text, sqlState) => {
+        const statement = Object.assign([text], { raw: [text] });
+        const errorOf = (run: Promise<unknown>): Promise<Error> =>
+          run.then(
+            () => {
+              throw new Error('it was not refused');
+            },
+            (error: Error) => error,
+          );
+        const alone = await errorOf(store.database.sql.execute(statement));
+        const within = await errorOf(store.database.transaction(({ sql }) => sql.execute(statement)));
+        expect(within).toEqual(alone);
+        for (const error of [alone, within]) {
+          expect(error).toMatchObject({ name: 'StatementError', code: `SQLSTATE_${sqlState}` });
+          expect(readSqlState(error)).toBe(sqlState);
+          expect(inspect(error)).not.toContain('a secret');
+        }
+        const raw = store.database.prisma.$queryRawUnsafe(text);
+        expect(readSqlState(await errorOf(raw))).toBe(sqlState);
+      },
+    );
   });
 });
 
-describe('a batcher', () => {
+describe('createBatcher', () => {
   /** Batches that end when the test ends them. */
   function heldBatches() {
     const batches: { requests: number[]; answer: () => void; fail: () => void }[] = [];
@@ -352,7 +355,7 @@ describe('a batcher', () => {
 
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('runs what arrives in one turn together, and what arrives during a batch in the next one', async () => {
+  it('runs requests of one turn together, and requests during a batch in the next one', async () => {
     const { batches, run, nth } = heldBatches();
     const request = createBatcher(run, { batchSizeMax: 100 });
     const answers = [1, 2].map(request);
@@ -371,7 +374,7 @@ describe('a batcher', () => {
     expect((await nth(3)).requests).toEqual([6]);
   });
 
-  it('runs no larger batch than it may', async () => {
+  it('limits the size of a batch', async () => {
     const { batches, run, nth } = heldBatches();
     const request = createBatcher(run, { batchSizeMax: 2 });
     const answers = [1, 2, 3, 4, 5].map(request);
@@ -380,7 +383,7 @@ describe('a batcher', () => {
     expect(batches.map(({ requests }) => requests)).toEqual([[1, 2], [3, 4], [5]]);
   });
 
-  it('fails the requests of a failed batch and no others', async () => {
+  it('fails only the requests of a failed batch', async () => {
     const { run, nth } = heldBatches();
     const request = createBatcher(run, { batchSizeMax: 2 });
     const answers = [1, 2, 3, 4].map((number) =>
@@ -394,7 +397,7 @@ describe('a batcher', () => {
     expect(await last).toBe(50);
   });
 
-  it('waits no longer for a batch that takes too long, as long as fewer are under way than may be', async () => {
+  it('starts the next batch if one is overdue, up to the limit of concurrent batches', async () => {
     const { batches, run, nth } = heldBatches();
     const request = createBatcher(run, { batchSizeMax: 100, concurrentBatchesMax: 2 });
     const answers = [request(1)];

@@ -20,18 +20,18 @@ const LEASE_MS = 15_000;
 const POLICY = { attemptsMax: 5, backoffMs: 1_000 };
 const SENDS = 3_000;
 const CALLERS = 150;
-/** One send's whole life probes about sixty rows. */
+/** The whole life of one send probes about sixty rows. */
 const ROWS_READ_MAX = 200;
 
 let store: TestDatabase;
 let sender: Sender;
-/** What API and worker open, with one connection: so that all of it has the plans of its first use. */
+/** Opens a database like the API and the worker do, with one connection, so that every statement keeps the plan of its first use. */
 let early: Database;
 
 const callerWithCredits = (database: Database): Promise<TestCaller> =>
   buildCaller(database, 'live', { freeQuota: 0, credits: 10_000, ratePerMinute: 100_000 });
 
-/** Everything that API and worker do for a send, from its key to its second guess. */
+/** Everything that the API and the worker do for a send, from its key to its second guess. */
 async function live(caller: TestCaller): Promise<void> {
   expect(await findCaller(early, hashApiKey(caller.key))).toMatchObject({ accountId: caller.accountId });
   const creation = await createSend(early, newSend(caller, { idempotencyKey: newId() }));
@@ -64,7 +64,7 @@ async function areGrowing(): Promise<boolean> {
   return (await store.sql(`select from pg_stat_activity where application_name = 'growing'`)).length > 0;
 }
 
-/** Rows that have been read in all tables, by whatever plan. */
+/** Counts the rows that were read in all tables, by any plan. */
 async function rowsRead(): Promise<number> {
   await early.sql.query`select pg_stat_force_next_flush()::text`;
   const [row] = await store.sql<{ read: number }>(
@@ -73,7 +73,7 @@ async function rowsRead(): Promise<number> {
   return row!.read;
 }
 
-describe('statements that were planned while every table was empty', () => {
+describe('statements planned while every table was empty', () => {
   beforeAll(async () => {
     store = await createTestDatabase();
     sender = await buildSender(store.database, { throughput: 1_000 });
@@ -84,7 +84,7 @@ describe('statements that were planned while every table was empty', () => {
     await store.drop();
   });
 
-  it('read what they are asked for, and no more, when the tables have grown and have no statistics yet', async () => {
+  it('read only their rows after the tables have grown, without statistics', async () => {
     // Statistics would let PostgreSQL plan again.
     for (const table of ['sends', 'attempts', 'guess_budgets', 'api_keys', 'applications', 'accounts'])
       await store.sql(`alter table ${table} set (autovacuum_enabled = false)`);
@@ -107,7 +107,7 @@ describe('statements that were planned while every table was empty', () => {
       select ${first.accountId}::uuid, 'live', recipient_key, 1, now() from sends where status = 'queued'`;
     expect(await areGrowing()).toBe(true);
     await closeDatabase(growing);
-    // What a connection has read is counted when it ends, at the latest.
+    // A connection reports its reads at the latest when it ends.
     await until('the end of its connections', async () => !(await areGrowing()));
 
     const before = await rowsRead();

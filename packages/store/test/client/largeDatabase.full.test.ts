@@ -15,7 +15,7 @@ import {
 } from '@onecode/store/operations';
 import {
   findSendDetails,
-  foldDays,
+  aggregateDays,
   listLedger,
   listRefusedRequests,
   listSends,
@@ -47,12 +47,12 @@ import {
 } from '@onecode/testing';
 import { nodesOf, plansOf, statementsOf, type Node } from './statementPlans.js';
 
-/** Of a busy account, in a day. */
+/** The sends of a busy account in a day. */
 const BUSY_SENDS = 20_000;
-/** Of a large account, in a month: more than is looked through for one page, and than an overview looks at. */
+/** The sends of a large account in a month: more than are searched for one page, or read for an overview. */
 const SENDS = 100_050;
 const DAY_MS = 86_400_000;
-/** Tables that grow with use. The others have a few rows, which are best read in one go. */
+/** Tables that grow with use. The others have a few rows, for which a scan is best. */
 const LARGE = new Set([
   'sends',
   'attempts',
@@ -68,7 +68,7 @@ const LARGE = new Set([
 const CALL = { number: 1, senderId: null, outcome: 'accepted', errorCode: null, messageId: null } as const;
 const TERMS = { policy: { attemptsMax: 5, backoffMs: 1_000 }, leaseMs: 15_000 };
 
-describe('a database with much in it', () => {
+describe('a large database', () => {
   const store = useTestDatabase();
   let busy: TestCaller;
   let sendId: string;
@@ -99,7 +99,7 @@ describe('a database with much in it', () => {
   const idOf = async (which: string): Promise<string> =>
     (await store.sql<{ id: string }>(`select id from sends where ${which}`))[0]!.id;
 
-  /** Most sends are over, some wait for a retry or a sender, a few are due. */
+  /** Most sends are finished, some wait for a retry or a sender, a few are due. */
   async function fillBusy(): Promise<void> {
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, idempotency_key,
@@ -137,7 +137,7 @@ describe('a database with much in it', () => {
       await store.sql(statement);
   }
 
-  /** A month of two applications. All is verified and read but the oldest 20 sends and each tenth. */
+  /** A month of two applications. All sends are verified and read, except the oldest 20 and every tenth. */
   async function fillLarge(): Promise<void> {
     const { accountId } = large;
     await store.sql(
@@ -166,7 +166,7 @@ describe('a database with much in it', () => {
       await store.sql(statement);
   }
 
-  /** An hour of many calls, other accounts, what they did, and what they were refused. */
+  /** An hour of many calls, other accounts, their changes, and their refused requests. */
   async function fillOthers(): Promise<void> {
     for (const statement of [
       `insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
@@ -198,7 +198,7 @@ describe('a database with much in it', () => {
     (more: object = {}) =>
     (database: Database): Promise<unknown> =>
       listLedger(database, large.accountId, { limit: 50, ...more });
-  /** Places near the ends of the lists: a send, and in the ledger, with any balance. */
+  /** Cursors near the ends of the lists: a send, and any balance in the ledger. */
   let early: string;
   const DEEP = Buffer.from('500.0.1000').toString('base64url');
   const ask =
@@ -218,7 +218,7 @@ describe('a database with much in it', () => {
     idempotencyKeyHashes: [Buffer.alloc(32)],
   };
 
-  /** Each statement with the indexes that it goes by, and how many rows of large tables it may read. */
+  /** The statements with their expected indexes, and how many rows of large tables they may read. */
   const STATEMENTS: [
     name: string,
     indexes: string[],
@@ -322,20 +322,20 @@ describe('a database with much in it', () => {
       (db) => listAuditEntries(db, { limit: 50, accountId: busy.accountId }),
     ],
     [
-      // By account, or by time where that is as near.
+      // By account, or by time if that is equally close.
       'refused requests',
       [],
       2_000,
       (db) => listRefusedRequests(db, busy.accountId, {}, { limit: 50 }),
     ],
   ];
-  /** What runs now and then, and is planned for its values. */
+  /** Statements that run rarely, and are planned for their values. */
   const NOW_AND_THEN: typeof STATEMENTS = [
     ['sends that are not over', ['sends_due_at'], 3_000, readWaitingSends],
     ['what is held', [], 1_000, readHeldSends],
     ['calls by minute', ['attempts_finished_at_idx'], 20_000, (db) => readAttemptMinutes(db, 30)],
     ['the provider’s answers', ['attempts_finished_at_idx'], 5_000, (db) => readProviderAnswers(db, 5)],
-    // The hour has hardly more calls than it reads: by their order or sorted is then the same.
+    // The hour has hardly more calls than it reads, so reading in order or sorting is then equal.
     ['what senders did lately', ['attempts_finished_at_idx'], 40_000, readSenderActivity],
     [
       'a search in an account by the end of a number',
@@ -370,7 +370,7 @@ describe('a database with much in it', () => {
     ['force_custom_plan', [...STATEMENTS, ...NOW_AND_THEN]],
     ['force_generic_plan', STATEMENTS],
   ] as const)('with %s', (mode, statements) => {
-    it.each(statements)('%s: by index, and no other rows are read', async (_, indexes, rowsMax, use) => {
+    it.each(statements)('%s: reads only matching rows, by index', async (_, indexes, rowsMax, use) => {
       const nodes = await planned(use, mode);
       expect(nodes.length).toBeGreaterThan(0);
       const reads = nodes.filter((node) => LARGE.has(node['Relation Name'] ?? ''));
@@ -384,7 +384,7 @@ describe('a database with much in it', () => {
       expect(rows.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(rowsMax);
     });
 
-    it('a deep page reads as little as the first one', async () => {
+    it('reads as little for a deep page as for the first', async () => {
       const blocksOf = async (use: (database: Database) => Promise<unknown>): Promise<number> => {
         const plans = await plansOf(store.url, await statementsOf(store.database, use), mode);
         // A statement's blocks include those of the functions that it calls.
@@ -396,7 +396,7 @@ describe('a database with much in it', () => {
     });
   });
 
-  it('of waiting sends a few are read, and one while no sender has a permit, or a hold matches all of them', async () => {
+  it('reads a few waiting sends, and one while no sender has a permit or a hold matches all', async () => {
     const rowsRead = async (): Promise<number> => {
       const nodes = await planned(
         (database) => openDeliveries(database, TERMS).takeDue(5, 2_000),
@@ -407,7 +407,7 @@ describe('a database with much in it', () => {
         .reduce((sum, node) => sum + node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0), 0);
     };
     await store.sql(`update sends set due_at = now() + interval '1 hour' where due_at <= now()`);
-    // Some for each of the five, of the hundreds that wait.
+    // Some for each of the five, out of the hundreds that wait.
     const some = await rowsRead();
     expect(some).toBeGreaterThan(5);
     expect(some).toBeLessThan(60);
@@ -421,7 +421,7 @@ describe('a database with much in it', () => {
     expect(await rowsRead()).toBe(1);
   });
 
-  it('a list of sends is searched so far for one page, which says where to go on', async () => {
+  it('limits the search for a page of sends, and returns where to continue', async () => {
     const list = (page: object = {}) =>
       listSends(store.database, large.accountId, { status: 'sent' }, { limit: 15, ...page });
     const first = await list();
@@ -432,7 +432,7 @@ describe('a database with much in it', () => {
     expect([third.sends.length, third.next]).toEqual([5, null]);
   });
 
-  it('a list of entries of one kind goes on in the same way, with their balances', async () => {
+  it('does the same for ledger entries of one kind, with their balances', async () => {
     const list = (page: object = {}) =>
       listLedger(store.database, large.accountId, { limit: 10, kind: 'granted', ...page });
     const first = await list();
@@ -444,7 +444,7 @@ describe('a database with much in it', () => {
     expect(second.next).toBeNull();
   });
 
-  it('an overview is of a sample, with exact numbers of sends and shares that are nearly right', async () => {
+  it('samples an overview: counts are exact, shares nearly right', async () => {
     const asked = (question: Partial<OverviewQuestion> = {}) => ask('day', 40, question)(store.database);
     const { sampled, totals, applications, series, locales } = await asked();
     expect(sampled).toBe(6);
@@ -460,13 +460,13 @@ describe('a database with much in it', () => {
     expect(Math.abs(series.at(-10)!.sends - DAY_MS / 25_000)).toBeLessThanOrEqual(2 * 6);
     expect(locales[0]!.sends / SENDS).toBeCloseTo(2 / 3, 1);
     expect((await asked({ locale: 'en' })).totals.sends / SENDS).toBeCloseTo(1 / 3, 1);
-    // Of an application, anew.
+    // Another one for an application.
     const own = await asked({ applicationId: other.applicationId });
     expect([own.sampled, own.totals.sends]).toEqual([3, SENDS / 2]);
   });
 
-  it('an overview of days that are counted is exact, and reads no send of theirs', async () => {
-    await foldDays(store.database, new AbortController().signal);
+  it('reads no sends for an overview of aggregated days, which is exact', async () => {
+    await aggregateDays(store.database, new AbortController().signal);
     await store.sql('analyze daily_statistics');
     const { sampled, totals, series } = await ask('day', 31)(store.database);
     expect([sampled, totals.sends, totals.verified]).toEqual([null, SENDS, 0.9 * SENDS]);

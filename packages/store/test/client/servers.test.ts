@@ -33,9 +33,9 @@ import { withDatabase } from './withDatabase.js';
 const store = useTestDatabase();
 
 describe('an address with several hosts', () => {
-  const NOBODY = '127.0.0.1:1';
+  const NO_SERVER = '127.0.0.1:1';
 
-  /** The test database's address with other hosts, and these parameters. */
+  /** Returns the test database's address with other hosts and parameters. */
   function addressOf(hosts: readonly string[], parameters = ''): string {
     const { username, password, pathname } = new URL(store.url);
     return `postgresql://${username}:${password}@${hosts.join(',')}${pathname}${parameters}`;
@@ -54,16 +54,16 @@ describe('an address with several hosts', () => {
   });
   afterEach(() => Promise.all(proxies.map((proxy) => proxy.close())));
 
-  it('leads to the one that answers', async () => {
+  it('connects to the server that responds', async () => {
     const { host } = new URL(store.url);
     for (const two of [
-      [NOBODY, host],
-      [host, NOBODY],
+      [NO_SERVER, host],
+      [host, NO_SERVER],
     ])
       await withDatabase(addressOf(two), pingDatabase);
   });
 
-  it.each(['gone', 'frozen'] as const)('leads to the other one when the first is %s', async (how) => {
+  it.each(['gone', 'frozen'] as const)('connects to the other server if the first is %s', async (how) => {
     await withDatabase(addressOf(hosts(), '?target_session_attrs=primary'), async (database) => {
       await pingDatabase(database);
       for (const [one, other] of [proxies, proxies.toReversed()] as [TcpProxy, TcpProxy][]) {
@@ -76,7 +76,7 @@ describe('an address with several hosts', () => {
     });
   });
 
-  it('leads nowhere when none of them takes writes, unless any will do, and to one that does again', async () => {
+  it('fails if no server accepts writes, unless readers are allowed, and recovers', async () => {
     const name = new URL(store.url).pathname.slice(1);
     const setReadOnly = (value: 'on' | 'off') =>
       store.sql(
@@ -98,7 +98,7 @@ describe('an address with several hosts', () => {
     });
   });
 
-  it('is used however late its servers answer', async () => {
+  it('works for any delay of the servers', async () => {
     for (const proxy of proxies) proxy.slow(250);
     await withDatabase(addressOf(hosts()), async (database) => {
       await until('an answer', () => answers(database));
@@ -107,8 +107,8 @@ describe('an address with several hosts', () => {
     });
   });
 
-  it('is an error when no server answers', async () => {
-    await withDatabase(addressOf([NOBODY, NOBODY]), async (database) => {
+  it('fails if no server responds', async () => {
+    await withDatabase(addressOf([NO_SERVER, NO_SERVER]), async (database) => {
       await expect(pingDatabase(database)).rejects.toThrow('the database cannot be reached');
     });
   });
@@ -139,7 +139,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
   const setDefault = (name: string, value: string) =>
     store.sql(`alter database ${databaseName()} set ${name} = '${value}'`);
 
-  /** The address of a PgBouncer with these settings. */
+  /** Starts a PgBouncer with these settings. @returns its address */
   async function poolerUrl(
     settings: Record<string, string | number>,
     entry?: string,
@@ -149,7 +149,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     return (await startPgBouncer(PGBOUNCER!, { processes, url, settings, ...deployed })).url;
   }
 
-  /** Opens a database as API and worker do, or as the console does. */
+  /** Opens a database like the API and the worker do, or like the console does. */
   function openAt(url: string, options: Partial<DatabaseOptions> = {}): Database {
     const defaults = { connectionsMax: 4, byIndexOnly: true, pooler: 'transaction' } as const;
     const database = openDatabase(url, { ...defaults, ...options });
@@ -157,7 +157,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     return database;
   }
 
-  /** The ways in which processes use a database, from many connections at once. */
+  /** The ways in which processes use a database, over many connections at once. */
   async function expectUse(database: Database): Promise<void> {
     await checkDatabase(database);
     const [time] = await database.sql.query<[{ now: Date; difference: number }]>`
@@ -165,7 +165,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     expect(Math.abs(time.now.getTime() - Date.now())).toBeLessThan(60_000);
     expect(Math.abs(time.difference)).toBeLessThan(60);
     const caller = await buildCaller(database, 'test', { ratePerMinute: 10_000 });
-    // Ten at a time: all forty would wait for few connections, longer than a transaction may on a busy machine.
+    // Ten at a time: forty would wait for the few connections longer than a transaction may on a busy machine.
     await concurrently(Array.from({ length: 40 }).keys(), 10, async (n) => {
       const id = await buildSend(database, caller);
       expect(await findSend(database, caller.accountId, id)).toMatchObject({ send: { id } });
@@ -190,7 +190,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
   it.each([
     ['onecode', true],
     ['onecode_console', false],
-  ])('works with what deploy/pgbouncer sets for %s', async (entry, byIndexOnly) => {
+  ])('works with the settings of deploy/pgbouncer for %s', async (entry, byIndexOnly) => {
     const url = await buildHostileRole(store, '1s');
     await expectUse(openAt(await poolerUrl(TRANSACTION, entry, url), { byIndexOnly }));
   });
@@ -202,7 +202,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     ['extra_float_digits', '0', '1'],
     ['exit_on_error', 'on', 'off'],
     ['session_replication_role', 'replica', 'origin'],
-  ])('is refused where %s is %s, with the remedy', async (name, value, wanted) => {
+  ])('is rejected with the remedy if %s is %s', async (name, value, wanted) => {
     await setDefault(name, value);
     const fault = await findRightsFault(openAt(await poolerUrl(TRANSACTION)));
     expect(fault).toMatch(
@@ -213,12 +213,12 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     expect(await findRightsFault(openAt(await poolerUrl(TRANSACTION)))).toBeNull();
   });
 
-  it('is no longer ready when a default changes, until it changes back', async () => {
+  it('is not ready while a default is changed', async () => {
     const database = openAt(await poolerUrl({ ...TRANSACTION, server_lifetime: 1 }));
     await checkDatabase(database);
     await setDefault('default_transaction_isolation', 'serializable');
     const check = () =>
-      // A copy: a check that passed counts for half a minute.
+      // A copy, because a passed check counts for half a minute.
       checkDatabase({ ...database }).then(
         () => 'ready',
         (error: Error) => error.message,
@@ -228,20 +228,20 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     await until('a ready database', async () => (await check()) === 'ready');
   });
 
-  it('works where the pooler keeps the setting for each client', async () => {
+  it('works if the pooler keeps the setting for each client', async () => {
     await setDefault('standard_conforming_strings', 'off');
     await setDefault('datestyle', 'SQL, DMY');
     await expectUse(openAt(await poolerUrl(TRANSACTION)));
   });
 
-  it('that keeps no prepared statements is named as the fault', async () => {
+  it('without prepared statements is reported as the fault', async () => {
     const url = await poolerUrl({ ...TRANSACTION, default_pool_size: 1, max_prepared_statements: 0 });
     await pingDatabase(openAt(url));
     await expect(pingDatabase(openAt(url))).rejects.toThrow(/PgBouncer .* max_prepared_statements above 0$/);
   });
 
   it.each(['session', 'transaction'])(
-    'in %s mode is refused without DATABASE_POOLER, and is no way to migrate',
+    'in %s mode is rejected without DATABASE_POOLER, and for migrations',
     async (mode) => {
       const url = await poolerUrl({ ...TRANSACTION, pool_mode: mode });
       const reason =
@@ -256,7 +256,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     },
   );
 
-  it('that drops start-up settings is refused while its sessions lack them', async () => {
+  it('that drops start-up settings is rejected while its sessions lack them', async () => {
     await setDefault('default_transaction_isolation', 'serializable');
     const names = Object.keys({ ...FIXED_SETTINGS, ...sessionSettings({ byIndexOnly: true }) });
     for (const ignored of [names.join(','), 'options']) {

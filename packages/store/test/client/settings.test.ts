@@ -41,7 +41,7 @@ const schemasOfTables = async (): Promise<string[]> =>
     )
   ).map(({ schema }) => schema);
 
-/** Uses a database as a deployment does, concurrently where that matters. */
+/** Uses a database like a deployment, concurrently where that matters. */
 async function useDatabase(database: Database): Promise<void> {
   await checkDatabase(database);
   const name = `Padaria ${databaseName()}`;
@@ -54,7 +54,7 @@ async function useDatabase(database: Database): Promise<void> {
     }),
   );
   const created = await Promise.all(
-    // Each in a batch of its own: all of them change one account.
+    // Each in a separate batch, because all of them change one account.
     wanted.map(async (send, n) => {
       for (let turn = 0; turn < n; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       return createSend(database, send);
@@ -104,7 +104,7 @@ async function useDatabase(database: Database): Promise<void> {
   expect(found.map(({ id }) => id)).toContain(caller.accountId);
 }
 
-/** A schema that other programs use, whose tables and functions have the names of ours. */
+/** A schema of other programs with tables and functions that have the same names as ours. */
 const buildDecoy = (schema: string) =>
   store.sql(
     `create schema ${schema};
@@ -117,22 +117,22 @@ const buildDecoy = (schema: string) =>
   );
 
 const isLong = process.env['ALL_TESTS'] === '1';
-/** The defaults that made sessions fail before each session had settings of its own. */
+/** Defaults that made sessions fail before sessions had their own settings. */
 const HARMFUL_DEFAULTS = HOSTILE_DEFAULTS.filter(([name]) =>
   ['default_transaction_isolation', 'standard_conforming_strings', 'array_nulls', 'search_path'].includes(
     name,
   ),
 );
 
-describe('the defaults', () => {
-  it('of a role change nothing, from the first migration on', async () => {
+describe('defaults', () => {
+  it('of a role change nothing, starting with the first migration', async () => {
     await buildDecoy('decoy');
     const url = await buildHostileRole(store, '1ms');
     expect(await migrate(url)).toEqual((await readMigrations()).map(({ name }) => name));
     await withDatabase(url, useDatabase, 6);
   });
 
-  it('of a database change nothing, each by itself', async () => {
+  it('of a database change nothing, each alone', async () => {
     await migrate(store.url);
     await buildDecoy('decoy');
     for (const [name, value] of isLong ? HOSTILE_DEFAULTS : HARMFUL_DEFAULTS) {
@@ -147,7 +147,7 @@ describe('the defaults', () => {
     }
   });
 
-  it('of time-outs end no statement, no idle session and no migration', async () => {
+  it('of time-outs end no statement, idle session or migration', async () => {
     const setDefault = (name: string, value: string) =>
       store.sql(`alter database ${databaseName()} set ${name} = '${value}'`);
     const [server] = await store.sql<{ version: number }>(
@@ -164,7 +164,7 @@ describe('the defaults', () => {
     expect(values).toEqual(expect.arrayContaining(names.map((name) => ({ name, setting: '0' }))));
   });
 
-  it('that only an operator can set are refused with the remedy', async () => {
+  it('that only an operator can set are reported with the remedy', async () => {
     await migrate(store.url);
     const fault = (url: string) => withDatabase(url, findRightsFault);
     await store.sql(`alter database ${databaseName()} set session_replication_role = 'replica'`);
@@ -183,7 +183,7 @@ describe('the defaults', () => {
     await store.sql(`drop database ${ascii}`);
   });
 
-  it('that keep a role from writing make a process not ready, and end it at its start', async () => {
+  it('that make a role read-only end a starting process, and make a running one not ready', async () => {
     await migrate(store.url);
     const { url, role } = await buildRole(store);
     await store.sql(`alter role ${role} set default_transaction_read_only = on`);
@@ -197,7 +197,7 @@ describe('the defaults', () => {
 });
 
 describe('the schema of all tables', () => {
-  it('is public, also for a role that has a schema of its name', async () => {
+  it('is public, even for a role that has a schema with its name', async () => {
     const { url, role } = await buildRole(store);
     await buildDecoy(role);
     await migrate(url);
@@ -207,14 +207,14 @@ describe('the schema of all tables', () => {
     await withDatabase(url, useDatabase, 6);
   });
 
-  it('is public, whatever path the address asks for', async () => {
+  it('is public for any path in the address', async () => {
     await buildDecoy('decoy');
     const url = `${store.url}?schema=public&options=-c%20search_path%3Ddecoy`;
     await migrate(url);
     await withDatabase(url, useDatabase, 6);
   });
 
-  it('has to be there, and to let the role of a migration create tables', async () => {
+  it('must exist, and allow the migration’s role to create tables', async () => {
     const { url, role } = await buildRole(store);
     await store.sql(`alter schema public owner to current_user`);
     await store.sql(`revoke all on schema public from public`);

@@ -21,7 +21,7 @@ export interface Statement {
   values: unknown[];
 }
 
-/** The statements that `use` issues, as they are; what they change is taken back. */
+/** Returns the statements that `use` runs, unchanged; their changes are rolled back. */
 export async function statementsOf(
   database: Database,
   use: (database: Database) => Promise<unknown>,
@@ -30,7 +30,7 @@ export async function statementsOf(
   const takenBack = new Error('taken back');
   const run = database.transaction(async (transaction) => {
     const recorded = (parts: TemplateStringsArray, values: unknown[]): Prisma.Sql => {
-      // Fragments of a statement are put in their places.
+      // Fragments of a statement are inserted.
       const statement = Prisma.sql(parts, ...values);
       statements.push({ text: statement.text, values: statement.values });
       return statement;
@@ -55,7 +55,7 @@ export async function statementsOf(
   return statements;
 }
 
-/** The plans by which PostgreSQL runs these statements, those inside functions included. */
+/** Returns PostgreSQL's plans of these statements, including those inside functions. */
 export async function plansOf(url: string, statements: readonly Statement[], mode: string): Promise<Node[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

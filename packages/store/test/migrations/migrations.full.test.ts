@@ -12,7 +12,7 @@ import {
 import { createEmptyDatabase, createTestDatabase, until, type TestDatabase } from '@onecode/testing';
 
 let db: TestDatabase;
-/** Of migrations. */
+/** A folder of migrations. */
 let folder: string;
 beforeEach(async () => {
   db = await createEmptyDatabase();
@@ -26,21 +26,21 @@ afterEach(async () => {
 const sql = (text: string) => db.sql(text);
 /** Applies the folder's migrations. */
 const up = (options?: Parameters<typeof migrate>[2]) => migrate(db.url, folder, options);
-/** Applies this repository's own. */
+/** Applies this repository's migrations. */
 const upOurs = () => migrate(db.url);
 async function write(migration: string, text: string): Promise<void> {
   await mkdir(join(folder, migration), { recursive: true });
   await writeFile(join(folder, migration, 'migration.sql'), text);
 }
 const remove = (migration: string) => rm(join(folder, migration), { recursive: true });
-/** The names that the journal has. */
+/** Returns the names in the journal. */
 const applied = async () =>
   (await sql('select migration_name as name from _prisma_migrations order by started_at')).map(
     ({ name }) => name,
   );
 
-describe('migrating', () => {
-  it('brings an empty database to the newest schema, each migration once when eight start at once', async () => {
+describe('migrate', () => {
+  it('migrates an empty database to the newest schema, once for eight concurrent calls', async () => {
     const names = (await readMigrations()).map(({ name }) => name);
     const runs = await Promise.all(Array.from({ length: 8 }, upOurs));
     expect(runs.flat().toSorted()).toEqual(names);
@@ -48,7 +48,7 @@ describe('migrating', () => {
     expect(await upOurs()).toEqual([]);
   });
 
-  it('applies folders in the order of their names, functions with semicolons included', async () => {
+  it('applies folders in the order of their names, including functions with semicolons', async () => {
     await write('20260103_third', 'insert into made select twice(4);');
     await write('20260102_second', 'insert into made values (1); insert into made values (2);');
     await write(
@@ -65,7 +65,7 @@ describe('migrating', () => {
     expect(await sql('select n from made order by n')).toEqual([{ n: 1 }, { n: 2 }, { n: 8 }]);
   });
 
-  it('leaves nothing of a migration that fails, keeps those before it, and tries it again', async () => {
+  it('rolls back a failed migration, keeps the earlier ones, and retries it in the next call', async () => {
     await write('1_first', 'create table made (n integer);');
     await write('2_second', 'insert into made values (2); insert into unmade values (2);');
     await write('3_third', 'insert into made values (3);');
@@ -77,7 +77,7 @@ describe('migrating', () => {
     expect(await sql('select n from made order by n')).toEqual([{ n: 2 }, { n: 3 }]);
   });
 
-  it('writes a migration together with its entry in the journal or not at all', async () => {
+  it('writes a migration and its journal entry atomically', async () => {
     await write(
       '1_first',
       `create table made (n integer);
@@ -88,7 +88,7 @@ describe('migrating', () => {
     expect(await sql(`select to_regclass('made') as made`)).toEqual([{ made: null }]);
   });
 
-  it('refuses to go on when an applied migration has changed since, and applies nothing', async () => {
+  it('refuses to continue if an applied migration has changed, and applies nothing', async () => {
     await write('1_first', 'create table made (n integer);');
     await up();
     await write('1_first', 'create table made (n integer); -- changed');
@@ -99,7 +99,7 @@ describe('migrating', () => {
     expect(await sql('select n from made')).toEqual([]);
   });
 
-  it('refuses a database that was made with other migrations, and applies nothing', async () => {
+  it('refuses a database with other migrations, and applies nothing', async () => {
     await write('0_other', 'create table made (n integer);');
     await up();
     await remove('0_other');
@@ -108,7 +108,7 @@ describe('migrating', () => {
     expect(await applied()).toEqual(['0_other']);
   });
 
-  it('does not mind a newer release that went before it', async () => {
+  it('accepts the migrations of a newer release', async () => {
     await write('1_first', 'create table made (n integer);');
     await write('2_second', 'insert into made values (2);');
     await up();
@@ -116,10 +116,10 @@ describe('migrating', () => {
     expect(await up()).toEqual([]);
   });
 
-  it('waits for another one, says for which, and not for ever', async () => {
+  it('waits for another migration up to a limit, and logs its process', async () => {
     const other = await createTestDatabase();
     const holder = await other.connect();
-    // By a session: it need not be one of ours.
+    // Held by a session that may not be ours.
     await holder.query('select pg_advisory_lock(7165201)');
     const [{ pid }] = (await holder.query('select pg_backend_pid() as pid')).rows as [{ pid: number }];
     const lines: string[] = [];
@@ -140,8 +140,8 @@ describe('migrating', () => {
   });
 });
 
-describe('migrating beside a service that runs', () => {
-  it('gives up, and holds up nobody, when a table is not to be had', async () => {
+describe('migrate next to a running service', () => {
+  it('gives up without blocking the service if it cannot lock a table', async () => {
     await write('1_first', 'create table made (n integer);');
     await up();
     await write('2_second', 'alter table made add m integer;');
@@ -154,7 +154,7 @@ describe('migrating beside a service that runs', () => {
     expect(await up()).toEqual(['2_second']);
   });
 
-  it('steps back from a deadlock, so that the service’s statement is not its victim', async () => {
+  it('rolls back in a deadlock, so that the service’s statement succeeds', async () => {
     await write('1_first', 'create table made (n integer); create table other (n integer);');
     await up();
     await write('2_second', 'alter table made add m integer; alter table other add m integer;');
@@ -179,7 +179,7 @@ describe('migrating beside a service that runs', () => {
       `select indexrelid::regclass::text as name, indisvalid as valid from pg_index where indrelid = 'made'::regclass`,
     );
 
-  it('builds an index while others write, and when several start at once', async () => {
+  it('builds an index concurrently with writes and other migrations', async () => {
     await write('1_first', 'create table made (n integer);');
     await up();
     await write('2_second', INDEX);
@@ -195,7 +195,7 @@ describe('migrating beside a service that runs', () => {
     expect(await applied()).toEqual(['1_first', '2_second']);
   });
 
-  it('builds an index again whose building was cut off', async () => {
+  it('rebuilds an index after an interrupted build', async () => {
     await write('1_first', 'create table made (n integer); insert into made values (1), (1);');
     await up();
     await write('2_second', INDEX.replace('index', 'unique index'));
@@ -214,7 +214,7 @@ describe('migrating beside a service that runs', () => {
     ['-- create index concurrently made_n on made (n);\nselect 1;', null],
     ['create index concurrently made_n on made (n); select 1;', null],
     ['select 1; create index concurrently made_n on made (n);', null],
-  ])('takes only a single statement out of its transaction: %j', (text, index) => {
+  ])('runs only a single statement outside a transaction: %j', (text, index) => {
     expect(concurrentIndex(text)).toBe(index);
   });
 });
@@ -235,7 +235,7 @@ describe('a contracting migration', () => {
          values (gen_random_uuid(), '${kind}', '${release}', '2_things', 0); ${changes}`,
     );
 
-  it('is applied while only releases run that no longer need what it takes away', async () => {
+  it('is applied if all running releases work without the removed parts', async () => {
     await up();
     await run('api', '1.2.0');
     await run('worker', '1.2.1');
@@ -244,7 +244,7 @@ describe('a contracting migration', () => {
     expect(await sql(NOTES)).toEqual([]);
   });
 
-  it('is refused while a process of an older release runs, with all that came along', async () => {
+  it('is refused while a process of an older release runs, with the other pending migrations', async () => {
     await up();
     await run('api', '1.2.0');
     await run('api', '1.1.0');
@@ -261,7 +261,7 @@ describe('a contracting migration', () => {
   it.each([
     ['has stopped', 'update processes set stopped_at = now()'],
     ['was killed a minute ago', `update processes set seen_at = now() - interval '61 seconds'`],
-  ])('is applied once the older process %s', async (_, ended) => {
+  ])('is applied after the older process %s', async (_, ended) => {
     await up();
     await run('worker', '1.1.0', ended);
     await run('worker', '1.2.0');
@@ -269,7 +269,7 @@ describe('a contracting migration', () => {
     expect(await up()).toEqual([NAME]);
   });
 
-  it('that was forced is applied, and says what it breaks and which release was skipped', async () => {
+  it('is applied with force, which logs what it breaks and the skipped release', async () => {
     await up();
     await run('api', '1.1.0');
     await write(NAME, DROP);

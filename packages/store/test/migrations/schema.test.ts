@@ -4,16 +4,16 @@ import { buildCaller, buildSend, buildSender, useTestDatabase } from '@onecode/t
 
 const store = useTestDatabase();
 
-describe('the database', () => {
+describe('the constraints', () => {
   interface Statement {
     sql: string;
-    /** The constraint or rule that refuses it; null for one that is valid. */
+    /** The constraint or rule that rejects it; null for a valid one. */
     refusedBy: string | null;
   }
 
   let statements: Statement[];
 
-  /** The statements of rows.sql, with the ids of rows in place of their names. */
+  /** The statements of rows.sql, with ids instead of the names of rows. */
   async function readStatements(ids: Record<string, string>): Promise<Statement[]> {
     const text = await readFile(new URL('rows.sql', import.meta.url), 'utf8');
     return [...text.replaceAll(/^--.*$/gm, '').matchAll(/\s*([^;]+);(?: -- (\w+))?$/gm)].map(
@@ -47,7 +47,7 @@ describe('the database', () => {
     });
   });
 
-  /** The constraint by which PostgreSQL refuses a statement, or null when it does not. */
+  /** Returns the constraint by which PostgreSQL rejects a statement; null if it does not. */
   async function refusalOf(sql: string): Promise<string | null> {
     try {
       await store.sql(sql);
@@ -68,13 +68,13 @@ describe('the database', () => {
     return known?.names ?? [];
   }
 
-  /** A change of a send as a new row. @param columns all but the generated one */
+  /** Returns a change of a send as a new row. @param columns all except the generated one */
   const asNewSend = (change: string, columns: string): string =>
     `create temporary table invalid on commit drop as select * from sends where ${/id = '[^']+'$/.exec(change)?.[0]};
      ${change.replace('update sends', 'update invalid')};
      insert into sends (${columns}) select ${columns} from invalid`;
 
-  it('accepts and refuses each row of rows.sql as it says there, a new send by the same rule as a change to one', async () => {
+  it('accept and reject each row of rows.sql as noted there, with the same rule for inserts and updates of sends', async () => {
     const rules = await rulesOfSends();
     const [inserted] = await store.sql<{ columns: string }>(
       `select string_agg(attname, ', ') as columns from pg_attribute
@@ -87,7 +87,7 @@ describe('the database', () => {
     }
   });
 
-  it('names a broken rule of sends as it names a check, and does not show the row', async () => {
+  it('report a broken rule of sends like a check constraint, without the row', async () => {
     const error = await store.sql('update sends set attempts = -1').catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: '23514',
@@ -98,7 +98,7 @@ describe('the database', () => {
     expect((error as { detail?: string }).detail).toBeUndefined();
   });
 
-  it('has an invalid row there for every rule of several columns and unique index', async () => {
+  it('have an invalid row in rows.sql for every multi-column rule and unique index', async () => {
     const rows = await store.sql<{ name: string }>(
       `select conname as name from pg_constraint
          where connamespace = 'public'::regnamespace and contype = 'c' and cardinality(conkey) > 1
@@ -106,7 +106,7 @@ describe('the database', () => {
        select c.relname from pg_index i join pg_class c on c.oid = i.indexrelid
          where i.indisunique and not i.indisprimary and c.relnamespace = 'public'::regnamespace`,
     );
-    // By the primary key; it is there for the foreign key of sends.
+    // The primary key covers it; it exists for the foreign key of sends.
     const implied = 'applications_id_account_id_mode_key';
     const covered = new Set([...statements.map(({ refusedBy }) => refusedBy), implied]);
     const names = [...rows.map((row) => row.name), ...(await rulesOfSends())];
@@ -114,7 +114,7 @@ describe('the database', () => {
   });
 });
 
-describe('schema', () => {
+describe('the schema', () => {
   let models: Model[];
   beforeAll(async () => {
     models = parse(await readFile(new URL('../../../../prisma/schema.prisma', import.meta.url), 'utf8'));
@@ -143,7 +143,7 @@ describe('schema', () => {
     'DateTime @db.Timestamptz(6)': 'timestamp(6) with time zone',
   };
 
-  /** Reads as much of the Prisma schema language as our schema uses. */
+  /** Parses the part of the Prisma schema language that our schema uses. */
   function parse(text: string): Model[] {
     const blocks = [...text.matchAll(/^model (\w+) \{\n(.*?)^\}/gms)];
     const names = new Set(blocks.map(([, name]) => name));
@@ -159,7 +159,7 @@ describe('schema', () => {
         const key = native === undefined ? type : `${type} ${native}`;
         const columnType = TYPES[key];
         if (columnType === undefined) throw new Error(`${name}.${field}: what is ${key} in PostgreSQL?`);
-        // Prisma reads a null as an empty list, so a list may always be null.
+        // Prisma reads null as an empty list, so a list may always be null.
         columns[/@map\("(\w+)"\)/.exec(attributes)?.[1] ?? field] =
           form === '[]' ? `${columnType}[] | null` : form === '?' ? `${columnType} | null` : columnType;
       }
@@ -167,7 +167,7 @@ describe('schema', () => {
     });
   }
 
-  it('prisma/schema.prisma has the tables and columns of the migrated database, with types and nullability, and no other', async () => {
+  it('in prisma/schema.prisma has exactly the tables and columns of the migrated database', async () => {
     const rows = await store.sql<{ table: string; columns: Record<string, string> }>(
       `select c.relname as table, json_object_agg(
          a.attname, format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then '' else ' | null' end
@@ -181,7 +181,7 @@ describe('schema', () => {
     expect(byTable(models)).toEqual(byTable(rows));
   });
 
-  it('the indexes of sends look at nothing that a claim, a guess or a receipt changes, which so updates its row in place', async () => {
+  it('has no index of sends on columns that a claim, guess or receipt changes, so that these updates are in place (HOT)', async () => {
     const [looked] = await store.sql<{ columns: string[] }>(
       `select array_agg(distinct a.attname::text) as columns
        from pg_index i join pg_attribute a on a.attrelid = i.indrelid and (
@@ -191,7 +191,7 @@ describe('schema', () => {
          )
        ) where i.indrelid = 'sends'::regclass`,
     );
-    // A lock and a failure happen once to a few sends, and have an index each.
+    // A lock and a failure happen once, to few sends, and have an index each.
     expect(looked!.columns).toEqual(expect.arrayContaining(['id', 'due_at', 'failed_at', 'locked_at']));
     const changed =
       'status phase verification wrong_guesses wrong_guess_times sent_at delivered_at read_at verified_at version attempts attempt_number ' +

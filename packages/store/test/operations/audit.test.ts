@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 const entries = () => store.listAuditEntries(db.database, { limit: 1_000 });
-/** The entries that come of something, newest first. */
+/** Returns the entries that `change` writes, newest first. */
 async function entriesOf(work: () => Promise<unknown>): Promise<store.AuditEntry[]> {
   const [last] = await entries();
   await work();
@@ -60,7 +60,7 @@ describe('the audit log', () => {
     },
   );
 
-  it('says what was before and after, of which account', async () => {
+  it('contains the state before and after, and the account', async () => {
     const { database, caller } = fixture;
     const { accountId } = caller;
     await store.changeAccount(database, ACTOR, accountId, { name: 'Loja Azul', ratePerMinute: 7 });
@@ -85,17 +85,17 @@ describe('the audit log', () => {
   });
 
   it.each([
-    'update audit_entries set actor_name = $$nobody$$',
+    'update audit_entries set actor_name = $$unknown$$',
     'delete from audit_entries',
     'truncate audit_entries',
-  ])('refuses to be changed: %s', async (statement) => {
+  ])('rejects changes: %s', async (statement) => {
     const before = await entries();
     expect(before.length).toBeGreaterThan(0);
     await expect(db.sql(statement)).rejects.toThrow('the audit log is only added to');
     expect(await entries()).toEqual(before);
   });
 
-  it('has no entry of a change that failed', async () => {
+  it('has no entry for a failed change', async () => {
     const { database, caller, sender } = fixture;
     const failing = async () => {
       await expect(store.grantCredits(database, ACTOR, caller.accountId, -5, 'wrong')).rejects.toThrow();
@@ -104,15 +104,17 @@ describe('the audit log', () => {
     expect(await entriesOf(failing)).toEqual([]);
   });
 
-  it('fails a change that it cannot record', async () => {
+  it('fails a change if its entry cannot be written', async () => {
     const { database, caller } = fixture;
-    const nobody = { ...ACTOR, kind: 'nobody' as 'user' };
-    await expect(store.grantCredits(database, nobody, caller.accountId, 25, 'unseen')).rejects.toThrow();
+    const unknownActor = { ...ACTOR, kind: 'unknown' as 'user' };
+    await expect(
+      store.grantCredits(database, unknownActor, caller.accountId, 25, 'unseen'),
+    ).rejects.toThrow();
     expect(await store.findAccount(database, caller.accountId)).toMatchObject({ credits: 0 });
   });
 });
 
-/** The names of the fields in details: those that changed, and the others. */
+/** Returns the names of the fields in details: the changed ones, and the others. */
 const fieldsOf = (details: Record<string, unknown>): string[] =>
   Object.entries(details).flatMap(([field, value]) => {
     if (field === 'before' || field === 'after')
@@ -120,8 +122,8 @@ const fieldsOf = (details: Record<string, unknown>): string[] =>
     return [field === 'name' && 'after' in details ? String(value) : field];
   });
 
-// After all of these changes.
-it('has no field that the console does not put into words', async () => {
+// Runs after all of these changes.
+it('has only fields that the console can display', async () => {
   const path = '../../../../apps/console/web/src/locales/en/audit.json';
   const texts = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')) as {
     fields: Record<string, string>;
@@ -131,7 +133,7 @@ it('has no field that the console does not put into words', async () => {
   expect([...fields].filter((field) => texts.fields[field] === undefined)).toEqual([]);
 });
 
-it('holds no secret, whatever was changed', async () => {
+it('contains no secrets, for any change', async () => {
   const made = (await store.createApiKey(db.database, ACTOR, fixture.caller.applicationId))!;
   const [{ text }] = (await db.sql<{ text: string }>(
     'select string_agg(audit_entries::text, chr(10)) as text from audit_entries',

@@ -22,33 +22,33 @@ interface Guest {
   email: string;
 }
 
-/** What the changes of these tests act on. */
+/** The objects that these tests change. */
 export interface Fixture {
   database: store.Database;
   caller: TestCaller;
   sender: store.Sender;
-  /** A person who belongs to no account. */
+  /** A person without an account. */
   guest: Guest;
 }
 
-/** A change that is audited. Made again, it changes nothing, unless it is repeatable. */
+/** An audited change. Its repeat changes nothing, unless it is repeatable. */
 interface AuditedChange {
   action: string;
-  /** The id, or the address, of what it changes; another one is of nothing. */
+  /** The id or address of the changed object; another one does not exist. */
   of?: Of;
   change: (fixture: Fixture, of: string) => Promise<unknown>;
-  /** The actions of other changes that it makes as well. */
+  /** The actions of other changes that it includes. */
   also?: readonly string[];
   /** Runs before. */
   given?: (fixture: Fixture) => Promise<unknown>;
   isRepeatable?: true;
-  /** Other ways in which it changes nothing. */
+  /** Other calls that change nothing. */
   changesNothing?: (fixture: Fixture) => Promise<unknown>;
 }
 
 type Of = (fixture: Fixture) => string;
 
-/** Changes by functions of the store that take, after the actor, the id or address of what they change. */
+/** Changes by functions of the store with an id or address after the actor. */
 const changeOf =
   (of: Of) =>
   <Rest extends unknown[]>(
@@ -57,7 +57,7 @@ const changeOf =
     ...rest: Rest
   ): AuditedChange => ({ action, of, change: ({ database }, id) => by(database, ACTOR, id, ...rest) });
 
-/** A change by a function that takes no such id. */
+/** A change by a function without such an id. */
 const changeBy = <Rest extends unknown[]>(
   action: string,
   by: (database: store.Database, actor: typeof ACTOR, ...rest: Rest) => Promise<unknown>,
@@ -79,7 +79,7 @@ export async function buildFixture(database: store.Database): Promise<Fixture> {
   return { database, caller, sender: await buildSender(database), guest };
 }
 
-/** Makes the actor the only admin of the caller's account, and creates a person who belongs to none. */
+/** Makes the actor the only admin of the caller's account, and creates a person without an account. */
 async function buildPeople(database: store.Database, { accountId }: TestCaller): Promise<Guest> {
   await database.prisma.user.createMany({
     data: { id: ACTOR.id, name: ACTOR.name, email: EMAIL },
@@ -122,7 +122,7 @@ const guessedAt = ({ database, caller: { accountId } }: Fixture): Promise<unknow
   });
 
 const visit = ({ database }: Fixture, applicationId: string) =>
-  store.keyOfVisit(database, ACTOR, TEST_SECRET_KEY, { userId: ACTOR.id, applicationId });
+  store.createVisitKey(database, ACTOR, TEST_SECRET_KEY, { userId: ACTOR.id, applicationId });
 const setWebhook = ({ database }: Fixture, accountId: string) =>
   store.setEventWebhook(
     database,
@@ -139,7 +139,7 @@ const assign = ({ database, caller: { accountId } }: Fixture, senderId: string, 
 let removed = '';
 const newAccount = { name: 'Ana', language: 'en', freeQuota: null, credits: 3, ratePerMinute: null } as const;
 
-/** The changes of operators and integrators, by the names of their functions. */
+/** The changes by operators and integrators, by function name. */
 const OPERATOR_CHANGES: Record<string, AuditedChange> = {
   createAccount: { ...changeBy('account.create', store.createAccount, newAccount), isRepeatable: true },
   grantCredits: { ...ofAccount('account.credit', store.grantCredits, 25, 'invoice 7'), isRepeatable: true },
@@ -224,7 +224,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
       store.renameApplication(database, ACTOR, id, caller.applicationId, 'Loja'),
   },
   createApiKey: { ...ofApplication('key.create', store.createApiKey), isRepeatable: true },
-  keyOfVisit: {
+  createVisitKey: {
     action: 'key.create',
     change: (fixture) => visit(fixture, fixture.caller.applicationId),
     changesNothing: (fixture) => visit(fixture, store.newId()),
@@ -301,7 +301,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
 };
 
 export const PASSWORD = 'leaked-password-of-the-audit-log';
-/** The tokens of all links that were made. */
+/** The tokens of all created links. */
 export const TOKENS: string[] = [];
 
 const none = store.newId();
@@ -316,7 +316,7 @@ const join = (
 const leave = ({ database }: Fixture): Promise<unknown> =>
   database.prisma.member.deleteMany({ where: { userId: ACTOR.id } });
 
-/** Invites somebody to the caller's account, and keeps the token of the link. */
+/** Invites a person to the caller's account, and keeps the link's token. */
 async function invite(
   fixture: Fixture,
   actor: store.Actor & { id: string },
@@ -357,7 +357,7 @@ const givenPasskey = ({ database }: Fixture): Promise<unknown> => {
   });
 };
 
-/** The changes of people, teams and what they sign in with, by the names of their functions. */
+/** The changes of people, teams and credentials, by function name. */
 const USER_CHANGES: Record<string, AuditedChange> = {
   createUser: {
     action: 'user.create',
@@ -412,7 +412,7 @@ const USER_CHANGES: Record<string, AuditedChange> = {
     isRepeatable: true,
     change: (fixture) => invite(fixture, ACTOR, fixture.guest.email),
     changesNothing: async (fixture) => {
-      // A member already; and by somebody who is no admin.
+      // An existing member, and an inviter who is not an admin.
       await invite(fixture, ACTOR, EMAIL);
       await invite(fixture, { ...ACTOR, id: fixture.guest.id }, 'another@example.com');
     },

@@ -48,7 +48,7 @@ it.each<[string, keyof DueWork, string, () => Promise<unknown>]>([
       await insertEntry('account_id', `'${accountId}', '${accountId}'`);
     },
   ],
-])('readDueWork finds %s within the second before it is due: %s', async (_, work, column, make) => {
+])('readDueWork returns %s within the second before it is due: %s', async (_, work, column, make) => {
   const [table, name] = column.split('.') as [string, string];
   await make();
   expect(await read()).toEqual({ ...NOTHING, [work]: true });

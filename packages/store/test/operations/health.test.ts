@@ -41,15 +41,15 @@ describe('health', () => {
     store.sql(`truncate attempts, ledger_entries, provider_reports, processes, sends cascade`),
   );
 
-  /** A send in some state, by direct SQL. */
+  /** Inserts a send in a state, by direct SQL. */
   async function waiting(columns: string, caller = live): Promise<string> {
     const id = await buildSend(store.database, caller);
     await store.sql(`update sends set ${columns} where id = $1`, [id]);
     return id;
   }
 
-  describe('what the health page reads of sends', () => {
-    it('tells sends that nobody has taken from those under way, and how long the oldest has been due', async () => {
+  describe('the sends on the health page', () => {
+    it('are split into due and claimed ones, with the oldest due time', async () => {
       await waiting("due_at = now() - interval '40 seconds'");
       await waiting("due_at = now() - interval '20 seconds'", test);
       await waiting("due_at = now() + interval '20 seconds'");
@@ -73,7 +73,7 @@ describe('health', () => {
       ['all live delivery', () => ({ kind: 'live', target: '' })],
       ['a country', () => ({ kind: 'country', target: 'BR' })],
       ['an account', () => ({ kind: 'account', target: live.accountId })],
-    ])('tells what a switch holds from what waits for a sender: %s', async (_, target) => {
+    ])('are split into held ones and those that wait for a sender: %s', async (_, target) => {
       await waiting(
         "phase = 'waiting', created_at = now() - interval '30 seconds', due_at = expires_at, expires_at = now() + interval '90 seconds'",
       );
@@ -101,14 +101,14 @@ describe('health', () => {
     });
   });
 
-  describe('what the health page reads of the provider', () => {
+  describe('the provider on the health page', () => {
     let attempts = 0;
-    // One time for all of a test: its calls must not straddle the end of a minute.
+    // One time for the whole test, because its calls must not span two minutes.
     let now: Date;
     beforeEach(() => {
       now = new Date();
     });
-    /** Calls that ended so many seconds ago and took so many milliseconds. */
+    /** Calls that ended this many seconds ago and took this many milliseconds. */
     async function calls(count: number, outcome: string, secondsAgo: number, tookMs = 0): Promise<void> {
       const send = await buildSend(store.database, live);
       for (let n = 0; n < count; n++)
@@ -119,7 +119,7 @@ describe('health', () => {
         );
     }
 
-    it('counts calls by minute and outcome, without gaps and without those of before', async () => {
+    it('has calls by minute and outcome, without gaps or older calls', async () => {
       await calls(2, 'accepted', 600);
       await calls(1, 'retry', 600);
       await calls(3, 'unknown', 0);
@@ -137,7 +137,7 @@ describe('health', () => {
       ).toEqual([{ accepted: 2, retry: 1 }, { unknown: 3 }]);
     });
 
-    it('sums up the answers of the last minutes, with their median and 95th percentile', async () => {
+    it('has the responses of the last minutes, with their median and 95th percentile', async () => {
       for (let n = 1; n <= 21; n++) await calls(1, 'accepted', 60, n * 100);
       await calls(2, 'retry', 60, 1_100);
       await calls(1, 'unknown', 60, 1_100);
@@ -157,7 +157,7 @@ describe('health', () => {
       });
     });
 
-    it('counts applied receipts, and due reports of the operator’s app only', async () => {
+    it('has applied receipts, and due reports only of the operator’s app', async () => {
       await store.sql(
         `insert into traffic_counts (began_at, event, country, sender_id, reason, count) values
            (now() - interval '30 seconds', 'receipt_sent', 'BR', '', '', 2), (now() - interval '30 seconds', 'accepted', 'BR', '', '', 9),
@@ -178,8 +178,8 @@ describe('health', () => {
     });
   });
 
-  describe('what workers note of their loops', () => {
-    it('is the last round of each within an hour, newest first, once they have told that they run', async () => {
+  describe('heartbeats', () => {
+    it('return the last run of each loop within an hour, newest first, after the worker’s first report', async () => {
       const presences = Array.from({ length: 3 }, () =>
         createPresence(store.database, { kind: 'worker', release: '1.1.0' }),
       );
@@ -215,7 +215,7 @@ describe('traffic', () => {
     ...more,
   });
 
-  it('is added up, whoever counts, and in whatever order', async () => {
+  it('adds up for any number and order of writers', async () => {
     const counts = [count(1), count(2, { senderId: 'b' }), count(3, { country: 'MX' })];
     await Promise.all(
       Array.from({ length: 20 }, (_, nth) =>
@@ -231,7 +231,7 @@ describe('traffic', () => {
     expect(fiveMinutes).toEqual(twoMinutes);
   });
 
-  it('leaves the last minutes with the time, and the totals never', async () => {
+  it('removes old minutes, but never the totals', async () => {
     await addTraffic(store.database, [count(4)]);
     await store.sql(`update traffic_counts set began_at = began_at - interval '3 minutes'`);
     await addTraffic(store.database, [count(5)]);
@@ -255,7 +255,7 @@ describe('traffic', () => {
     expect(rows).toHaveLength(2);
   });
 
-  it('that could not be written is written the next time', async () => {
+  it('keeps counts that could not be written for the next time', async () => {
     const counter = createTrafficCounter();
     const { count: _, ...key } = count(1);
     counter.count(key);
@@ -275,10 +275,10 @@ describe('staff', () => {
     caller = await buildCaller(store.database, 'live', { name: 'Loja Azul', credits: 1_000 });
   });
 
-  it('see what a sender did within an hour, by outcome, with its errors latest first', async () => {
+  it('see a sender’s calls of an hour by outcome, with the latest errors first', async () => {
     const [{ id: one }] = [await buildSender(store.database), await buildSender(store.database)];
     const send = await buildSend(store.database, caller);
-    // One a minute for two hours, and one more.
+    // One per minute for two hours, and one more.
     await store.sql(
       `insert into attempts (send_id, number, sender_id, outcome, error_code, started_at, finished_at)
        select $1::uuid, n, $2::uuid, case when n % 10 = 0 then 'retry' else 'accepted' end,
@@ -299,13 +299,13 @@ describe('staff', () => {
     ]);
   });
 
-  it('see how much is held, up to ten thousand', async () => {
+  it('see how many sends are held, up to ten thousand', async () => {
     await sendActions(store).manyWaiting(caller, 10_500);
     expect(await readHeldSends(store.database)).toMatchObject({ waiting: 10_000, isCapped: true });
   });
 });
 
-describe('the presence of a process', () => {
+describe('a process’s presence', () => {
   beforeEach(async () => {
     await store.sql('truncate processes');
   });
@@ -314,7 +314,7 @@ describe('the presence of a process', () => {
   const seen = async (): Promise<unknown[]> =>
     (await listProcesses(store.database)).map(({ id, state }) => ({ id, state }));
 
-  it('tells its release and the newest migration that it knows, again and again', async () => {
+  it('reports its release and newest migration repeatedly', async () => {
     const one = presence();
     expect(await one.report()).toBeNull();
     const [first] = await listProcesses(store.database);
@@ -331,7 +331,7 @@ describe('the presence of a process', () => {
     expect(await seen()).toEqual([{ id: one.id, state: 'running' }]);
   });
 
-  it('tells how far its clock is from the database’s, each time anew, and nothing that the round trip explains', async () => {
+  it('reports its clock’s distance from the database’s, minus the round trip', async () => {
     const one = presence();
     const measureClock = async (): Promise<number | null> => {
       await one.report();
@@ -349,7 +349,7 @@ describe('the presence of a process', () => {
     } finally {
       Date.now = now;
     }
-    // What the round trip took is taken off.
+    // The duration of the round trip is subtracted.
     expect(ahead).toBeGreaterThan(290_000);
     expect(ahead).toBeLessThanOrEqual(300_000);
     expect(behind).toBeLessThan(-290_000);
@@ -357,7 +357,7 @@ describe('the presence of a process', () => {
     expect(await measureClock()).toBe(0);
   });
 
-  it('tells that it has stopped, and comes back where its row is lost', async () => {
+  it('reports that it stopped, and restores its row if it was deleted', async () => {
     const one = presence();
     await one.report();
     await store.sql('truncate processes');
@@ -367,7 +367,7 @@ describe('the presence of a process', () => {
     expect(await seen()).toEqual([{ id: one.id, state: 'stopped' }]);
   });
 
-  it('is deleted an hour later, but for the last one of each release', async () => {
+  it('is deleted an hour later, except the last one of each release', async () => {
     const [old, late, last] = [presence(), presence(), presence('1.0.0')];
     await old.report();
     await last.report();
@@ -380,7 +380,7 @@ describe('the presence of a process', () => {
     ]);
   });
 
-  it('is not told by a release that the schema does not fit, which never ran then', async () => {
+  it('is not reported for a release that cannot work with the schema', async () => {
     await store.sql(
       `insert into _prisma_migrations (id, checksum, migration_name, finished_at)
        values ('of a test', '', '99990101000000_contract_since_1_2_0_drop', now())`,

@@ -29,8 +29,8 @@ const age = (time: string): Promise<unknown> =>
     time,
   ]);
 
-describe('what was wrong', () => {
-  it('goes on while it is noted, as it was last, and is another incident after a minute without it', async () => {
+describe('an incident', () => {
+  it('continues while it is recorded, with the latest finding, and is a new one after a minute without', async () => {
     await recordIncidents(store.database, [WORKER]);
     await age('30 seconds');
     await recordIncidents(store.database, [{ ...WORKER, severity: 'degraded' }]);
@@ -45,7 +45,7 @@ describe('what was wrong', () => {
     ]);
   });
 
-  it('is apart for what it is about, and once for those who see it begin at the same time', async () => {
+  it('is separate for each subject, and recorded once by concurrent processes', async () => {
     await Promise.all(
       Array.from({ length: 8 }, () => recordIncidents(store.database, [paused('en'), paused('pt_BR')])),
     );

@@ -1,4 +1,4 @@
-/** Everything that the package exports. */
+/** All exports of the package. */
 export * from '@onecode/store/accounts';
 export * from '@onecode/store/client';
 export * from '@onecode/store/holds';

@@ -44,7 +44,7 @@ const chart = (of = live): Promise<Overview> =>
     timeZone: 'UTC',
   });
 
-/** Sends of the last days that are over, or of which some wait. */
+/** Sends of the last days that are finished, or of which some wait. */
 const histories = (states: readonly PastSend['status'][]): fc.Arbitrary<PastSend[]> =>
   fc
     .array(
@@ -73,7 +73,7 @@ const histories = (states: readonly PastSend['status'][]): fc.Arbitrary<PastSend
 const OVER = DELIVERY_STATES.slice(2);
 const history = (seed: number): PastSend[] => fc.sample(histories(OVER), { numRuns: 1, seed })[0]!;
 
-/** Each row of the table by a plain count of all sends before a time, and the table. */
+/** Returns the rows of the table counted directly from all sends before a time, and the table. */
 async function countAndReport(before: number): Promise<[unknown[], unknown[]]> {
   const columns = `application_id, day, country, locale, created, sent, delivered, read, verified, locked, expired,
     expired_before_delivery, attempts_exhausted, rejected_by_provider, prices`;
@@ -90,7 +90,7 @@ async function countAndReport(before: number): Promise<[unknown[], unknown[]]> {
   return [counted, await store.sql(`select ${columns} from daily_statistics order by 1, 2, 3, 4`)];
 }
 
-it('counts of any sends are those of every row, before and after they are folded, and after the sends are gone', async () => {
+it('aggregation keeps the counts of any sends, even after the sends are deleted', async () => {
   await fc.assert(
     fc.asyncProperty(histories(OVER), async (sends) => {
       await store.sql('truncate sends, daily_statistics cascade');
@@ -101,8 +101,8 @@ it('counts of any sends are those of every row, before and after they are folded
       );
       const before = [await chart(), await chart(callers[3])];
       await fold();
-      const [counted, told] = await countAndReport(today - 8 * DAY_MS);
-      expect(told).toEqual(counted);
+      const [counted, reported] = await countAndReport(today - 8 * DAY_MS);
+      expect(reported).toEqual(counted);
       expect([await chart(), await chart(callers[3])]).toEqual(before);
       await store.sql(
         `delete from sends where id < (select position from cursors where name = 'statistics')`,
@@ -113,7 +113,7 @@ it('counts of any sends are those of every row, before and after they are folded
   );
 });
 
-it('of equally many sends, those counted lately do not come before the others', async () => {
+it('equal counts are not ordered by when they were aggregated', async () => {
   const [one, other] = history(1)
     .filter(({ caller }) => caller === live)
     .slice(0, 2);
@@ -127,7 +127,7 @@ it('of equally many sends, those counted lately do not come before the others', 
   expect(await order()).toEqual(['en', 'pt-BR']);
 });
 
-it('each time counts in its bucket, and shares of them are told to within 9%', async () => {
+it('secondsWithin returns each share of the times accurate to 9%', async () => {
   const sends = history(1);
   await insertSends(store, sends);
   await fold();
@@ -138,19 +138,19 @@ it('each time counts in its bucket, and shares of them are told to within 9%', a
     )
     .map(({ deliveryMs }) => deliveryMs / 1000)
     .toSorted((a, b) => a - b);
-  for (const [told, share] of [
+  for (const [reported, share] of [
     [totals.deliverySecondsMedian!, 0.5],
     [totals.deliverySecondsP95!, 0.95],
   ] as const) {
-    // The share lies between two of them, and each is told as any time of its bucket.
-    expect(told).toBeGreaterThan(seconds[Math.floor(share * seconds.length) - 1]! / 1.091);
-    expect(told).toBeLessThan(seconds[Math.ceil(share * seconds.length)]! * 1.091);
+    // The share lies between two of the times, and each may be returned as any time of its bucket.
+    expect(reported).toBeGreaterThan(seconds[Math.floor(share * seconds.length) - 1]! / 1.091);
+    expect(reported).toBeLessThan(seconds[Math.ceil(share * seconds.length)]! * 1.091);
   }
   expect(secondsWithin(0.5, [])).toBeNull();
   expect(secondsWithin(1, [...TIME_BOUNDS.map(() => 0), 1])).toBe(TIME_BOUNDS.at(-1));
 });
 
-it('a day waits, and all after it, while one of its sends or receipts does, and loses no send before it is counted', async () => {
+it('aggregateDays skips a day, and all later ones, while one of its sends or receipts is pending', async () => {
   await changeSetting(store.database, TEST_ACTOR, 'retainSendsDays', 30);
   const at = (days: number, status: PastSend['status']): PastSend => ({
     ...history(1)[0]!,
@@ -182,7 +182,7 @@ it('a day waits, and all after it, while one of its sends or receipts does, and 
 it.each([
   ['before the counts are written', 'insert on daily_statistics'],
   ['before the day is marked', 'update on cursors'],
-])('a fold that ends %s has counted nothing', async (_, event) => {
+])('an aggregation that ends %s counts nothing', async (_, event) => {
   await insertSends(store, history(2));
   const before = await chart();
   await store.sql(
@@ -194,11 +194,11 @@ it.each([
   expect(await store.sql('select from daily_statistics')).toEqual([]);
   await fold();
   expect(await chart()).toEqual(before);
-  const [counted, told] = await countAndReport(today - 8 * DAY_MS);
-  expect(told).toEqual(counted);
+  const [counted, reported] = await countAndReport(today - 8 * DAY_MS);
+  expect(reported).toEqual(counted);
 });
 
-it('a fold whose connection is killed is made up for by the next one, and four at once count each day once', async () => {
+it('aggregateDays counts each day once after a lost connection, and with four concurrent callers', async () => {
   await insertSends(store, history(3));
   const ended: unknown[] = [];
   await store.database.transaction(async ({ sql }) => {
@@ -216,11 +216,11 @@ it('a fold whose connection is killed is made up for by the next one, and four a
   expect(await store.sql('select from daily_statistics')).toEqual([]);
   await Promise.all([1, 2, 3, 4].map(fold));
   await fold();
-  const [counted, told] = await countAndReport(today - 8 * DAY_MS);
-  expect(told).toEqual(counted);
+  const [counted, reported] = await countAndReport(today - 8 * DAY_MS);
+  expect(reported).toEqual(counted);
 });
 
-it('an account is deleted with its statistics, and others keep theirs', async () => {
+it('deleting an account deletes only its statistics', async () => {
   await insertSends(store, history(4));
   await fold();
   const others = await chart(callers[3]);

@@ -2,7 +2,7 @@ import type { DeliveryState, Locale, StoredVerification } from '@onecode/domain'
 import { v7 as uuidv7 } from 'uuid';
 import { recipientKeysOf, type TestCaller, type TestDatabase } from '@onecode/testing';
 
-/** A send as it came to stand in the database some time ago. */
+/** A send that was inserted some time ago. */
 export interface PastSend {
   caller: TestCaller;
   at: Date;
@@ -10,7 +10,7 @@ export interface PastSend {
   locale: Locale;
   status: DeliveryState;
   verification: StoredVerification;
-  /** When a delivered or read one was delivered, after its creation. */
+  /** When it was delivered (if delivered or read), after its creation. */
   deliveryMs: number;
 }
 
@@ -18,7 +18,7 @@ const VALIDITY_MS = 600_000;
 
 export const hasExpired = ({ at }: PastSend): boolean => at.getTime() + VALIDITY_MS <= Date.now();
 
-/** Writes sends with the next numbers of their accounts and applications, as they would have been created in this order. @returns their ids */
+/** Inserts sends with the next numbers of their accounts and applications, as if created in this order. @returns their ids */
 export async function insertSends(
   store: Pick<TestDatabase, 'sql'>,
   sends: readonly PastSend[],

@@ -31,7 +31,7 @@ describe('an overview', () => {
   const FROM = new Date('2026-03-01T00:00:00-03:00');
   const HOUR_MS = 3_600_000;
   const COUNT = 300;
-  /** Clocks are set back from one o'clock to midnight. PostgreSQL begins that day with its second midnight. */
+  /** Clocks are set back from one o'clock to midnight. PostgreSQL starts that day with the second midnight. */
   const TWO_MIDNIGHTS = new Set(['America/Havana', 'Atlantic/Azores']);
 
   let live: TestCaller;
@@ -49,7 +49,7 @@ describe('an overview', () => {
       const caller = pick([live, other, live, test, stranger], n);
       return {
         caller,
-        // Twelve and a half days, with nothing on the fourth.
+        // Twelve and a half days, with no sends on the fourth.
         at: new Date(FROM.getTime() + HOUR_MS * (n < 72 ? n : n + 24)),
         recipient: '+5511987654321',
         locale: pick(['pt-BR', 'en', 'en'] as const, Math.floor(n / 5)),
@@ -68,12 +68,12 @@ describe('an overview', () => {
   const ours = (is: (send: PastSend) => boolean = () => true): PastSend[] =>
     sends.filter((send) => send.caller.accountId === live.accountId && is(send));
 
-  /** The statistics of these sends, by counting them. */
+  /** Computes the statistics of these sends directly. */
   function statisticsOf(some: readonly PastSend[]): SendStatistics {
     const count = (is: (send: PastSend) => boolean): number => some.filter(is).length;
     const delivered = some.filter(({ status }) => status === 'delivered' || status === 'read');
     const seconds = delivered.map(({ deliveryMs }) => deliveryMs / 1000).toSorted((a, b) => a - b);
-    /** Between the two values beside the place, to within 9% of 4 seconds. */
+    /** Between the two values around the position, accurate to 9% of 4 seconds. */
     const percentile = (share: number): unknown => {
       if (seconds.length === 0) return null;
       const place = share * (seconds.length - 1);
@@ -98,7 +98,7 @@ describe('an overview', () => {
     };
   }
 
-  it('counts each application and each language for itself', async () => {
+  it('counts each application and each language separately', async () => {
     const { sampled, totals, applications, locales, countries, failures } = await ask();
     expect(sampled).toBeNull();
     expect(totals.failed * totals.verified * totals.delivered).toBeGreaterThan(0);
@@ -142,13 +142,13 @@ describe('an overview', () => {
       ({ at }) =>
         at.getTime() >= FROM.getTime() + 10 * HOUR_MS && at.getTime() < FROM.getTime() + 20 * HOUR_MS,
     ],
-  ])('is of %s where that is asked for', async (_, question, is) => {
+  ])('can be limited to %s', async (_, question, is) => {
     const { totals, series } = await ask(question());
     expect(totals).toEqual(statisticsOf(ours(is)));
     expect(series.reduce((sum, { sends: count }) => sum + count, 0)).toBe(totals.sends);
   });
 
-  it('has each day of the time zone, empty ones too', async () => {
+  it('has each day of the time zone, including empty ones', async () => {
     const { series } = await ask();
     expect(series).toEqual(
       Array.from({ length: 40 }, (_, day) => {
@@ -162,7 +162,7 @@ describe('an overview', () => {
     expect(series.findIndex(({ sends: count }) => count === 0)).toBe(3);
   });
 
-  it('has each hour, and parts of hours at both ends', async () => {
+  it('has each hour, including partial ones at both ends', async () => {
     const from = new Date('2026-03-02T10:40:00-03:00');
     const { series } = await ask({ from, to: new Date('2026-03-02T13:00:01-03:00'), bucket: 'hour' });
     expect(series.map(({ start, sends: count }) => [start.toISOString(), count])).toEqual([
@@ -177,7 +177,7 @@ describe('an overview', () => {
     ['2026-03-28', '2026-03-30', ['2026-03-27T23:00Z', '2026-03-28T23:00Z', '2026-03-29T22:00Z']],
     ['2026-10-24', '2026-10-26', ['2026-10-23T22:00Z', '2026-10-24T22:00Z', '2026-10-25T23:00Z']],
   ])(
-    'knows the days on which clocks change, such as those from %s to %s in Berlin',
+    'handles days with clock changes, such as those from %s to %s in Berlin',
     async (first, last, starts) => {
       const [from, end] = [new Date(`${first}T10:00:00Z`), new Date(`${last}T10:00:00Z`)];
       const { series } = await ask({ from, to: end, timeZone: 'Europe/Berlin' });
@@ -185,7 +185,7 @@ describe('an overview', () => {
     },
   );
 
-  it('begins days as PostgreSQL does, in every time zone that both know', async () => {
+  it('starts days like PostgreSQL, in every time zone that both know', async () => {
     const known = new Set(Intl.supportedValuesOf('timeZone'));
     const [from, end] = [new Date('2023-12-31T12:00:00Z'), new Date('2024-12-31T12:00:00Z')];
     const zones = await store.sql<{ name: string; starts: Date[] }>(
@@ -205,7 +205,7 @@ describe('an overview', () => {
   });
 
   it.each(['Asia/Calcutta', 'America/Buenos_Aires', 'Europe/Kiev', 'Asia/Saigon', 'Europe/Kyiv'])(
-    'asks PostgreSQL for times, and never for the zone %s, whose name it may not know',
+    'never sends PostgreSQL the zone %s, which it may not know',
     async (timeZone) => {
       const asked: unknown[] = [];
       const query: Database['sql']['query'] = (...statement) => {
@@ -223,14 +223,14 @@ describe('an overview', () => {
     },
   );
 
-  it('is empty where there is nothing, and has nothing of another account', async () => {
+  it('is empty without sends, and excludes other accounts', async () => {
     const nothing = { sampled: null, totals: statisticsOf([]), applications: [], locales: [] };
     expect(await ask({ from: to, to: new Date(to.getTime() + 1) })).toMatchObject(nothing);
     expect(await ask({}, newId())).toMatchObject(nothing);
     expect(await ask({ applicationId: stranger.applicationId })).toMatchObject(nothing);
   });
 
-  it('refuses to draw thousands of buckets', async () => {
+  it('refuses thousands of buckets', async () => {
     await expect(ask({ bucket: 'hour', to: new Date(FROM.getTime() + 1001 * HOUR_MS) })).rejects.toThrow(
       RangeError,
     );
@@ -255,7 +255,7 @@ describe('the list of sends', () => {
     stranger = await buildCaller(store.database, 'live', { credits: 1000 });
   });
 
-  /** The pages of a list, each of so many sends at the most. */
+  /** Returns the pages of a list with this page size. */
   async function pagesOf(
     filter: SendFilter,
     limit: number,
@@ -281,8 +281,8 @@ describe('the list of sends', () => {
   const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
 
   /**
-   * Forty minutes in every state that there can be, a send of each application of two accounts at the same time. No code expires
-   * while the tests run.
+   * Forty minutes with every possible state, with sends of each application of two accounts at the same times. No code expires during the
+   * tests.
    */
   const past = (): PastSend[] =>
     Array.from({ length: 400 }, (_, n) => {
@@ -311,7 +311,7 @@ describe('the list of sends', () => {
     sends = given.map((send, n) => ({ ...send, id: ids[n] as string }));
   });
 
-  /** The sends that a filter means, by looking at every one. */
+  /** Returns the sends that match a filter, by checking every send. */
   const meant = (filter: SendFilter, of = live): string[] =>
     sends
       .filter(
@@ -344,7 +344,7 @@ describe('the list of sends', () => {
   ];
 
   it.each([undefined, ...DELIVERY_STATES])(
-    'has what is asked for, and no more, with the status %s',
+    'returns only matching sends, with the status %s',
     async (status) => {
       let found = 0;
       for (const scope of scopes())
@@ -371,7 +371,7 @@ describe('the list of sends', () => {
     ['of one mode', { mode: 'live' }],
     ['that failed', { status: 'failed' }],
     ['to one recipient', { recipientKeys: recipientKeysOf(PHONES[0] as string) }],
-  ] as const)('turns pages without a gap or a repeat while new sends come: %s', async (_, filter) => {
+  ] as const)('pages without gaps or repeats while new sends are created: %s', async (_, filter) => {
     const before = idsOf(await pagesOf(filter, 1000));
     const pages = await pagesOf(filter, 7, async () => {
       for (const caller of [live, test])
@@ -393,7 +393,7 @@ describe('the details of a send', () => {
 
   const { claimSend, settleSend } = workerActions(store, () => sender);
 
-  it('have the attempts and what was reported of their messages, with the provider’s code', async () => {
+  it('contain the attempts and the reports about their messages, with the provider’s code', async () => {
     const id = await buildSend(store.database, caller);
     const details = async () => (await findSendDetails(store.database, caller.accountId, id))!;
     await claimSend(id);

@@ -35,7 +35,7 @@ const { insertAttempt } = sendActions(store);
 describe('senders', () => {
   beforeEach(() => store.sql('truncate senders, sender_blocks, sends, attempts cascade'));
 
-  /** The senders that may message a country now: who gets permits when each has some. */
+  /** Returns the senders that may message a country now: those that get permits while each has some. */
   const available = async (country = 'BR') => {
     await store.sql('delete from sender_permits');
     await store.sql(
@@ -48,7 +48,7 @@ describe('senders', () => {
   const blocksOf = async (id: string) =>
     (await listSenders(store.database)).find((one) => one.id === id)!.blocks;
 
-  it('are resumed from all that blocks them but a limit and what the provider says of a template', async () => {
+  it('are resumed from all blocks except rate limits and the provider’s blocks of a template', async () => {
     const sender = await buildSender(store.database);
     await pauseSender(store.database, TEST_ACTOR, sender.id, 'why');
     await blockSender(store.database, sender);
@@ -64,7 +64,7 @@ describe('senders', () => {
     expect(await available()).toEqual([sender.id]);
   });
 
-  it('that are removed carry no traffic and count for no rate, keep no token, and stay in history', async () => {
+  it('send nothing, count for no rate, and have no token after they are removed, but stay in history', async () => {
     const gone = await buildSender(store.database);
     await blockSender(store.database, gone);
     const other = await buildSender(store.database);
@@ -84,7 +84,7 @@ describe('senders', () => {
     expect(await reencryptTokens(store.database, TEST_ACTOR, TEST_SECRET_KEY)).toEqual([]);
   });
 
-  it('wait to be activated with another number, and keep what blocks them with another throughput', async () => {
+  it('wait for activation with another number, and keep their blocks with another throughput', async () => {
     const sender = await buildSender(store.database);
     await blockSender(store.database, sender);
     await editSender(store.database, TEST_ACTOR, sender.id, { throughput: 5 });
@@ -95,7 +95,7 @@ describe('senders', () => {
     expect(await editSender(store.database, TEST_ACTOR, other.id, { phoneNumberId: '777' })).toBe('taken');
   });
 
-  it('are not blocked again by what was begun before they were resumed', async () => {
+  it('are not blocked again by messages started before they were resumed', async () => {
     const sender = await buildSender(store.database);
     const startedAt = new Date();
     await blockSender(store.database, sender);
@@ -104,7 +104,7 @@ describe('senders', () => {
     expect(await available()).toEqual([sender.id]);
   });
 
-  it('are free of what calls met because of their token once a read finds another one good, and of nothing else', async () => {
+  it('are cleared of token faults, and nothing else, when a read finds another token valid', async () => {
     const sender = await buildSender(store.database);
     const failure = { failure: 'not read' };
     const reading = (token: { isValid: boolean; scopes: string[] }): SenderReading => ({
@@ -143,7 +143,7 @@ describe('senders', () => {
       expect(await met()).toEqual([code]);
       await read(good);
       expect(await met()).toEqual([]);
-      // What was begun before the read begins nothing again.
+      // Messages started before the read do not start a block again.
       expect(await blockSender(store.database, sender, { startedAt: new Date(0) })).toBeNull();
     }
 
@@ -162,7 +162,7 @@ describe('senders', () => {
     expect(await met()).toEqual([190]);
   });
 
-  it('are blocked once by faults that arrive together', async () => {
+  it('are blocked once by concurrent faults', async () => {
     const sender = await buildSender(store.database);
     const startedAt = new Date();
     const begun = await Promise.all(
@@ -171,7 +171,7 @@ describe('senders', () => {
     expect(begun.filter((block) => block !== null)).toMatchObject([{ failures: 1 }]);
   });
 
-  it('are blocked for one country only', async () => {
+  it('can be blocked for one country', async () => {
     const [one, two] = [await buildSender(store.database), await buildSender(store.database)];
     await blockSender(store.database, one, { onlyFor: 'BR' });
     expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id, two.id]]);
@@ -179,7 +179,7 @@ describe('senders', () => {
     expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id]]);
   });
 
-  it('of a blocked business account send nothing, and no other is blocked', async () => {
+  it('of a blocked business account send nothing, and do not block others', async () => {
     const [one, twin, foreign, unknown] = [
       await buildSender(store.database, { businessAccountId: '11' }),
       await buildSender(store.database, { businessAccountId: '11' }),
@@ -195,7 +195,7 @@ describe('senders', () => {
     for (const { id } of [foreign, unknown]) expect(await blocksOf(id)).toEqual([]);
   });
 
-  it('send one message a second after a fault, in all that is blocked, until one proves it over', async () => {
+  it('send one message per second after a fault, in all blocks, until one succeeds', async () => {
     const senders = [
       await buildSender(store.database, { businessAccountId: '11' }),
       await buildSender(store.database, { businessAccountId: '11' }),
@@ -218,7 +218,7 @@ describe('senders', () => {
     const first = await times();
     expect(first).toHaveLength(3);
     for (const [nth, time] of first.entries()) expect(time - first[0]!).toBeCloseTo(1_000 * nth, 0);
-    // The next caller goes on where this one stopped.
+    // The next caller continues where this one stopped.
     expect(await times()).toEqual([]);
     await store.sql(`delete from sender_blocks where scope = 'business'`);
     await store.sql(`update sender_blocks set free_at = now()`);
@@ -228,7 +228,7 @@ describe('senders', () => {
     expect(languages.filter((locale) => locale === 'pt-BR')).toHaveLength(10);
   });
 
-  it('send one message each five seconds after a limit, and from its end on a twentieth of the full rate more each second', async () => {
+  it('send one message every five seconds after a limit, and then a twentieth of the full rate more each second', async () => {
     const { id } = await buildSender(store.database, { throughput: 100 });
     await store.sql(
       `insert into sender_blocks (cause, scope, subject, only_for, source, reason, until, rate)
@@ -254,11 +254,11 @@ describe('senders', () => {
   });
 });
 
-describe('what refutes a fault', () => {
+describe('isSuperseded', () => {
   const ABOUT = { onlyFor: '' } as const;
   beforeEach(() => store.sql('truncate senders, sender_blocks, sends, attempts cascade'));
 
-  /** A send whose message was accepted, after so many milliseconds. */
+  /** A send with an accepted message, after this many milliseconds. */
   async function accepted(
     sender: Sender,
     atMs: number,
@@ -272,7 +272,7 @@ describe('what refutes a fault', () => {
     return { sendId, startedAt };
   }
 
-  it('is a later message that was accepted, and against a receipt one that was delivered', async () => {
+  it('is true for a later accepted message, and for a receipt only if it was delivered', async () => {
     const [sender, other] = [await buildSender(store.database), await buildSender(store.database)];
     const about = { ...ABOUT, scope: 'sender', subject: sender.id } as const;
     const before = await accepted(sender, -10, 'delivered_at = now()');
@@ -284,7 +284,7 @@ describe('what refutes a fault', () => {
     expect(await isSuperseded(store.database, about, { ...before, source: 'receipt' })).toBe(true);
     const later = await accepted(sender, 20);
     expect([await is('answer'), await is('receipt')]).toEqual([true, false]);
-    // A caller may verify a code that it made itself.
+    // A caller may verify a code that it chose.
     const change = (columns: string) =>
       store.sql(`update sends set ${columns} where id = $1`, [later.sendId]);
     await change(`verification = 'verified', verified_at = now()`);
@@ -293,7 +293,7 @@ describe('what refutes a fault', () => {
     expect(await is('receipt')).toBe(true);
   });
 
-  it('is of the same language, country or business account', async () => {
+  it('compares only messages in the same language, country or business account', async () => {
     const [sender, twin] = [
       await buildSender(store.database, { businessAccountId: '7' }),
       await buildSender(store.database, { businessAccountId: '7' }),
@@ -322,7 +322,7 @@ describe('what refutes a fault', () => {
   });
 });
 
-describe('reencrypting', () => {
+describe('reencryptTokens', () => {
   const KEYS = new Map([1, 2].map((version) => [version, randomBytes(32)]));
   const OLD: Keyring = { current: 1, keys: new Map([[1, KEYS.get(1)!]]) };
   const BOTH: Keyring = { current: 2, keys: KEYS };
@@ -334,7 +334,7 @@ describe('reencrypting', () => {
   const encryptedTokens = (): Promise<{ id: string; encrypted_token: Buffer }[]> =>
     store.sql('select id, encrypted_token from senders order by id');
 
-  it('leaves a token alone whose key is gone, names it, and goes on with the others', async () => {
+  it('skips a token without its key, reports it, and continues', async () => {
     const lost = await senderWith({ current: 3, keys: new Map([[3, randomBytes(32)]]) }, 'lost');
     const impostor = await senderWith({ current: 2, keys: new Map([[2, randomBytes(32)]]) }, 'lost too');
     const good = await senderWith(OLD, 'token');
@@ -347,7 +347,7 @@ describe('reencrypting', () => {
     expect((await encryptedTokens()).slice(0, 2)).toEqual(before.slice(0, 2));
   });
 
-  it('does not bring an old token back over one that is set at the same time', async () => {
+  it('does not overwrite a token that is set at the same time', async () => {
     for (let round = 0; round < 20; round++) {
       const id = await senderWith(OLD, 'old');
       await Promise.all([
@@ -372,17 +372,17 @@ describe('permits', () => {
     }));
   const take = (count: number) => takePermits(store.database, requests(count), HORIZON_MS);
 
-  /** The permits that one call gives, in milliseconds of the database's clock. */
+  /** Returns the permits of one call, in milliseconds of the database's clock. */
   async function permitsOf(some: readonly PermitRequest[]): Promise<number[]> {
     const permits = await takePermits(store.database, some, HORIZON_MS);
     return permits.flatMap((permit) => permit?.atMs ?? []);
   }
 
-  /** As if so much time had passed since everything that was sent. */
+  /** Moves all permits into the past by this much. */
   const passes = (ms: number) =>
     store.sql('update sender_permits set free_at = free_at - make_interval(secs => $1::float8 / 1000)', [ms]);
 
-  /** The most that any stretch of time of this length holds, its ends included. */
+  /** Returns the highest count in any period of this length, including its ends. */
   function mostWithin(ms: number, times: readonly number[]): number {
     const sorted = times.toSorted((a, b) => a - b);
     let first = 0;
@@ -392,7 +392,7 @@ describe('permits', () => {
     }, 0);
   }
 
-  /** Any course of events: so many requests at once, and so much time until the next ones. */
+  /** Any sequence of events: a number of concurrent requests, and the time until the next ones. */
   const course = fc.array(
     fc.record({
       count: fc.integer({ min: 1, max: 120 }),
@@ -413,7 +413,7 @@ describe('permits', () => {
   }
 
   describe('a sender', () => {
-    it('never gets more permits in a second than its throughput, however requests arrive', async () => {
+    it('never gets more permits per second than its throughput, for any arrival of requests', async () => {
       const { id } = await buildSender(store.database);
       await fc.assert(
         fc.asyncProperty(fc.integer({ min: 1, max: 1000 }), course, async (throughput, rounds) => {
@@ -426,7 +426,7 @@ describe('permits', () => {
     });
 
     it.each([1, 2, 10, 80, 1000])(
-      'of %i a second gets nine tenths of them in every second',
+      'of %i messages per second gets nine tenths of them in every second',
       async (throughput) => {
         await buildSender(store.database, { throughput });
         for (const _ of [1, 2, 3]) {
@@ -437,27 +437,27 @@ describe('permits', () => {
       },
     );
 
-    it('that was idle gives a tenth at once, and the others one after the other', async () => {
+    it('gets a tenth as a burst after idling, and then a steady rate', async () => {
       await buildSender(store.database, { throughput: 80 });
       const permits = await take(10);
       const waits = permits.map((permit) => permit?.waitMs);
       expect(waits).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 14, 28]);
     });
 
-    it('gives each permit once, however many take at once', async () => {
+    it('gives each permit once to concurrent callers', async () => {
       await buildSender(store.database, { throughput: 1000 });
       const [begin = 0] = await permitsOf(requests(100));
       const calls = Array.from({ length: 40 }, (_, n) =>
         permitsOf(requests(20).map((request) => ({ ...request, recipient: `${request.recipient}${n}` }))),
       );
-      // Of one call, several may go at once; of two calls, none at the same time.
+      // Several permits of one call may be at the same time, but not those of two calls.
       const times = (await Promise.all(calls)).map((permits) => new Set(permits));
       const all = times.flatMap((permits) => [...permits]).filter((time) => time > begin);
       expect(all.length).toBeGreaterThanOrEqual(calls.length);
       expect(new Set(all).size).toBe(all.length);
     });
 
-    it('gives permits again after a crash that emptied what was remembered of them', async () => {
+    it('gives permits again after a crash that emptied its table', async () => {
       const { id } = await buildSender(store.database);
       await take(80);
       await store.sql('truncate sender_permits');
@@ -471,7 +471,7 @@ describe('permits', () => {
       permits: readonly ({ senderId: string } | null)[],
     ): number[] => senders.map(({ id }) => permits.filter((permit) => permit?.senderId === id).length);
 
-    it('under load each get their share in proportion to their throughput', async () => {
+    it('under load get shares in proportion to their throughput', async () => {
       const senders = [];
       for (const throughput of [100, 200, 400])
         senders.push(await buildSender(store.database, { throughput }));
@@ -480,18 +480,18 @@ describe('permits', () => {
         expect(Math.abs(share - [100, 200, 400][nth]!)).toBeLessThanOrEqual(10);
     });
 
-    it('that are all idle are used alike', async () => {
+    it('are used equally when idle', async () => {
       const senders = [await buildSender(store.database), await buildSender(store.database)];
       const permits = [];
       for (let round = 0; round < 60; round++) {
         permits.push(...(await take(1)));
         await passes(1000);
       }
-      // One of them would have fewer than 10 once in millions of runs.
+      // One of them has fewer than 10 once in millions of runs.
       expect(Math.min(...shares(senders, permits))).toBeGreaterThanOrEqual(10);
     });
 
-    it('are passed over where they are blocked for the language, for that request only', async () => {
+    it('are skipped if they are blocked for the language, for that request only', async () => {
       const { id } = await buildSender(store.database);
       await store.sql(
         `insert into sender_blocks (cause, scope, subject, only_for, source, reason)

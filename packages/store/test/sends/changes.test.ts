@@ -15,7 +15,7 @@ describe('changeSend', () => {
 
   const { read, version, attemptsOf, returnedOf } = sendActions(store);
 
-  it('writes nothing when nothing is to change, or when deciding fails', async () => {
+  it('writes nothing without a change, or if the decision throws', async () => {
     const caller = await buildCaller(store.database, 'test');
     const id = await buildSend(store.database, caller);
     expect(await changeSend(store.database, { id }, () => ({ result: 'seen' }))).toBe('seen');
@@ -28,7 +28,7 @@ describe('changeSend', () => {
     expect(await version(id)).toBe(0);
   });
 
-  it('writes every field that a decision may change, and reads it back', async () => {
+  it('writes and reads back every field that a decision may change', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
     const before = await read(caller, id);
@@ -63,7 +63,7 @@ describe('changeSend', () => {
     expect(await version(id)).toBe(2);
   });
 
-  it('decides again, on the new row, when somebody was faster; what was decided on the old row is not written', async () => {
+  it('decides again on the new row if another process changed it first', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 5 });
     const id = await buildSend(store.database, caller);
     const faster = await store.connect();
@@ -104,7 +104,7 @@ describe('changeSend', () => {
     expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 4 });
   });
 
-  it('loses none of 60 changes at once', async () => {
+  it('applies all of 60 concurrent changes', async () => {
     const caller = await buildCaller(store.database, 'test');
     const id = await buildSend(store.database, caller);
     const results = await Promise.all(
@@ -144,7 +144,7 @@ describe('attempts', () => {
       ],
     }));
 
-  it('go to one of many workers that claim at once', async () => {
+  it('are claimed by one of many concurrent workers', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
     const claims = await Promise.all(Array.from({ length: 30 }, () => claimSend(id)));
@@ -153,7 +153,7 @@ describe('attempts', () => {
     expect(await attemptsOf(id)).toEqual([]);
   });
 
-  it('whose lease has ended are taken over as unknown, and the worker that wakes up late changes nothing', async () => {
+  it('become unknown after their lease, and the late worker changes nothing', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
     await claimSend(id);
@@ -168,7 +168,7 @@ describe('attempts', () => {
     expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown', message_id: null }]);
   });
 
-  it('keep a message id that a later outcome does not know', async () => {
+  it('keep a message id that a later outcome lacks', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
     await claimSend(id);
@@ -177,33 +177,33 @@ describe('attempts', () => {
     expect(await attemptsOf(id)).toMatchObject([{ outcome: 'recipient', message_id: 'wamid.known' }]);
   });
 
-  it('keep when the call ended, and what the first report of its loss told', async () => {
+  it('keep the end of the call, and the first report of a failure', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
     await claimSend(id);
     await settleSend(id, 1, accepted('wamid.lost'));
     await store.sql(`update attempts set finished_at = '2026-01-02 03:04:05Z' where send_id = $1`, [id]);
-    const told = () =>
+    const readReport = () =>
       store.sql('select finished_at, reported_at, reported_code from attempts where send_id = $1', [id]);
     await reportLoss(id);
-    const [first] = await told();
+    const [first] = await readReport();
     expect(first).toMatchObject({ finished_at: new Date('2026-01-02T03:04:05Z'), reported_code: 131026 });
     await reportLoss(id, { at: new Date(0), errorCode: 131000 });
-    expect(await told()).toMatchObject([{ reported_at: first!['reported_at'], reported_code: 131026 }]);
+    expect(await readReport()).toMatchObject([{ reported_at: first!['reported_at'], reported_code: 131026 }]);
   });
 
-  it('keep what a receipt told before the call failed', async () => {
+  it('keep the report of a receipt that arrived before the call failed', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
     await claimSend(id);
-    const told = { number: 1, senderId: sender.id, startedAt: new Date(), errorCode: null };
+    const attempt = { number: 1, senderId: sender.id, startedAt: new Date(), errorCode: null };
     await changeSend(store.database, { id }, () => ({
       result: null,
       change: { ...DONE, status: 'delivered', deliveredAt: new Date() },
-      attempts: [{ ...told, outcome: 'accepted', messageId: 'wamid.told' }],
+      attempts: [{ ...attempt, outcome: 'accepted', messageId: 'wamid.reported' }],
     }));
     await settleSend(id, 1, { kind: 'unknown', errorCode: null, reason: 'no answer' });
-    expect(await attemptsOf(id)).toMatchObject([{ outcome: 'accepted', message_id: 'wamid.told' }]);
+    expect(await attemptsOf(id)).toMatchObject([{ outcome: 'accepted', message_id: 'wamid.reported' }]);
   });
 });
 
@@ -216,7 +216,7 @@ describe('a refund', () => {
   const { read, returnedOf, verify, fail } = sendActions(store);
   const { claimSend, settleSend } = workerActions(store, () => sender);
 
-  it('is made once by 50 failures at once', async () => {
+  it('is made once for 50 concurrent failures', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 0, credits: 3 });
     const id = await buildSend(store.database, caller);
     const results = await Promise.all(Array.from({ length: 50 }, () => fail(id)));
@@ -239,7 +239,7 @@ describe('a refund', () => {
     expect(await read(caller, id)).toMatchObject({ status: 'failed', verification: 'verified' });
   });
 
-  it('and its failure are written together or not at all', async () => {
+  it('and its failure are written atomically', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1 });
     const id = await buildSend(store.database, caller);
     await store.sql(

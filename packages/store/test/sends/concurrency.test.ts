@@ -37,7 +37,7 @@ describe('a batch', () => {
 
   const callerOf = (index: number): TestCaller => callers[index % callers.length]!;
 
-  /** How many transactions this database has committed. */
+  /** Returns how many transactions this database has committed. */
   async function commits(): Promise<number> {
     await store.sql('select pg_stat_force_next_flush()');
     const [row] = await store.sql<{ count: number }>(
@@ -46,7 +46,7 @@ describe('a batch', () => {
     return row!.count;
   }
 
-  /** Claims a send and settles it, as a worker does. */
+  /** Claims a send and writes its outcome, like a worker. */
   async function deliver(id: string, messageId = `wamid.${id}`): Promise<string | undefined> {
     const permit = { sender, waitMs: 0 };
     await changeSend(store.database, { id }, (send, now) =>
@@ -83,7 +83,7 @@ describe('a batch', () => {
     { limit: 'of the application', account: {}, application: 'per_minute = 7', waitMaxS: 60 },
     { limit: 'of the recipient', account: {}, application: 'per_recipient_hour = 7', waitMaxS: 3_600 },
   ])(
-    'keeps the limit $limit exactly, and says when to ask again',
+    'keeps the limit $limit exactly, and returns when to retry',
     async ({ account, application, waitMaxS }) => {
       const caller = await buildCaller(store.database, 'live', {
         freeQuota: 0,
@@ -93,7 +93,7 @@ describe('a batch', () => {
       });
       if (application !== '')
         await store.sql(`update applications set ${application} where id = $1`, [caller.applicationId]);
-      // Some before, so that a window holds both what stands and what comes in.
+      // Creates some before, so that a window counts stored and new sends.
       for (let made = 0; made < 2; made++) await buildSend(store.database, caller, { recipient: SAME });
       const creations = await Promise.all(
         Array.from({ length: TOGETHER }, () =>
@@ -118,7 +118,7 @@ describe('a batch', () => {
     },
   );
 
-  it('counts every wrong guess at many sends of few recipients, in whatever order they come', async () => {
+  it('counts every wrong guess at many sends of few recipients, in any order', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 1_000 });
     const recipients = ['+5511987000001', '+5511987000002', '+5511987000003'];
     const ids = await Promise.all(
@@ -134,18 +134,18 @@ describe('a batch', () => {
          ) s where account_id = $1 and points > 0 order by recipient`,
         [caller.accountId],
       );
-    // Each in one order and in the other.
+    // Each in both orders.
     await Promise.all([...ids, ...ids.toReversed()].map((id) => guess(id, false)));
     const each = (2 * TOGETHER) / 3;
     expect(await budgets()).toEqual(recipients.map((recipient) => ({ recipient, wrong: each })));
-    // A right one resets the budget.
+    // A right guess resets the budget.
     await Promise.all(ids.filter((_, index) => index % 3 === 1).map((id) => guess(id, true)));
     expect(await budgets()).toEqual(
       [recipients[0], recipients[2]].map((recipient) => ({ recipient, wrong: each })),
     );
   });
 
-  it('resets the guess budget of a right guess’s recipient, wrong guesses of the same batch included, and no other', async () => {
+  it('resets only the budget of a right guess’s recipient, including wrong guesses of the same batch', async () => {
     const [ours, theirs] = await Promise.all([0, 1].map(() => buildCaller(store.database, 'test')));
     const [first, second] = ['+5511987000011', '+5511987000012'];
     const guess = async (caller: TestCaller, recipient: string, isRight: boolean) => {
@@ -176,7 +176,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('fails a faulty creation alone: the others are created', async () => {
+  it('with a faulty creation creates the others', async () => {
     const ends = await Promise.allSettled(
       Array.from({ length: TOGETHER }, (_, index) =>
         createSend(store.database, newSend(callerOf(index), index === 30 ? { requestId: 'no UUID' } : {})),
@@ -185,12 +185,12 @@ describe('a batch', () => {
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
   });
 
-  it('fails a faulty change alone: the others are written', async () => {
+  it('with a faulty change writes the others', async () => {
     const ids = await Promise.all(
       Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
     );
     const ends = await Promise.allSettled(
-      // PostgreSQL holds no such text.
+      // PostgreSQL rejects such text.
       ids.map((id, index) => deliver(id, index === 30 ? '\0' : undefined)),
     );
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
@@ -205,7 +205,7 @@ describe('a batch', () => {
     );
   });
 
-  it('shows a send to its own account only, whoever reads beside it', async () => {
+  it('returns a send only to its own account', async () => {
     const id = await buildSend(store.database, callerOf(0));
     const found = await Promise.all(
       Array.from({ length: TOGETHER }, (_, index) => findSend(store.database, callerOf(index).accountId, id)),
@@ -215,7 +215,7 @@ describe('a batch', () => {
   });
 });
 
-describe('processes that write the same rows in groups never wait for each other in a circle', () => {
+describe('concurrent batches of the same rows do not deadlock', () => {
   const PROCESSES = 3;
   const ROWS = 30;
   /** Longer than `until` waits on a busy machine. */
@@ -223,8 +223,8 @@ describe('processes that write the same rows in groups never wait for each other
   const ROUNDS = [0, 1];
 
   /**
-   * Lets several processes, each with connections of its own, begin while a row in the middle is held, so that each of them holds
-   * what it has locked by then. @returns how often some waited for each other in a circle
+   * Starts several processes, each with its own connections, while a row in the middle is locked, so that each of them holds the rows that
+   * it has locked before. @returns the number of deadlocks
    */
   async function deadlocksOf(
     hold: (connection: Connection) => Promise<unknown>,
@@ -245,7 +245,7 @@ describe('processes that write the same rows in groups never wait for each other
       { timeout: HELD_MS_MAX },
     );
     await ended;
-    // A connection that ends leaves what it has counted.
+    // A connection reports its counts when it ends.
     await Promise.all(processes.map(closeDatabase));
     return (await deadlocks()) - before;
   }
@@ -257,13 +257,13 @@ describe('processes that write the same rows in groups never wait for each other
     return row!.count;
   }
 
-  /** The list from another place on, and backwards every other time: no two processes come in one order. */
+  /** Returns the list rotated, and reversed every other time, so that no two processes use the same order. */
   function turned<T>(list: readonly T[], by: number): T[] {
     const begun = [...list.slice(by * 7), ...list.slice(0, by * 7)];
     return by % 2 === 0 ? begun : begun.toReversed();
   }
 
-  /** In ascending order, as what is sorted in the database. */
+  /** In ascending order, like sorted rows in the database. */
   const middleOf = (list: readonly string[]): string => list.toSorted()[ROWS / 2]!;
 
   const recipients = Array.from({ length: ROWS }, (_, place) => `+5511987${100_000 + place}`);
@@ -292,7 +292,7 @@ describe('processes that write the same rows in groups never wait for each other
     for (const _ of ROUNDS) {
       const caller = await buildCaller(store.database, 'test');
       const own = await Promise.all(Array.from({ length: PROCESSES }, () => sendToEach(caller)));
-      // Counts that are there are what a right guess locks.
+      // A right guess locks existing counts.
       await Promise.all(own[0]!.map((id) => guessCode(store.database, id, false)));
       const found = await deadlocksOf(
         (held) =>
@@ -324,7 +324,7 @@ describe('processes that write the same rows in groups never wait for each other
 });
 
 describe('units', () => {
-  /** The balance of each account and bucket: what was given, what is left, and what its sends hold. */
+  /** Returns the balance of each account and bucket: the units granted, left, and held by its sends. */
   const BALANCES = `
     select a.id, b.bucket,
       case b.bucket when 'free_quota' then a.free_quota else a.credits end as "left",
@@ -351,7 +351,7 @@ describe('units', () => {
     returned: number;
   }
 
-  it('no storm of creations, failures, verifications and grants makes or loses a unit', async () => {
+  it('are neither created nor lost in concurrent creations, failures, verifications and grants', async () => {
     const callers: TestCaller[] = [];
     for (let n = 0; n < 3; n++) {
       const live = await buildCaller(store.database, 'live', {
@@ -366,7 +366,7 @@ describe('units', () => {
 
     const create = async (n: number): Promise<void> => {
       const caller = any(callers)!;
-      // Every fourth repeats a key that others use too.
+      // Every fourth repeats another's key.
       const wishes = n % 4 === 0 ? { idempotencyKey: `key-${n % 7}` } : {};
       const creation = await createSend(store.database, newSend(caller, wishes));
       if (creation.outcome === 'created') made.push({ id: creation.send.id, caller });

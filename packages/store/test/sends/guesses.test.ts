@@ -15,7 +15,7 @@ import { CODE, sendActions } from './sendActions.js';
 
 const store = useTestDatabase();
 
-describe('the guess budget of a recipient', () => {
+describe('a recipient’s guess budget', () => {
   const WRONG = '999999';
   const TO = '+5511987654321';
   const OTHER = '+5511987654322';
@@ -28,7 +28,7 @@ describe('the guess budget of a recipient', () => {
   const create = (caller: TestCaller, recipient = TO, idempotencyKey?: string) =>
     createSend(store.database, newSend(caller, { recipient, ...(idempotencyKey && { idempotencyKey }) }));
 
-  /** The counts of an account, by mode and recipient. */
+  /** Returns the counts of an account, by mode and recipient. */
   async function counts(caller: TestCaller): Promise<Record<string, number>> {
     const rows = await store.sql<{ key: string; count: number }>(
       `select mode || ' ' || s.recipient as key, points as count from guess_budgets b cross join lateral (
@@ -39,7 +39,7 @@ describe('the guess budget of a recipient', () => {
     return Object.fromEntries(rows.map(({ key, count }) => [key, count]));
   }
 
-  /** Wrong codes for as many sends as it takes, five for each. */
+  /** Guesses wrong codes at as many sends as needed, five for each. */
   async function guessWrong(caller: TestCaller, times: number, recipient = TO): Promise<void> {
     for (let left = times; left > 0; left -= 5) {
       const id = await send(caller, recipient);
@@ -47,7 +47,7 @@ describe('the guess budget of a recipient', () => {
     }
   }
 
-  it('holds for nobody else: not for other recipients, other accounts, nor the other mode', async () => {
+  it('applies to that recipient, account and mode only', async () => {
     const test = await buildCaller(store.database, 'test');
     const live = await buildCaller(store.database, 'live', { id: test.accountId });
     const stranger = await buildCaller(store.database, 'test');
@@ -57,7 +57,7 @@ describe('the guess budget of a recipient', () => {
     expect(fine.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created']);
   });
 
-  it('is counted over all applications of the account in that mode', async () => {
+  it('is shared by all applications of the account in that mode', async () => {
     const one = await buildCaller(store.database, 'test');
     const two = await buildCaller(store.database, 'test', { id: one.accountId });
     await guessWrong(one, 50);
@@ -65,7 +65,7 @@ describe('the guess budget of a recipient', () => {
     expect((await create(one)).outcome).toBe('rate_limited');
   });
 
-  it('is spent by judged guesses only: not on locked, verified or expired sends', async () => {
+  it('is used only by judged guesses, not by those at locked, verified or expired sends', async () => {
     const caller = await buildCaller(store.database, 'test');
     const ids = [await send(caller), await send(caller), await send(caller)] as const;
     for (let n = 0; n < 9; n++) await verify(caller, ids[0], WRONG);
@@ -78,7 +78,7 @@ describe('the guess budget of a recipient', () => {
     expect(await counts(caller)).toEqual({});
   });
 
-  it('stands at what was guessed since the success, when right and wrong codes come at once', async () => {
+  it('counts the guesses since the success for concurrent right and wrong codes', async () => {
     for (let round = 0; round < 5; round++) {
       const caller = await buildCaller(store.database, 'test');
       const ids = await Promise.all(Array.from({ length: 10 }, () => send(caller)));
@@ -90,14 +90,14 @@ describe('the guess budget of a recipient', () => {
       expect(answers.filter(({ valid }) => valid)).toHaveLength(1);
       const judged = answers.filter(({ verification }) => verification === 'pending').length;
       const left = (await counts(caller))[`test ${TO}`] ?? 0;
-      // The forty from before are gone: only thirty were to come.
+      // The forty earlier ones are gone: only thirty were expected.
       expect(left).toBeLessThanOrEqual(judged);
       await guessWrong(caller, 1);
       expect(await counts(caller)).toEqual({ [`test ${TO}`]: left + 1 });
     }
   });
 
-  it('is reset by hand, in both modes, for that recipient of that account alone', async () => {
+  it('is reset by hand, in both modes, for that recipient of that account only', async () => {
     const test = await buildCaller(store.database, 'test');
     const live = await buildCaller(store.database, 'live', { id: test.accountId });
     const stranger = await buildCaller(store.database, 'test');
@@ -143,15 +143,15 @@ describe('active codes', () => {
     return judged;
   }
 
-  /** Lets time pass for the wrong guesses at an account's recipients. */
+  /** Moves the wrong guesses at an account's recipients into the past. */
   const daysLater = (caller: TestCaller, days: number) =>
     store.sql(
       `update guess_budgets set last_wrong_at = last_wrong_at - make_interval(secs => $2::float8 * 86400) where account_id = $1`,
       [caller.accountId, days],
     );
 
-  describe('what may be guessed at a person', () => {
-    it('is a hundred codes, while sends are made and guessed at side by side, by several applications', async () => {
+  describe('the limit of guesses at a recipient', () => {
+    it('is a hundred codes, across applications and concurrent creations and guesses', async () => {
       const one = await buildCaller(store.database, 'live', unlimited);
       const callers = [one, await buildCaller(store.database, 'live', { id: one.accountId })];
       let judged = 0;
@@ -171,7 +171,7 @@ describe('active codes', () => {
       { length: 'five', open: 3, judged: 15 },
       { length: 'four', open: 3, judged: 15 },
     ] as const)(
-      'is less for a shorter code: $active codes of $length digits at a time',
+      'is lower for shorter codes: $active codes of $length digits at a time',
       async ({ length, open, judged }) => {
         const caller = await buildCaller(store.database, 'live', unlimited);
         const creations = await Promise.all(
@@ -183,7 +183,7 @@ describe('active codes', () => {
       },
     );
 
-    it('allows another code as soon as one is verified, has expired, or is locked with guesses to spare', async () => {
+    it('allows another code after one is verified, expires, or is locked with guesses to spare', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
       expect(outcomes([await create(caller)])).toEqual(['active_codes']);
@@ -193,14 +193,14 @@ describe('active codes', () => {
       expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'active_codes']);
     });
 
-    it('counts of an active code the guesses that it has left: those that were made are counted already', async () => {
+    it('counts only the remaining guesses of an active code: earlier ones are counted already', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const [first] = idsOf(await Promise.all(Array.from({ length: 19 }, () => create(caller))));
       for (let n = 0; n < 3; n++) await verify(caller, first!, WRONG);
       expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'active_codes']);
     });
 
-    it('counts a code for some seconds after its end, for a guess that was judged before it and is being written', async () => {
+    it('counts a code for some seconds after its end, for guesses that are still being written', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const [first] = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
       const endedSince = (seconds: number) =>
@@ -215,7 +215,7 @@ describe('active codes', () => {
       expect(outcomes([await create(caller)])).toEqual(['created']);
     });
 
-    it('says when another code is allowed: when those above the limit have expired', async () => {
+    it('returns when another code is allowed: when enough codes have expired', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
       await age(ids[7]!, 420);
@@ -226,7 +226,7 @@ describe('active codes', () => {
       expect(retryAfterSeconds).toBeLessThanOrEqual(180 + 15);
     });
 
-    it('counts what is open in live mode only, and nobody else’s', async () => {
+    it('counts active codes of the account in live mode only', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       await Promise.all(Array.from({ length: 20 }, () => create(caller)));
       const test = await buildCaller(store.database, 'test', { id: caller.accountId });
@@ -253,7 +253,7 @@ describe('active codes', () => {
     });
   });
 
-  describe('a recipient whose budget is used up', () => {
+  describe('an exhausted recipient', () => {
     async function exhausted(code: string = CODES.six): Promise<TestCaller> {
       const caller = await buildCaller(store.database, 'live', unlimited);
       await guessAll(
@@ -263,7 +263,7 @@ describe('active codes', () => {
       return caller;
     }
 
-    it('gets one code of six digits a day, and says how long to wait for it', async () => {
+    it('gets one code of six digits per day, and the API returns the wait', async () => {
       const caller = await exhausted();
       const refused = await create(caller);
       expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'wrong_guesses' });
@@ -288,7 +288,7 @@ describe('active codes', () => {
       expect(outcomes([await create(caller, { code: CODES.four })])).toEqual(['created']);
     });
 
-    it('is not made of a mistyped short code and a long one: the next codes, short and long, are made at once', async () => {
+    it('is not caused by one mistyped short code: the next codes are created at once', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       for (const code of [CODES.four, CODES.six])
         await verify(caller, await buildSend(store.database, caller, { recipient: TO, code }), WRONG);

@@ -15,7 +15,7 @@ import { sendActions } from './sendActions.js';
 
 const store = useTestDatabase();
 
-describe('the codes of sent messages', () => {
+describe('eraseExpiredCodes', () => {
   const SENT = `status = 'sent', phase = 'unconfirmed', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender, sent_at = now(),
     due_at = null`;
 
@@ -28,7 +28,7 @@ describe('the codes of sent messages', () => {
     caller = await buildCaller(store.database, 'live', { credits: 100 });
   });
 
-  /** A send that was created so many seconds ago, with its code valid for ten minutes. */
+  /** Creates a send this many seconds ago, with a code that is valid for ten minutes. */
   async function sendOf(secondsAgo: number, change = SENT, lifeSeconds = 600): Promise<string> {
     const createdAt = new Date(Date.now() - secondsAgo * 1000);
     const id = uuidv7({ msecs: createdAt.getTime() });
@@ -46,14 +46,14 @@ describe('the codes of sent messages', () => {
     return (await store.sql<{ id: string }>(text)).map(({ id }) => id);
   }
 
-  /** Erases until nothing is left to look at. @returns how many sends were looked at */
+  /** Erases until there is nothing left to look at. @returns how many sends were looked at */
   async function eraseAll(limit = 500): Promise<number> {
     let all = 0;
     for (let looked = 1; looked > 0; all += looked) looked = await eraseExpiredCodes(store.database, limit);
     return all;
   }
 
-  it('are erased once they have expired, and no others are', async () => {
+  it('erases only expired codes', async () => {
     const waiting = await sendOf(900, "phase = 'waiting'");
     const lost = await sendOf(890, SENT.replace('unconfirmed', 'ready').replace('= null', '= now()'));
     const expired = await sendOf(880);
@@ -64,7 +64,7 @@ describe('the codes of sent messages', () => {
     expect(row).toEqual({ status: 'sent', phase: 'done', version: 1 });
   });
 
-  it('behind one that lives longer wait for it, and are not forgotten', async () => {
+  it('stops at a send with an active code, and continues after it expires', async () => {
     await sendOf(2_000, SENT, 5_400);
     await sendOf(1_500);
     expect(await eraseAll()).toBe(0);
@@ -73,7 +73,7 @@ describe('the codes of sent messages', () => {
     expect(await withCodes()).toEqual([]);
   });
 
-  it('behind one that is being sent wait for it', async () => {
+  it('stops at a send that is being sent', async () => {
     const call = `attempt_number = 1, claimed_at = now(), claimed_until = now() + interval '1 minute'`;
     const calling = SENT.replace("'sent'", "'sending'").replace('unconfirmed', 'calling');
     const id = await sendOf(900, calling.replace('= null', `= now(), ${call}`));
@@ -86,13 +86,13 @@ describe('the codes of sent messages', () => {
     expect(await withCodes()).toEqual([]);
   });
 
-  it('of the last minute stay: ids are made before their sends', async () => {
+  it('skips the last minute, because ids are made before their sends', async () => {
     const young = await sendOf(30, SENT, 1);
     expect(await eraseAll()).toBe(0);
     expect(await withCodes()).toEqual([young]);
   });
 
-  it('are erased once by any number of callers', async () => {
+  it('erases each code once for concurrent callers', async () => {
     for (let nth = 0; nth < 20; nth++) await sendOf(1_000 - nth);
     const looked = await Promise.all(Array.from({ length: 8 }, () => eraseAll(2)));
     expect(looked.reduce((sum, one) => sum + one)).toBe(20);
@@ -123,7 +123,7 @@ describe('holds', () => {
   const nowhere: HoldTarget = { kind: 'country', target: NO_COUNTRY };
   const account = (): HoldTarget => ({ kind: 'account', target: caller.accountId });
 
-  /** Who gets a permit of: the caller in Brazil, the caller in no country, the other one in Brazil and in the United States. */
+  /** Returns which sends get a permit: the caller's to Brazil and to no country, the other account's to Brazil and to the United States. */
   async function passed(): Promise<boolean[]> {
     const wants = [
       { accountId: caller.accountId, recipient: '+5511987650001', country: 'BR' },
@@ -140,17 +140,14 @@ describe('holds', () => {
       ['a country', () => brazil, [false, true, false, true]],
       ['numbers of no country', () => nowhere, [true, false, true, true]],
       ['an account', account, [false, false, true, true]],
-    ])(
-      'of %s keeps permits from that, and from nothing else, until it is released',
-      async (_, what, expected) => {
-        await holdFor(what());
-        expect(await passed()).toEqual(expected);
-        await releaseHold(store.database, TEST_ACTOR, what());
-        expect(await passed()).toEqual([true, true, true, true]);
-      },
-    );
+    ])('of %s stops permits only for its sends, until it is released', async (_, what, expected) => {
+      await holdFor(what());
+      expect(await passed()).toEqual(expected);
+      await releaseHold(store.database, TEST_ACTOR, what());
+      expect(await passed()).toEqual([true, true, true, true]);
+    });
 
-    it('is there once, with its first reason and who set it', async () => {
+    it('is placed once, with its first reason and operator', async () => {
       expect(await placeHold(store.database, TEST_ACTOR, { ...brazil, reason: 'first' })).toMatchObject({
         ...brazil,
         reason: 'first',
@@ -172,7 +169,7 @@ describe('holds', () => {
   it.each([
     ['their account', account],
     ['their country', () => brazil],
-  ])('sends that wait while %s is held stand in nobody’s way, and go out at the release', async (_, what) => {
+  ])('of %s does not block other sends, and its sends are sent after the release', async (_, what) => {
     const held = await waiting(caller);
     for (let n = 0; n < 2; n++) await waiting(caller);
     const free = await waiting(other);

@@ -10,7 +10,7 @@ const NUMBER = '+5511987654321';
 const BODY = Buffer.from(`{"to":"${NUMBER}"}`);
 
 const first: Keyring = { current: 1, keys: new Map([[1, randomBytes(32)]]) };
-/** The same after a rotation, with the old key beside the new one. */
+/** The keyring after a rotation, with the old key next to the new one. */
 const rotated: Keyring = { current: 2, keys: new Map([[2, randomBytes(32)], ...first.keys]) };
 const keys = recipientKeys(rotated, NUMBER);
 
@@ -34,7 +34,7 @@ const outcome = async (
   body?: Uint8Array,
 ): Promise<Creation['outcome']> => (await create(pepper, idempotencyKey, body)).outcome;
 
-describe('after the pepper for numbers was rotated', () => {
+describe('after a rotation of NUMBER_PEPPER', () => {
   it('the limit per recipient restarts, and the sends under both keys are found', async () => {
     await limitApplication(store.database, TEST_ACTOR, caller.applicationId, { perRecipientHour: 1 });
     for (const pepper of [first, rotated]) {
@@ -50,13 +50,13 @@ describe('after the pepper for numbers was rotated', () => {
     expect(sends).toHaveLength(2);
   });
 
-  it('a repeat is one, and another body is not', async () => {
+  it('a repeat is recognized, and another body is rejected', async () => {
     expect(await outcome(first, 'k')).toBe('created');
     expect(await outcome(rotated, 'k')).toBe('existing');
     expect(await outcome(rotated, 'k', Buffer.from('{}'))).toBe('reused');
   });
 
-  it('the operator resets the guess budgets of both keys', async () => {
+  it('an operator resets the guess budgets of both keys', async () => {
     for (const key of keys)
       await store.sql(
         `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at) values ($1, 'live', $2, 50, now())`,

@@ -22,14 +22,14 @@ const { manyWaiting: waiting, take, takeDue } = sendActions(store);
 
 beforeEach(() => store.sql('truncate sends, senders, sender_blocks, account_turns, holds cascade'));
 
-/** An account with a live application, which sends by these senders. */
+/** An account with a live application that uses these senders. */
 async function account(senders: SenderPolicy): Promise<TestCaller> {
   const caller = await buildCaller(store.database, 'live', { freeQuota: 10_000 });
   await changeAccount(store.database, TEST_ACTOR, caller.accountId, { senders });
   return caller;
 }
 
-/** A sender of an account, or of one application of it. */
+/** A sender of an account, or of one of its applications. */
 async function own(
   { accountId, applicationId }: TestCaller,
   { throughput = 1000, isOfApplication = false } = {},
@@ -38,7 +38,7 @@ async function own(
   return buildSender(store.database, { throughput, owner: { accountId, applicationIds } });
 }
 
-/** How many of these sends are of this account and leave by this sender. */
+/** Counts the sends of this account that were sent by this sender. */
 const count = (sends: readonly Send[], caller: TestCaller, sender?: Sender): number =>
   sends.filter(
     (send) => send.accountId === caller.accountId && (sender === undefined || send.senderId === sender.id),
@@ -52,7 +52,7 @@ const busy = (sender: Sender): Promise<unknown> =>
     [sender.id],
   );
 
-describe('an account that is own', () => {
+describe('an account with its own senders', () => {
   it('does not wait behind the queue of the shared senders', async () => {
     const [mine, flood, quiet] = [await account('own'), await account('shared'), await account('shared')];
     const shared = await buildSender(store.database, { throughput: 1000 });
@@ -68,7 +68,7 @@ describe('an account that is own', () => {
     expect([count(rest, mine, sender), rest.length]).toEqual([20, 20]);
   });
 
-  it('has new sends that go out at once while the shared senders are taken, and wait while its own are', async () => {
+  it('sends immediately while the shared senders are taken, and waits while its own are', async () => {
     const [mine, other] = [await account('own'), await account('shared')];
     const shared = await buildSender(store.database);
     const sender = await own(mine);
@@ -84,7 +84,7 @@ describe('an account that is own', () => {
     expect(await Promise.all([mine, other, mine].map(isAwaiting))).toEqual([true, false, true]);
   });
 
-  it('waits in a language for which its own senders are blocked, while others leave', async () => {
+  it('waits in a language for which its senders are blocked, while others are sent', async () => {
     const [mine, other] = [await account('own'), await account('shared')];
     await buildSender(store.database);
     const sender = await own(mine);
@@ -101,7 +101,7 @@ describe('an account that is own', () => {
     expect(count(taken, mine, sender)).toBe(2);
   });
 
-  it('and whose sender is blocked holds up nobody', async () => {
+  it('does not block other accounts if its sender is blocked', async () => {
     const [mine, other] = [await account('own'), await account('shared')];
     await buildSender(store.database);
     await pauseSender(store.database, TEST_ACTOR, (await own(mine)).id);
@@ -112,7 +112,7 @@ describe('an account that is own', () => {
   });
 });
 
-it('accounts with senders of their own each have some of what may be taken at once, however many there are', async () => {
+it('every account with its own senders gets a share of a batch, for any number of accounts', async () => {
   const callers = await Promise.all(Array.from({ length: 12 }, () => account('own')));
   for (const caller of callers) {
     await own(caller);
@@ -125,7 +125,7 @@ it('accounts with senders of their own each have some of what may be taken at on
   expect(callers.map((caller) => count(all, caller))).toEqual(callers.map(() => 20));
 });
 
-it('many takers at once claim each send once, by a sender that may serve it, and within that sender’s throughput', async () => {
+it('concurrent callers claim each send once, by an allowed sender within its throughput', async () => {
   const callers = [await account('own'), await account('own'), await account('shared')];
   const [first, second, third] = callers as [TestCaller, TestCaller, TestCaller];
   const shared = [await buildSender(store.database, { throughput: 1000 }), await buildSender(store.database)];
@@ -148,7 +148,7 @@ it('many takers at once claim each send once, by a sender that may serve it, and
     const mine = direct.filter((_, position) => position % databases.length === n);
     const jobs = await Promise.all(mine.map((id) => deliveries.take(id)));
     taken.push(...jobs.flatMap((one) => (one?.outcome === 'claimed' ? [one.send] : [])));
-    // All but those of the slow sender.
+    // All except those of the slow sender.
     while (count(taken, second) + count(taken, third) < 2 * 65) taken.push(...(await takeDue(9, database)));
   };
   const startedAt = performance.now();
@@ -158,12 +158,12 @@ it('many takers at once claim each send once, by a sender that may serve it, and
   expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length);
   for (const send of taken)
     expect(servedBy.get(send.accountId)!.map(({ id }) => id)).toContain(send.senderId);
-  // Nine a second, of this time and of the half second ahead.
+  // Nine per second, in this time and the half second ahead.
   expect(count(taken, first)).toBeGreaterThanOrEqual(5);
   expect(count(taken, first)).toBeLessThanOrEqual(1 + 9 * (seconds + 0.5));
 });
 
-it('whatever belongs to whom, a send leaves by a sender that may serve it, and waits only without one', async () => {
+it('a send is sent by an allowed sender, and waits only without one, for any owners', async () => {
   const callers: TestCaller[] = [];
   for (const _ of [1, 2]) {
     const one = await buildCaller(store.database, 'live', { freeQuota: 10_000 });

@@ -73,7 +73,7 @@ describe('stored reports', () => {
     expect(due.isFull).toBe(false);
   });
 
-  it('are stored once until they are deleted: one for each status of an attempt, or of a message without one', async () => {
+  it('are stored once until they are deleted, for each status of an attempt or message', async () => {
     const attempt = { sendId: newId(), number: 1 };
     const repeats = [
       receipt('wamid.a', { attempt }),
@@ -90,7 +90,7 @@ describe('stored reports', () => {
     expect(await storeReceipts(repeats)).toBe(3);
   });
 
-  it('are due again later after each postponement, each time after longer', async () => {
+  it('are due later after each postponement', async () => {
     await storeReceipts([receipt('wamid.a')]);
     const waits: number[] = [];
     for (let tries = 0; tries < 8; tries++) {
@@ -107,7 +107,7 @@ describe('stored reports', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  it('of accounts’ own apps take turns in a part of the batch, so that no backlog of one delays the others', async () => {
+  it('of accounts’ own apps take turns in part of the batch, so that one backlog does not delay others', async () => {
     const [flooding, other] = [newId(), newId()];
     const many = (name: string, count: number) =>
       Array.from({ length: count }, (_, n) => receipt(`${name} ${n}`));
@@ -141,7 +141,7 @@ describe('reports', () => {
   }
 
   const numbers = new Map<string, number>();
-  /** Puts an attempt of a send into the table. */
+  /** Inserts an attempt of a send. */
   async function attempt(
     sendId: string,
     { outcome = 'accepted', messageId, startedAt }: Row = {},
@@ -156,14 +156,14 @@ describe('reports', () => {
     return { sendId, number };
   }
 
-  const isUnderWay = (sendId: string, number: number) =>
+  const isInProgress = (sendId: string, number: number) =>
     store.sql(
       `update sends set attempt_number = $2, claimed_at = now(), claimed_until = now(), sender_id = $3, from_number = '+15550783881',
          status = 'sending', phase = 'calling', channel = 'whatsapp' where id = $1`,
       [sendId, number, senderId],
     );
 
-  /** What a receipt would be decided on, or null. */
+  /** Returns what a receipt would be decided on, or null. */
   async function reported(which: Partial<WhichReport>) {
     const report = receipt(which.messageId ?? `wamid.unknown.${newId()}`, which);
     const { sends, unmatched } = await findReportedSends(store.database, [{ key: '', tries: 0, report }]);
@@ -177,10 +177,10 @@ describe('reports', () => {
     };
   }
 
-  describe('the send that a receipt reports on', () => {
-    it('is found by our attempt’s name while it is under way, before the message id is known', async () => {
+  describe('the send of a receipt', () => {
+    it('is found by our attempt’s name during the call, before the message id is known', async () => {
       const sendId = await buildSend(store.database, caller);
-      await isUnderWay(sendId, 2);
+      await isInProgress(sendId, 2);
       expect(await reported({ attempt: { sendId, number: 2 } })).toEqual({
         sendId,
         acceptedNumbers: [],
@@ -195,13 +195,13 @@ describe('reports', () => {
       });
     });
 
-    it('is found by the message id when the attempt’s name did not come back', async () => {
+    it('is found by the message id if the attempt’s name is missing', async () => {
       const sendId = await buildSend(store.database, caller);
       const { number } = await attempt(sendId, { messageId: `wamid.${sendId}` });
       expect(await reported({ messageId: `wamid.${sendId}` })).toMatchObject({ sendId, attempt: { number } });
     });
 
-    it('is found by the message id when the attempt’s name is not one of ours', async () => {
+    it('is found by the message id if the attempt’s name is not ours', async () => {
       const sendId = await buildSend(store.database, caller);
       await attempt(sendId, { messageId: `wamid.${sendId}` });
       const messageId = `wamid.${sendId}`;
@@ -212,29 +212,29 @@ describe('reports', () => {
         expect(await reported({ attempt: name, messageId })).toMatchObject({ sendId });
     });
 
-    it('is the attempt’s when attempt and message speak of different sends', async () => {
+    it('is the attempt’s if attempt and message belong to different sends', async () => {
       const [one, two] = [await buildSend(store.database, caller), await buildSend(store.database, caller)];
       const name = await attempt(one);
       await attempt(two, { messageId: `wamid.${two}` });
       expect(await reported({ attempt: name, messageId: `wamid.${two}` })).toMatchObject({ sendId: one });
     });
 
-    it('is none where it names one of another send’s: who may report on the one may not report on the other', async () => {
+    it('is not found by another send’s message, which the reporter may not report on', async () => {
       const [one, two] = [await buildSend(store.database, caller), await buildSend(store.database, caller)];
       const name = await attempt(one, { messageId: `wamid.${one}` });
       await attempt(two, { messageId: `wamid.${two}` });
       expect(await reported({ attempt: name, messageId: `wamid.${two}` })).toBeNull();
     });
 
-    it('is none by the name of an attempt that has another message', async () => {
+    it('is not found by the name of an attempt with another message', async () => {
       const sendId = await buildSend(store.database, caller);
       const name = await attempt(sendId, { messageId: `wamid.${sendId}` });
-      await isUnderWay(sendId, name.number);
+      await isInProgress(sendId, name.number);
       expect(await reported({ attempt: name })).toBeNull();
       expect(await reported({ attempt: name, messageId: `wamid.${sendId}` })).toMatchObject({ sendId });
     });
 
-    it('is that of the earliest attempt when a message id stands twice', async () => {
+    it('is that of the earliest attempt if two have the same message id', async () => {
       const sendId = await buildSend(store.database, caller);
       const messageId = `wamid.${sendId}`;
       await attempt(sendId, { messageId, startedAt: '2026-01-02T00:00:00Z' });
@@ -242,13 +242,13 @@ describe('reports', () => {
       expect(await reported({ messageId })).toMatchObject({ attempt: { number: first.number } });
     });
 
-    it('is nobody’s when neither is known', async () => {
+    it('is not found if neither is known', async () => {
       expect(await reported({})).toBeNull();
       expect(await reported({ attempt: { sendId: newId(), number: 1 } })).toBeNull();
     });
   });
 
-  it('come with the numbers of all attempts of their send that were accepted, and of no other', async () => {
+  it('contains the numbers of exactly the accepted attempts of the send', async () => {
     const sendId = await buildSend(store.database, caller);
     for (const outcome of ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config', 'accepted'])
       await attempt(sendId, { outcome });
@@ -257,7 +257,7 @@ describe('reports', () => {
   });
 });
 
-describe('a denial', () => {
+describe('applyDenial', () => {
   let caller: TestCaller;
   beforeEach(async () => {
     await store.sql('truncate provider_reports, denials');
@@ -280,7 +280,7 @@ describe('a denial', () => {
   };
   const denied = () => store.sql('select message_id, send_id, account_id, country from denials');
 
-  /** A send whose message has this id. @returns the send's id */
+  /** A send with a message with this id. @returns the send's id */
   async function sentMessage(messageId: string): Promise<string> {
     const sendId = await buildSend(store.database, caller);
     await store.sql(
@@ -291,7 +291,7 @@ describe('a denial', () => {
     return sendId;
   }
 
-  it('waits for a message that is not known yet, and is stored once with its send', async () => {
+  it('postpones a denial of an unknown message, and stores it once with its send', async () => {
     await keep('wamid.early');
     expect(await apply()).toEqual([null]);
     expect(await denied()).toEqual([]);
@@ -306,7 +306,7 @@ describe('a denial', () => {
     ]);
   });
 
-  it('is new to one of many callers that apply it at the same time', async () => {
+  it('returns `isNew` to one of many concurrent callers', async () => {
     await sentMessage('wamid.contested');
     await keep('wamid.contested');
     const all = await Promise.all(Array.from({ length: 8 }, apply));
@@ -314,7 +314,7 @@ describe('a denial', () => {
   });
 });
 
-describe('receipts of messages that were accepted', () => {
+describe('writeReceipts', () => {
   let caller: TestCaller;
   let sender: Sender;
   beforeAll(async () => {
@@ -323,7 +323,7 @@ describe('receipts of messages that were accepted', () => {
   });
   beforeEach(() => store.sql('truncate provider_reports, message_costs'));
 
-  /** A live send whose message was accepted five seconds after it was made. @returns its id */
+  /** A live send with a message accepted five seconds after its creation. @returns its id */
   async function accepted(by: TestCaller = caller, { id: senderId, number } = sender): Promise<string> {
     const id = await buildSend(store.database, by);
     await store.sql(
@@ -357,7 +357,7 @@ describe('receipts of messages that were accepted', () => {
   const left = async () => (await store.sql('select from provider_reports')).length;
   const costs = () => listMessageCosts(store.database, 1);
 
-  it('make one change of the send, with its price, and are gone', async () => {
+  it('makes one change of the send, with its price, and deletes the receipts', async () => {
     const id = await accepted();
     const pricing = PRICE;
     await storeReceipts([
@@ -390,7 +390,7 @@ describe('receipts of messages that were accepted', () => {
     ]);
   });
 
-  it('change nothing, and are gone, where they say nothing new', async () => {
+  it('deletes receipts that change nothing', async () => {
     const id = await accepted();
     const version = async () => (await store.sql('select version from sends where id = $1', [id]))[0];
     const before = await version();
@@ -399,7 +399,7 @@ describe('receipts of messages that were accepted', () => {
     expect([await version(), await left(), await costs()]).toEqual([before, 0, []]);
   });
 
-  it('count a price once, however often and by however many they are applied', async () => {
+  it('counts a price once for repeated and concurrent receipts', async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, () => accepted()));
     const databases = Array.from({ length: 4 }, () =>
       openDatabase(store.url, { connectionsMax: 2, byIndexOnly: true }),
@@ -419,7 +419,7 @@ describe('receipts of messages that were accepted', () => {
     expect(await costs()).toMatchObject([{ messages: 10, credits: 10 }]);
   });
 
-  it('are counted apart by country, category, type, whether it is charged, and who is', async () => {
+  it('counts by country, category, type, whether it is charged, and to which account', async () => {
     const prices = [
       PRICE,
       { ...PRICE, category: 'marketing' },
@@ -446,7 +446,7 @@ describe('receipts of messages that were accepted', () => {
     expect((await costs()).map(({ accountId }) => accountId)).toEqual([null, caller.accountId]);
   });
 
-  it('are counted on the day of their arrival, also where their receipts come later', async () => {
+  it('counts on the day of arrival, even for late receipts', async () => {
     const report = reportOf(await accepted(), 'delivered', 86_400, { pricing: PRICE });
     await storeReceipts([report]);
     await apply();
@@ -454,7 +454,7 @@ describe('receipts of messages that were accepted', () => {
     expect(await listMessageCosts(store.database, 3)).toMatchObject([{ day, messages: 1 }]);
   });
 
-  it('stay stored where their send has changed since it was read', async () => {
+  it('keeps receipts if the send has changed since it was read', async () => {
     const [changed, same] = [await accepted(), await accepted()];
     await storeReceipts([
       reportOf(changed, 'delivered'),
@@ -483,7 +483,7 @@ describe('receipts of messages that were accepted', () => {
     expect((await sendOf(changed)).send.status).toBe('delivered');
   });
 
-  it('of a failure fail the send and return its unit once, also when several callers apply them', async () => {
+  it('fails the send and refunds its unit once for concurrent callers', async () => {
     const by = await buildCaller(store.database, 'live', { freeQuota: 0, credits: 1 });
     const id = await accepted(by);
     const failure = { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' } as const;

@@ -28,7 +28,7 @@ const { claimSend, settleSend } = workerActions(store, () => sender);
 
 let recipients = 0;
 
-/** A send whose message the provider accepted. */
+/** A send with a message that the provider accepted. */
 async function sent(caller: TestCaller): Promise<string> {
   const recipient = `+5511986${String(recipients++).padStart(6, '0')}`;
   const id = await buildSend(store.database, caller, { code: CODE, recipient });
@@ -37,7 +37,7 @@ async function sent(caller: TestCaller): Promise<string> {
   return id;
 }
 
-/** A send whose message the provider accepted and then reported as failed. */
+/** A send with a message that the provider accepted and then reported as failed. */
 async function failed(caller: TestCaller): Promise<string> {
   const id = await sent(caller);
   await fail(id);
@@ -64,7 +64,7 @@ afterEach(async () => {
 });
 
 describe('the unit of a failed send', () => {
-  it('is reclaimed when the code is verified, once, and leaves the send failed', async () => {
+  it('is reclaimed once when the code is verified; the send stays failed', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 0 });
     const id = await failed(caller);
     expect(await balance(caller)).toEqual([1, 0]);
@@ -84,7 +84,7 @@ describe('the unit of a failed send', () => {
     expect(await create(caller)).toBe('insufficient_credits');
   });
 
-  it('stays returned after wrong codes', async () => {
+  it('stays refunded after wrong codes', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 0 });
     const id = await failed(caller);
     for (let guess = 0; guess < 5; guess++) await verify(caller, id, '999999');
@@ -92,7 +92,7 @@ describe('the unit of a failed send', () => {
     expect(await balance(caller)).toEqual([1, 0]);
   });
 
-  it('stays returned if WhatsApp refused every call: a caller may verify a code that it chose itself', async () => {
+  it('stays refunded if WhatsApp rejected every call, because a caller knows a code that it chose', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 0 });
     const id = await buildSend(store.database, caller, { code: CODE });
     await claimSend(id);
@@ -110,7 +110,7 @@ describe('the unit of a failed send', () => {
     expect(await balance(caller)).toEqual([0, 0]);
   });
 
-  it('is owed if the account has no unit left, so that a flood of false failures sends nothing for free', async () => {
+  it('is owed if the account has no units, so that false failures do not make sends free', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 3, credits: 0 });
     const first = await failedSends(caller, 3);
     const second = await failedSends(caller, 3);
@@ -129,7 +129,7 @@ describe('the unit of a failed send', () => {
     ]);
   });
 
-  it('is not returned if the code was verified before the send failed and a message may have arrived', async () => {
+  it('is not refunded if the code was verified before the failure and a message may have arrived', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 0 });
     const id = await buildSend(store.database, caller, { code: CODE });
     await claimSend(id);
@@ -140,7 +140,7 @@ describe('the unit of a failed send', () => {
     expect(await entriesOf(id)).toEqual([{ kind: 'reserved', bucket: 'free_quota', units: 1 }]);
   });
 
-  it('is returned if the code was verified before any message was sent', async () => {
+  it('is refunded if the code was verified before any message was sent', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 0 });
     const id = await buildSend(store.database, caller, { code: CODE });
     await verify(caller, id, CODE);
@@ -148,7 +148,7 @@ describe('the unit of a failed send', () => {
     expect(await balance(caller)).toEqual([1, 0]);
   });
 
-  it('is charged exactly once when codes are verified and sends fail at the same time in several processes', async () => {
+  it('is charged exactly once for concurrent verifications and failures', async () => {
     const callers = [
       await buildCaller(store.database, 'live', { freeQuota: 20, credits: 20 }),
       await buildCaller(store.database, 'live', { freeQuota: 20, credits: 20 }),
@@ -183,7 +183,7 @@ describe('the unit of a failed send', () => {
     expect(ends.filter((end) => end !== null && end.valid)).toHaveLength(sends.length);
     const charged = sends.filter(({ isFailed }) => isFailed).length;
     const sum = (all: number[][]): number => all.flat().reduce((total, units) => total + units, 0);
-    // Every code was verified, so every send holds its unit again, whether it failed before or after.
+    // Every code was verified, so every send holds its unit, whether it failed before or after.
     expect(sum(await Promise.all(callers.map(balance)))).toBe(sum(before) - charged);
   });
 

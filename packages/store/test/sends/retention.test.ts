@@ -36,7 +36,7 @@ beforeEach(async () => {
 const FAILED = `status = 'failed', phase = 'done', failure_reason = 'attempts_exhausted', failed_at = now()`;
 const READ = `status = 'read', phase = 'done', channel = 'sandbox', sent_at = now(), delivered_at = now(), read_at = now()`;
 
-/** A send that was created so many days ago and is over. */
+/** A finished send that was created this many days ago. */
 async function past(
   days: number,
   { caller = live, ...options }: { caller?: TestCaller; recipient?: string } = {},
@@ -48,7 +48,7 @@ async function past(
   );
 }
 
-/** Makes a send so many days older, and over unless `change` is empty. @returns its id, which tells its time */
+/** Makes a send this many days older, and finished unless `change` is empty. @returns its id, which contains its time */
 async function makeOlder(id: string, days: number, change: string): Promise<string> {
   const [send] = await store.sql<{ id: string }>(
     `update sends set id = overlay(first_id_at(created_at - make_interval(days => $2))::text placing right(id::text, 17) from 20)::uuid,
@@ -64,8 +64,8 @@ const sendsLeft = () =>
 const recipients = async () => (await sendsLeft()).map(({ recipient }) => recipient);
 const idsLeft = async () => (await sendsLeft()).map(({ id }) => id);
 
-describe('numbers', () => {
-  it('are masked once their sends are old, and limits, search and repeats go on as before', async () => {
+describe('retention of numbers', () => {
+  it('masks those of old sends; limits, search and repeats still work', async () => {
     await past(91, { recipient: NUMBER });
     await past(89, { recipient: NUMBER });
     expect(await retainAll(store.database)).toEqual({ numbersReplaced: 1, sendsDeleted: 0 });
@@ -76,7 +76,7 @@ describe('numbers', () => {
     expect((await listSends(store.database, live.accountId, filter, { limit: 10 })).sends).toHaveLength(2);
   });
 
-  it('that an hour’s limit counts are counted after they were erased', async () => {
+  it('keeps counting them in the hourly limit after an erasure', async () => {
     await limitApplication(store.database, TEST_ACTOR, live.applicationId, { perRecipientHour: 1 });
     const id = await buildSend(store.database, live, { recipient: NUMBER });
     await store.sql('update sends set recipient = $2 where id = $1', [id, maskRecipient(NUMBER)]);
@@ -84,7 +84,7 @@ describe('numbers', () => {
     expect(again).toMatchObject({ outcome: 'rate_limited', cause: 'recipient_rate' });
   });
 
-  it('that stay too long, and days that are not counted, are told with their overdue time', async () => {
+  it('reports overdue numbers and days that are not aggregated', async () => {
     const overdueDays = async (): Promise<number | null> => {
       const { seconds } = await readRetention(store.database);
       return seconds && Math.round(seconds / 86_400);
@@ -100,13 +100,13 @@ describe('numbers', () => {
     expect(await overdueDays()).toBeNull();
   });
 
-  it('stay for ever where that is set', async () => {
+  it('keeps them forever if that is set', async () => {
     await changeSetting(store.database, TEST_ACTOR, 'retainNumbersDays', null);
     await past(3_000, { recipient: NUMBER });
     expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
   });
 
-  it('are masked by their sends’ time of creation, wherever these are in the order of their ids', async () => {
+  it('masks them by the creation of their sends, for any order of ids', async () => {
     await past(1, { recipient: NUMBER });
     await buildSend(store.database, live, { recipient: NUMBER });
     await store.sql(
@@ -118,7 +118,7 @@ describe('numbers', () => {
     expect(await recipients()).toEqual([NUMBER, maskRecipient(NUMBER)]);
   });
 
-  it('are each masked once by several workers, which go on where another one was cut off', async () => {
+  it('masks each once with several workers, and after an interruption', async () => {
     const model = await past(91, { recipient: NUMBER });
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country, locale,
@@ -139,10 +139,10 @@ describe('numbers', () => {
   });
 });
 
-describe('sends', () => {
+describe('retention of sends', () => {
   const days = (value: number | null) => changeSetting(store.database, TEST_ACTOR, 'retainSendsDays', value);
 
-  it('of test mode go after thirty days, and live ones stay, unless a time is set for both', async () => {
+  it('deletes test sends after thirty days, and live ones only if a time is set', async () => {
     const sends = {
       test: await past(31, { caller: test }),
       youngTest: await past(29, { caller: test }),
@@ -156,7 +156,7 @@ describe('sends', () => {
     expect(await idsLeft()).toEqual([sends.youngLive, sends.youngTest]);
   });
 
-  it('go with all that belongs to them, and leave the money and what others count', async () => {
+  it('deletes them with all their data, but keeps the ledger and other counts', async () => {
     await days(30);
     const gone = await past(31, { recipient: NUMBER });
     const stays = await past(29, { recipient: NUMBER });
@@ -180,13 +180,13 @@ describe('sends', () => {
       expect(await store.sql(`select send_id from ${table}`)).toEqual([{ send_id: stays }]);
   });
 
-  it('that a unit may still come back for stay', async () => {
+  it('keeps sends that may still be refunded', async () => {
     await days(30);
     await makeOlder(await buildSend(store.database, live), 31, '');
     expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 0 });
   });
 
-  it('take a guess budget along that has recovered, and none that has not', async () => {
+  it('deletes only guess budgets that have recovered', async () => {
     await days(30);
     const id = await buildSend(store.database, live, { recipient: NUMBER });
     await guessCode(store.database, id, false);

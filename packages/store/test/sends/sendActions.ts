@@ -48,7 +48,7 @@ export const accepted = (messageId: string): Outcome => ({ kind: 'accepted', mes
 
 let recipients = 0;
 
-/** What the tests of sends read and change in a store. */
+/** The actions on sends that several tests share. */
 export function sendActions(store: Store) {
   const read = async (caller: TestCaller, id: string): Promise<Send> =>
     (await findSend(store.database, caller.accountId, id))!.send;
@@ -59,7 +59,7 @@ export function sendActions(store: Store) {
       'select number, sender_id, outcome, error_code, message_id from attempts where send_id = $1 order by number',
       [id],
     );
-  /** Puts an attempt that has ended into the table. @returns its name */
+  /** Inserts an ended attempt. @returns its name */
   async function insertAttempt(
     sendId: string,
     {
@@ -101,7 +101,7 @@ export function sendActions(store: Store) {
         : { result: 'failed now', change: failure('rejected_by_provider', now) },
     );
 
-  /** As if the send had been made that much earlier. */
+  /** Moves the send's creation into the past by this much. */
   const age = (id: string, seconds: number) =>
     store.sql(
       `update sends set created_at = created_at - make_interval(secs => $2), expires_at = expires_at - make_interval(secs => $2)
@@ -109,7 +109,7 @@ export function sendActions(store: Store) {
       [id, seconds],
     );
 
-  /** Makes a send that waits for a sender. @returns its id */
+  /** Creates a send that waits for a sender. @returns its id */
   async function waiting(caller: TestCaller, wishes: SendOptions = {}): Promise<string> {
     const id = await buildSend(store.database, caller, wishes);
     await changeSend(store.database, { id }, (send) => ({
@@ -119,7 +119,7 @@ export function sendActions(store: Store) {
     return id;
   }
 
-  /** Makes so many sends that wait for a sender, each for another recipient, one a millisecond. */
+  /** Creates this many sends that wait for a sender, to different recipients, a millisecond apart. */
   async function manyWaiting(
     { accountId, applicationId }: TestCaller,
     count: number,
@@ -141,7 +141,7 @@ export function sendActions(store: Store) {
 
   /** Takes the send of a job. */
   const take = (id: string) => openDeliveries(store.database, TERMS).take(id);
-  /** Takes what is due without a job. @returns the sends that were claimed, in the order of their permits */
+  /** Takes due sends without a job. @returns the claimed sends, in the order of their permits */
   async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
     const taken = await openDeliveries(database, TERMS).takeDue(limit, JOB_WAIT_MS);
     return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));

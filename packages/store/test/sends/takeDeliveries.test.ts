@@ -25,7 +25,7 @@ const store = useTestDatabase();
 const TERMS = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
 const JOB_WAIT_MS = 2_000;
 
-/** The sends that were claimed, in the order of their permits. */
+/** Returns the claimed sends, in the order of their permits. */
 async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
   const taken = await openDeliveries(database, TERMS).takeDue(limit, JOB_WAIT_MS);
   return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));
@@ -45,7 +45,7 @@ describe('sends that wait for a sender', () => {
   const isAwaiting = async (id: string) =>
     (await findSend(store.database, live.accountId, id))!.send.phase === 'waiting';
 
-  it('wait while every sender is blocked for their language, and the others are taken', async () => {
+  it('wait while every sender is blocked for their language; others are taken', async () => {
     const { id: senderId } = await buildSender(store.database);
     const [english, portuguese] = [await waiting({ locale: 'en' }), await waiting({ locale: 'pt-BR' })];
     await blockSender(store.database, { id: senderId }, { onlyFor: 'en' });
@@ -74,7 +74,7 @@ describe('sends that wait for a sender', () => {
     expect(taken!.claimedUntil!.getTime()).toBeGreaterThanOrEqual(
       taken!.claimedAt!.getTime() + TERMS.leaseMs,
     );
-    // Whoever finds it after a crash needs no waiting for its deadline.
+    // After a crash, a sweep takes it before its deadline.
     expect(taken!.dueAt).toEqual(taken!.claimedAt);
     expect(await countTaken()).toBe(0);
   });
@@ -95,7 +95,7 @@ describe('sends that wait for a sender', () => {
     expect(await countTaken()).toBe(1);
   });
 
-  it('of no country are taken by any sender', async () => {
+  it('without a country are taken by any sender', async () => {
     const id = await waiting();
     await store.sql('update sends set country = null where id = $1', [id]);
     const sender = await buildSender(store.database);
@@ -111,7 +111,7 @@ describe('sends that wait for a sender', () => {
     expect([await isAwaiting(newer), await isAwaiting(older)]).toEqual([false, true]);
   });
 
-  it('are not taken when too little is left of their code’s life', async () => {
+  it('are not taken if too little time is left', async () => {
     const id = await waiting();
     await age(id, 571);
     await buildSender(store.database);
@@ -120,7 +120,7 @@ describe('sends that wait for a sender', () => {
     expect(await countTaken()).toBe(1);
   });
 
-  it('are left to their end once their deadline has come', async () => {
+  it('are not taken after their deadline', async () => {
     const id = await waiting();
     await age(id, 600);
     await buildSender(store.database);
@@ -135,7 +135,7 @@ describe('sends that wait for a sender', () => {
     expect((await findSend(store.database, live.accountId, id))!.send.dueAt).not.toBeNull();
   });
 
-  it('are taken once by several sweeps at once', async () => {
+  it('are taken once by concurrent sweeps', async () => {
     for (let n = 0; n < 40; n++) await waiting();
     await buildSender(store.database);
     const taken = await Promise.all(Array.from({ length: 6 }, () => countTaken(15)));
@@ -143,7 +143,7 @@ describe('sends that wait for a sender', () => {
     expect(taken.reduce((sum, count) => sum + count, rest)).toBe(40);
   });
 
-  it('are taken as far as there are permits, however many callers take at once, newest first', async () => {
+  it('are taken exactly as permits allow by concurrent callers, newest first', async () => {
     const ids = [];
     for (let n = 0; n < 30; n++) ids.push(await waiting({ recipient: `+55119876543${10 + n}` }));
     await buildSender(store.database, { throughput: 10 });
@@ -151,14 +151,14 @@ describe('sends that wait for a sender', () => {
     const taken = (await Promise.all(Array.from({ length: 6 }, () => countTaken()))).reduce(
       (sum, n) => sum + n,
     );
-    // One at once and four more, one every ninth of a second, and one more for each ninth that passed meanwhile.
+    // One immediately and four more, one every ninth of a second, and one more for each ninth that passed meanwhile.
     expect(taken).toBeGreaterThanOrEqual(5);
     expect(taken).toBeLessThanOrEqual(6 + Math.ceil((performance.now() - begun) / (1_000 / 9)));
     const left = await store.sql<{ id: string }>('select id from sends where is_waiting');
     expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, -taken).toSorted());
   });
 
-  it('are taken for permits that others leave', async () => {
+  it('are taken for permits that other calls leave', async () => {
     for (let n = 0; n < 5; n++) await waiting();
     await buildSender(store.database, { throughput: 10 });
     await store.sql(
@@ -177,7 +177,7 @@ describe('turns', () => {
     );
 
   let recipients = 0;
-  /** Makes so many sends that wait for a sender, each for another recipient, one a millisecond. */
+  /** Creates this many sends that wait for a sender, to different recipients, a millisecond apart. */
   async function waiting(
     { accountId, applicationId }: TestCaller,
     count: number,
@@ -197,7 +197,7 @@ describe('turns', () => {
     );
   }
 
-  /** Takes so many. @returns their accounts' positions in `callers`, in the order of their turns */
+  /** Takes this many. @returns their accounts' positions in `callers`, in the order of their turns */
   async function takeTurns(callers: readonly TestCaller[], limit: number): Promise<number[]> {
     const taken = await takeDue(limit);
     return taken.map((send) => callers.findIndex(({ accountId }) => accountId === send.accountId));
@@ -205,8 +205,8 @@ describe('turns', () => {
   const count = (turns: readonly number[], caller: number): number =>
     turns.filter((turn) => turn === caller).length;
 
-  describe('accounts whose sends wait', () => {
-    it('take turns: the account that was served least recently is first', async () => {
+  describe('accounts with waiting sends', () => {
+    it('take turns: the account served least recently is first', async () => {
       const callers = await accounts(3);
       await buildSender(store.database, { throughput: 1000 });
       for (const first of [2, 0, 1]) {
@@ -219,7 +219,7 @@ describe('turns', () => {
       expect(turns).toEqual([2, 0, 1, 2, 0, 1]);
     });
 
-    it('wait for no more than a round behind 5,000 sends of another, and none of these is read before its turn', async () => {
+    it('wait for at most one turn behind 5,000 sends of another account, which are not read', async () => {
       const callers = await accounts(2);
       await waiting(callers[0]!, 5_000);
       await buildSender(store.database, { throughput: 1000 });
@@ -228,7 +228,7 @@ describe('turns', () => {
       expect((await takeTurns(callers, 50)).slice(0, 2)).toContain(1);
     });
 
-    it('each have their first turn before any has a second', async () => {
+    it('each get a first turn before any gets a second', async () => {
       const callers = await accounts(20);
       await waiting(callers[0]!, 200);
       for (const caller of callers.slice(1)) await waiting(caller, 2);
@@ -237,20 +237,20 @@ describe('turns', () => {
       expect(first.toSorted((a, b) => a - b)).toEqual(callers.map((_, n) => n));
     });
 
-    it('share permits alike when several callers take at once, each permit once', async () => {
+    it('share permits equally with concurrent callers, each permit once', async () => {
       const callers = await accounts(4);
       for (const caller of callers) await waiting(caller, 50);
       await buildSender(store.database, { throughput: 80 });
       const batches = await Promise.all(Array.from({ length: 8 }, () => takeTurns(callers, 5)));
       let turns = batches.flat();
       for (let more = [0]; more.length > 0; turns = [...turns, ...more]) more = await takeTurns(callers, 5);
-      // As many as the sender has permits within half a second, and a little more of the time that passed meanwhile.
+      // As many as the sender has permits within half a second, plus the time that passed meanwhile.
       expect(turns.length).toBeGreaterThanOrEqual(43);
       const shares = callers.map((_, n) => count(turns, n));
       expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
     });
 
-    it('are given every send once by four processes that take at once', async () => {
+    it('get every send claimed once by four concurrent processes', async () => {
       const callers = await accounts(5);
       for (const caller of callers) await waiting(caller, 60);
       await buildSender(store.database, { throughput: 1000 });
@@ -266,7 +266,7 @@ describe('turns', () => {
       expect([taken.length, new Set(taken).size]).toEqual([300, 300]);
     });
 
-    it('are charged no turn for a permit that they did not get', async () => {
+    it('lose no turn for a permit that they did not get', async () => {
       const callers = await accounts(2);
       for (const caller of callers) await waiting(caller, 30);
       await buildSender(store.database, { throughput: 10 });
@@ -277,7 +277,7 @@ describe('turns', () => {
       expect(Math.abs(count(all, 0) - count(all, 1))).toBeLessThanOrEqual(1);
     });
 
-    it('have no turn for sends that no sender may serve, and these hold up neither them nor others', async () => {
+    it('get no turn for sends without an allowed sender, which do not block other sends', async () => {
       const callers = await accounts(3);
       await waiting(callers[0]!, 300, 'US');
       await waiting(callers[0]!, 4, 'BR');
@@ -302,7 +302,7 @@ describe('turns', () => {
       return creation.send;
     };
 
-    it('waits for its account’s turn while others wait, and overtakes none of them', async () => {
+    it('waits for its account’s turn while others wait', async () => {
       const callers = await accounts(2);
       await buildSender(store.database);
       await waiting(callers[0]!, 200);
@@ -313,7 +313,7 @@ describe('turns', () => {
       expect((await takeTurns(callers, 100)).slice(0, 2)).toContain(1);
     });
 
-    it('goes out at once while nobody waits, and when there is no sender is left to find that out', async () => {
+    it('is sent immediately while no send waits, and is still taken if there is no sender', async () => {
       const [caller] = await accounts(1);
       expect(await create(caller!)).toMatchObject({ phase: 'ready' });
       await buildSender(store.database);
@@ -354,7 +354,7 @@ describe('the send of a job', () => {
       id,
     ]);
 
-  it('is claimed with a permit, and not again', async () => {
+  it('is claimed once with a permit', async () => {
     const id = await buildSend(store.database, caller);
     const taken = await take(id);
     expect(taken).toMatchObject({ outcome: 'claimed', waitMs: 0, send: { id, senderId: sender.id } });
@@ -363,23 +363,23 @@ describe('the send of a job', () => {
     expect(await attemptsOf(id)).toEqual([]);
   });
 
-  it('is claimed by one of many jobs at once', async () => {
+  it('is claimed by one of many concurrent jobs', async () => {
     const id = await buildSend(store.database, caller);
     const workers = Array.from({ length: 10 }, () => openDeliveries(store.database, TERMS));
     const taken = await Promise.all(workers.map((worker) => worker.take(id)));
     expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
   });
 
-  it('is claimed once by calls that share a batch, and takes one permit', async () => {
+  it('is claimed once by calls in the same batch, with one permit', async () => {
     const [first, second] = await many(2);
     const deliveries = openDeliveries(store.database, TERMS);
-    // The first call is a batch of its own; the others share the next one.
+    // The first call is a separate batch; the others share the next one.
     const taken = await Promise.all([first!, second!, second!, second!].map((id) => deliveries.take(id)));
     expect(taken.map((one) => one?.send.id)).toEqual([first, second, undefined, undefined]);
     expect(taken[1]!.send.attempts).toBe(1);
   });
 
-  it('takes a permit of its own, a quarter of a second ahead at most, and waits where there is none', async () => {
+  it('gets a permit at most a quarter of a second ahead, and waits without one', async () => {
     await store.sql('update senders set throughput = 10');
     const deliveries = openDeliveries(store.database, TERMS);
     const taken = await Promise.all((await many(12)).map((id) => deliveries.take(id)));
@@ -392,7 +392,7 @@ describe('the send of a job', () => {
     expect(taken.filter((one) => one?.outcome === 'waits')).toHaveLength(12 - waits.length);
   });
 
-  it('whose worker died is taken again when its lease has ended, and that attempt is unknown', async () => {
+  it('is claimed again after the lease of a dead worker, and the old attempt becomes unknown', async () => {
     const id = await buildSend(store.database, caller);
     const first = (await take(id))!.send;
     await set(id, 'claimed_until = now()');
@@ -410,7 +410,7 @@ describe('the send of a job', () => {
     ]);
   });
 
-  it('whose worker died waits without a permit, and that attempt is unknown too', async () => {
+  it('waits without a permit after the lease of a dead worker, and the old attempt becomes unknown', async () => {
     const id = await buildSend(store.database, caller);
     await take(id);
     await set(id, 'claimed_until = now()');
@@ -452,14 +452,14 @@ describe('the send of a job', () => {
       'has failed',
       `status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'rejected_by_provider', encrypted_code = null, due_at = null`,
     ],
-  ])('is left alone where it %s, and takes no permit', async (_, change) => {
+  ])('is not claimed if it %s, and takes no permit', async (_, change) => {
     const id = await buildSend(store.database, caller);
     await set(id, change);
     expect(await take(id)).toBeUndefined();
     expect(await permitsTaken()).toBe(false);
   });
 
-  it('that somebody else is changing holds up no other', async () => {
+  it('does not block others if its row is locked', async () => {
     const [held, free] = await many(2);
     const holder = await store.connect();
     await holder.query('begin');
@@ -472,7 +472,7 @@ describe('the send of a job', () => {
     await holder.end();
   });
 
-  it('is left to the job at first, then taken without it, longest due first', async () => {
+  it('is left to its job at first, and then taken without it, longest due first', async () => {
     const [one, two, three] = await many(3);
     expect(await takeDue()).toEqual([]);
     await age(one!, 3);
@@ -487,7 +487,7 @@ describe('the send of a job', () => {
     expect(taken).toMatchObject([{ outcome: 'claimed', send: { id: three } }]);
   });
 
-  it('is told as over where it is due and cannot go out, and so is a test send', async () => {
+  it('is returned as over if it is due and cannot be sent, like a test send', async () => {
     const [expired, used] = await many(2);
     const test = await buildSend(store.database, await buildCaller(store.database, 'test'));
     for (const id of [expired!, used!, test]) await age(id, 3);
@@ -499,7 +499,7 @@ describe('the send of a job', () => {
     );
   });
 
-  it('is claimed exactly where the rule would claim it, and as the rule would', async () => {
+  it('is claimed exactly like in the model', async () => {
     const anySend = fc.record({
       created: fc.integer({ min: -620, max: -1 }),
       due: fc.integer({ min: -30, max: 30 }),
@@ -552,7 +552,7 @@ interface AnySend {
   verification: string;
 }
 
-/** Seconds are relative to now. Codes live for ten minutes; nothing is within a second of a boundary. */
+/** Seconds are relative to now. Codes are valid for ten minutes; nothing is within a second of a boundary. */
 function columnsOf(
   { created, due, attempts, claimed, status, verification }: AnySend,
   { id, number }: Sender,

@@ -51,7 +51,7 @@ async function sent(): Promise<string> {
   return id;
 }
 
-/** Runs `work` with four databases, as four processes have them. */
+/** Runs `work` with four databases, like four processes. */
 async function inProcesses<R>(work: (processes: Database[]) => Promise<R>): Promise<R> {
   const processes = Array.from({ length: 4 }, () => openDatabase(store.url, { connectionsMax: 3 }));
   try {
@@ -61,7 +61,7 @@ async function inProcesses<R>(work: (processes: Database[]) => Promise<R>): Prom
   }
 }
 
-describe('what a guess writes', () => {
+describe('verifySend', () => {
   const after = async (id: string, guesses: string[]): Promise<[before: Send, after: Send]> => {
     const before = await read(live, id);
     for (const guess of guesses) await verify(live, id, guess);
@@ -69,7 +69,7 @@ describe('what a guess writes', () => {
   };
   const FIVE_WRONG = Array.from({ length: 5 }, () => WRONG);
 
-  it('of a wrong one: the count and the time', async () => {
+  it('counts a wrong guess, with its time', async () => {
     const id = await waiting(live, { code: CODE });
     const [before, wrong] = await after(id, [WRONG, WRONG]);
     expect(wrong).toEqual({ ...before, wrongGuesses: 2 });
@@ -80,7 +80,7 @@ describe('what a guess writes', () => {
     expect(row!.times).toHaveLength(2);
   });
 
-  it('of a right one at a send that waits for a sender: the send is due now', async () => {
+  it('makes a waiting send due after a right guess', async () => {
     const [before, right] = await after(await waiting(live, { code: CODE }), [WRONG, CODE]);
     const { verifiedAt } = right;
     expect(verifiedAt).toBeInstanceOf(Date);
@@ -88,7 +88,7 @@ describe('what a guess writes', () => {
     expect(right).toEqual({ ...before, wrongGuesses: 1, ...end });
   });
 
-  it('of a right one at a sent message: the encrypted code is erased', async () => {
+  it('erases the encrypted code of a sent message after a right guess', async () => {
     const [before, right] = await after(await sent(), [CODE]);
     expect(before.encryptedCode).not.toBeNull();
     const { verifiedAt } = right;
@@ -101,7 +101,7 @@ describe('what a guess writes', () => {
     });
   });
 
-  it('of the fifth wrong one during a call: the send is locked, and the call continues', async () => {
+  it('locks the send at the fifth wrong guess during a call, which continues', async () => {
     const [before, locked] = await after(await claimed(), FIVE_WRONG);
     const { lockedAt } = locked;
     expect(lockedAt).toBeInstanceOf(Date);
@@ -109,7 +109,7 @@ describe('what a guess writes', () => {
   });
 });
 
-describe('parallel guesses', () => {
+describe('concurrent guesses', () => {
   it('at one send: one of 200 right ones is valid, and the send is written once', async () => {
     const id = await send(live);
     const before = await version(id);
@@ -125,7 +125,7 @@ describe('parallel guesses', () => {
     expect(await version(id)).toBe(before + 1);
   });
 
-  it('at many sends, of several processes: each counted guess has its own count, and one at most is valid', async () => {
+  it('at many sends from several processes: each is counted exactly, and at most one is valid', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, () => send(live)));
     const answers = await inProcesses((processes) =>
       Promise.all(
@@ -215,7 +215,7 @@ describe.each<[string, (caller: TestCaller) => Promise<unknown>, GuessOutcome]>(
   });
 });
 
-it('a code is valid until its deadline, and not in the millisecond of it', async () => {
+it('a code is valid until exactly its deadline', async () => {
   await until('guesses before and after deadlines', async () => {
     const ids = (await Promise.all(Array.from({ length: 100 }, () => send(live)))).toSorted();
     // A deadline in each millisecond around the guesses.
@@ -224,7 +224,7 @@ it('a code is valid until its deadline, and not in the millisecond of it', async
        from unnest($1::uuid[]) with ordinality u (id, n) where s.id = u.id`,
       [ids],
     );
-    // The database refuses a code that is verified at its deadline.
+    // The database rejects a code that is verified at its deadline.
     const states = await Promise.all(ids.map(async (id) => (await verify(live, id, CODE)).verification));
     return states.includes('expired') && states.includes('verified');
   });
@@ -237,7 +237,7 @@ it('a guess at another account’s send, or at none, finds nothing and is not co
   expect(await read(live, id)).toMatchObject({ verification: 'pending', wrongGuesses: 0 });
 });
 
-it('a guess at a code whose pepper is missing in the keyring is an error and is not counted', async () => {
+it('a guess at a code without its pepper in the keyring throws and is not counted', async () => {
   const id = await send(live);
   const next = randomBytes(32);
   const both: Keyring = { current: 2, keys: new Map([[2, next], ...TEST_PEPPER.keys]) };
@@ -252,7 +252,7 @@ it('a guess at a code whose pepper is missing in the keyring is an error and is 
   expect(judgementOf(await guess(both, CODE))).toEqual(VALID);
 });
 
-it('a guess whose write is rejected fails, and the other guesses of its batch are written', async () => {
+it('a guess with a rejected write fails, and the other guesses of its batch are written', async () => {
   const [id, other] = [await send(live), await send(live)];
   await store.sql(
     `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'of a test'; end $$`,

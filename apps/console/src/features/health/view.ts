@@ -2,7 +2,7 @@ import {
   describeFinding,
   HEALTH_CHECKS,
   subjectOf,
-  sumOf,
+  sumMatching,
   WEBHOOK_RESULTS,
   type Finding,
   type HealthCheck,
@@ -64,8 +64,8 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
       })) ?? null,
     /** Of the last five minutes, like `provider` and `webhooks`. */
     ended: traffic && {
-      delivered: sumOf(traffic.fiveMinutes, ({ event }) => event === 'delivered'),
-      failed: sumOf(traffic.fiveMinutes, ({ event }) => event === 'failed'),
+      delivered: sumMatching(traffic.fiveMinutes, ({ event }) => event === 'delivered'),
+      failed: sumMatching(traffic.fiveMinutes, ({ event }) => event === 'failed'),
     },
     webhooks: traffic && webhooksOf(traffic),
   };
@@ -107,7 +107,7 @@ function sinceOf(finding: Finding, incidents: readonly Incident[], now: Date): s
 
 function webhooksOf({ fiveMinutes }: RecentTraffic): Record<WebhookResult, number> {
   const counted = (result: WebhookResult): number =>
-    sumOf(fiveMinutes, ({ event, reason }) => event === 'webhook' && reason === result);
+    sumMatching(fiveMinutes, ({ event, reason }) => event === 'webhook' && reason === result);
   return Object.fromEntries(WEBHOOK_RESULTS.map((result) => [result, counted(result)])) as Record<
     WebhookResult,
     number

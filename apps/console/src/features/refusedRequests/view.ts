@@ -1,4 +1,4 @@
-import { defenceOf } from '@onecode/domain';
+import { findDefence } from '@onecode/domain';
 import type { ListedRefusedRequest, RefusalReason } from '@onecode/store/reports';
 import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
@@ -8,7 +8,7 @@ export type RefusalReasonView = Json<ReturnType<typeof refusalReasonView>>;
 
 export const refusalReasonView = (reason: RefusalReason) => ({
   ...reason,
-  defence: defenceOf(reason.detail),
+  defence: findDefence(reason.detail),
 });
 
 /** A refused request: nothing of it is what the client sent. */
@@ -33,7 +33,7 @@ export const refusedRequestView = ({
 }: ListedRefusedRequest) => ({
   ...request,
   /** What of the account's protection refused it; null for other refusals. */
-  defence: defenceOf(request.detail),
+  defence: findDefence(request.detail),
   at: refusedAt,
   route: route.replaceAll(/:(\w+)/g, '{$1}'),
   application: { id: applicationId, name: applicationName },

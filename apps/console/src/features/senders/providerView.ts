@@ -1,4 +1,4 @@
-import { CODE_CATEGORY, maySend, messagingLimitOf, preflight, templateLanguages } from '@onecode/domain';
+import { CODE_CATEGORY, maySend, parseMessagingLimit, preflight, templateLanguages } from '@onecode/domain';
 import type { Sender, SenderKnowledge } from '@onecode/store/senders';
 
 /** What Meta said of a sender. */
@@ -35,7 +35,7 @@ export function providerView(
 
 /** How many more it may write to, by the messaging limit; null while unknown or unlimited. */
 function recipientsLeft({ number, recipients24h }: SenderKnowledge): number | null {
-  const most = messagingLimitOf(number.messagingLimit?.value);
+  const most = parseMessagingLimit(number.messagingLimit?.value);
   if (recipients24h === null || most === null || most === Infinity) return null;
   return Math.max(0, most - recipients24h);
 }

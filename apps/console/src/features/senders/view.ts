@@ -5,7 +5,7 @@ import {
   SENDER_TEMPLATE_INITIAL,
   SENDER_THROUGHPUT,
   senderState,
-  standingBlock,
+  activeBlock,
   type Block,
 } from '@onecode/domain';
 import type { SenderPolicy } from '@onecode/store/accounts';
@@ -69,7 +69,7 @@ export function senderView(
     ...sender,
     state: senderState(blocks, now),
     isNew: isNew(blocks),
-    isBlockedByProvider: standingBlock(blocks, now)?.cause === 'provider',
+    isBlockedByProvider: activeBlock(blocks, now)?.cause === 'provider',
     blocks: blocks.map(({ onlyFor, source, errorCode, reason, isConfiguration, failures, since, until }) => ({
       onlyFor,
       source,

@@ -1,5 +1,5 @@
 import type { SendDetails, TimelineEvent as StoredEvent } from '@onecode/store/reports';
-import { timelineOf } from '@onecode/store/reports';
+import { buildTimeline } from '@onecode/store/reports';
 import type { Json } from '../../http/json.js';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 
@@ -15,7 +15,7 @@ type ExplainedEvent = Explained<StoredEvent>;
 
 /** Returns the history of a send, oldest event first. */
 export function timelineViews(send: SendDetails): ExplainedEvent[] {
-  return timelineOf(send).map((event): ExplainedEvent => {
+  return buildTimeline(send).map((event): ExplainedEvent => {
     switch (event.kind) {
       case 'attempt': {
         const { outcome, errorCode } = event;

@@ -3,7 +3,7 @@ import { exampleNumber, maskRecipient, parseRecipient, pastedNumber, TEST_CODE }
 import {
   logTriedSend,
   hasTriedSend,
-  keyOfVisit,
+  createVisitKey,
   newTryoutIdempotencyKey,
   readLiveCountries,
   takeTryout,
@@ -146,7 +146,7 @@ async function triedSend(call: Call): Promise<{ application: ApplicationSummary;
 
 async function keyFor({ context, actor, person }: Call, { id }: ApplicationSummary): Promise<string> {
   const visit = { userId: person.id, applicationId: id };
-  return orNotFound(await keyOfVisit(context.database, actor, context.config.SECRET_KEY, visit));
+  return orNotFound(await createVisitKey(context.database, actor, context.config.SECRET_KEY, visit));
 }
 
 /** The state of a send in an answer of the API; null where the answer has none. */
