@@ -1,46 +1,12 @@
-import {
-  decideCreations,
-  type CreatedDecision,
-  type CreationDecision,
-  type Locale,
-  type Send,
-} from '@onecode/domain';
+import { decideCreations, type CreatedDecision, type CreationDecision, type Send } from '@onecode/domain';
 import pLimit from 'p-limit';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX, wasRolledBack } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
 import { readSqlState } from '../client/errors.js';
+import type { NewSend } from './newSend.js';
 import { readCreations } from './readCreations.js';
 import { findSend } from './readSend.js';
 import { writeCreations } from './writeCreations.js';
-
-/** What a creation stores. The caller makes the id, because the code's hash and the encrypted code are bound to it. */
-export interface NewSend {
-  id: string;
-  /** The key of the request, which is checked again. */
-  keyId: string;
-  accountId: string;
-  applicationId: string;
-  /** The key's bytes (1 to 255) with the `bodyHashes` of the body's exact bytes, or null without a key. */
-  idempotency: { key: Uint8Array; bodyHashes: readonly Uint8Array[] } | null;
-  /** E.164, as the request gave it: what is messaged and shown. */
-  recipient: string;
-  /** By which limits and budgets count. */
-  recipientKey: string;
-  country: string | null;
-  /** Whether somebody earns by messages to this range. */
-  isPremiumRate: boolean;
-  /** Null: the account's language. */
-  locale: Locale | null;
-  codeHash: Uint8Array;
-  /** Null in test mode. */
-  encryptedCode: Uint8Array | null;
-  /** Points that a wrong guess at the code takes from the recipient's guess budget. */
-  guessCost: number;
-  /** A UUID, which log lines about the send carry. */
-  requestId: string;
-  /** The trace that the creation belongs to, as W3C's `traceparent`. */
-  traceparent: string | null;
-}
 
 /** How a creation ended. `now` is the database's clock. */
 export type Creation =

@@ -1,5 +1,6 @@
 export { changeSend, changeSendSnapshot } from './changeSend.js';
-export { AccountBusy, createSend, type Creation, type NewSend } from './createSend.js';
+export { AccountBusy, createSend, type Creation } from './createSend.js';
+export type { NewSend } from './newSend.js';
 export { applyDenial } from './denials.js';
 export { eraseExpiredCodes } from './eraseCodes.js';
 export {

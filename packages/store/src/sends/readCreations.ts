@@ -4,7 +4,7 @@ import type { Connection } from '../client/database.js';
 import { bytesText } from '../client/sql.js';
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { Prisma } from '../generated/prisma/client.js';
-import type { NewSend } from './createSend.js';
+import type { NewSend } from './newSend.js';
 
 /** Milliseconds since 1970. */
 const ms = (time: string): Prisma.Sql => Prisma.raw(`round(date_part('epoch', ${time}) * 1000)`);

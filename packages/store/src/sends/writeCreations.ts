@@ -1,6 +1,6 @@
 import type { AccountCreations, CreatedDecision, CreationDecision, CreationState } from '@onecode/domain';
 import { bytesText, prismaSql } from '../client/sql.js';
-import type { NewSend } from './createSend.js';
+import type { NewSend } from './newSend.js';
 
 /** Creations of a batch, all decided on what was read at `now`. The lists have the order of the requests. */
 export interface DecidedCreations {
