@@ -49,7 +49,7 @@ export function startLoops(
   };
   const start = (loop: string, run: () => Promise<void>, pauseMs: number, work?: keyof DueWork): Loop =>
     startLoop(whenDue(run, work), pauseMs, repeatedFaults(log, 'error', 'loop run failed', { loop }));
-  /** Starts a loop whose heartbeat the health page watches. */
+  /** Starts a loop with a heartbeat, which the health page watches. */
   const startWatched = (
     loop: LoopName,
     run: () => Promise<void>,

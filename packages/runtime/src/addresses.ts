@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Parsers of addresses. They throw an Error whose message completes the sentence "NAME …". The message repeats no part of the address, which
+ * Parsers of addresses. They throw an Error with a message that completes the sentence "NAME …". The message repeats no part of the address, which
  * may contain a password.
  */
 

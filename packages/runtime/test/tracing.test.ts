@@ -78,7 +78,7 @@ it('does nothing, and loads no SDK, without an endpoint', async () => {
 });
 
 it.each([
-  ['is away', closedPort],
+  ['is unavailable', closedPort],
   ['never answers', () => startTcpServer()],
 ])('stops gracefully while the collector %s', async (_what, portOf) => {
   const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await portOf()}` });

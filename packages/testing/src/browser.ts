@@ -14,7 +14,7 @@ function findBrowser(): string | undefined {
   return [process.env['CHROMIUM_PATH'] ?? '', ...candidates].find((path) => path !== '' && existsSync(path));
 }
 
-/** `describe`, whose tests are skipped on a machine without a browser. */
+/** `describe`, or `describe.skip` on a machine without a browser. */
 export const describeInBrowser = describeIf(browserPath !== undefined);
 
 /** A browser, reduced to the opening of windows. */
