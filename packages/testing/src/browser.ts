@@ -26,8 +26,8 @@ export function useBrowser(): Windows {
 }
 
 /**
- * Opens a browser that makes no requests of its own: a connection to the shared browser at `BROWSER_ENDPOINT`, or else this machine's Chromium,
- * started for the caller. The caller closes it.
+ * Opens a browser that makes no requests of its own: a connection to the shared browser at `BROWSER_ENDPOINT`, or else this machine's
+ * Chromium, started for the caller. The caller closes it.
  */
 export async function launchBrowser(): Promise<Browser> {
   // Loaded on demand: most test files open no browser, and this import takes longer than all their others.

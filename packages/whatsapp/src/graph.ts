@@ -16,7 +16,9 @@ export interface ReadSender extends CloudApiSender {
 }
 
 export interface GraphReader {
-  /** Reads Meta's data about a sender. Never throws: a part that cannot be read has the reason instead. The result never contains the token. */
+  /**
+   * Reads Meta's data about a sender. Never throws: a part that cannot be read has the reason instead. The result never contains the token.
+   */
   readSender(sender: ReadSender): Promise<SenderReading>;
 }
 
