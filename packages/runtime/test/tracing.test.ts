@@ -107,7 +107,7 @@ it('logs once that the collector refuses spans, and once that it accepts them ag
   );
   await until('three refusals', () => refused >= 3);
   isRefusing = false;
-  await demo.untilOutput('again');
+  await demo.untilOutput('recovered');
   demo.kill('SIGKILL');
   const lines = linesOf((await demo.ended).stdout);
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
