@@ -294,7 +294,7 @@ describe('what the processes tell', () => {
     expect((await stack.request('POST', `/v1/send/${id}/verify`, { key, body: { code } })).status).toBe(500);
     const [message] = await stack.simulator.messages(to);
     await stack.simulator.postReceipt({ messageId: message!.id, status: 'delivered' });
-    for (const where of ['"process":"api"', 'could not be applied yet', '"queue":"deliver"'])
+    for (const where of ['"process":"api"', 'provider report postponed', '"queue":"deliver"'])
       await until(`a refusal in a line with ${where}`, () =>
         stack
           .output()

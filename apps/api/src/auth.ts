@@ -32,7 +32,7 @@ export function authenticator(database: Database, keyUsage: KeyUsageTracker): Au
   };
 }
 
-/** Returns the problem for a key that is revoked (the same as for an unknown key), or whose account is suspended. */
+/** Returns the problem for a revoked key (the same as for an unknown key), or for a key of a suspended account. */
 export function invalidKey(cause: 'revoked' | 'suspended'): Problem {
   return new Problem(
     'invalid_api_key',

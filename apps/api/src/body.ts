@@ -35,8 +35,8 @@ function readChunks(
 const BYTES_MAX = 65_536;
 
 /**
- * Reads the body of an operation of the contract. Media type and content coding are ignored, so a compressed body is not JSON. A body that is
- * too large is refused by its `Content-Length` without reading it, or else when it exceeds the limit.
+ * Reads the body of an operation of the contract. Media type and content coding are ignored, so a compressed body is not JSON. A body that
+ * is too large is refused by its `Content-Length` without reading it, or else when it exceeds the limit.
  *
  * @throws Problem `invalid_json`, ClientGone
  */

@@ -99,8 +99,8 @@ function readMembers(
       'The body must be an object with the documented members only, each of the documented type.',
     );
   const members = value as Record<string, string>;
-  // JSON.parse keeps the last of repeated members. The object is flat and all its values are strings, so each dropped member leaves at least
-  // one more string in the text.
+  // JSON.parse keeps the last of repeated members. The object is flat and all its values are strings, so each dropped member leaves at
+  // least one more string in the text.
   const strings = text.match(/"(?:[^"\\]|\\.)*"?/g) ?? [];
   if (strings.length !== 2 * Object.keys(members).length)
     throw unreadable('A member is given more than once.');

@@ -94,10 +94,10 @@ export function withCommonHeaders(baseUrl: string): RequestHandler {
 }
 
 /**
- * Returns the target of a request in a form that Express can route, so that errors are answered with problem+json. An absolute URL becomes its
- * path (RFC 9112, 3.2.2). If the percent-encoding is malformed, percent signs are taken literally, so that such an id is merely unknown. A
- * number sign is also taken literally: a target has no fragment, and Express would cut it off and serve the rest. A target without a path
- * becomes `*`, which matches no route.
+ * Returns the target of a request in a form that Express can route, so that errors are answered with problem+json. An absolute URL becomes
+ * its path (RFC 9112, 3.2.2). If the percent-encoding is malformed, percent signs are taken literally, so that such an id is merely
+ * unknown. A number sign is also taken literally: a target has no fragment, and Express would cut it off and serve the rest. A target
+ * without a path becomes `*`, which matches no route.
  */
 export function readableTarget(target: string): string {
   const path = (target.startsWith('/') ? target : pathOfAddress(target)).replaceAll('#', '%23');
@@ -123,8 +123,8 @@ const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type', 'x-h
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?$/i;
 
 /**
- * Refuses ambiguous requests: a missing or malformed host, a repeated header of `SINGLE`, a transfer coding other than chunked, or a version
- * other than HTTP/1, which Node's parser would read as HTTP/1.
+ * Refuses ambiguous requests: a missing or malformed host, a repeated header of `SINGLE`, a transfer coding other than chunked, or a
+ * version other than HTTP/1, which Node's parser would read as HTTP/1.
  */
 export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
   if (request.httpVersionMajor !== 1)

@@ -21,7 +21,9 @@ const PARSER_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** Creates an HTTP server that disconnects slow clients and answers malformed HTTP with problem+json, once for each request and in order. */
+/**
+ * Creates an HTTP server that disconnects slow clients and answers malformed HTTP with problem+json, once for each request and in order.
+ */
 export function createHttpServer(
   app: Express,
   { BASE_URL, DOCS_URL }: Pick<ApiConfig, 'BASE_URL' | 'DOCS_URL'>,
@@ -81,7 +83,9 @@ export function createHttpServer(
   return server;
 }
 
-/** Returns request and response classes that inherit from Express's prototypes: Express's own change of each object's prototype slows V8. */
+/**
+ * Returns request and response classes that inherit from Express's prototypes: Express's own change of each object's prototype slows V8.
+ */
 function messagesOf(app: Express): {
   IncomingMessage: typeof IncomingMessage;
   ServerResponse: typeof ServerResponse<IncomingMessage>;

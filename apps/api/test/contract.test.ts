@@ -269,7 +269,7 @@ describe('openapi.yaml', () => {
     }
   });
 
-  /** Problems whose detail describes the exact fault, also in the examples. */
+  /** Problems with a detail about the exact fault, also in the examples. */
   const WITH_CAUSE = new Set(['bad_request', 'invalid_json', 'invalid_idempotency_key']);
 
   it('gives each problem example the title of its status, and a type under the documentation address', () => {

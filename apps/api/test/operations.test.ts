@@ -110,7 +110,7 @@ describe('a refusal consumes nothing', () => {
       [{ to: PHONE, locale: 'x' }, NEW_KEY, 422],
       [{ to: PHONE }, { 'Idempotency-Key': 'k'.repeat(256) }, 422],
     ] as const)
-      for (let round = 0; round < 3; round++) await create(body, headers).expect(status);
+      for (let n = 0; n < 3; n++) await create(body, headers).expect(status);
     expect(await holdings()).toEqual(before);
     await create({ to: PHONE, code: '9999' }, NEW_KEY).expect(202);
   });
@@ -122,7 +122,7 @@ describe('a refusal consumes nothing', () => {
     '%s: nothing, and afterwards the same key works with another body',
     async (_, units, rate, status, end) => {
       const { caller, create, holdings, before } = await scene(units, rate);
-      for (let round = 0; round < 3; round++) await create({ to: PHONE }, NEW_KEY).expect(status);
+      for (let n = 0; n < 3; n++) await create({ to: PHONE }, NEW_KEY).expect(status);
       expect(await holdings()).toEqual(before);
       await api.db.sql(end, [caller.accountId]);
       await create({ to: PHONE, code: '9999' }, NEW_KEY).expect(202);

@@ -184,7 +184,9 @@ async function callerFor(code: string, request: string): Promise<TestCaller> {
   return caller;
 }
 
-/** Returns the bytes of a request, with the parts that the page leaves out: a key, the host, the body's length, the rest of a long header. */
+/**
+ * Returns the bytes of a request, with the parts that the page leaves out: a key, the host, the body's length, the rest of a long header.
+ */
 function bytesOf(request: string, { key }: TestCaller): string {
   const [head = '', body = ''] = request.split('\n\n');
   const lines = head

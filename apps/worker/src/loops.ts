@@ -21,8 +21,8 @@ const DELIVER_PAUSE_MS = 250;
 const EVERYTHING: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
 
 /**
- * Starts the worker's loops. One loop reads which work is due, and the others skip their run if theirs is not, so that an idle worker issues
- * one statement a second. @param workerId the id of the worker's presence
+ * Starts the worker's loops. One loop reads which work is due, and the others skip their run if theirs is not, so that an idle worker
+ * issues one statement a second. @param workerId the id of the worker's presence
  */
 export function startLoops(
   context: WorkerContext,
@@ -49,7 +49,7 @@ export function startLoops(
   };
   const start = (loop: string, run: () => Promise<void>, pauseMs: number, work?: keyof DueWork): Loop =>
     startLoop(whenDue(run, work), pauseMs, repeatedFaults(log, 'error', 'loop run failed', { loop }));
-  /** Starts a loop whose heartbeat the health page watches. */
+  /** Starts a loop with a heartbeat, which the health page watches. */
   const startWatched = (
     loop: LoopName,
     run: () => Promise<void>,

@@ -60,7 +60,7 @@ export function workerMetrics(registry: Registry) {
     }),
     denials: new Counter({
       name: 'onecode_denials_total',
-      help: 'Messages whose recipient reported not having requested a code',
+      help: 'Messages with a report by the recipient that they did not request a code',
       labelNames: ['application_id', 'country'],
       registers,
     }),
@@ -72,7 +72,7 @@ export function workerMetrics(registry: Registry) {
     }),
     dueDeliveries: new Counter({
       name: 'onecode_due_deliveries_total',
-      help: 'Sends claimed without a job: retries, sends that waited for a sender, and sends whose job did not arrive',
+      help: 'Sends claimed without a job: retries, sends that waited for a sender, and sends without a job from Redis',
       registers,
     }),
     breakerTrips: new Counter({

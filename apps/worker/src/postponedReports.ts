@@ -10,7 +10,7 @@ const TRIES_MAX = 10;
 const isLastTry = ({ tries }: Postponed): boolean => tries + 1 >= TRIES_MAX;
 const keysOf = (reports: readonly Postponed[]): string[] => reports.map(({ key }) => key);
 
-/** Postpones reports that could not be applied, and parks a report whose values the database has refused ten times. */
+/** Postpones reports that could not be applied, and parks reports after the database has refused their values ten times. */
 export async function postponeOrPark(
   { database, log }: Pick<WorkerContext, 'database' | 'log'>,
   reports: readonly Postponed[],
@@ -24,7 +24,7 @@ export async function postponeOrPark(
   else log.warn({ err: error, ...facts }, 'provider report postponed');
 }
 
-/** Postpones reports whose message is not known yet, and deletes reports after ten tries. @returns the deleted reports */
+/** Postpones reports for messages that are not known yet, and deletes reports after ten tries. @returns the deleted reports */
 export async function postponeUnmatched<Report extends Postponed>(
   { database }: Pick<WorkerContext, 'database'>,
   reports: readonly Report[],

@@ -18,7 +18,7 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
   while ((await batch()) >= count);
 }
 
-/** Deletes data whose retention is over, erases codes that can no longer be sent, and expires credits. */
+/** Deletes data after its retention, erases codes that can no longer be sent, and expires credits. */
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
@@ -33,7 +33,7 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
 }
 
 /**
- * Masks numbers and deletes sends and accounts whose retention is over. It is separate from `cleanUp` because a backlog of millions takes
+ * Masks numbers and deletes sends and accounts after their retention. It is separate from `cleanUp` because a backlog of millions takes
  * hours.
  *
  * @param stopping ends the run early; the next run continues

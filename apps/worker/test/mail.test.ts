@@ -369,12 +369,12 @@ describe('mails', () => {
 
   it('for an unknown address are dropped, and a sign-up with a known address is reported to its user', async () => {
     const { email } = await user(null, 'pt-BR');
-    await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: 'nobody@example.com' });
+    await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: 'unknown@example.com' });
     const pending = { name: 'Eva', email, language: 'en', passwordHash: 'x' } as const;
     await requestSignUp(database, TEST_SECRET_KEY, { ...link, email }, pending);
     await run();
-    expect(mailbox.to('nobody@example.com')).toEqual([]);
-    expect(await sql(`select from outbox where recipient = 'nobody@example.com'`)).toEqual([]);
+    expect(mailbox.to('unknown@example.com')).toEqual([]);
+    expect(await sql(`select from outbox where recipient = 'unknown@example.com'`)).toEqual([]);
     const [mail] = mailbox.to(email);
     expect(mail!.subject).toBe('Você já tem cadastro');
     expect(linkOf(mail!)).toBe(`${CONSOLE_URL}/sign-in`);

@@ -113,7 +113,7 @@ export async function startWorker(
       await environment.endSends();
       // Deliveries in progress could still block a sender of the next test.
       await due.ended();
-      await until('no job under way', environment.isIdle);
+      await until('no active job', environment.isIdle);
       await environment.reset();
       context.senders = createSenderPool(database, TEST_SECRET_KEY);
     },

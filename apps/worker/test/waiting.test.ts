@@ -130,7 +130,8 @@ describe('while live delivery is held', () => {
     });
     const made = calls();
     expect(made).toBeLessThan(150);
-    // Permits start at most half a second ahead: 23 of them, and the tenth of the throughput that may start at once. A busy worker calls late.
+    // Permits start at most half a second ahead: 23 of them, and the tenth of the throughput that may start at once. A busy worker calls
+    // late.
     expect(made - before).toBeLessThanOrEqual(50);
     for (let sweep = 0; sweep < 5; sweep++) await t.sweep();
     expect(calls()).toBe(made);

@@ -61,8 +61,8 @@ export interface SendRecord {
 }
 
 /**
- * The test environment of workers. In addition to the database and Redis, it has a simulated provider, a tap in front of it, and a server that
- * handles the provider's webhooks as the API does.
+ * The test environment of workers. In addition to the database and Redis, it has a simulated provider, a tap in front of it, and a server
+ * that handles the provider's webhooks as the API does.
  */
 export class WorkerEnvironment extends TestEnvironment {
   simulator!: Simulator;

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Parsers of addresses. They throw an Error whose message completes the sentence "NAME …". The message repeats no part of the address, which
- * may contain a password.
+ * Parsers of addresses. They throw an Error with a message that completes the sentence "NAME …". The message repeats no part of the
+ * address, which may contain a password.
  */
 
 /** The parts of an address, still percent-encoded. */

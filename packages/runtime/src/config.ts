@@ -53,7 +53,7 @@ export function readConfig<S extends Record<string, RequiredValidatorSpec<unknow
   return config;
 }
 
-/** Returns a variable's value, or the content of its file. @throws Error whose message is a whole sentence */
+/** Returns a variable's value, or the content of its file. @throws Error with a whole sentence */
 function readValue(environment: NodeJS.ProcessEnv, name: string, mayBeFile: boolean): string {
   const value = environment[name]?.trim() ?? '';
   const path = (mayBeFile && environment[`${name}_FILE`]?.trim()) || '';
@@ -82,7 +82,7 @@ function refuseQuotes(name: string, value: string): string {
   return value;
 }
 
-/** A variable whose value may be in a file. */
+/** A variable that can be read from a file. */
 export type SecretSpec<T> = RequiredValidatorSpec<T> & { isSecret: true };
 
 /** Makes a variable a secret: its value can be in the file named by `NAME_FILE`. */

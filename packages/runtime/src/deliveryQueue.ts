@@ -10,7 +10,9 @@ const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
 /** The maximum of jobs being sent to Redis, so that a frozen Redis does not fill this process's memory. */
 const ENQUEUES_MAX = 2_000;
 
-/** The minimum interval between two jobs for stored provider reports, which apply many together. The first report after it does not wait. */
+/**
+ * The minimum interval between two jobs for stored provider reports, which apply many together. The first report after it does not wait.
+ */
 export const REPORTS_PAUSE_MS = 200;
 
 /** Enqueues jobs that wake workers for sends and receipts. If Redis is unavailable, a missing job costs a few seconds, never a send. */

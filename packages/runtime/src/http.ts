@@ -6,8 +6,8 @@ import type { Logger } from './log.js';
 export const HEADER_BYTES_MAX = 8 * 1024;
 
 /**
- * Starts listening on one address. Without a host, or with an empty one or `::`, the server listens on all IPv6 and IPv4 addresses. `::` itself
- * would fail if the kernel has no IPv6; without a host, Node then uses the IPv4 addresses.
+ * Starts listening on one address. Without a host, or with an empty one or `::`, the server listens on all IPv6 and IPv4 addresses. `::`
+ * itself would fail if the kernel has no IPv6; without a host, Node then uses the IPv4 addresses.
  *
  * @throws the operating system's error, such as for a port in use
  */
@@ -53,7 +53,11 @@ export interface RequestFacts {
 const FACTS = Symbol('request facts');
 type Identified = IncomingMessage & { [FACTS]?: RequestFacts };
 
-/** Returns middleware that gives each request an id and logs one line after its response. @param routeOf returns the route's pattern, not the path */
+/**
+ * Returns middleware that gives each request an id and logs one line after its response.
+ *
+ * @param routeOf returns the route's pattern, not the path
+ */
 export function requestLog(
   log: Logger,
   routeOf: (request: IncomingMessage) => string,

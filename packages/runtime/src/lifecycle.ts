@@ -20,8 +20,8 @@ export const SHUTDOWN_DELAY_MS = wholeNumber(0, 300_000, 0);
 const STOP_MS_MAX = 9_000;
 
 /**
- * Runs a process. An invalid configuration or a failed start ends it with one line for each fault and exit code 1. SIGTERM and SIGINT stop it
- * gracefully after its shutdown delay, with exit code 0. An uncaught error ends it with exit code 1, because it leaves an unknown state.
+ * Runs a process. An invalid configuration or a failed start ends it with one line for each fault and exit code 1. SIGTERM and SIGINT stop
+ * it gracefully after its shutdown delay, with exit code 0. An uncaught error ends it with exit code 1, because it leaves an unknown state.
  */
 export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
   keepHeapSmall();

@@ -6,8 +6,8 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * Patterns that are removed from log lines: keys, credentials, message ids, phone numbers. Clients choose parts of lines (a path, a header), so
- * a pattern must not begin with an unbounded repetition: its search would take quadratic time.
+ * Patterns that are removed from log lines: keys, credentials, message ids, phone numbers. Clients choose parts of lines (a path, a
+ * header), so a pattern must not begin with an unbounded repetition: its search would take quadratic time.
  */
 const SECRETS: readonly [RegExp, string][] = [
   [/ak_(test|live)_[0-9A-Za-z]+/g, 'ak_$1_[removed]'],

@@ -50,7 +50,7 @@ function notReady(failed: readonly FailedCheck[]): string {
   return [`not ready: ${names}`, ...failed.map(({ name, reason }) => `${name}: ${reason}`), ''].join('\n');
 }
 
-/** Serves `/metrics`, `/livez` and `/readyz` on a port of their own. */
+/** Serves `/metrics`, `/livez` and `/readyz` on a separate port. */
 export async function serveMetrics(
   registry: Registry,
   { METRICS_HOST, METRICS_PORT }: MetricsAddress,

@@ -25,8 +25,8 @@ const SAMPLERS = ['always_on', 'always_off', 'traceidratio'];
 const SAMPLER_WORDS = [...SAMPLERS, ...SAMPLERS.map((sampler) => `parentbased_${sampler}`)];
 
 /**
- * The environment variables of tracing. The first one turns it on. OpenTelemetry's SDK reads these and other variables itself; they are checked
- * here because the SDK ignores an unknown sampler.
+ * The environment variables of tracing. The first one turns it on. OpenTelemetry's SDK reads these and other variables itself; they are
+ * checked here because the SDK ignores an unknown sampler.
  */
 export const TRACING = {
   OTEL_EXPORTER_OTLP_ENDPOINT: address(['http', 'https'], ''),
@@ -86,8 +86,8 @@ const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 let tracer: Tracer | null = null;
 
 /**
- * Starts tracing if an endpoint is configured. OpenTelemetry's SDK is loaded only then, and reads its other settings from the environment. Spans
- * wait in a bounded queue; while the collector is unavailable, the oldest spans are kept and newer ones are dropped.
+ * Starts tracing if an endpoint is configured. OpenTelemetry's SDK is loaded only then, and reads its other settings from the environment.
+ * Spans wait in a bounded queue; while the collector is unavailable, the oldest spans are kept and newer ones are dropped.
  *
  * @param serviceName the name of the resource, unless OTEL_SERVICE_NAME is set
  */
@@ -168,8 +168,8 @@ export function withSpan<T>(span: Span, next: () => T): T {
 }
 
 /**
- * Runs work inside a new active span. If the work throws, the span is marked with the name of the error only, because messages may quote rows.
- * Without tracing, the span records nothing.
+ * Runs work inside a new active span. If the work throws, the span is marked with the name of the error only, because messages may quote
+ * rows. Without tracing, the span records nothing.
  */
 export async function inSpan<T>(
   name: string,

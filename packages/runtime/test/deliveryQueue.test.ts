@@ -149,11 +149,11 @@ describe('a delivery queue', () => {
   ] as const)('a job for %s can be enqueued again once the first one is done', async (queue, enqueue) => {
     const { begun, work, release } = heldWork();
     queues.consume(queue, work);
-    for (const round of [1, 2, 3]) {
+    for (const run of [1, 2, 3]) {
       await enqueue();
-      await until('a job of this round', () => begun.length === round);
+      await until('a job of this run', () => begun.length === run);
       release();
-      await until('the end of this round’s job', async () => (await completed(queue)) === round);
+      await until('the end of this run’s job', async () => (await completed(queue)) === run);
     }
   });
 
@@ -287,12 +287,12 @@ describe('an outage of Redis', () => {
     it('has at most 2,000 enqueues in progress', async () => {
       const { proxy, deliveryQueue } = await openBehindProxy();
       proxy.freeze();
-      const underWay = Promise.all(
+      const inFlight = Promise.all(
         Array.from({ length: 2_000 }, (_, number) => deliveryQueue.enqueue('deliver', `frozen-${number}`)),
       );
       const oneMore = deliveryQueue.enqueue('deliver', 'one-more').then(() => 'one more');
-      expect(await Promise.race([underWay.then(() => 'under way'), oneMore])).toBe('one more');
-      expect(new Set(await underWay)).toEqual(new Set([false]));
+      expect(await Promise.race([inFlight.then(() => 'in flight'), oneMore])).toBe('one more');
+      expect(new Set(await inFlight)).toEqual(new Set([false]));
       await proxy.open();
       await expectRecovery(deliveryQueue);
     });

@@ -78,7 +78,7 @@ it('does nothing, and loads no SDK, without an endpoint', async () => {
 });
 
 it.each([
-  ['is away', closedPort],
+  ['is unavailable', closedPort],
   ['never answers', () => startTcpServer()],
 ])('stops gracefully while the collector %s', async (_what, portOf) => {
   const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await portOf()}` });
@@ -107,7 +107,7 @@ it('logs once that the collector refuses spans, and once that it accepts them ag
   );
   await until('three refusals', () => refused >= 3);
   isRefusing = false;
-  await demo.untilOutput('again');
+  await demo.untilOutput('recovered');
   demo.kill('SIGKILL');
   const lines = linesOf((await demo.ended).stdout);
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([

@@ -251,7 +251,7 @@ export const OPEN_VERIFICATIONS: readonly Case[] = [
   ['a proxy’s 408', text(408, 'late')],
   ['a proxy’s 429', text(429, 'slow down', { 'retry-after': '0' })],
   ['a gateway’s problem of 502', problem(502, 'blocked_by_gateway')],
-  ['a problem whose status is another', problem(404, 'send_not_found', {}, { status: 500 })],
+  ['a problem with another status', problem(404, 'send_not_found', {}, { status: 500 })],
   ['500', problem(500, 'internal_error')],
   ['503', text(503, '', { 'retry-after': '0' })],
   ['504', text(504, '')],

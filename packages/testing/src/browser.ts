@@ -14,7 +14,7 @@ function findBrowser(): string | undefined {
   return [process.env['CHROMIUM_PATH'] ?? '', ...candidates].find((path) => path !== '' && existsSync(path));
 }
 
-/** `describe`, whose tests are skipped on a machine without a browser. */
+/** `describe`, or `describe.skip` on a machine without a browser. */
 export const describeInBrowser = describeIf(browserPath !== undefined);
 
 /** A browser, reduced to the opening of windows. */
@@ -26,8 +26,8 @@ export function useBrowser(): Windows {
 }
 
 /**
- * Opens a browser that makes no requests of its own: a connection to the shared browser at `BROWSER_ENDPOINT`, or else this machine's Chromium,
- * started for the caller. The caller closes it.
+ * Opens a browser that makes no requests of its own: a connection to the shared browser at `BROWSER_ENDPOINT`, or else this machine's
+ * Chromium, started for the caller. The caller closes it.
  */
 export async function launchBrowser(): Promise<Browser> {
   // Loaded on demand: most test files open no browser, and this import takes longer than all their others.

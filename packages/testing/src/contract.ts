@@ -65,7 +65,7 @@ const PROBES = /^\/(?:livez|readyz)$/;
 /** Problems that the server can answer before it has read the path. */
 const BEFORE_ROUTING: ProblemCode[] = ['bad_request', 'request_timeout', 'headers_too_large'];
 
-/** Returns a supertest agent whose requests reject if a response violates openapi.yaml. */
+/** Returns a supertest agent that rejects responses that violate openapi.yaml. */
 export function contractAgent(app: Parameters<typeof request>[0]): ReturnType<typeof request.agent> {
   const agent = request.agent(app);
   agent.use((test: Test) => {

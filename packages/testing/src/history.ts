@@ -17,8 +17,8 @@ export interface History {
 }
 
 /**
- * Adds historical data to accounts: sends with idempotency keys and every final status, with the attempts and ledger entries that the service
- * would have written. Credits, granted at the start, pay for them.
+ * Adds historical data to accounts: sends with idempotency keys and every final status, with the attempts and ledger entries that the
+ * service would have written. Credits, granted at the start, pay for them.
  */
 export async function fillHistory(databaseUrl: string, history: History): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -20,8 +20,8 @@ export interface TakenPermit {
 }
 
 /**
- * Takes a permit for a new send of each request, in order, through `take_permits`. The result is null if the request is held, or if no eligible
- * sender has a permit within the horizon.
+ * Takes a permit for a new send of each request, in order, through `take_permits`. The result is null if the request is held, or if no
+ * eligible sender has a permit within the horizon.
  */
 export async function takePermits(
   database: Database,

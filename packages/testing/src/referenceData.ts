@@ -6,7 +6,7 @@ const FOLDER = new URL('../../../../shared/whatsapp/', import.meta.url);
 
 const isAvailable = existsSync(FOLDER);
 
-/** `describe`, whose tests are skipped without the reference data. */
+/** `describe`, or `describe.skip` without the reference data. */
 export const describeWithReference = describeIf(isAvailable);
 
 /** Returns the text of a reference file, or the empty string without the reference data. */

@@ -4,9 +4,10 @@ import { messageIdOf } from './messageId.js';
 import { timeOf } from './timestamp.js';
 
 /**
- * Returns the denial in an incoming message: a press of the button "I didn't request a code". `context.id` is the id of the message with the
- * code. Other incoming messages are not read.
- * Source: Meta, "Authentication templates", https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/authentication-templates
+ * Returns the denial in an incoming message: a press of the button "I didn't request a code". `context.id` is the id of the message with
+ * the code. Other incoming messages are not read.
+ * Source: Meta, "Authentication templates",
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/authentication-templates
  *
  * @returns null for any other message
  */

@@ -57,9 +57,9 @@ const known = (failureOf: (reason: string) => FailureOf, rows: readonly Row[]): 
   ]);
 
 /**
- * The meaning of each Cloud API error code for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business Platform, without the
- * codes of flows, media and the Marketing Messages API, which Onecode never calls. 104, 131030 and 137000 are not in that table but occur in
- * practice. The sentences are not Meta's.
+ * The meaning of each Cloud API error code for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business Platform, without
+ * the codes of flows, media and the Marketing Messages API, which Onecode never calls. 104, 131030 and 137000 are not in that table but
+ * occur in practice. The sentences are not Meta's.
  */
 const TABLE: ReadonlyMap<number, KnownError> = new Map([
   // The token and its permissions. 3 comes with HTTP 500 but is not temporary.
@@ -92,8 +92,9 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
   ...known(fault('app'), [
     [131030, 'The sender is a test number and may message only listed numbers.', 'production_number'],
   ]),
-  // Limits. 4 and 341 are limits of the whole app; the codes below are limits of the whole business account or its token, so another sender of
-  // the same account would not help. Source of 17, 32, 341, 613 and 80000 to 80014: Meta, "Graph API: Rate limits" and "Handling errors".
+  // Limits. 4 and 341 are limits of the whole app; the codes below are limits of the whole business account or its token, so another sender
+  // of the same account would not help. Source of 17, 32, 341, 613 and 80000 to 80014: Meta, "Graph API: Rate limits" and "Handling
+  // errors".
   ...known(throttle('app'), [
     [4, 'The app had made too many calls, so WhatsApp did not accept this one.', 'raise_app_limits', 'us'],
     [341, 'The app had reached a limit, so WhatsApp did not accept this call.', 'raise_app_limits', 'us'],
@@ -132,8 +133,8 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [131000, 'WhatsApp had an internal error.', 'retried'],
     [131016, 'A part of WhatsApp was unavailable.', 'retried'],
     [133004, 'A WhatsApp server was unavailable.', 'retried'],
-    // Meta describes this only as an error of the request, and another attempt may succeed. It is as vague as 1, so it is retried in the same
-    // way, up to the limit of attempts. Failing the send or blocking the sender would be worse.
+    // Meta describes this only as an error of the request, and another attempt may succeed. It is as vague as 1, so it is retried in the
+    // same way, up to the limit of attempts. Failing the send or blocking the sender would be worse.
     [135000, 'WhatsApp refused the message without saying why.', 'retried'],
   ]),
   // The sender.

@@ -24,9 +24,9 @@ export function providerErrorOf(httpStatus: number | null, error: unknown): Prov
 }
 
 /**
- * Returns the meaning of an error for a send. A known code takes precedence over the HTTP status: 3 comes with a 500 and must not be retried,
- * 130429 comes with a 400 and must be. Without a known code, the status decides. A temporary error (HTTP 408, 425, 429 and 5xx, and errors that
- * Meta marks as transient) is retried even if its code is a refusal of the message.
+ * Returns the meaning of an error for a send. A known code takes precedence over the HTTP status: 3 comes with a 500 and must not be
+ * retried, 130429 comes with a 400 and must be. Without a known code, the status decides. A temporary error (HTTP 408, 425, 429 and 5xx,
+ * and errors that Meta marks as transient) is retried even if its code is a refusal of the message.
  *
  * `retryAfterSeconds` is always null here: it is in the response's headers, not in the error.
  */

@@ -76,8 +76,8 @@ export function openExchanges(
 }
 
 /**
- * One request. Undici calls `onRequestStart` when a connection is ready, right before it writes the first byte. Before that call nothing was
- * sent; after it, the request may have arrived. `fetch` does not distinguish the two.
+ * One request. Undici calls `onRequestStart` when a connection is ready, right before it writes the first byte. Before that call nothing
+ * was sent; after it, the request may have arrived. `fetch` does not distinguish the two.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (end: ExchangeEnd) => void;

@@ -16,7 +16,9 @@ export interface ReadSender extends CloudApiSender {
 }
 
 export interface GraphReader {
-  /** Reads Meta's data about a sender. Never throws: a part that cannot be read has the reason instead. The result never contains the token. */
+  /**
+   * Reads Meta's data about a sender. Never throws: a part that cannot be read has the reason instead. The result never contains the token.
+   */
   readSender(sender: ReadSender): Promise<SenderReading>;
 }
 
@@ -149,7 +151,7 @@ async function readTemplates(
     if ('failure' in result) return { failure: result.failure };
     for (const item of elements(result.value['data']).map(members)) {
       const { name, language } = item;
-      // Meta's search also returns templates whose names contain this one.
+      // Meta's search also returns templates with names that contain this one.
       if (name === template && typeof language === 'string' && /^\w{2,16}$/.test(language))
         found.push({ language, values: templateValues(item) });
     }
@@ -188,7 +190,7 @@ function isCopyCode({ type, otp_type: otpType, url }: Record<string, unknown>): 
   return typeof url === 'string' && /[?&]otp_type=COPY_CODE\b/.test(url);
 }
 
-/** Returns the validity in minutes from the link of an older template, whose footer does not contain it. */
+/** Returns the validity in minutes from the link of an older template. Its footer does not contain it. */
 function validityOf(buttons: readonly Record<string, unknown>[]): number | null {
   for (const { url } of buttons) {
     const minutes =

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 const MESSAGE_ID_CHARACTERS_MAX = 512;
 
 /**
- * Returns the SHA-256 of Meta's message id, in base64url. The id itself contains the recipient's number in base64, and its 72 random bits make
- * the hash irreversible. (Observed in ids of the Cloud API; Meta does not document their form.)
+ * Returns the SHA-256 of Meta's message id, in base64url. The id itself contains the recipient's number in base64, and its 72 random bits
+ * make the hash irreversible. (Observed in ids of the Cloud API; Meta does not document their form.)
  *
  * @returns null unless the value is a string of 1 to 512 characters without control characters and without lone surrogates. UTF-8 cannot
  * encode lone surrogates, so different ids would get the same hash.

@@ -7,8 +7,8 @@ const WAIT_SECONDS_MAX = 3_600;
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Returns the wait that Meta requests, in whole seconds from 0 to 3600, or null without one. The source is `Retry-After` (seconds or an HTTP
- * date: RFC 9110, 10.2.3) or, if that is missing or malformed, Meta's `X-Business-Use-Case-Usage`, which has minutes.
+ * Returns the wait that Meta requests, in whole seconds from 0 to 3600, or null without one. The source is `Retry-After` (seconds or an
+ * HTTP date: RFC 9110, 10.2.3) or, if that is missing or malformed, Meta's `X-Business-Use-Case-Usage`, which has minutes.
  *
  * @param now milliseconds since the epoch
  */

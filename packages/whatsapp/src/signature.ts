@@ -26,7 +26,9 @@ export interface HandshakeQuery {
   challenge: unknown;
 }
 
-/** Returns the response to Meta's GET handshake: the challenge as plain text, or null for a 403. An empty expected token matches nothing. */
+/**
+ * Returns the response to Meta's GET handshake: the challenge as plain text, or null for a 403. An empty expected token matches nothing.
+ */
 export function handshakeAnswer(query: HandshakeQuery, expectedToken: string): string | null {
   const { mode, verifyToken, challenge } = query;
   if (mode !== 'subscribe' || typeof challenge !== 'string' || challenge === '') return null;

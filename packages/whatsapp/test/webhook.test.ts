@@ -550,7 +550,7 @@ describe('changes', () => {
         { type: 'OBA_REJECTED', severity: null, detail: 'status: NONE, detail: Over.' },
       ],
       ['security', { event: 'PIN_CHANGED' }, { type: 'PIN_CHANGED', severity: null, detail: null }],
-    ])('of a business account in words of its own: %s %j', (field, value, alert) => {
+    ])('returns an alert of a business account: %s %j', (field, value, alert) => {
       expect(reportOf(field, value)).toEqual({ about: 'business_account', values: {}, alerts: [alert] });
     });
 

@@ -10,7 +10,9 @@ import { readJsonBody } from '../body.js';
 import { parseVerify } from '../contract.js';
 import { setSendId } from '../requests.js';
 
-/** Returns the handler of `POST /v1/send/{id}/verify`. A guess is committed before the response, so it counts even if the response is lost. */
+/**
+ * Returns the handler of `POST /v1/send/{id}/verify`. A guess is committed before the response, so it counts even if the response is lost.
+ */
 export function verifyRoute({
   authenticate,
   database,

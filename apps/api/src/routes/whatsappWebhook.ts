@@ -26,7 +26,7 @@ const BODY_SIZES = {
   large: { bytes: 3 * 1024 * 1024, countMax: 8 },
 };
 
-/** The path parameters of a webhook: the id of the sender whose business has its own Meta app. */
+/** The path parameters of a webhook: the id of a sender with its own Meta app. */
 type OfApp = { id?: string };
 
 /** Returns the account's own app that posts to this address; null at the shared address. @throws Problem `not_found` */
@@ -63,9 +63,9 @@ export function webhookHandshakeRoute(context: ApiContext): RequestHandler<OfApp
 
 /**
  * Returns the handler of `POST /webhooks/whatsapp` and `…/<sender>`: receipts, denials, and changes of templates, numbers and business
- * accounts. A post without a well-formed signature is refused before its body is read. The signature of the raw bytes is checked before they
- * are parsed, and the reports are stored before the 200; the worker applies them. From an account's own app, only reports about the account's
- * senders are stored, and none while too many of them are pending.
+ * accounts. A post without a well-formed signature is refused before its body is read. The signature of the raw bytes is checked before
+ * they are parsed, and the reports are stored before the 200; the worker applies them. From an account's own app, only reports about the
+ * account's senders are stored, and none while too many of them are pending.
  */
 export function webhookRoute(context: ApiContext): RequestHandler<OfApp> {
   const take = createTaker(context);
@@ -118,7 +118,7 @@ function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<
   };
 }
 
-/** Numbers whose business accounts a process caches, so that a webhook needs no statement for known numbers. */
+/** The number of entries in the cache of business accounts by number, so that a webhook needs no statement for known numbers. */
 const KNOWN_NUMBERS_MAX = 1_000;
 
 function businessAccountLearner(

@@ -23,7 +23,8 @@ export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' |
 };
 
 /**
- * Returns a loop run that sends the due mails. The first run stores the sender address in the database, which turns on the queueing of mails.
+ * Returns a loop run that sends the due mails. The first run stores the sender address in the database, which turns on the queueing of
+ * mails.
  *
  * @param which `urgent` sends only urgent mails, so that they do not wait while a slow server accepts other mails
  */

@@ -14,8 +14,8 @@ export type EventContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' 
 };
 
 /**
- * Returns a loop run that posts the due events of accounts to their webhooks. A run does not wait for responses, so a slow receiver does not
- * delay other accounts.
+ * Returns a loop run that posts the due events of accounts to their webhooks. A run does not wait for responses, so a slow receiver does
+ * not delay other accounts.
  */
 export function createEventRun(context: EventContext): {
   run: () => Promise<void>;

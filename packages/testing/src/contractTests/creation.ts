@@ -98,7 +98,7 @@ export function testCreation(open: () => ContractTarget): void {
       ['empty', { to: PHONE, code: '' }],
     ])('is six random digits in live mode when %s', async (_name, body) => {
       const codes: string[] = [];
-      for (let round = 0; round < 3; round++) {
+      for (let n = 0; n < 3; n++) {
         const { id } = (await api.create(live, body)).body;
         const code = await api.target.codeOf(id);
         codes.push(code);

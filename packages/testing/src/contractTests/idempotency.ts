@@ -198,7 +198,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       await api.target.limit(caller, { perMinute: 2, perRecipientHour: 2 });
       const key = newKey();
       const id = await idOf(create(key, BODY, { caller }));
-      for (let round = 0; round < 4; round++) expect(await idOf(create(key, BODY, { caller }))).toBe(id);
+      for (let n = 0; n < 4; n++) expect(await idOf(create(key, BODY, { caller }))).toBe(id);
       expect(await api.target.unitsOf(caller)).toMatchObject({ freeQuota: 0, credits: 1 });
       expect((await api.create(caller)).status).toBe(202);
       expect((await api.create(caller)).status).toBe(429);

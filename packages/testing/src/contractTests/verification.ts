@@ -49,15 +49,15 @@ export function testVerification(open: () => ContractTarget): void {
     it('uses one of five attempts if it is wrong, and the fifth locks the send', async () => {
       const id = await create();
       const answers = [];
-      for (let round = 0; round < 7; round++) answers.push(await guess(id, '1'));
+      for (let n = 0; n < 7; n++) answers.push(await guess(id, '1'));
       expect(answers).toEqual([PENDING(4), PENDING(3), PENDING(2), PENDING(1), LOCKED, LOCKED, LOCKED]);
       expect((await api.status(test, id)).body).toMatchObject({ verification: 'locked', verified_at: null });
     });
 
     it('is valid if it is right after four wrong guesses, but not after five', async () => {
       const [four, five] = [await create(), await create()];
-      for (let round = 0; round < 4; round++) await guess(four, '1');
-      for (let round = 0; round < 5; round++) await guess(five, '1');
+      for (let n = 0; n < 4; n++) await guess(four, '1');
+      for (let n = 0; n < 5; n++) await guess(five, '1');
       expect(await guess(four, CODE)).toEqual(VALID);
       expect(await guess(five, CODE)).toEqual(LOCKED);
     });
@@ -82,7 +82,7 @@ export function testVerification(open: () => ContractTarget): void {
     it('after the deadline leaves a verified code verified and a locked one locked', async () => {
       const [verified, locked] = [await create(), await create()];
       await guess(verified, CODE);
-      for (let round = 0; round < 5; round++) await guess(locked, '1');
+      for (let n = 0; n < 5; n++) await guess(locked, '1');
       for (const id of [verified, locked]) await api.target.expire(id);
       expect(await guess(verified, CODE)).toEqual(USED);
       expect(await guess(locked, CODE)).toEqual(LOCKED);
@@ -165,7 +165,7 @@ export function testVerification(open: () => ContractTarget): void {
   it('a body that is not a guess is invalid_json in every state of the code', async () => {
     const [used, locked, expired] = [await create(), await create(), await create()];
     await guess(used, CODE);
-    for (let round = 0; round < 5; round++) await guess(locked, '1');
+    for (let n = 0; n < 5; n++) await guess(locked, '1');
     await api.target.expire(expired);
     for (const id of [used, locked, expired]) expect((await post(id, '{}')).status).toBe(422);
   });
@@ -202,7 +202,7 @@ export function testVerification(open: () => ContractTarget): void {
 
     it('is send_not_found for another account’s send, and uses no attempt of that send', async () => {
       const id = await create(live);
-      for (let round = 0; round < 5; round++) await api.verify(test, id, '1').expect(404);
+      for (let n = 0; n < 5; n++) await api.verify(test, id, '1').expect(404);
       await api.verify(test, id, CODE).expect(404);
       expect(await guess(id, CODE, live)).toEqual(VALID);
     });
