@@ -14,7 +14,7 @@ export interface NewSend {
   /** By which limits and budgets count. */
   recipientKey: string;
   country: string | null;
-  /** Whether somebody earns by messages to this range. */
+  /** Whether the number is in a premium-rate range, where the recipient's network pays for each message. */
   isPremiumRate: boolean;
   /** Null: the account's language. */
   locale: Locale | null;
