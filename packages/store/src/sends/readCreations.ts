@@ -7,7 +7,7 @@ import { Prisma } from '../generated/prisma/client.js';
 import type { NewSend } from './newSend.js';
 
 /** Milliseconds since 1970. */
-const ms = (time: string): Prisma.Sql => Prisma.raw(`round(date_part('epoch', ${time}) * 1000)`);
+const ms = (time: Prisma.Sql): Prisma.Sql => Prisma.sql`round(date_part('epoch', ${time}) * 1000)`;
 
 /** What a batch of creations is decided on: `states` has undefined for a request whose application was deleted. */
 export interface CreationBatch {
@@ -43,7 +43,7 @@ export async function readCreations(
   }));
   const rows = await sql.read<WithOrdinal<CreationState & { now: number }>[]>`
     with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now)
-    select r.ordinal, ${ms('t.now')} as now, (select ${KEY_STATE} from api_keys k where k.id = r.key_id limit 1) as "keyState",
+    select r.ordinal, ${ms(Prisma.sql`t.now`)} as now, (select ${KEY_STATE} from api_keys k where k.id = r.key_id limit 1) as "keyState",
       s.id as "existingId", s.body_hash = any(r.body_hashes) as "isRepeat", p.mode, o.language,
       c.code_validity_seconds as "codeValiditySeconds", o.allowed_countries as "allowedCountries", o.allows_premium_rate as "allowsPremiumRate",
       case when p.mode = 'live' then o.trial_countries end as "trialCountries",
@@ -52,7 +52,7 @@ export async function readCreations(
       p.per_minute as "applicationRate", p.sends_created::float8 as "applicationSends",
       case when r.opens_application then p.minute_sends end as "applicationTimes",
       p.per_recipient_hour as "recipientRate", case when p.per_recipient_hour is not null then (
-        select json_agg(${ms('l.created_at')} order by l.created_at) from (
+        select json_agg(${ms(Prisma.sql`l.created_at`)} order by l.created_at) from (
           -- "is true" keeps the index by application away.
           select created_at from sends where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key
             and (application_id = r.application_id) is true
@@ -63,7 +63,7 @@ export async function readCreations(
       ) end as "recipientTimes",
       guess_points_max(c.guess_budget, greatest(r.guess_cost, b.guess_cost, g.guess_cost)) as "guessPointsMax", b.points as "wrongPoints",
       g.codes as "activeCodes", case when p.mode = 'live' and o.breaker_unverified_percent is not null then (
-        select ${ms('open_until')} from breaker_trips
+        select ${ms(Prisma.sql`open_until`)} from breaker_trips
         where account_id = r.account_id and country = r.country and open_until > t.now and not exists (
           -- A number that verified before is not pumped.
           select from sends where account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
@@ -76,7 +76,7 @@ export async function readCreations(
       c.trial_sends_per_day as "trialSendsPerDay", case when c.trial_sends_on = d.today then c.trial_sends_of_day else 0 end as "trialSendsOfDay",
       c.trial_account_sends_per_day as "trialAccountSendsPerDay", case when p.mode = 'live' and o.trial_countries is not null then (
         select json_build_object('count', count(*), 'rejected', count(*) filter (where l.failure_reason = 'rejected_by_provider'),
-          'lastAt', ${ms('max(l.created_at)')})
+          'lastAt', ${ms(Prisma.sql`max(l.created_at)`)})
         from (
           select s.created_at, s.failure_reason from applications q cross join lateral (
             select created_at, failure_reason from sends where application_id = q.id and id >= first_id_at(t.now - interval '1 day')
@@ -102,7 +102,7 @@ export async function readCreations(
       where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key limit 1
     ) b on true
     cross join lateral (
-      select max(l.guess_cost) as guess_cost, json_agg(json_build_array(${ms('l.expires_at')}, l.guess_cost, l.wrong_guesses)) as codes from (
+      select max(l.guess_cost) as guess_cost, json_agg(json_build_array(${ms(Prisma.sql`l.expires_at`)}, l.guess_cost, l.wrong_guesses)) as codes from (
         -- No code is valid for more than 90 minutes. The order makes PostgreSQL take the index by recipient, also while there are few sends.
         select expires_at, guess_cost::integer, wrong_guesses from sends
         where p.mode = 'live' and account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
