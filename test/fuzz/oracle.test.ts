@@ -73,11 +73,11 @@ describe('the fuzzer reports that', () => {
       { expected: [404] },
     ],
     ['the contract is broken', answering(200, {}), /free_sends/],
-    ['the connection was closed', (request) => void request.socket.destroy(), /without an answer/],
+    ['the connection was closed', (request) => void request.socket.destroy(), /without a response/],
     [
       'the connection was closed within an answer',
       (request) => void request.socket.end('HTTP/1.1 200 OK\r\n'),
-      /without an answer/,
+      /without a response/,
     ],
     [
       'there were two answers',
