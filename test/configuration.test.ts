@@ -225,7 +225,13 @@ describe('a fault of the environment', () => {
     ['worker', 'OTEL_EXPORTER_OTLP_HEADERS', 'a=leaked%', /^NAME must be name=value/],
     ['worker', 'OTEL_TRACES_SAMPLER_ARG', '1.1', 'NAME must be a number from 0 to 1'],
     ['worker', 'OTEL_TRACES_SAMPLER_ARG', '.', 'NAME must be a number from 0 to 1'],
-    ['worker', 'MAIL_FROM', '', 'NAME is missing: with SMTP_URL set, mails need a sender address', { SMTP_URL: 'smtp://h' }],
+    [
+      'worker',
+      'MAIL_FROM',
+      '',
+      'NAME is missing: with SMTP_URL set, mails need a sender address',
+      { SMTP_URL: 'smtp://h' },
+    ],
     ['api', 'BASE_URL', 'https://', 'NAME must name a host'],
     ['api', 'DOCS_URL', 'https://h/#leaked', PLAIN],
     [
