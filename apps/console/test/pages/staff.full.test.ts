@@ -9,7 +9,7 @@ import { findAccount, grantCredits } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { placeHold, releaseHold } from '@onecode/store/holds';
 import { createPresence, listAuditEntries, recordHeartbeat } from '@onecode/store/operations';
-import { applySenderReading, pauseSender } from '@onecode/store/senders';
+import { applySenderReading, pauseSender, resumeSender } from '@onecode/store/senders';
 import {
   blockSender,
   buildAccount,
@@ -219,6 +219,25 @@ describeInBrowser('the pages of staff', () => {
         .getByRole('status')
         .getByText(/^Checked: \d+ checks? needs? attention$/)
         .waitFor();
+    });
+  });
+
+  it('say in Portuguese in the audit log that an activated sender was new', async () => {
+    const reader = await person(server, { staff: 'operator' });
+    await server.db.sql("update users set language = 'pt-BR' where id = $1", [reader.id]);
+    const fields = { phoneNumberId: '106540352249999', number: '+15550789999', throughput: 20 };
+    const texts = { token: 'a-token-of-meta', template: 'verification_code', englishTemplateLanguage: 'en' };
+    const added = await reader.post('/staff/senders', { ...fields, ...texts });
+    expect(added.status).toBeLessThan(300);
+    const [sender] = await server.db.sql<{ id: string }>(
+      'select id from senders where phone_number_id = $1',
+      [fields.phoneNumberId],
+    );
+    await resumeSender(server.db.database, TEST_ACTOR, sender!.id);
+    await asPerson(reader, async (page) => {
+      await page.goto('/staff/audit');
+      await page.getByText('adicionado, ainda não ativado').first().waitFor();
+      expect(await page.getByText('not activated yet').count()).toBe(0);
     });
   });
 
