@@ -127,6 +127,15 @@ function createAuth({ config, database, log }: IdentityDependencies, provider: G
     },
     // The provider's tokens are of no use later: none is kept.
     databaseHooks: {
+      session: {
+        create: {
+          // better-auth would keep the IPv6 network that it counts requests by.
+          before: (session, call) =>
+            Promise.resolve({
+              data: { ...session, ipAddress: call?.headers?.get(CLIENT_ADDRESS) ?? session.ipAddress },
+            }),
+        },
+      },
       account: {
         create: {
           async before(account) {

@@ -10,6 +10,7 @@ import {
   endOvertakenSignIn,
   endSession,
   findPasswordHash,
+  findPendingPasswordHash,
   forgetSignInTries,
   keepBothFactors,
   logFailedConfirmation,
@@ -135,7 +136,12 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
         logFailedSignIn(context.database, { email }, { proof: 'password', clientAddress, isLastTry });
       const hash = await findPasswordHash(context.database, email);
       const { body: answer, cookies } = await limitTries(context, email, onWrong, () =>
-        call.callBetterAuth({ email, password: body.password }),
+        call.callBetterAuth({ email, password: body.password }).catch(async (error: unknown) => {
+          const isWrong = error instanceof ConsoleProblem && error.code === 'wrong_credentials';
+          if (isWrong && (await isOfPendingSignUp(context, email, body.password)))
+            throw new ConsoleProblem('address_unconfirmed');
+          throw error;
+        }),
       );
       if (await endOvertakenSignIn(context.database, email, hash))
         throw new ConsoleProblem('wrong_credentials');
@@ -338,6 +344,22 @@ async function mailSignUp(
   };
   await requestSignUp(database, config.SECRET_KEY, request, { ...person, passwordHash });
   return { body: { mailed: true }, cookies: [] };
+}
+
+/**
+ * Returns whether a sign-up with this address and password waits for its confirmation. It depends only on sign-ups, so that the answer is
+ * the same whether or not a user has the address, and it always computes one hash, so that its duration is the same too.
+ */
+async function isOfPendingSignUp(
+  { database }: ConsoleContext,
+  email: string,
+  password: string,
+): Promise<boolean> {
+  if (!(await sendsMail(database))) return false;
+  const hash = await findPendingPasswordHash(database, email);
+  if (hash !== null) return limitedPasswordHasher.verify({ hash, password });
+  await limitedPasswordHasher.hash(password);
+  return false;
 }
 
 /** The registered domain of an e-mail address: its owner has every name below it. */

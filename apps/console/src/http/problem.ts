@@ -9,6 +9,7 @@ const STATUS = {
   bad_request: 400,
   not_signed_in: 401,
   wrong_credentials: 401,
+  address_unconfirmed: 401,
   wrong_code: 401,
   wrong_passkey: 401,
   second_step_over: 401,

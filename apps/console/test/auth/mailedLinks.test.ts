@@ -189,6 +189,27 @@ describe('a sign-up where mail is sent', () => {
     expect((await ana.get('/session')).status).toBe(200);
   });
 
+  it('signs in with a problem of its own, only with its password, whether or not a user has the address', async () => {
+    const ana = await person(server);
+    await server.db.sql('delete from counted_tries');
+    for (const email of ['nina@example.com', ana.email]) {
+      await signUp(email, { password: 'a stranger to horses' });
+      expect(await signIn(email, 'a stranger to horses')).toMatchObject({
+        status: 401,
+        body: { code: 'address_unconfirmed' },
+      });
+      expect(await signIn(email, NEW_PASSWORD)).toMatchObject({
+        status: 401,
+        body: { code: 'wrong_credentials' },
+      });
+    }
+    expect((await signIn(ana.email, PASSWORD)).status).toBe(200);
+    await expire();
+    expect(await signIn('nina@example.com', 'a stranger to horses')).toMatchObject({
+      body: { code: 'wrong_credentials' },
+    });
+  });
+
   it('ends after a day, and its password cannot be guessed', async () => {
     await signUp('lia@example.com');
     const token = await tokenTo('lia@example.com');

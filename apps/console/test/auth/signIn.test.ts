@@ -157,7 +157,9 @@ describe('signing in', () => {
 
     it('is listed for its person alone, and ends from another one', async () => {
       const [ana, other] = [await person(server), await person(server)];
-      const elsewhere = cookieOf(await signIn(ana.email));
+      const elsewhere = cookieOf(
+        await signIn(ana.email, PASSWORD, { 'x-forwarded-for': '2001:db8:77:1::2' }),
+      );
       const { sessions } = (await ana.get('/profile/sessions')).body;
       expect(sessions).toHaveLength(2);
       expect(sessions.find((one: { isCurrent: boolean }) => one.isCurrent)).toEqual({
@@ -167,6 +169,10 @@ describe('signing in', () => {
         userAgent: 'test',
         createdAt: expect.any(String),
         lastUsedAt: expect.any(String),
+      });
+      // The whole address, and not the network by which sign-ins are limited.
+      expect(sessions.find((one: { isCurrent: boolean }) => !one.isCurrent)).toMatchObject({
+        clientAddress: '2001:db8:77:1::2',
       });
       expect((await ana.delete('/profile/sessions')).status).toBe(204);
       expect([

@@ -53,6 +53,81 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     await page.context().close();
   });
 
+  it('lead a sign-up that a mail confirms to its first key, and to another one after a reload', async () => {
+    const email = 'lia@example.com';
+    await noteMailSender(server.db.database, 'codes@onecode.example');
+    const page = await freshPage();
+    page.setDefaultTimeout(20_000);
+    await page.goto('/sign-up');
+    await fill(page, 'Your name', 'Lia Reis');
+    await fill(page, 'Email', 'lai@example.com');
+    await fill(page, 'Password', PASSWORD);
+    await press(page, 'Create account');
+    await press(page, 'Wrong address?');
+    await fill(page, 'Email', email);
+    await press(page, 'Create account');
+    await page.getByText(`confirm ${email} arrives`).waitFor();
+    await press(page, 'Send again');
+    await page.getByText('Sent again').waitFor();
+    await page.goto('/sign-in');
+    await fill(page, 'Email', email);
+    await fill(page, 'Password', PASSWORD);
+    await press(page, 'Sign in');
+    await page.getByText('Your address is not confirmed yet').waitFor();
+
+    const mails = await server.db.sql<{ id: string; encrypted_link: Uint8Array }>(
+      'select id, encrypted_link from outbox where recipient = $1 order by created_at desc',
+      [email],
+    );
+    expect(mails).toHaveLength(2);
+    await page.goto(decrypt(TEST_SECRET_KEY, mails[0]!.id, mails[0]!.encrypted_link));
+    await fill(page, 'Password', PASSWORD);
+    await press(page, 'Confirm and sign in');
+    await heading(page, 'Name your account').waitFor();
+    await press(page, 'Create account');
+    await heading(page, 'Get started').waitFor();
+    await page
+      .getByText(/^ak_test_/)
+      .first()
+      .waitFor();
+    expect(page.url()).toMatch(/\/start$/);
+    await page.reload();
+    await press(page, 'Create another key');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+    await page
+      .getByRole('dialog')
+      .getByText(/^ak_test_/)
+      .first()
+      .waitFor();
+    await noteMailSender(server.db.database, null);
+    await page.context().close();
+  });
+
+  it('show the sign-in page when the session has ended in an open tab', async () => {
+    const account = await buildAccount(server.db.database);
+    const who = await person(server, { accounts: { [account]: 'admin' } });
+    const { page, context } = await windowOf(browser, server, who);
+    await page.goto(`/accounts/${account}/overview`);
+    await heading(page, 'Overview').waitFor();
+    await server.db.sql('delete from user_sessions where user_id = $1', [who.id]);
+    await page.getByRole('navigation').getByRole('link', { name: 'Team' }).click();
+    await heading(page, 'Sign in').waitFor();
+    await context.close();
+  });
+
+  it('show why the sends cannot be listed when the applications cannot be read', async () => {
+    const account = await buildAccount(server.db.database);
+    const who = await person(server, { accounts: { [account]: 'admin' } });
+    const { page, context } = await windowOf(browser, server, who);
+    await page.route('**/api/accounts/*/applications', (route) =>
+      route.fulfill({ status: 403, json: { code: 'forbidden' } }),
+    );
+    await page.goto(`/accounts/${account}/sends`);
+    await page.getByRole('main').getByRole('alert').waitFor();
+    expect(await page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
+    await context.close();
+  });
+
   it('return a user to the requested page after sign-in', async () => {
     const account = await buildAccount(server.db.database);
     const { email } = await person(server, { accounts: { [account]: 'viewer' } });

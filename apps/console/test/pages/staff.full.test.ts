@@ -9,7 +9,7 @@ import { findAccount, grantCredits } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { placeHold, releaseHold } from '@onecode/store/holds';
 import { createPresence, listAuditEntries, recordHeartbeat } from '@onecode/store/operations';
-import { applySenderReading, pauseSender } from '@onecode/store/senders';
+import { applySenderReading, pauseSender, resumeSender } from '@onecode/store/senders';
 import {
   blockSender,
   buildAccount,
@@ -81,6 +81,7 @@ describeInBrowser('the pages of staff', () => {
 
       await grant();
       await dialog.waitFor({ state: 'hidden' });
+      await page.getByRole('main').getByRole('link', { name: 'Audit log' }).click();
       await page.getByRole('row', { name: /Granted credits.*invoice 42/ }).waitFor();
       expect(await listAuditEntries(server.db.database, { limit: 1 })).toMatchObject([
         {
@@ -100,16 +101,40 @@ describeInBrowser('the pages of staff', () => {
     const send = await buildSend(server.db.database, caller);
     await asPerson(await person(server, { staff: 'on_call' }), async (page) => {
       await page.goto('/staff/accounts');
-      await page.getByLabel('Send ID').fill('not an id');
-      await page.getByRole('button', { name: 'Find' }).click();
-      await page.getByText('Enter a full send ID.').waitFor();
-      await page.getByLabel('Send ID').fill(` ${send.toUpperCase()}`);
-      await page.getByRole('button', { name: 'Find' }).click();
+      await page.getByRole('heading', { name: 'Accounts', level: 1 }).waitFor();
+      await page.keyboard.press('/');
+      await page.getByRole('dialog').getByRole('textbox').fill(` ${send.toUpperCase()}`);
+      await page.getByRole('dialog').getByRole('link').click();
 
       await page.getByRole('heading', { name: 'Send', level: 1 }).waitFor();
       await page.getByRole('region', { name: 'Timeline' }).getByText('Created').waitFor();
       await page.getByRole('link', { name: 'Loja Azul' }).click();
       await page.getByRole('heading', { name: 'Loja Azul', level: 1 }).waitFor();
+    });
+  });
+
+  it.each([
+    ['shared', 'still sent from the service’s numbers after that'],
+    ['own', 'used for your live sends at once'],
+  ] as const)('say what activating a sender does under the policy %s', async (policy, text) => {
+    const owner = await buildAccount(server.db.database);
+    await server.db.sql('update accounts set senders = $2 where id = $1', [owner, policy]);
+    await buildSender(server.db.database, { owner: { accountId: owner, applicationIds: [] } });
+    await asPerson(await person(server, { accounts: { [owner]: 'admin' } }), async (page) => {
+      // As after its checks have passed.
+      await page.route('**/api/accounts/*/senders', async (route) => {
+        const response = await route.fetch();
+        const body = (await response.json()) as { senders: { provider: object }[] };
+        const senders = body.senders.map((sender) => ({
+          ...sender,
+          isNew: true,
+          provider: { ...sender.provider, maySend: true },
+        }));
+        await route.fulfill({ response, json: { ...body, senders } });
+      });
+      await page.goto(`/accounts/${owner}/senders`);
+      await page.getByRole('button', { name: 'Activate' }).click();
+      await page.getByRole('dialog').getByText(text).waitFor();
     });
   });
 
@@ -194,6 +219,25 @@ describeInBrowser('the pages of staff', () => {
         .getByRole('status')
         .getByText(/^Checked: \d+ checks? needs? attention$/)
         .waitFor();
+    });
+  });
+
+  it('say in Portuguese in the audit log that an activated sender was new', async () => {
+    const reader = await person(server, { staff: 'operator' });
+    await server.db.sql("update users set language = 'pt-BR' where id = $1", [reader.id]);
+    const fields = { phoneNumberId: '106540352249999', number: '+15550789999', throughput: 20 };
+    const texts = { token: 'a-token-of-meta', template: 'verification_code', englishTemplateLanguage: 'en' };
+    const added = await reader.post('/staff/senders', { ...fields, ...texts });
+    expect(added.status).toBeLessThan(300);
+    const [sender] = await server.db.sql<{ id: string }>(
+      'select id from senders where phone_number_id = $1',
+      [fields.phoneNumberId],
+    );
+    await resumeSender(server.db.database, TEST_ACTOR, sender!.id);
+    await asPerson(reader, async (page) => {
+      await page.goto('/staff/audit');
+      await page.getByText('adicionado, ainda não ativado').first().waitFor();
+      expect(await page.getByText('not activated yet').count()).toBe(0);
     });
   });
 

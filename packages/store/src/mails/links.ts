@@ -6,6 +6,8 @@ type Sql = Pick<Connection, 'sql'>;
 
 type LinkPurpose = 'password-reset' | 'sign-up' | 'address-change';
 
+const toPendingIdentifier = (email: string): string => `pending-sign-up:${email}`;
+
 const toIdentifier = (purpose: LinkPurpose, token: string): string =>
   `${purpose}:${createHash('sha256').update(token).digest('hex')}`;
 
@@ -28,6 +30,29 @@ export async function readLink({ sql }: Sql, purpose: LinkPurpose, token: string
   const [link] = await sql.query<{ value: string }[]>`
     select value from user_verifications where identifier = ${toIdentifier(purpose, token)} and expires_at > clock_timestamp()`;
   return link?.value ?? null;
+}
+
+/** Stores the password hash of the latest sign-up with this address, for as long as its link is valid. */
+export async function writePendingPasswordHash(
+  { sql }: Sql,
+  email: string,
+  hash: string,
+  minutes: number,
+): Promise<void> {
+  await sql.execute`
+    insert into user_verifications (id, identifier, value, expires_at)
+    values (${newId()}::uuid, ${toPendingIdentifier(email)}, ${hash}, clock_timestamp() + make_interval(mins => ${minutes}::integer))`;
+}
+
+/**
+ * Returns the password hash of the latest sign-up with this address whose link has not expired; null without one. A confirmation does not
+ * change the result: otherwise a stranger who signed up with the address could see when its owner confirms it.
+ */
+export async function readPendingPasswordHash({ sql }: Sql, email: string): Promise<string | null> {
+  const [pending] = await sql.query<{ value: string }[]>`
+    select value from user_verifications
+    where identifier = ${toPendingIdentifier(email)} and expires_at > clock_timestamp() order by id desc limit 1`;
+  return pending?.value ?? null;
 }
 
 /** Uses up a link: only one of several callers gets its value. @returns the result of `readLink` */

@@ -9,6 +9,7 @@ export {
 export {
   confirmAddressChange,
   confirmSignUp,
+  findPendingPasswordHash,
   findSignUp,
   requestAddressChange,
   requestPasswordReset,

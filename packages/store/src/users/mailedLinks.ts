@@ -3,7 +3,13 @@ import { audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { makeLink, readLink, useLink } from '../mails/links.js';
+import {
+  makeLink,
+  readLink,
+  readPendingPasswordHash,
+  useLink,
+  writePendingPasswordHash,
+} from '../mails/links.js';
 import { sendsMail, writeLinkMail, writeMails } from '../mails/writeMails.js';
 import { secondsUntilTry, takeTry } from './countedTries.js';
 import { LimitReached, normalizeMailbox } from './outwardLimits.js';
@@ -70,6 +76,7 @@ async function requestLink(
   { email, language, network, page, suffix = '' }: LinkRequest,
   kind: keyof typeof LINKS,
   value: string,
+  pendingHash?: string,
 ): Promise<Requested> {
   if (!(await sendsMail(database))) return 'not_sent';
   await takeMail(database, `mails of ${network}`, MAILS_PER_NETWORK);
@@ -80,6 +87,7 @@ async function requestLink(
     const token = await makeLink(connection, purpose, value, minutes);
     const mail = { kind, facts: {}, recipient: email, language, link: `${page}#${token}${suffix}`, minutes };
     await writeLinkMail(connection, keyring, mail);
+    if (pendingHash !== undefined) await writePendingPasswordHash(connection, email, pendingHash, minutes);
   });
   return 'accepted';
 }
@@ -115,7 +123,12 @@ export const requestSignUp = (
   keyring: Keyring,
   request: LinkRequest,
   pending: PendingSignUp,
-): Promise<Requested> => requestLink(database, keyring, request, 'sign_up', JSON.stringify(pending));
+): Promise<Requested> =>
+  requestLink(database, keyring, request, 'sign_up', JSON.stringify(pending), pending.passwordHash);
+
+/** Returns the password hash of the latest unexpired sign-up with this address; null without one. */
+export const findPendingPasswordHash = (database: Connection, email: string): Promise<string | null> =>
+  readPendingPasswordHash(database, email);
 
 /** Returns the sign-up that a link confirms; null if it was used or has expired. */
 export async function findSignUp(database: Connection, token: string): Promise<PendingSignUp | null> {

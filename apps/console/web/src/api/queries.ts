@@ -1,4 +1,6 @@
 import {
+  MutationCache,
+  QueryCache,
   QueryClient,
   useInfiniteQuery,
   // oxlint-disable-next-line no-restricted-imports -- wrapped below
@@ -10,8 +12,20 @@ import {
 import { useRef } from 'react';
 import { ApiProblem, call } from './http.js';
 
+/** Reads the session again when a request finds that it has ended: without one, `SignedIn` shows the sign-in page. */
+function onError(error: unknown): void {
+  if (error instanceof ApiProblem && error.code === 'not_signed_in')
+    void queryClient.invalidateQueries({ queryKey: ['session'] });
+}
+
 /** The cache of all pages. Only lost connections and server errors (5xx) are retried; a 4xx is final. */
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error, { queryKey }) => {
+      if (queryKey[0] !== 'session') onError(error);
+    },
+  }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     // `navigator.onLine` is unreliable: always send the request, and report at once when the server is unreachable.
     mutations: { networkMode: 'always' },

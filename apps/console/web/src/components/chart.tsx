@@ -18,17 +18,19 @@ interface ChartProps {
   labels: readonly string[];
   series: readonly ChartSeries[];
   format: (value: number | null) => string;
+  /** Formats the axis, where that differs from the values. */
+  formatTick?: (value: number) => string;
 }
 
 const [TOP, BOTTOM, LABEL_WIDTH, BAR_WIDTH_MAX] = [8, 24, 64, 40];
 const colorOf = (color: string): string => `var(--mantine-color-${color})`;
 
 /** A chart with its legend, whose values are shown where the pointer is. Screen readers need the same values as text. */
-export function Chart({ kind, height, labels, series, format }: ChartProps) {
+export function Chart({ kind, height, labels, series, format, formatTick = format }: ChartProps) {
   const { ref, width } = useElementSize();
   const [pointed, setPointed] = useState<number | null>(null);
   const ticks = ticksOf(kind, series);
-  const left = 12 + 7 * Math.max(...ticks.map((tick) => format(tick).length));
+  const left = 12 + 7 * Math.max(...ticks.map((tick) => formatTick(tick).length));
   const band = Math.max(0, width - left) / Math.max(1, labels.length);
   const x = (index: number): number => left + (index + 0.5) * band;
   const y = (value: number): number => height - BOTTOM - (value / ticks.at(-1)!) * (height - TOP - BOTTOM);
@@ -59,7 +61,7 @@ export function Chart({ kind, height, labels, series, format }: ChartProps) {
               <g key={tick}>
                 <line x1={left} x2={width} y1={y(tick)} y2={y(tick)} stroke={colorOf('default-border')} />
                 <text x={left - 8} y={y(tick)} textAnchor="end" dominantBaseline="middle">
-                  {format(tick)}
+                  {formatTick(tick)}
                 </text>
               </g>
             ))}

@@ -16,6 +16,7 @@ const SENTENCES = [
   ['slowDown', /^The provider asked to slow down\.$/],
   ['comeBack', /^The provider asked to come back later\.$/],
   ['byOperator', /^paused by an operator$/],
+  ['notActivated', /^added, not activated yet$/],
 ] as const;
 
 /** The sentence that a reason is; undefined where it is the provider's word, or what a person wrote. */

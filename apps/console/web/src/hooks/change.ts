@@ -22,6 +22,8 @@ interface Options<T> {
   /** What is said once it is made. */
   done?: string | ((answer: T) => string);
   onDone?: (answer: T) => void;
+  /** Runs before the stale paths are read again, for state that the refreshed page needs. */
+  beforeRefresh?: (answer: T) => void;
   /** The form that shows which of its fields the server refused. */
   form?: { setErrors: (errors: Record<string, string>) => void };
   /** What is said where no form shows that it failed. */
@@ -37,7 +39,7 @@ interface Options<T> {
  */
 export function useChange<T = void>(
   stale: readonly string[],
-  { done, onDone, form, failed, ...rest }: Options<T> = {},
+  { done, onDone, beforeRefresh, form, failed, ...rest }: Options<T> = {},
 ) {
   const client = useQueryClient();
   const fieldErrorsOf = useFieldErrors();
@@ -51,6 +53,7 @@ export function useChange<T = void>(
     // All of it here: what shows the change may be gone with what it changed, and its callbacks with it.
     mutationFn: async ({ method, path, body }) => {
       const answer = await call<T>(method, path, body);
+      beforeRefresh?.(answer);
       await refresh();
       if (done !== undefined) notifications.show({ message: typeof done === 'string' ? done : done(answer) });
       onDone?.(answer);

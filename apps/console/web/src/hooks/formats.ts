@@ -33,7 +33,9 @@ export function useDurations() {
     if (value < 7_200) return write(value / 60, 'min');
     return write(value / 3_600, 'h');
   };
-  return { milliseconds, seconds };
+  /** For a time that was counted in whole seconds at the least: below one second, nothing more is known. */
+  const countedSeconds = (value: number): string => (value < 1 ? `<\u00a0${write(1, 's')}` : seconds(value));
+  return { milliseconds, seconds, countedSeconds };
 }
 
 /** Formats times (RFC 3339) in the user's language and time zone; with seconds where they tell rows apart. */

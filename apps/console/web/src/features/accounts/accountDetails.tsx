@@ -4,7 +4,6 @@ import { Link, useParams } from 'react-router';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
-import { AuditTable } from '../audit/auditTable.js';
 import { OwnCosts } from '../costs/costMonths.js';
 import { ProtectionSections } from '../protection/protectionSections.js';
 import { ExhaustedRecipients } from '../recipients/exhaustedRecipients.js';
@@ -19,7 +18,7 @@ import { Time } from '../../components/times.js';
 import { AccountActions } from './accountActions.js';
 import { ApplicationsSection, MembersSection, RateSection, SendersSection } from './accountSections.js';
 
-/** An account for staff: balance, limits, team, applications, blocked recipients (their last digits only) and audit log. */
+/** An account for staff: balance, limits, team, applications, and blocked recipients (their last digits only). */
 export function AccountDetails() {
   const { t } = useTranslation(['accounts', 'common']);
   const { target } = useParams();
@@ -60,6 +59,9 @@ export function AccountDetails() {
             {t(`common:nav.${name}`)}
           </Button>
         ))}
+        <Button component={Link} to={`/staff/audit?account=${target}`} variant="default" size="xs">
+          {t('common:nav.audit')}
+        </Button>
       </Group>
       <Loaded read={{ ...read, data: account }}>{(shown) => <Details account={shown} />}</Loaded>
     </Page>
@@ -67,7 +69,7 @@ export function AccountDetails() {
 }
 
 function Details({ account }: { account: StaffAccountDetailsView }) {
-  const { t } = useTranslation(['accounts', 'holds', 'recipients', 'common', 'settings']);
+  const { t } = useTranslation(['accounts', 'holds', 'recipients', 'common']);
   const mayOperate = useMayOperate();
   const { whole } = useNumbers();
   return (
@@ -108,9 +110,6 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
         />
       </Section>
       {mayOperate && <RecipientRequests account={`/staff/accounts/${account.id}`} />}
-      <Section title={t('common:nav.audit')}>
-        <AuditTable path={`/staff/audit?account=${account.id}`} empty={t('settings:unchanged')} />
-      </Section>
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { Anchor, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Anchor, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconBuilding, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -12,7 +12,6 @@ import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
 import { Time } from '../../components/times.js';
 import { AccountBadge } from '../../components/badges.js';
-import { FindStaffSend } from '../sends/findSend.js';
 
 const DEBOUNCE_MS = 250;
 
@@ -24,21 +23,19 @@ export function Accounts() {
   const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
   const list = usePages<StaffAccountsView>(`/staff/accounts?text=${encodeURIComponent(text)}`);
   return (
-    <Page title={t('common:nav.accounts')} description={t('list.description')}>
-      <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <TextInput
-          label={t('list.search')}
-          leftSection={<IconSearch size={16} />}
-          maxLength={200}
-          value={typed}
-          onChange={({ currentTarget: { value } }) => {
-            setTyped(value);
-            // Not debounced: a late update of the URL would undo a click on a result.
-            setSearch(value.trim() === '' ? {} : { text: value.trim() }, { replace: true });
-          }}
-        />
-        <FindStaffSend />
-      </SimpleGrid>
+    <Page title={t('common:nav.accounts')}>
+      <TextInput
+        label={t('list.search')}
+        leftSection={<IconSearch size={16} />}
+        maw={420}
+        maxLength={200}
+        value={typed}
+        onChange={({ currentTarget: { value } }) => {
+          setTyped(value);
+          // Not debounced: a late update of the URL would undo a click on a result.
+          setSearch(value.trim() === '' ? {} : { text: value.trim() }, { replace: true });
+        }}
+      />
       <Loaded read={list}>
         {(pages) => {
           const accounts = pages.flatMap((page) => page.accounts);

@@ -10,7 +10,7 @@ import { useRequired } from '../../hooks/forms.js';
 import { Page } from '../../components/page.js';
 import { LanguageSelect } from '../../components/languageSelect.js';
 import { PageForm } from '../../components/pageForm.js';
-import { openNewAccount } from '../start/firstKey.js';
+import { keepFirstKey, newAccountPath } from '../start/firstKey.js';
 import { defaultTrialCountries, TrialCountries, useTrialCountriesRule } from './trialCountries.js';
 
 export function NewAccount() {
@@ -23,7 +23,9 @@ export function NewAccount() {
     validate: { name: useRequired(), countries: useTrialCountriesRule() },
   });
   const create = useChange<NewAccountView>(['/session'], {
-    onDone: (made) => void navigate(openNewAccount(client, made), { replace: true }),
+    // The refreshed session makes the start page leave this form: by then it must find the key.
+    beforeRefresh: (made) => keepFirstKey(client, made),
+    onDone: ({ id }) => void navigate(newAccountPath(client, id), { replace: true }),
     form,
   });
   return (

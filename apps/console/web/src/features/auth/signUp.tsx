@@ -7,7 +7,7 @@ import { call } from '../../api/http.js';
 import { readSession } from '../../api/auth.js';
 import { useData } from '../../api/queries.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { openNewAccount } from '../start/firstKey.js';
+import { keepFirstKey, newAccountPath } from '../start/firstKey.js';
 import { AuthLayout } from './authLayout.js';
 import { SignUpForm, type NewAccountInput } from './signUpForm.js';
 
@@ -23,7 +23,8 @@ export function SignUp() {
       .then(() => call<NewAccountView>('POST', '/accounts', { name, language, countries }))
       .catch(() => null);
     client.clear();
-    await navigate(made === null ? '/' : openNewAccount(client, made), { replace: true });
+    if (made !== null) keepFirstKey(client, made);
+    await navigate(made === null ? '/' : newAccountPath(client, made.id), { replace: true });
   };
   return (
     <AuthLayout

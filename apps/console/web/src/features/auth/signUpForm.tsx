@@ -1,4 +1,4 @@
-import { Text, TextInput } from '@mantine/core';
+import { Anchor, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,6 +6,7 @@ import type { SignUpOfferView } from '../../../../src/features/auth/view.js';
 import { signUp } from '../../api/auth.js';
 import { useData } from '../../api/queries.js';
 import { LanguageSelect } from '../../components/languageSelect.js';
+import { Failure } from '../../components/states.js';
 import { PageForm } from '../../components/pageForm.js';
 import { NewPassword } from '../../components/newPassword.js';
 import { focusOnMount, useFormMutation, useRequired } from '../../hooks/forms.js';
@@ -37,6 +38,7 @@ export function SignUpForm({
   // Whoever confirms their address names the account afterwards.
   const namesAccount = !isInvited && data?.sendsMail !== true;
   const [mailedTo, setMailedTo] = useState<string | null>(null);
+  const [sentCount, setSentCount] = useState(0);
   const form = useForm({
     initialValues: { name: '', email, password: '', account: '', countries: defaultTrialCountries() },
     validate: { name: required, email: required, password: required, countries: countriesRule },
@@ -45,18 +47,38 @@ export function SignUpForm({
     const { language } = i18n;
     const person = { ...typed, email: typed.email.trim(), language };
     const answer = await signUp({ ...person, ...(invitation !== undefined && { invitation }) });
-    if (answer?.mailed === true) setMailedTo(person.email);
-    else await onDone({ account: account.trim() === '' ? typed.name : account, language, countries });
+    if (answer?.mailed === true) {
+      setMailedTo(person.email);
+      setSentCount((count) => count + 1);
+    } else await onDone({ account: account.trim() === '' ? typed.name : account, language, countries });
   });
+  const changeAddress = (): void => {
+    setMailedTo(null);
+    setSentCount(0);
+    enter.reset();
+  };
   const { name, password } = form.values;
   if (mailedTo !== null)
     return (
-      <div role="status">
-        <Text size="md" fw={600}>
-          {t('forgottenPassword.sent')}
-        </Text>
-        <Text>{t('confirmSignUp.sentText', { email: mailedTo })}</Text>
-      </div>
+      <Stack>
+        <div role="status" aria-busy={enter.isPending}>
+          <Text size="md" fw={600}>
+            {t(sentCount > 1 ? 'confirmSignUp.sentAgain' : 'forgottenPassword.sent')}
+          </Text>
+          <Text>{t('confirmSignUp.sentText', { email: mailedTo })}</Text>
+        </div>
+        {enter.error !== null && <Failure problem={enter.error} />}
+        <Group justify="space-between">
+          <Anchor component="button" type="button" onClick={() => enter.mutate(form.values)}>
+            {t('confirmSignUp.sendAgain')}
+          </Anchor>
+          {!isInvited && (
+            <Anchor component="button" type="button" onClick={changeAddress}>
+              {t('confirmSignUp.wrongAddress')}
+            </Anchor>
+          )}
+        </Group>
+      </Stack>
     );
   return (
     <PageForm

@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OverviewView } from '../../../../src/features/overview/view.js';
 import { Chart } from '../../components/chart.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
 import { useShares } from './statistics.js';
 
@@ -14,6 +14,7 @@ export function Charts({ series, isHourly }: Pick<OverviewView, 'series'> & { is
   const { t, i18n } = useTranslation('overview');
   const { whole } = useNumbers();
   const { seconds } = useShares();
+  const { seconds: axisSeconds } = useDurations();
   const start = new Intl.DateTimeFormat(
     i18n.language,
     isHourly ? { hour: 'numeric', minute: '2-digit' } : { day: 'numeric', month: 'short' },
@@ -57,6 +58,7 @@ export function Charts({ series, isHourly }: Pick<OverviewView, 'series'> & { is
           },
         ]}
         format={seconds}
+        formatTick={axisSeconds}
       />
     </>
   );

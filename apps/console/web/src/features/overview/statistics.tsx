@@ -14,7 +14,7 @@ export function useShares() {
   const durations = useDurations();
   return {
     share: (part: number | null): string => (part === null ? '–' : numbers.share(part)),
-    seconds: (seconds: number | null): string => (seconds === null ? '–' : durations.seconds(seconds)),
+    seconds: (seconds: number | null): string => (seconds === null ? '–' : durations.countedSeconds(seconds)),
   };
 }
 

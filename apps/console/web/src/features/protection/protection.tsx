@@ -19,11 +19,6 @@ export function Protection() {
     <Page title={t('common:nav.protection')} description={t(mayManage ? 'description' : 'readOnly')}>
       <ProtectionSections path={path} mayChange={mayManage} />
       <Limits path={path} />
-      <Section id="recipients" title={t('common:nav.recipients')} description={t('recipients.what')}>
-        <Anchor component={Link} to={`${path}/recipients`}>
-          {t('recipients.open')}
-        </Anchor>
-      </Section>
     </Page>
   );
 }

@@ -8,10 +8,13 @@ import { post } from '../../hooks/change.js';
 export function PauseButton({
   sender: { id, number },
   kind,
+  what,
   ...rest
 }: {
   sender: { id: string; number: string };
   kind: 'pause' | 'resume' | 'activate';
+  /** What happens then, in place of the usual text. */
+  what?: string;
   text?: string;
   button?: ButtonProps;
 }) {
@@ -28,7 +31,7 @@ export function PauseButton({
       stale={[path, audit, '/staff/health']}
       done={t(`changes.${kind}.done`)}
     >
-      {t(`changes.${kind}.what`)}
+      {what ?? (kind !== 'activate' && t(`changes.${kind}.what`))}
     </ChangeButton>
   );
 }

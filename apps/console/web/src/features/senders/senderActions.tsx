@@ -20,7 +20,16 @@ import { PauseButton } from './pauseButton.js';
 import { remove } from '../../hooks/change.js';
 
 /** Actions of staff on a sender; only operators change and remove it. */
-export function SenderActions({ sender, rules }: { sender: SenderView; rules: SenderRulesView }) {
+export function SenderActions({
+  sender,
+  rules,
+  activation,
+}: {
+  sender: SenderView;
+  rules: SenderRulesView;
+  /** What its activation does. */
+  activation: string;
+}) {
   const { t } = useTranslation('senders');
   const [open, setOpen] = useState<'edit' | 'app' | 'noApp' | 'assign' | 'remove' | null>(null);
   const close = (): void => setOpen(null);
@@ -33,6 +42,7 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
         <PauseButton
           sender={sender}
           kind="activate"
+          what={activation}
           button={{ variant: 'filled', disabled: !sender.provider.maySend }}
         />
       )}

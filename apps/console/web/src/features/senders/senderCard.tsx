@@ -2,7 +2,12 @@ import { Anchor, Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@ma
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'react-router';
-import type { SenderErrorView, SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
+import type {
+  SenderErrorView,
+  SenderRulesView,
+  SendersView,
+  SenderView,
+} from '../../../../src/features/senders/view.js';
 import { SenderProvider } from './senderProvider.js';
 import { SenderActions } from './senderActions.js';
 import { SenderBadge } from '../../components/badges.js';
@@ -21,16 +26,20 @@ const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config
 export function SenderCard({
   sender,
   rules,
+  policy,
   webhookUrl,
 }: {
   sender: SenderView;
   rules: SenderRulesView;
+  /** Of the account whose page shows it; null for staff. */
+  policy: SendersView['policy'];
   /** Where Meta apps post. */
   webhookUrl: string;
 }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
   const { account } = useSenders();
+  const use = policy ?? (sender.accountId === null ? 'all' : 'assigned');
   const ref = useRef<HTMLElement>(null);
   const { hash } = useLocation();
   useEffect(() => {
@@ -73,13 +82,15 @@ export function SenderCard({
             )}
             {sender.isNew ? (
               <Text>
-                {t(sender.provider.maySend ? 'changes.activate.ready' : 'changes.activate.unready')}
+                {sender.provider.maySend
+                  ? `${t('changes.activate.ready')} ${t(`changes.activate.what.${use}`)}`
+                  : t('changes.activate.unready')}
               </Text>
             ) : (
               <Blocks blocks={sender.blocks} />
             )}
           </Stack>
-          <SenderActions sender={sender} rules={rules} />
+          <SenderActions sender={sender} rules={rules} activation={t(`changes.activate.what.${use}`)} />
         </Group>
         <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
           <Fact label={t('facts.phoneNumberId')}>

@@ -55,12 +55,13 @@ function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: {
   );
 }
 
-/** When Meta said it, and how we know. */
+/** When Meta reported it, and how, unless it was by the read that the heading names. */
 function FactSource({ at, source }: Pick<ProviderView['facts'][number], 'at' | 'source'>) {
   const { t } = useTranslation('senders');
   return (
     <Small>
-      <Time at={at} wraps /> · {t(`sources.${source}`)}
+      <Time at={at} wraps />
+      {source !== 'read' && ` · ${t(`sources.${source}`)}`}
     </Small>
   );
 }

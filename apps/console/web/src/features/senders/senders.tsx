@@ -44,7 +44,13 @@ export function Senders() {
               </EmptyState>
             )}
             {senders.map((sender) => (
-              <SenderCard key={sender.id} sender={sender} rules={rules} webhookUrl={webhookUrl} />
+              <SenderCard
+                key={sender.id}
+                sender={sender}
+                rules={rules}
+                policy={policy}
+                webhookUrl={webhookUrl}
+              />
             ))}
             {account !== undefined && <OwnCosts path={`/accounts/${account}`} />}
           </>

@@ -35,19 +35,6 @@ export function FindSend({
   );
 }
 
-/** Opens a send of any account by its id, as found in the logs. */
-export function FindStaffSend() {
-  const { t } = useTranslation('sends');
-  const navigate = useNavigate();
-  return (
-    <SearchForm
-      texts={{ label: t('staff.find'), button: t('find.button'), invalid: t('staff.invalid') }}
-      isValid={isId}
-      onSearch={(id) => void navigate(`/staff/sends/${id.toLowerCase()}`)}
-    />
-  );
-}
-
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const isId = (text: string): boolean => ID.test(text);

@@ -24,8 +24,8 @@ export function Sends() {
   const account = useAccount();
   const filters = useSendQuery();
   const [number, setNumber] = useState<string | null>(null);
-  const { data: list } = useData<{ applications: ApplicationView[] }>(`${account.path}/applications`);
-  const applications = list?.applications;
+  const list = useData<{ applications: ApplicationView[] }>(`${account.path}/applications`);
+  const applications = list.data?.applications;
   const mode = filters.query.mode ?? (applications && modeOf(applications));
   const query = mode && serverQuery(filters.query, mode);
   const listed = query === undefined ? null : `${account.path}/sends?${query}`;
@@ -60,7 +60,10 @@ export function Sends() {
           </Alert>
         )}
       </Stack>
-      {!isInvalid && <SendList found={found} byNumber={number !== null} filters={filters} />}
+      {list.error !== null && <Failure problem={list.error} onRetry={() => void list.refetch()} />}
+      {!isInvalid && (query !== undefined || number !== null || list.error === null) && (
+        <SendList found={found} byNumber={number !== null} filters={filters} />
+      )}
     </Page>
   );
 }

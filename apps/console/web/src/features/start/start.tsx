@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconLock } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -9,9 +9,11 @@ import { call } from '../../api/http.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { CodeBlock } from '../../components/copy.js';
+import { DialogButton } from '../../components/dialog.js';
 import { Page, Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
 import { useDocs } from '../../hooks/docs.js';
+import { NewKey } from '../applications/newKey.js';
 import { SendStep, useTriedSend } from '../tryout/sendStep.js';
 import { VerifyStep } from '../tryout/verifyStep.js';
 import { useFirstKey } from './firstKey.js';
@@ -67,7 +69,7 @@ function FirstCalls({
     <Loaded read={useData<TryoutView>(`${page}/tryout`)}>
       {(tryout) => (
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-          <FirstKey page={page} tryout={tryout} />
+          <FirstKey test={test} page={page} tryout={tryout} />
           <TryIt
             test={test}
             recipient={tryout.recipient}
@@ -80,7 +82,15 @@ function FirstCalls({
 }
 
 /** The key, which is shown once, and a call with it. */
-function FirstKey({ page, tryout: { samples } }: { page: string; tryout: TryoutView }) {
+function FirstKey({
+  test,
+  page,
+  tryout: { samples },
+}: {
+  test: ApplicationView;
+  page: string;
+  tryout: TryoutView;
+}) {
   const { t } = useTranslation(['start', 'applications']);
   const docs = useDocs();
   const key = useFirstKey(useAccount().id);
@@ -88,12 +98,14 @@ function FirstKey({ page, tryout: { samples } }: { page: string; tryout: TryoutV
   return (
     <Section title={t('key.title')} description={t('key.text')}>
       {key === undefined ? (
-        <Text>
-          {t('key.gone')}{' '}
-          <Anchor component={Link} to={page} underline="always">
-            {t('key.another')}
-          </Anchor>
-        </Text>
+        <>
+          <Text>{t('key.gone')}</Text>
+          <Group>
+            <DialogButton label={t('key.another')} title={t('applications:keys.create')} dialogSize="lg">
+              <NewKey application={test} />
+            </DialogButton>
+          </Group>
+        </>
       ) : (
         <>
           <Alert
