@@ -1,5 +1,6 @@
 import { decideCreations, type CreationDecision, type RateWindow } from '@onecode/domain';
 import { limitApplication, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
+import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import { AccountBusy, createSend, type Creation, type NewSend } from '@onecode/store/sends';
 import {
   buildCaller,
@@ -315,7 +316,7 @@ describe('rate windows', () => {
 
   beforeAll(() => store.sql('update settings set guess_budget = null'));
 
-  it('leave, refuse and tell what a count of all sends would, whatever limits and times change between', async () => {
+  it('leave, refuse and report what a count of all sends would, whatever limits and times change between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
         const model = await Model.make();
@@ -415,7 +416,7 @@ describe('busy accounts', () => {
       'select from applications where id = $1 for update',
       (by: TestCaller) => by.applicationId,
     ],
-  ] as const)('while somebody holds the row of an %s', (_, statement, idOf) => {
+  ] as const)('while another transaction holds the row of an %s', (_, statement, idOf) => {
     it('the creations of all others go on, and its own follow when the lock is released', async () => {
       const held = await buildCaller(store.database, 'live', unlimited);
       const others = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
@@ -447,7 +448,7 @@ describe('busy accounts', () => {
     });
   });
 
-  it('more accounts that are held than calls may wait hold up nobody else', async () => {
+  it('more accounts that are held than calls may wait do not delay other accounts', async () => {
     const held = await Promise.all(
       Array.from({ length: 8 }, () => buildCaller(store.database, 'live', unlimited)),
     );
@@ -496,5 +497,124 @@ describe('busy accounts', () => {
       expect(end).toEqual(landed === 'waits' ? expect.anything() : { outcome: 'key_refused', cause });
       expect(await create(caller)).toEqual({ outcome: 'key_refused', cause });
     });
+  });
+});
+
+describe('processes that create sends of one account at the same time', () => {
+  const PROCESSES = 4;
+  const EACH = 25;
+  let processes: Database[];
+  beforeAll(() => {
+    processes = Array.from({ length: PROCESSES }, () =>
+      openDatabase(store.url, { connectionsMax: 6, byIndexOnly: true }),
+    );
+  });
+  afterAll(() => Promise.all(processes.map(closeDatabase)));
+
+  /** Creates sends in all processes. @returns how many ended in each way */
+  async function createInAll(make: (n: number) => NewSend): Promise<Record<string, number>> {
+    const creations = await Promise.all(
+      processes.flatMap((database) => Array.from({ length: EACH }, (_, n) => createSend(database, make(n)))),
+    );
+    const counts: Record<string, number> = {};
+    for (const one of creations) {
+      const name = 'cause' in one ? one.cause : one.outcome;
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  it('keep its limit', async () => {
+    const caller = await buildCaller(store.database, 'test', { ratePerMinute: 37 });
+    expect(await createInAll(() => newSend(caller))).toEqual({ created: 37, account_rate: 63 });
+    expect(
+      await store.sql('select sends_created::integer as sends from accounts where id = $1', [
+        caller.accountId,
+      ]),
+    ).toEqual([{ sends: 37 }]);
+    const numbers = await store.sql<{ n: number }>(
+      'select application_number::integer as n from sends where account_id = $1 order by 1',
+      [caller.accountId],
+    );
+    expect(numbers.map(({ n }) => n)).toEqual(Array.from({ length: 37 }, (_, n) => n + 1));
+  });
+
+  it('take exactly the units that it has, while units are refunded', async () => {
+    const caller = await buildCaller(store.database, 'live', {
+      freeQuota: 11,
+      credits: 20,
+      ratePerMinute: 10_000,
+    });
+    const refunds = Promise.all(
+      Array.from({ length: 20 }, () =>
+        store.sql('update accounts set free_quota = free_quota + 1 where id = $1', [caller.accountId]),
+      ),
+    );
+    const { created = 0 } = await createInAll(() => newSend(caller));
+    await refunds;
+    const [row] = await store.sql<{ left: number; entries: number }>(
+      `select free_quota + credits as left, (
+         select count(*)::integer from ledger_entries where account_id = $1 and kind = 'reserved'
+       ) as entries from accounts where id = $1`,
+      [caller.accountId],
+    );
+    expect(row).toEqual({ left: 51 - created, entries: created });
+    expect(created).toBeGreaterThanOrEqual(31);
+    expect(created).toBeLessThanOrEqual(51);
+  });
+
+  it('create one send for each idempotency key', async () => {
+    const caller = await buildCaller(store.database, 'test', { ratePerMinute: 10_000 });
+    expect(await createInAll((n) => newSend(caller, { idempotencyKey: `key ${n % 5}` }))).toEqual({
+      created: 5,
+      existing: PROCESSES * EACH - 5,
+    });
+  });
+
+  it('share the trial sends of a day exactly between accounts', async () => {
+    const callers = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        buildCaller(store.database, 'live', { freeQuota: 100, ratePerMinute: 10_000 }),
+      ),
+    );
+    await store.sql(`update accounts set trial_countries = '{BR}' where id = any($1)`, [
+      callers.map(({ accountId }) => accountId),
+    ]);
+    await store.sql(
+      'update settings set trial_sends_per_day = 42, trial_account_sends_per_day = 1000, trial_sends_of_day = 0',
+    );
+    const counts = await createInAll((n) => newSend(callers[n % 5]!));
+    expect(counts).toEqual({ created: 42, trial_ceiling: PROCESSES * EACH - 42 });
+    expect(await store.sql('select trial_sends_of_day as sends from settings')).toEqual([{ sends: 42 }]);
+  });
+});
+
+describe('writeCreations', () => {
+  it.each([
+    ['the key was revoked', (by: TestCaller) => revokeApiKey(store.database, TEST_ACTOR, by.keyId)],
+    [
+      'the account was suspended',
+      (by: TestCaller) => suspendAccount(store.database, TEST_ACTOR, by.accountId, 'a test'),
+    ],
+    ['another send was created', (by: TestCaller) => createSend(store.database, newSend(by))],
+    [
+      'the units were taken',
+      (by: TestCaller) => store.sql('update accounts set free_quota = 0 where id = $1', [by.accountId]),
+    ],
+  ])('writes nothing if %s after the read, and the creations of other accounts', async (_, change) => {
+    const [caller, other] = [
+      await buildCaller(store.database, 'live', { freeQuota: 2 }),
+      await buildCaller(store.database, 'live', { freeQuota: 2 }),
+    ];
+    const sends = [newSend(caller), newSend(other)];
+    const { now, requests, states } = await readCreations(store.database, sends);
+    const { decisions, accounts } = decideCreations(requests, states, now);
+    expect(decisions.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
+    await change(caller);
+    const written = await writeCreations(store.database, { sends, states, decisions, accounts, now });
+    expect([...written]).toEqual([other.accountId]);
+    expect(await store.sql('select id from sends where id = any($1)', [sends.map(({ id }) => id)])).toEqual([
+      { id: sends[1]!.id },
+    ]);
   });
 });
