@@ -9,7 +9,7 @@ import {
   LIMIT_REFUSALS,
   Problem,
   RECIPIENT_REFUSALS,
-  recipientKey,
+  recipientKeys,
   TEST_CODE,
   type Send,
 } from '@onecode/domain';
@@ -49,6 +49,10 @@ export function createSendRoute({
     const body = await readJsonBody(request);
     const { recipient, code: ownCode, locale } = parseCreateSend(body);
 
+    const [recipientKey = '', ...olderRecipientKeys] = recipientKeys(
+      config.NUMBER_PEPPER,
+      recipient.canonical,
+    );
     const id = newId();
     const code = ownCode ?? (caller.mode === 'test' ? TEST_CODE : generateCode());
     // crash point: api create before commit
@@ -60,7 +64,8 @@ export function createSendRoute({
         applicationId: caller.applicationId,
         idempotency: key === null ? null : { key, bodyHashes: bodyHashes(config.NUMBER_PEPPER, body) },
         recipient: recipient.e164,
-        recipientKey: recipientKey(config.NUMBER_PEPPER, recipient.canonical),
+        recipientKey,
+        olderRecipientKeys,
         country: recipient.country,
         isPremiumRate: recipient.isPremiumRate,
         locale,

@@ -22,17 +22,10 @@ export function deriveNumberPepper({ current, keys }: Keyring): Keyring {
  * @param canonical a result of `canonicalNumber`
  */
 export function recipientKeys(pepper: Keyring, canonical: string): string[] {
-  return keyVersions(pepper).map((version) => keyForVersion(pepper, version, canonical));
-}
-
-/** Returns the recipient key of the current version, by which limits and budgets count. */
-export function recipientKey(pepper: Keyring, canonical: string): string {
-  return keyForVersion(pepper, pepper.current, canonical);
-}
-
-function keyForVersion(pepper: Keyring, version: number, canonical: string): string {
-  const mac = computeMac(pepper, version, 'number:', canonical).subarray(0, RECIPIENT_KEY_BYTES);
-  return `${version}:${mac.toString('base64url')}`;
+  return keyVersions(pepper).map((version) => {
+    const mac = computeMac(pepper, version, 'number:', canonical).subarray(0, RECIPIENT_KEY_BYTES);
+    return `${version}:${mac.toString('base64url')}`;
+  });
 }
 
 /**

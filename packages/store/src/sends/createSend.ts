@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX, wasRolledBack } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
 import { readSqlState } from '../client/errors.js';
+import { moveIdentities } from './identities.js';
 import type { NewSend } from './newSend.js';
 import { readCreations } from './readCreations.js';
 import { findSend } from './readSend.js';
@@ -113,6 +114,7 @@ type End =
 
 /** @returns `lost` for all requests of an account that was changed between read and write: nothing was written for it */
 async function createSends(connection: Connection, sends: readonly NewSend[]): Promise<(End | 'lost')[]> {
+  await moveIdentities(connection, sends);
   const { now, requests, states } = await readCreations(connection, sends);
   const { decisions, accounts } = decideCreations(requests, states, now);
   const written = await writeCreations(connection, { sends, states, decisions, accounts, now });

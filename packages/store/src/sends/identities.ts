@@ -1,5 +1,6 @@
 import { audited, type Actor } from '../operations/audit.js';
-import type { Database } from '../client/database.js';
+import type { Connection, Database } from '../client/database.js';
+import type { NewSend } from './newSend.js';
 
 /**
  * Stores the identity of a send's recipient from a receipt, once for each send, if the application checks identities.
@@ -50,6 +51,24 @@ export async function findVerifiedIdentity(database: Database, sendId: string): 
     ) known
     where s.id = ${sendId}::uuid`;
   return row?.identity_hash ?? null;
+}
+
+/**
+ * Stores the identities of recipients under their current key during a rotation of `NUMBER_PEPPER`. Workers have no pepper, and look them up
+ * by the key of the send.
+ */
+export async function moveIdentities(
+  { sql }: Pick<Connection, 'sql'>,
+  sends: readonly NewSend[],
+): Promise<void> {
+  const records = sends.flatMap(({ applicationId, recipientKey, olderRecipientKeys }) =>
+    olderRecipientKeys.map((older) => ({ application_id: applicationId, current: recipientKey, older })),
+  );
+  if (records.length === 0) return;
+  await sql.execute`
+    update send_identities i set recipient_key = r.current
+    from json_to_recordset(${JSON.stringify(records)}::json) as r (application_id uuid, current text, older text)
+    where i.application_id = r.application_id and i.recipient_key = r.older`;
 }
 
 /** How many last digits of a phone number the audit log may hold. */

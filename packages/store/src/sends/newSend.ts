@@ -13,6 +13,8 @@ export interface NewSend {
   recipient: string;
   /** By which limits and budgets count. */
   recipientKey: string;
+  /** The keys of the older peppers during a rotation of `NUMBER_PEPPER`. */
+  olderRecipientKeys: readonly string[];
   country: string | null;
   /** Whether the number is in a premium-rate range, where the recipient's network pays for each message. */
   isPremiumRate: boolean;

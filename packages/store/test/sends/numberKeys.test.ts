@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { bodyHashes, recipientKey, recipientKeys, type Keyring } from '@onecode/domain';
+import { bodyHashes, recipientKeys, type Keyring } from '@onecode/domain';
 import { limitApplication } from '@onecode/store/accounts';
 import { listSends } from '@onecode/store/reports';
 import { createSend, resetGuessCount, type Creation } from '@onecode/store/sends';
@@ -19,15 +19,18 @@ beforeEach(async () => {
   caller = await buildCaller(store.database, 'live', { credits: 100 });
 });
 
-const create = async (pepper: Keyring, idempotencyKey?: string, body: Uint8Array = BODY) =>
-  createSend(store.database, {
+const create = async (pepper: Keyring, idempotencyKey?: string, body: Uint8Array = BODY) => {
+  const [recipientKey = '', ...olderRecipientKeys] = recipientKeys(pepper, NUMBER);
+  return createSend(store.database, {
     ...newSend(caller, { recipient: NUMBER }),
-    recipientKey: recipientKey(pepper, NUMBER),
+    recipientKey,
+    olderRecipientKeys,
     idempotency:
       idempotencyKey === undefined
         ? null
         : { key: Buffer.from(idempotencyKey), bodyHashes: bodyHashes(pepper, body) },
   });
+};
 const outcome = async (
   pepper: Keyring,
   idempotencyKey?: string,
@@ -48,6 +51,17 @@ describe('after a rotation of NUMBER_PEPPER', () => {
       { limit: 10 },
     );
     expect(sends).toHaveLength(2);
+  });
+
+  it('the identity of a recipient is found under the current key', async () => {
+    const creation = await create(first);
+    if (creation.outcome !== 'created') throw new Error(creation.outcome);
+    await store.sql(
+      `insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed) values ($1, $2, $3, 'hash', false)`,
+      [creation.send.id, caller.applicationId, keys[1]],
+    );
+    await create(rotated);
+    expect(await store.sql('select recipient_key as key from send_identities')).toEqual([{ key: keys[0] }]);
   });
 
   it('a repeat is recognized, and another body is rejected', async () => {
