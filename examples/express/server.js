@@ -141,7 +141,7 @@ async function sendCode(session, to) {
       { to },
       { idempotencyKey: isRepeat ? unfinished.idempotencyKey : undefined },
     );
-    // A repeat returns the first send, also when its code can sign in nobody.
+    // A repeat returns the first send, even if its code is no longer valid.
     if (isRepeat && (send.verification !== 'pending' || send.status === 'failed'))
       send = await onecode.send({ to });
     // The latest two count: people type the code that arrived first.

@@ -32,7 +32,7 @@ export async function sendCode(session: Session, to: string): Promise<void> {
   const unfinished = earlierTry && now - earlierTry.askedAt < SAME_SEND_MS ? earlierTry : undefined;
   try {
     let send = await onecode().send({ to }, { idempotencyKey: unfinished?.idempotencyKey });
-    // A repeat returns the first send, also when its code can sign in nobody.
+    // A repeat returns the first send, even if its code is no longer valid.
     if (unfinished && (send.verification !== 'pending' || send.status === 'failed'))
       send = await onecode().send({ to });
     // The latest two count: people type the code that arrived first.
@@ -72,7 +72,7 @@ async function verifyAndSignIn(
     session.notice = outcome.notice;
     return undefined;
   }
-  // A new id at sign-in: an id that somebody planted before is worth nothing.
+  // A new id at sign-in: a session id that an attacker planted is then worthless.
   endSession(session.id);
   return createSession({ signedInAs: pending.to });
 }

@@ -90,7 +90,7 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
 
 /**
  * Returns the evidence about every account that uses the breaker. It counts sends that people had time to verify and that did not fail; one
- * that was sent late counts only if it was verified, so that an outage of ours cannot trip a breaker. Per application it reads at most the
+ * that was sent late counts only if it was verified, so that an outage of the service cannot trip a breaker. Per application it reads at most the
  * sends that count, plus those of the last two minutes, which are too young: twice the account's rate.
  */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {

@@ -98,7 +98,7 @@ function checksOf(
   return [check, ...(isHeldUp ? [holdsUp] : []), ...(isRefused ? (['attempts'] as const) : [])];
 }
 
-/** What blocks senders has its own beginning, which may be before somebody first saw it. */
+/** Returns when a finding began. A block or template status has its own start, which may be before the first observation. */
 function sinceOf(finding: Finding, incidents: readonly Incident[], now: Date): string {
   const seen = incidents.find((incident) => isSame(incident.finding, finding))?.beganAt.toISOString();
   const told = [...(finding.blocks ?? []).map(({ since }) => since), finding.template?.at, seen];

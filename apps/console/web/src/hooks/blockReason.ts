@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import type { SenderView } from '../../../src/features/senders/view.js';
 import { useErrorText } from './errorText.js';
 
-/** The sentences of ours that may be the reason of a block, beside those of the provider's codes; the rest is the provider's own word. */
+/** Onecode's own reasons for a block. All others are the texts of the provider's error codes, or what the provider sent. */
 const SENTENCES = [
   ['disabled', /^Meta has disabled the business account\.$/],
   ['deleted', /^Meta says that the business account was deleted\.$/],
