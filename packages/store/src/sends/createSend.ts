@@ -52,7 +52,8 @@ interface Pending {
 interface AccountQueue {
   underWay: Pending[];
   waiting: Pending[];
-  batchSizeMax: number;
+  /** How many of the waiting requests run alone: their batch was rolled back because of one of them. */
+  alone: number;
 }
 
 const creatorOf = oncePerClient((database: Database) => {
@@ -80,7 +81,7 @@ const creatorOf = oncePerClient((database: Database) => {
         if (queue.underWay.length > 1 && wasRolledBack(error)) {
           // One by one, so that only the faulty one fails.
           queue.waiting.unshift(...queue.underWay);
-          queue.batchSizeMax = 1;
+          queue.alone = queue.underWay.length;
         } else for (const { reject } of queue.underWay) reject(error);
         if (error instanceof AccountBusy) for (const { reject } of queue.waiting.splice(0)) reject(error);
       }
@@ -94,7 +95,7 @@ const creatorOf = oncePerClient((database: Database) => {
       const pending = { send, resolve, reject };
       const known = queues.get(send.accountId);
       if (known !== undefined) return void known.waiting.push(pending);
-      const queue = { underWay: [], waiting: [pending], batchSizeMax: CREATIONS_MAX };
+      const queue = { underWay: [], waiting: [pending], alone: 0 };
       queues.set(send.accountId, queue);
       void runQueue(send.accountId, queue);
     });
@@ -102,10 +103,11 @@ const creatorOf = oncePerClient((database: Database) => {
 
 const sendsOf = ({ underWay }: AccountQueue): NewSend[] => underWay.map(({ send }) => send);
 
-/** Requests that lost a race stay under way. */
+/** Takes the next requests of an account. Requests that lost a race stay under way. */
 function takeBatch(queue: AccountQueue, sizeMax: number): void {
-  if (queue.underWay.length === 0)
-    queue.underWay = queue.waiting.splice(0, Math.min(sizeMax, queue.batchSizeMax));
+  if (queue.underWay.length > 0) return;
+  queue.underWay = queue.waiting.splice(0, queue.alone > 0 ? 1 : sizeMax);
+  queue.alone = Math.max(0, queue.alone - 1);
 }
 
 /** A creation as it is decided and written. */
