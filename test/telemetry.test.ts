@@ -304,7 +304,7 @@ describe('what the processes tell', () => {
     await allow();
     await stack.simulator.changeSettings({ deliveredMs: 0 });
     // The worker waits longer after each try: here it does not.
-    await stack.db.sql('update provider_reports set due_at = now()');
+    await stack.db.sql(`update provider_reports set due_at = now() - interval '1 second'`);
     await stack.untilStatus(key, id, 'delivered');
   }
 

@@ -83,7 +83,7 @@ it('a worker masks the number of an old send, also while the database refuses to
   await t.sql('delete from sends where id < $1', [id]);
   const { accountId } = await t.newCaller();
   await scheduleDeletion(t.database, TEST_ACTOR, accountId);
-  await t.sql('update accounts set delete_at = now() where id = $1', [accountId]);
+  await t.sql(`update accounts set delete_at = now() - interval '1 second' where id = $1`, [accountId]);
   await t.sql('alter table accounts add constraint refuse check (suspended_at is null) not valid');
   await expect(retain(t.context, new AbortController().signal)).rejects.toThrow('refuse');
   await t.sql('alter table accounts drop constraint refuse');
@@ -113,7 +113,7 @@ it('a worker deletes an account at its scheduled time', async () => {
     ]);
   await retain(t.context, new AbortController().signal);
   expect(await keys()).toHaveLength(1);
-  await t.sql('update accounts set delete_at = now() where id = $1', [accountId]);
+  await t.sql(`update accounts set delete_at = now() - interval '1 second' where id = $1`, [accountId]);
   await retain(t.context, new AbortController().signal);
   expect(await keys()).toEqual([]);
 });

@@ -317,7 +317,7 @@ describe('a receipt that the database refuses to apply', () => {
     expect(await parked()).toEqual([{ tries: 10 }]);
 
     await db.sql('drop trigger refuse on sends');
-    await db.sql('update provider_reports set due_at = now()');
+    await db.sql(`update provider_reports set due_at = now() - interval '1 second'`);
     await t.sweep();
     expect(await statuses()).toEqual({ delivered: 25 });
 
@@ -411,8 +411,9 @@ describe('a receipt that a sweep applies', () => {
       { is_postponed: true },
     ]);
 
-    await t.sql('update sends set claimed_until = now() where id = $1', [sent.id]);
-    await t.sql('update provider_reports set due_at = now()');
+    // Columns round to milliseconds: now() could be later than the clock of the next statement.
+    await t.sql(`update sends set claimed_until = now() - interval '1 second' where id = $1`, [sent.id]);
+    await t.sql(`update provider_reports set due_at = now() - interval '1 second'`);
     await t.sweep();
     expect(await t.row(sent.id)).toMatchObject({
       status: 'failed',

@@ -89,7 +89,7 @@ describe('a temporary error', () => {
       throttled === null ? [] : [{ scope: throttled }],
     );
     await endBlocks(t.database);
-    await t.sql('update sender_blocks set free_at = now()');
+    await t.sql(`update sender_blocks set free_at = now() - interval '1 second'`);
     expect(await t.until(id, 'delivered')).toMatchObject({ attempts: throttled === null ? 2 : 1 });
   });
 

@@ -19,7 +19,7 @@ describe('a limit of the provider', () => {
     );
   const endWaits = async (): Promise<void> => {
     await endBlocks(t.database);
-    await t.sql('update sender_blocks set free_at = now()');
+    await t.sql(`update sender_blocks set free_at = now() - interval '1 second'`);
   };
   const isWaiting = (id: string) =>
     t.until(id, ({ phase, attempts }) => phase === 'waiting' && attempts === 0);

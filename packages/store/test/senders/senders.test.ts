@@ -75,7 +75,7 @@ describe('senders', () => {
     expect(
       await store.sql('select encrypted_token, removed_at from senders where id = $1', [gone.id]),
     ).toEqual([{ encrypted_token: Buffer.alloc(0), removed_at: expect.any(Date) }]);
-    await store.sql('update senders set read_due_at = now()');
+    await store.sql(`update senders set read_due_at = now() - interval '1 second'`);
     await requestReading(store.database, gone.id);
     expect((await takeDueReading(store.database))?.senderId).toBe(other.id);
     expect(await takeDueReading(store.database)).toBeNull();
@@ -221,7 +221,7 @@ describe('senders', () => {
     // The next caller continues where this one stopped.
     expect(await times()).toEqual([]);
     await store.sql(`delete from sender_blocks where scope = 'business'`);
-    await store.sql(`update sender_blocks set free_at = now()`);
+    await store.sql(`update sender_blocks set free_at = now() - interval '1 second'`);
     const permits = await takePermits(store.database, wants, 900);
     const languages = permits.flatMap((permit, n) => (permit === null ? [] : [wants[n]!.locale]));
     expect(languages.filter((locale) => locale === 'en')).toHaveLength(2);

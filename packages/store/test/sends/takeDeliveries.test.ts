@@ -395,7 +395,7 @@ describe('the send of a job', () => {
   it('is claimed again after the lease of a dead worker, and the old attempt becomes unknown', async () => {
     const id = await buildSend(store.database, caller);
     const first = (await take(id))!.send;
-    await set(id, 'claimed_until = now()');
+    await set(id, `claimed_until = now() - interval '1 second'`);
     const taken = await take(id);
     expect(taken).toMatchObject({ outcome: 'claimed', send: { attempts: 2, attemptNumber: 2 } });
     expect(taken!.send.receiptUntil!.getTime()).toBe(taken!.send.claimedAt!.getTime() + 32_000);
@@ -413,7 +413,7 @@ describe('the send of a job', () => {
   it('waits without a permit after the lease of a dead worker, and the old attempt becomes unknown', async () => {
     const id = await buildSend(store.database, caller);
     await take(id);
-    await set(id, 'claimed_until = now()');
+    await set(id, `claimed_until = now() - interval '1 second'`);
     await pauseSender(store.database, TEST_ACTOR, sender.id);
     const taken = await take(id);
     expect(taken).toMatchObject({
@@ -422,7 +422,7 @@ describe('the send of a job', () => {
     });
     expect(taken!.send.receiptUntil).not.toBeNull();
     expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown' }]);
-    await set(id, 'due_at = now()');
+    await set(id, `due_at = now() - interval '1 second'`);
     expect((await take(id))!.send.receiptUntil).toEqual(taken!.send.receiptUntil);
   });
 
