@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { failure, settle, type FailureReason, type RetryPolicy } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
 import { grantCredits } from '@onecode/store/accounts';
@@ -183,6 +184,28 @@ describe('a batch', () => {
       ),
     );
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
+  });
+
+  it('with a faulty creation runs only its own requests one by one, and those of the account that follow together', async () => {
+    const [caller] = callers as [TestCaller];
+    const first = Array.from({ length: 8 }, (_, index) =>
+      createSend(store.database, newSend(caller, index === 4 ? { requestId: 'no UUID' } : {})),
+    );
+    const ends = Promise.allSettled(first);
+    // The first batch has started.
+    await endOfTurn();
+    await endOfTurn();
+    const following = Array.from({ length: 40 }, () => createSend(store.database, newSend(caller)));
+    const ids = (await Promise.all(following)).flatMap((one) =>
+      one.outcome === 'created' ? [one.send.id] : [],
+    );
+    expect(ids).toHaveLength(40);
+    expect((await ends).filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    const [row] = await store.sql(
+      'select count(distinct xmin::text)::integer as writes from sends where id = any($1)',
+      [ids],
+    );
+    expect(row).toEqual({ writes: 1 });
   });
 
   it('with a faulty change writes the others', async () => {
