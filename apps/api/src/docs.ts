@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { Problem } from '@onecode/domain';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
+import { LRUCache } from 'lru-cache';
 import { openApiDocument, SERVICE_PLACEHOLDER } from './contract.js';
 
 /** The output of the site's `npm run build`. */
@@ -64,7 +65,7 @@ export function docsRouter({
   const site = readSite();
   const pages = pagesOf(site.files);
   const policy = contentSecurityPolicy(site.scripts);
-  const fillIn = placeholders(site.base, { baseUrl, docsUrl, consoleUrl });
+  const contents = contentsOf(placeholders(site.base, { baseUrl, docsUrl, consoleUrl }));
 
   router.all('/openapi.json', (request, response) => {
     refuseOtherMethods(request, response);
@@ -87,13 +88,11 @@ export function docsRouter({
       'Referrer-Policy': 'no-referrer',
     });
     if ('to' in page) return response.redirect(308, page.to);
-    // Not cached: the site is too large to keep in memory for few readers. All files except the SDK are text.
-    const stored = await readFile(join(SITE, page.file));
-    const content = page.file.endsWith('.tgz')
-      ? stored
-      : await compress(request, response, fillIn(stored.toString()));
-    response.set('Content-Type', TYPES[extname(page.file)]);
-    response.set('ETag', `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`);
+    const encoding = ENCODINGS.find((name) => request.acceptsEncodings(name) !== false) ?? 'identity';
+    const { content, etag, isText } = (await contents.fetch(`${encoding}:${page.file}`)) as Content;
+    if (isText) response.vary('Accept-Encoding');
+    if (isText && encoding !== 'identity') response.set('Content-Encoding', encoding);
+    response.set({ 'Content-Type': TYPES[extname(page.file)], ETag: etag });
     response.send(content);
   });
   router.use(missingPage(pages, new URL(baseUrl).pathname.replace(/\/$/, ''), policy));
@@ -131,19 +130,38 @@ const missingPageHtml = (docs: string): string => `<!doctype html>
 </html>
 `;
 
+const ENCODINGS = ['br', 'gzip'] as const;
 const ENCODERS = {
   // Higher levels take several times as long and save a few per cent.
   br: (text: string) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   gzip: (text: string) => promisify(gzip)(text),
+  identity: (text: string) => Buffer.from(text),
 };
 
-/** Compresses a text as the client accepts it, in zlib's thread pool and not on the event loop. */
-async function compress(request: Request, response: Response, text: string): Promise<string | Buffer> {
-  response.vary('Accept-Encoding');
-  const encoding = (['br', 'gzip'] as const).find((name) => request.acceptsEncodings(name) !== false);
-  if (encoding === undefined) return text;
-  response.set('Content-Encoding', encoding);
-  return ENCODERS[encoding](text);
+/** What a file of the site is served as. All files except the SDK are text. */
+interface Content {
+  content: Buffer;
+  etag: string;
+  isText: boolean;
+}
+
+/** Compressed files that are kept: about the whole site for browsers. To compress the search index takes 8 ms of processor. */
+const CONTENT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Returns a cache of the site's files by `encoding:file`, with the addresses filled in. Compresses in zlib's thread pool. */
+function contentsOf(fillIn: (text: string) => string): LRUCache<string, Content> {
+  return new LRUCache<string, Content>({
+    maxSize: CONTENT_BYTES_MAX,
+    sizeCalculation: ({ content }) => content.length + 1,
+    fetchMethod: async (key) => {
+      const [encoding, file] = key.split(':') as [keyof typeof ENCODERS, string];
+      const stored = await readFile(join(SITE, file));
+      const isText = !file.endsWith('.tgz');
+      const content = isText ? await ENCODERS[encoding](fillIn(stored.toString())) : stored;
+      const hash = createHash('sha256').update(content).digest('base64url');
+      return { content, etag: `"${hash.slice(0, 22)}"`, isText };
+    },
+  });
 }
 
 function readSite(): Site {
