@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import {
   ACCESS_TOKEN,
   countriesOf,
@@ -209,4 +211,51 @@ export async function readStandardInput(): Promise<string> {
   let given = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) given += chunk as string;
   return given.replace(/^\uFEFF|\r?\n$/g, '');
+}
+
+const PIN = /^[0-9]{6}$/;
+const PIN_FORM = 'six digits';
+
+/** A two-step PIN, or `-` for the one on standard input. */
+export const pinSource =
+  (what: string): Reader<string> =>
+  (value) => {
+    if (value !== '-' && !PIN.test(value))
+      throw new UsageError(`${what} must be ${PIN_FORM}, or - for standard input`);
+    return value;
+  };
+
+/**
+ * Reads the secrets of a command. With `-` for both, the token is the first line of standard input and the PIN the second. Without a token,
+ * it is asked for on the terminal, where it is not shown.
+ */
+export async function readSecrets(given: {
+  token?: string;
+  pin?: string;
+}): Promise<{ token: string; pin: string | null }> {
+  const isPiped = given.token === '-' || given.pin === '-';
+  const lines = isPiped ? (await readStandardInput()).split(/\r?\n/) : [];
+  const token = given.token === '-' ? lines.shift() : await askHidden('Access token: ');
+  const pin = given.pin === '-' ? lines.shift() : (given.pin ?? null);
+  if (token === undefined || token === '-' || !ACCESS_TOKEN.test(token))
+    throw new UsageError(`--token on standard input must be ${ACCESS_TOKEN_FORM} on one line`);
+  if (pin === undefined || (pin !== null && !PIN.test(pin)))
+    throw new UsageError(`--pin on standard input must be ${PIN_FORM}, on the line after the token`);
+  if (lines.some((line) => line !== '')) throw new UsageError('standard input has more lines than secrets');
+  return { token, pin };
+}
+
+/** Asks for a line on the terminal and does not show it. @throws UsageError without a terminal */
+async function askHidden(prompt: string): Promise<string> {
+  if (!process.stdin.isTTY)
+    throw new UsageError('--token is missing: --token - reads it from standard input');
+  process.stderr.write(prompt);
+  const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: hidden, terminal: true });
+  try {
+    return (await lines.question('')).trim();
+  } finally {
+    lines.close();
+    process.stderr.write('\n');
+  }
 }

@@ -65,7 +65,10 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** Ends a command with exit code 1 after it has printed its result: something that it looked at is not as it should be. */
+/** Ends a command with an exit code after it has printed its result: something that it looked at is not as it should be. */
 export class NotOk extends Error {
   override readonly name = 'NotOk';
+  constructor(readonly exitCode: 1 | 2 = 1) {
+    super();
+  }
 }

@@ -63,7 +63,7 @@ export async function run(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    if (error instanceof NotOk) return 1;
+    if (error instanceof NotOk) return error.exitCode;
     const report = describeError(error, program, args);
     if (report === null) return 0;
     process.stderr.write(`onecode: ${report.line}\n`);

@@ -6,9 +6,9 @@ import type {
   SenderReading,
   TemplateValues,
 } from '@onecode/domain';
-import { checkedBase, type CloudApiOptions, type CloudApiSender } from './client.js';
-import { type ExchangeEnd, openExchanges } from './exchange.js';
-import { elements, errorNumber, members, parseJson, storableText } from './json.js';
+import type { CloudApiOptions, CloudApiSender } from './client.js';
+import { openGraph, type GraphResult } from './graphCalls.js';
+import { elements, members, storableText } from './json.js';
 
 export interface ReadSender extends CloudApiSender {
   template: string;
@@ -36,32 +36,13 @@ const TEMPLATE_PAGES_MAX = 50;
  *
  * @throws {TypeError} if `baseUrl` is not a plain http or https address.
  */
-export function createGraphReader({ baseUrl, timeoutMs, proxy }: CloudApiOptions): GraphReader {
-  const { origin, path } = checkedBase(baseUrl);
-  const exchange = openExchanges(origin, timeoutMs, proxy);
-  const read: Read = async (token, node, query) => {
-    if (!/^[\x21-\x7e]+$/.test(token))
-      return { failure: 'The access token cannot be put in a header.', code: null };
-    const end = await exchange({
-      path: `${path}/${node}?${new URLSearchParams(query).toString()}`,
-      headers: { authorization: `Bearer ${token}` },
-    });
-    return resultOf(end);
-  };
+export function createGraphReader(options: CloudApiOptions): GraphReader {
+  const call = openGraph(options);
+  const read: Read = (token, node, query) => call(token, node, { query });
   return { readSender: (sender) => readSender(read, sender) };
 }
 
-type ReadResult = { value: Record<string, unknown> } | { failure: string; code: number | null };
-type Read = (token: string, node: string, query: Record<string, string>) => Promise<ReadResult>;
-
-function resultOf(end: ExchangeEnd): ReadResult {
-  if (end.end !== 'answered') return { failure: end.reason, code: null };
-  const answer = members(parseJson(end.text));
-  if (end.status >= 200 && end.status < 300 && answer['error'] === undefined) return { value: answer };
-  const code = errorNumber(members(answer['error'])['code']);
-  const status = code === null ? `HTTP ${end.status}` : `error ${code}, HTTP ${end.status}`;
-  return { failure: `Meta refused the read (${status}).`, code };
-}
+export type Read = (token: string, node: string, query: Record<string, string>) => Promise<GraphResult>;
 
 async function readSender(read: Read, sender: ReadSender): Promise<SenderReading> {
   if (!/^[\w-]+$/.test(sender.phoneNumberId))
@@ -109,7 +90,7 @@ function failedReading(failure: string): SenderReading {
   };
 }
 
-function mapped<Value>(result: ReadResult, map: (value: Record<string, unknown>) => Value): Part<Value> {
+function mapped<Value>(result: GraphResult, map: (value: Record<string, unknown>) => Value): Part<Value> {
   return 'value' in result ? { value: map(result.value) } : { failure: result.failure };
 }
 
@@ -133,13 +114,20 @@ async function readToken(read: Read, token: string): Promise<SenderReading['toke
   });
 }
 
-/** Reads all languages of the sender's template, page by page. */
-async function readTemplates(
+/** One language of a template, with Meta's id of it. */
+export interface ReadTemplate {
+  id: string | null;
+  language: string;
+  values: Partial<TemplateValues>;
+}
+
+/** Reads all languages of a template, page by page. */
+export async function readTemplates(
   read: Read,
-  { token, template }: ReadSender,
+  { token, template }: { token: string; template: string },
   businessAccountId: string,
-): Promise<SenderReading['templates']> {
-  const found: { language: string; values: Partial<TemplateValues> }[] = [];
+): Promise<Part<ReadTemplate[]>> {
+  const found: ReadTemplate[] = [];
   let after: string | null = null;
   for (let page = 0; page < TEMPLATE_PAGES_MAX; page++) {
     const result = await read(token, `${businessAccountId}/message_templates`, {
@@ -150,10 +138,10 @@ async function readTemplates(
     });
     if ('failure' in result) return { failure: result.failure };
     for (const item of elements(result.value['data']).map(members)) {
-      const { name, language } = item;
+      const { id, name, language } = item;
       // Meta's search also returns templates with names that contain this one.
       if (name === template && typeof language === 'string' && /^\w{2,16}$/.test(language))
-        found.push({ language, values: templateValues(item) });
+        found.push({ id: typeof id === 'string' ? id : null, language, values: templateValues(item) });
     }
     const { cursors, next } = members(result.value['paging']);
     const cursor = members(cursors)['after'];
@@ -177,10 +165,18 @@ function templateValues(item: Record<string, unknown>): Partial<TemplateValues> 
   return {
     ...words({ status, category, quality: members(quality)['score'] ?? quality }),
     reason: typeof reason === 'string' && reason !== '' && reason !== 'NONE' ? storableText(reason) : null,
-    ttlSeconds: typeof ttl === 'number' && ttl > 0 ? ttl : null,
+    ttlSeconds: ttlSecondsOf(ttl),
     codeExpirationMinutes: typeof validity === 'number' ? validity : validityOf(buttons),
     hasCopyCodeButton: buttons.some(isCopyCode),
   };
+}
+
+const THIRTY_DAYS_SECONDS = 2_592_000;
+
+/** Returns a template's time to live; null without one. -1 is Meta's value for 30 days. */
+function ttlSecondsOf(ttl: unknown): number | null {
+  if (ttl === -1) return THIRTY_DAYS_SECONDS;
+  return typeof ttl === 'number' && ttl > 0 ? ttl : null;
 }
 
 /** Returns whether a button copies the code. Older templates have a link with the kind of button in its query. */

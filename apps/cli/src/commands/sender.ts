@@ -33,6 +33,7 @@ import { changed, withDatabase } from '../database.js';
 import { NotOk, UserError } from '../errors.js';
 import { example, print } from '../output.js';
 import { checkSender, findSender, senderRow, showSender } from './senderCheck.js';
+import { addSenderSetupCommand } from './senderSetup.js';
 import { addSenderTokenCommands, readKeyConfig } from './senderTokens.js';
 
 interface Owner {
@@ -60,6 +61,8 @@ interface Edit extends Partial<Omit<Add, keyof Owner | 'token' | 'paused'>> {}
 export function addSenderCommands(program: Command): void {
   const add = commandGroup(program, 'sender', 'WhatsApp numbers that codes are sent from', 'sender list');
   const one = commandsOn(add, 'sender');
+
+  addSenderSetupCommand(add);
 
   add('add', 'add a sender; its token is stored encrypted with SECRET_KEY')
     .requiredOption(

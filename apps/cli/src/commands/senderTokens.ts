@@ -12,8 +12,8 @@ import { example, fieldsOf, print } from '../output.js';
 import { checkToken, findSender } from './senderCheck.js';
 
 /** The variables of a command that encrypts or decrypts tokens. */
-export const readKeyConfig = () =>
-  readConfig(environment(), { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) });
+export const readKeyConfig = () => readConfig(environment(), KEY_VARIABLES);
+export const KEY_VARIABLES = { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) };
 
 export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
   one(

@@ -17,6 +17,7 @@ export {
 } from './identities.js';
 export {
   deleteReports,
+  listReceiptStatuses,
   type NewProviderChange,
   type NewReports,
   parkReports,

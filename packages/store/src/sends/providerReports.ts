@@ -62,6 +62,14 @@ export async function storeReports(
     on conflict (key) do nothing`;
 }
 
+/** Returns the statuses of a message in receipts that are stored. Receipts of a message that no send has are kept for five minutes. */
+export async function listReceiptStatuses(database: Database, messageId: string): Promise<string[]> {
+  const rows = await database.sql.query<{ status: string }[]>`
+    select report ->> 'status' as status from provider_reports
+    where kind = 'receipt' and report ->> 'messageId' = ${messageId}`;
+  return rows.map(({ status }) => status);
+}
+
 /** The most reports in one batch: from the operator's app, and from all accounts' own apps together. */
 const BATCH = { operator: 400, ownApps: 25 };
 

@@ -1,0 +1,343 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  activeBlock,
+  isNew,
+  SENDER_TEMPLATE_INITIAL,
+  templateLanguages,
+  tryDecrypt,
+  type PhoneRecipient,
+} from '@onecode/domain';
+import { address, readConfig, variable } from '@onecode/runtime/config';
+import { readSettings } from '@onecode/store/accounts';
+import { newId, type Database } from '@onecode/store/client';
+import {
+  addSender,
+  AssignmentRefused,
+  listSenderDetails,
+  listSenders,
+  resumeSender,
+  setSenderToken,
+  type ListedSender,
+} from '@onecode/store/senders';
+import { listReceiptStatuses } from '@onecode/store/sends';
+import { createCloudApi } from '@onecode/whatsapp/client';
+import { isWell, openGraph, setUpNumber, type SetupNumber, type SetupStep } from '@onecode/whatsapp/setup';
+import type { Command } from 'commander';
+import { actor } from '../actor.js';
+import {
+  businessAccountId,
+  id,
+  oneOf,
+  phoneNumber,
+  pinSource,
+  readSecrets,
+  secretSource,
+  templateName,
+  wholeNumber,
+  type AddCommand,
+} from '../arguments.js';
+import { withDatabase } from '../database.js';
+import { environment } from '../environment.js';
+import { NotOk } from '../errors.js';
+import { example, print } from '../output.js';
+import { senderRow } from './senderCheck.js';
+import { KEY_VARIABLES } from './senderTokens.js';
+
+interface Setup {
+  businessAccount: string;
+  token?: '-';
+  number?: PhoneRecipient;
+  pin?: string;
+  account?: string;
+  template: string;
+  english?: 'en' | 'en_US';
+  wait: number;
+  dryRun?: true;
+  fix?: true;
+  testTo?: PhoneRecipient;
+}
+
+/** The steps without which a sender is not activated. */
+const REQUIRED = /^(?:registration|subscription|sender|health|template_\w+)$/;
+
+const PROVIDER_TIMEOUT_MS = 10_000;
+const POLL_MS = 2_000;
+const RECEIPT_MS_MAX = 60_000;
+const RECEIPT_POLL_MS = 500;
+const APPROVAL_MINUTES = { min: 0, max: 1_440, initial: 10 };
+const CODE_DIGITS = 6;
+
+export function addSenderSetupCommand(add: AddCommand): void {
+  add('setup', 'set up a number at Meta and add it as a sender; exit code 2 when a person has to act')
+    .requiredOption(
+      '--business-account <id>',
+      "Meta's id of the WhatsApp business account",
+      businessAccountId('--business-account'),
+    )
+    .option(
+      '--token <source>',
+      '-: read the access token from standard input; left out, it is asked for',
+      secretSource('--token'),
+    )
+    .option('--number <number>', 'the number, if the business account has several', phoneNumber('--number'))
+    .option(
+      '--pin <pin>',
+      'the two-step PIN of the number, or the six digits that it gets; -: read it from standard input',
+      pinSource('--pin'),
+    )
+    .option(
+      '--account <id>',
+      'the account that the sender belongs to; left out, all share it',
+      id('--account'),
+    )
+    .option(
+      '--template <name>',
+      'authentication template',
+      templateName('--template'),
+      SENDER_TEMPLATE_INITIAL,
+    )
+    .option(
+      '--english <language>',
+      'en or en_US: the language of the English template',
+      oneOf('--english', ['en', 'en_US']),
+    )
+    .option(
+      '--wait <minutes>',
+      'how long to wait for the approval of templates',
+      wholeNumber('--wait', APPROVAL_MINUTES),
+      APPROVAL_MINUTES.initial,
+    )
+    .option('--dry-run', 'read only, and print what would be done')
+    .option('--fix', 'change existing templates that differ')
+    .option(
+      '--test-to <number>',
+      'send a code to this number, and wait for its receipts',
+      phoneNumber('--test-to'),
+    )
+    .addHelpText(
+      'after',
+      `\nRegisters the number, subscribes the app, creates the templates and activates the sender. It can be repeated: each
+step first reads what is there. With - for both, the token is the first line of standard input and the PIN the second.
+${example('sender setup --business-account 102290129340398 --number +15550783881 --token - --pin - < secrets.txt')}`,
+    )
+    .action(async (options: Setup, command: Command) => {
+      const config = readSetupConfig();
+      const given = await readSecrets(options);
+      const { steps, sender } = await withDatabase((database) =>
+        setUp(database, config, { ...options, ...given }, reporter(command)),
+      );
+      print(command, { sender, steps }, { apart: 'steps' });
+      const states = steps.map(({ status }) => status);
+      if (states.includes('failed')) throw new NotOk(1);
+      const isPlan = options.dryRun && !states.includes('needs_you');
+      if (!isPlan && sender?.state !== 'active') throw new NotOk(2);
+    });
+}
+
+const readSetupConfig = () =>
+  readConfig(environment(), {
+    ...KEY_VARIABLES,
+    WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
+    HTTPS_PROXY: variable(String, ''),
+    https_proxy: variable(String, ''),
+    NO_PROXY: variable(String, ''),
+    no_proxy: variable(String, ''),
+  });
+
+type SetupConfig = ReturnType<typeof readSetupConfig>;
+type Report = (step: SetupStep) => void;
+
+/** Prints each step when it changes, unless only JSON is wanted. */
+function reporter(command: Command): Report {
+  const { json } = command.optsWithGlobals<{ json?: true }>();
+  return ({ step, status, detail }) => {
+    if (!json) process.stderr.write(`${step}: ${status}: ${detail}\n`);
+  };
+}
+
+/** @returns the sender, null if none was added, and the last state of each step */
+async function setUp(
+  database: Database,
+  config: SetupConfig,
+  options: Omit<Setup, 'token' | 'pin'> & { token: string; pin: string | null },
+  report: Report,
+) {
+  const steps = new Map<string, SetupStep>();
+  const note = (step: SetupStep): void => {
+    steps.set(step.step, step);
+    report(step);
+  };
+  const proxy = {
+    url: config.https_proxy || config.HTTPS_PROXY,
+    except: config.no_proxy || config.NO_PROXY,
+  };
+  const provider = { baseUrl: config.WHATSAPP_API_URL, timeoutMs: PROVIDER_TIMEOUT_MS, proxy };
+  const { codeValiditySeconds } = await readSettings(database);
+  let phoneNumberId: string | null = null;
+  const find = async (): Promise<ListedSender | null> =>
+    (await listSenders(database)).find((sender) => sender.phoneNumberId === phoneNumberId) ?? null;
+  const setup = setUpNumber(openGraph(provider), {
+    token: options.token,
+    businessAccountId: options.businessAccount,
+    number: options.number?.e164 ?? null,
+    pin: options.pin,
+    template: options.template,
+    english: options.english ?? null,
+    codeValiditySeconds,
+    isDryRun: options.dryRun === true,
+    mayChangeTemplates: options.fix === true,
+    approvalMs: options.wait * 60_000,
+    pollMs: POLL_MS,
+    isKnown: async (of) => (await listSenders(database)).some((sender) => sender.phoneNumberId === of),
+    addSender: (number) => {
+      ({ phoneNumberId } = number);
+      return provideSender(database, config, options, number);
+    },
+  });
+  for await (const step of setup) note(step);
+  const sender = await find();
+  if (sender !== null && !options.dryRun) {
+    note(await activate(database, sender, [...steps.values()]));
+    if (options.testTo && isWell(steps.get('activation') as SetupStep))
+      note(
+        await sendTest(database, createCloudApi(provider), sender, { ...options, testTo: options.testTo }),
+      );
+  }
+  const after = await find();
+  return { sender: after && senderRow(after), steps: [...steps.values()].map((step) => ({ ...step })) };
+}
+
+const stepOf = (step: string, status: SetupStep['status'], detail: string): SetupStep => ({
+  step,
+  status,
+  detail,
+  link: null,
+});
+
+/** Adds the sender, paused, or gives an existing one the new token. */
+async function provideSender(
+  database: Database,
+  { SECRET_KEY: keyring }: SetupConfig,
+  {
+    token,
+    account,
+    template,
+    businessAccount,
+    dryRun,
+  }: Pick<Setup, 'account' | 'template' | 'businessAccount' | 'dryRun'> & { token: string },
+  number: SetupNumber,
+): Promise<SetupStep> {
+  const [step, needsYou] = ['sender', 'needs_you'] as const;
+  const known = (await listSenderDetails(database)).find(
+    ({ phoneNumberId, encryptedToken }) =>
+      phoneNumberId === number.phoneNumberId && encryptedToken.length > 0,
+  );
+  if (known === undefined) {
+    if (dryRun) return stepOf(step, 'waiting', 'Would add the sender.');
+    const owner = account === undefined ? 'shared' : { accountId: account, applicationIds: [] };
+    const added = await addSender(database, actor(), keyring, {
+      ...number,
+      owner,
+      businessAccountId: businessAccount,
+      token,
+      template,
+      paused: true,
+    }).catch((error: unknown) => {
+      if (error instanceof AssignmentRefused) return error;
+      throw error;
+    });
+    if (added instanceof AssignmentRefused) return stepOf(step, 'failed', 'There is no such account.');
+    return added === null
+      ? stepOf(step, 'failed', 'Another command has added the sender at the same time. Run the setup again.')
+      : stepOf(step, 'done', `The sender ${added.id} was added. It is paused until it is activated.`);
+  }
+  const { id: senderId } = known;
+  if (known.accountId !== (account ?? null))
+    return stepOf(step, needsYou, `The sender ${senderId} has another owner: see onecode sender assign.`);
+  if (known.template !== template || known.englishTemplateLanguage !== number.englishTemplateLanguage)
+    return stepOf(
+      step,
+      needsYou,
+      `The sender ${senderId} uses the template ${known.template} and ${known.englishTemplateLanguage}: name these, or change them with onecode sender edit.`,
+    );
+  if (tryDecrypt(keyring, senderId, known.encryptedToken) === token)
+    return stepOf(step, 'already', `The sender ${senderId} exists.`);
+  if (dryRun) return stepOf(step, 'waiting', `Would give the sender ${senderId} this token.`);
+  await setSenderToken(database, actor(), keyring, senderId, token);
+  return stepOf(step, 'done', `The sender ${senderId} exists, and has this token now.`);
+}
+
+/** Activates a new sender when every required step is done. */
+async function activate(
+  database: Database,
+  sender: ListedSender,
+  steps: readonly SetupStep[],
+): Promise<SetupStep> {
+  const step = 'activation';
+  const open = steps.filter((one) => REQUIRED.test(one.step) && !isWell(one));
+  if (open.length > 0) {
+    const names = open.map((one) => one.step).join(', ');
+    return stepOf(step, 'waiting', `The sender is not activated before these steps are done: ${names}.`);
+  }
+  if (activeBlock(sender.blocks, new Date()) === null)
+    return stepOf(step, 'already', 'The sender is active.');
+  if (!isNew(sender.blocks))
+    return stepOf(
+      step,
+      'needs_you',
+      `The sender is paused: see onecode sender show ${sender.id}, then resume it.`,
+    );
+  await resumeSender(database, actor(), sender.id, 'set up');
+  return stepOf(step, 'done', 'The sender is active.');
+}
+
+/** Sends a code from the sender and waits for its receipts, which reach the API like those of all messages. */
+async function sendTest(
+  database: Database,
+  cloudApi: ReturnType<typeof createCloudApi>,
+  { phoneNumberId, englishTemplateLanguage }: ListedSender,
+  { token, template, testTo }: { token: string; template: string; testTo: PhoneRecipient },
+): Promise<SetupStep> {
+  const step = 'test';
+  const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
+  const locale = testTo.country === 'BR' ? 'pt-BR' : 'en';
+  const outcome = await cloudApi.sendCode(
+    { phoneNumberId, token },
+    {
+      to: testTo.e164,
+      code,
+      template,
+      language: templateLanguages(englishTemplateLanguage)[locale],
+      attempt: { sendId: newId(), number: 1 },
+      identityHash: null,
+    },
+  );
+  if (outcome.kind !== 'accepted') {
+    const number = outcome.errorCode === null ? '' : ` (error ${outcome.errorCode})`;
+    return stepOf(step, 'failed', `Meta did not take the test message${number}: ${outcome.reason}`);
+  }
+  const startedAt = performance.now();
+  let statuses: string[] = [];
+  while (performance.now() - startedAt < RECEIPT_MS_MAX) {
+    statuses = await listReceiptStatuses(database, outcome.messageId);
+    if (statuses.includes('failed'))
+      return stepOf(step, 'failed', `Meta accepted the test message and then reported that it failed.`);
+    if (statuses.some((status) => status === 'delivered' || status === 'read')) {
+      const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
+      return stepOf(step, 'done', `The test code ${code} was delivered within ${seconds} seconds.`);
+    }
+    await wait(RECEIPT_POLL_MS);
+  }
+  return statuses.includes('sent')
+    ? stepOf(
+        step,
+        'waiting',
+        `The test code ${code} was sent, and not delivered within a minute: is the phone online?`,
+      )
+    : stepOf(
+        step,
+        'needs_you',
+        `Meta accepted the test code ${code}, but no receipt reached this service. Check that an API is running, and the callback address and verify token in the app's WhatsApp settings.`,
+      );
+}

@@ -1,0 +1,92 @@
+import { checkedBase, type CloudApiOptions } from './client.js';
+import { openExchanges, type ExchangeEnd } from './exchange.js';
+import { errorNumber, members, parseJson, storableText } from './json.js';
+
+/** Why a call to Meta's Graph API failed. It never contains the token. */
+export interface GraphFailure {
+  /** A sentence with the error's code and the HTTP status, or the reason without a response. */
+  failure: string;
+  /** What Meta wrote for people; null without a response. */
+  message: string | null;
+  code: number | null;
+  subcode: number | null;
+  /** Whether the same call may succeed later without a change. */
+  isTemporary: boolean;
+}
+
+export type GraphResult = { value: Record<string, unknown> } | GraphFailure;
+
+/** Calls a node of the Graph API. With a body it is a POST, otherwise a GET. Never throws. */
+export type GraphCall = (
+  token: string,
+  node: string,
+  request: { query: Record<string, string> } | { body: object },
+) => Promise<GraphResult>;
+
+/** @throws {TypeError} if `baseUrl` is not a plain http or https address. */
+export function openGraph({ baseUrl, timeoutMs, proxy }: CloudApiOptions): GraphCall {
+  const { origin, path } = checkedBase(baseUrl);
+  const exchange = openExchanges(origin, timeoutMs, proxy);
+  return async (token, node, request) => {
+    if (!/^[\x21-\x7e]+$/.test(token))
+      return withoutAnswer('The access token cannot be put in a header.', false);
+    const query = 'query' in request ? `?${new URLSearchParams(request.query).toString()}` : '';
+    const end = await exchange({
+      path: `${path}/${node}${query}`,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...('body' in request && { 'content-type': 'application/json' }),
+      },
+      ...('body' in request && { body: JSON.stringify(request.body) }),
+    });
+    return resultOf(end, token);
+  };
+}
+
+const withoutAnswer = (failure: string, isTemporary: boolean): GraphFailure => ({
+  failure,
+  message: null,
+  code: null,
+  subcode: null,
+  isTemporary,
+});
+
+/** Graph's codes for "try again later", also by limits of the app, the business account or the user. */
+const TEMPORARY_CODES = new Set([
+  1, 2, 4, 17, 32, 341, 613, 80007, 80008, 80014, 130429, 131000, 131016, 133004,
+]);
+
+function resultOf(end: ExchangeEnd, token: string): GraphResult {
+  if (end.end !== 'answered') return withoutAnswer(end.reason, true);
+  const answer = members(parseJson(end.text));
+  if (end.status >= 200 && end.status < 300 && answer['error'] === undefined) return { value: answer };
+  const error = members(answer['error']);
+  const [code, subcode] = [errorNumber(error['code']), errorNumber(error['error_subcode'])];
+  const numbers = [
+    ...(code === null ? [] : [`error ${code}`]),
+    ...(subcode === null ? [] : [`subcode ${subcode}`]),
+    `HTTP ${end.status}`,
+  ];
+  return {
+    failure: `Meta refused the call (${numbers.join(', ')}).`,
+    message: messageOf(error, token),
+    code,
+    subcode,
+    isTemporary:
+      error['is_transient'] === true ||
+      end.status === 429 ||
+      (code === null ? end.status >= 500 : TEMPORARY_CODES.has(code)),
+  };
+}
+
+/** Returns Meta's words for people, and otherwise those for developers, on one line and without the token. */
+function messageOf(error: Record<string, unknown>, token: string): string | null {
+  const { error_user_title: title, error_user_msg: text, message, error_data: data } = error;
+  const forPeople = [title, text].filter((one) => typeof one === 'string' && one !== '');
+  const words = forPeople.length > 0 ? forPeople : [message, members(data)['details']];
+  const known = words.filter((one) => typeof one === 'string' && one !== '').map(String);
+  // The details often repeat the message.
+  const different = known.filter((one, index) => index === 0 || !known[0]?.includes(one));
+  const line = storableText(different.join(': ')).replaceAll(token, '…').replaceAll(/\s+/g, ' ').trim();
+  return line === '' ? null : line;
+}

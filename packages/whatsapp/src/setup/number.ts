@@ -1,0 +1,200 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { canonicalNumber } from '@onecode/domain';
+import type { GraphCall, GraphResult } from '../graphCalls.js';
+import { elements, members, storableText } from '../json.js';
+import type { SetupOptions } from './setup.js';
+import { adviceOn, numbersPage, refused, step, type Advice, type SetupStep } from './steps.js';
+
+/** A number of a business account. */
+export interface FoundNumber {
+  id: string;
+  e164: string;
+  status: string;
+  throughput: number;
+}
+
+const NUMBER_FIELDS =
+  'id,display_phone_number,verified_name,code_verification_status,quality_rating,status,throughput';
+const PAGE = 100;
+const PAGES_MAX = 20;
+/** Messages a second by Meta's level. Source: Meta, "Throughput". */
+const THROUGHPUT_HIGH = 1_000;
+const THROUGHPUT_STANDARD = 80;
+
+/** Finds the wanted number of the business account, or its only one. */
+export async function findNumber(
+  call: GraphCall,
+  { token, businessAccountId, number: wanted }: SetupOptions,
+): Promise<{ step: SetupStep; number: FoundNumber | null }> {
+  const nodes: Record<string, unknown>[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const query = { fields: NUMBER_FIELDS, limit: String(PAGE), ...(after !== null && { after }) };
+    const result: GraphResult = await call(token, `${businessAccountId}/phone_numbers`, { query });
+    if ('failure' in result)
+      return { step: refused('number', 'The numbers could not be read.', result), number: null };
+    nodes.push(...elements(result.value['data']).map(members));
+    const { cursors, next } = members(result.value['paging']);
+    const cursor = members(cursors)['after'];
+    if (typeof next !== 'string' || typeof cursor !== 'string') break;
+    after = cursor;
+  }
+  const numbers = nodes.flatMap(numberOf);
+  const link = numbersPage(businessAccountId);
+  const list = numbers.map(({ text }) => text).join('; ');
+  const needsYou = (detail: string) => ({ step: step('number', 'needs_you', detail, link), number: null });
+  if (numbers.length === 0)
+    return needsYou('The business account has no number. Add one in WhatsApp Manager, and verify it there.');
+  if (wanted === null && numbers.length > 1)
+    return needsYou(`The business account has several numbers: choose one. ${list}.`);
+  const chosen =
+    wanted === null
+      ? numbers[0]
+      : numbers.find(({ e164 }) => canonicalNumber(e164) === canonicalNumber(wanted));
+  if (chosen === undefined) return needsYou(`The business account has no number ${wanted}. It has: ${list}.`);
+  return { step: step('number', 'already', `${chosen.text}.`), number: chosen };
+}
+
+function numberOf(node: Record<string, unknown>): (FoundNumber & { text: string })[] {
+  const { id, display_phone_number: display, verified_name: name, status, quality_rating: quality } = node;
+  const e164 = typeof display === 'string' ? `+${display.replaceAll(/\D/g, '')}` : '';
+  if (typeof id !== 'string' || !/^[0-9]{1,32}$/.test(id) || e164.length < 8) return [];
+  const words = [name, status, quality].filter((word) => typeof word === 'string' && word !== '');
+  return [
+    {
+      id,
+      e164,
+      status: typeof status === 'string' ? status : '',
+      throughput: members(node['throughput'])['level'] === 'HIGH' ? THROUGHPUT_HIGH : THROUGHPUT_STANDARD,
+      text: storableText([e164, ...words].join(', ')),
+    },
+  ];
+}
+
+/** What to do about a refused registration, by Meta's code. Source: Meta, "Error codes", registration. */
+const REGISTRATION_ADVICE: Readonly<Record<number, Advice>> = {
+  133000: {
+    status: 'needs_you',
+    advice: 'An earlier deregistration did not end. Deregister the number again, then run the setup.',
+  },
+  133005: {
+    status: 'needs_you',
+    advice: 'The PIN is wrong. Use the two-step PIN of the number, or reset it in WhatsApp Manager.',
+  },
+  133006: {
+    status: 'needs_you',
+    advice: 'Verify the number in WhatsApp Manager with a code by SMS or voice, then run the setup again.',
+  },
+  133008: {
+    status: 'waiting',
+    advice: 'The PIN was wrong too often. Wait as long as Meta says, then run the setup again.',
+  },
+  133009: {
+    status: 'waiting',
+    advice: 'The PIN was tried too fast. Wait a few minutes, then run the setup again.',
+  },
+  133010: {
+    status: 'needs_you',
+    advice: 'Add the number to the business account in WhatsApp Manager, then run the setup again.',
+  },
+  133015: {
+    status: 'waiting',
+    advice: 'The number was deleted a moment ago. Wait five minutes, then run the setup again.',
+  },
+  133016: {
+    status: 'waiting',
+    advice:
+      'The number was registered too often. Meta allows it again after up to 72 hours; then run the setup again.',
+  },
+};
+
+const isConnected = (status: unknown): boolean => status === 'CONNECTED' || status === 'LINKED';
+
+/** Registers the number for the Cloud API. */
+export async function register(
+  call: GraphCall,
+  { token, businessAccountId, pin, isDryRun, isKnown }: SetupOptions,
+  { id, status }: FoundNumber,
+): Promise<SetupStep> {
+  const name = 'registration';
+  const link = numbersPage(businessAccountId);
+  // Meta limits registrations to ten in 72 hours, and shows numbers as connected that were never registered.
+  if (isConnected(status) && (await isKnown(id)))
+    return step(name, 'already', 'The number is connected, and a sender uses it already.');
+  if (pin === null)
+    return step(
+      name,
+      'needs_you',
+      'The PIN is missing: the two-step PIN of the number, or six digits of your choice if it has none.',
+    );
+  if (isDryRun) return step(name, 'waiting', 'Would register the number with the PIN.');
+  const result = await call(token, `${id}/register`, { body: { messaging_product: 'whatsapp', pin } });
+  if ('value' in result) return step(name, 'done', 'The number is registered. Keep its two-step PIN.');
+  const advice = REGISTRATION_ADVICE[result.code ?? 0];
+  if (advice === undefined && result.code === 100 && /already registered/i.test(result.message ?? ''))
+    return step(name, 'already', 'Meta says that the number is registered already.');
+  return refused(
+    name,
+    'The number could not be registered.',
+    result,
+    advice === undefined ? adviceOn(result) : { ...advice, link },
+  );
+}
+
+/** How long a registered number may take to be shown as connected. */
+const CONNECTED_READS = 10;
+
+/** Reads whether Meta lets the number, its business account and its business send, with what Meta asks for. */
+export async function readHealth(
+  call: GraphCall,
+  { token, businessAccountId, pollMs, isDryRun }: SetupOptions,
+  { id }: FoundNumber,
+): Promise<SetupStep> {
+  const name = 'health';
+  let value: Record<string, unknown> = {};
+  for (let read = 0; read < (isDryRun ? 1 : CONNECTED_READS); read++) {
+    if (read > 0) await wait(pollMs);
+    const result = await call(token, id, { query: { fields: 'status,health_status' } });
+    if ('failure' in result) return refused(name, 'The state of the number could not be read.', result);
+    ({ value } = result);
+    if (value['status'] === undefined || isConnected(value['status'])) break;
+  }
+  const { status, health_status: health } = value;
+  const link = numbersPage(businessAccountId);
+  const problems = elements(members(health)['entities']).map(members).flatMap(problemOf);
+  if (problems.length > 0) {
+    const isBlocked = problems.some(({ isBlocking }) => isBlocking);
+    const detail = problems.map(({ text }) => text).join(' ');
+    return step(name, isBlocked ? 'needs_you' : 'already', detail, link);
+  }
+  if (status !== undefined && !isConnected(status))
+    return step(name, 'needs_you', `Meta shows the number as ${storableText(String(status))}.`, link);
+  return step(name, 'already', 'Meta lets the number send.');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  PHONE_NUMBER: 'number',
+  WABA: 'business account',
+  BUSINESS: 'business',
+  APP: 'app',
+};
+
+function problemOf(entity: Record<string, unknown>): { isBlocking: boolean; text: string }[] {
+  const { entity_type: type, sentencesend_message: can, errors, additional_info: info } = entity;
+  if (can !== 'BLOCKED' && can !== 'LIMITED') return [];
+  const why = [
+    ...elements(errors)
+      .map(members)
+      .flatMap(({ error_description: text, possible_solution: todo }) => [text, todo]),
+    ...elements(info),
+  ].filter((text) => typeof text === 'string' && text !== '');
+  const what = ENTITIES[String(type)] ?? 'sender';
+  const sentence =
+    can === 'BLOCKED' ? `Meta lets the ${what} send nothing` : `Meta limits what the ${what} sends`;
+  return [
+    {
+      isBlocking: can === 'BLOCKED',
+      text: storableText(`${sentence}: ${why.join(' ') || 'no reason given'}.`),
+    },
+  ];
+}

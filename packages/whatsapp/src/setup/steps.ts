@@ -1,0 +1,80 @@
+import type { GraphFailure } from '../graphCalls.js';
+
+/**
+ * The state of a step. `already`: nothing had to be done. `waiting`: it ends without a person, such as an approval. `needs_you`: a person
+ * has to act. `failed`: the setup could not do it.
+ */
+export type SetupStatus = 'done' | 'already' | 'waiting' | 'needs_you' | 'failed';
+
+/** What the setup found and did in one step. */
+export interface SetupStep {
+  step: string;
+  status: SetupStatus;
+  detail: string;
+  /** A page of Meta on which a person can act. */
+  link: string | null;
+}
+
+export const step = (
+  name: string,
+  status: SetupStatus,
+  detail: string,
+  link: string | null = null,
+): SetupStep => ({
+  step: name,
+  status,
+  detail,
+  link,
+});
+
+/** Pages of Meta. Source: the help pages of Meta Business Suite. */
+export const SYSTEM_USERS = 'https://business.facebook.com/settings/system-users';
+const ACCOUNT_QUALITY = 'https://business.facebook.com/accountquality';
+export const numbersPage = (businessAccountId: string): string =>
+  `https://business.facebook.com/wa/manage/phone-numbers/?waba_id=${businessAccountId}`;
+export const templatesPage = (businessAccountId: string): string =>
+  `https://business.facebook.com/wa/manage/message-templates/?waba_id=${businessAccountId}`;
+
+export interface Advice {
+  status: SetupStatus;
+  advice: string;
+  link?: string;
+}
+
+const NO_ACCESS: Advice = {
+  status: 'needs_you',
+  advice:
+    'Give the token’s system user full control of this business account, with the permissions whatsapp_business_management and whatsapp_business_messaging.',
+  link: SYSTEM_USERS,
+};
+const UNKNOWN_ID: Advice = {
+  status: 'needs_you',
+  advice: 'Check the id, and whether the token’s system user has access to this business account.',
+  link: SYSTEM_USERS,
+};
+
+/** What to do about an error of any step, by Meta's code. Source: Meta, "Graph API error handling" and "Error codes". */
+export function adviceOn({ code, subcode, isTemporary }: GraphFailure): Advice {
+  if (code === 190 || code === 102)
+    return { status: 'needs_you', advice: 'Make a new access token of a system user.', link: SYSTEM_USERS };
+  if (code === 3 || code === 10 || (code !== null && code >= 200 && code <= 299)) return NO_ACCESS;
+  if (code === 803 || (code === 100 && subcode === 33)) return UNKNOWN_ID;
+  if (code === 368 || code === 131031)
+    return {
+      status: 'needs_you',
+      advice: 'Meta has restricted the account: see what it asks for.',
+      link: ACCOUNT_QUALITY,
+    };
+  return { status: 'failed', advice: isTemporary ? 'Run the setup again later.' : '' };
+}
+
+/** Returns the step that a refused call ends in. It quotes Meta, so that an answer that is unknown here stays visible. */
+export function refused(
+  name: string,
+  what: string,
+  failure: GraphFailure,
+  { status, advice, link }: Advice = adviceOn(failure),
+): SetupStep {
+  const quoted = failure.message === null ? '' : ` Meta says: "${failure.message}"`;
+  return step(name, status, `${what} ${failure.failure}${quoted} ${advice}`.trim(), link ?? null);
+}
