@@ -296,7 +296,7 @@ describe('user', () => {
     const weak = `${create('dora@example.com')} --password -`.split(' ');
     for (const [password, line] of [
       ['short\n', 'the password must have 12 characters or more'],
-      ['password1234\n', 'the password is a common one'],
+      ['password1234\n', 'the password is common'],
     ] as const)
       expectFault(await onecode(weak, commandLine.env, password), 2, line);
     expect(await passwordOf('dora@example.com')).toBeUndefined();

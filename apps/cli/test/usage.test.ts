@@ -166,7 +166,7 @@ describe('a usage error: exit code 2 and one line, before any input is read', ()
     [[...COUNTRIES], /required option '--allow <list>'/],
     ...['', 'BR,', 'BR,Brazil', 'ZZ', 'BR,all', '44', '+999', 'BR,+'].map((list): [string[], string] => [
       [...COUNTRIES, '--allow', list],
-      '--allow must be all or country codes',
+      '--allow must be all, or country codes',
     ]),
     [BREAKER, ONE_OF],
     [[...BREAKER, '--off', '--reset'], ONE_OF],
@@ -183,7 +183,7 @@ describe('a usage error: exit code 2 and one line, before any input is read', ()
     [['cost', 'price', 'BR', '1', '--currency', 'USD', '--since', '2026-13'], '--since must be a month'],
 
     [[...USER, '--password', 'seven purple kettles'], 'read from standard input'],
-    [[...USER, '--account', UNKNOWN_ID], '--account and --role go together'],
+    [[...USER, '--account', UNKNOWN_ID], '--account and --role require each other'],
     [[...USER, '--email', 'ana'], '--email must be an e-mail address'],
     [[...USER, '--staff', 'admin'], '--staff must be operator or on-call or none'],
 
