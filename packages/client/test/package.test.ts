@@ -127,7 +127,7 @@ describe('the command onecode-double', () => {
     ['--help', 0, 'stdout'],
     ['--prot', 1, 'stderr'],
     ['--port=x', 1, 'stderr'],
-  ] as const)('explains itself at %s', (argument, code, stream) => {
+  ] as const)('prints help or an error for %s', (argument, code, stream) => {
     const run = spawnSync(join(project, COMMAND), [argument], { encoding: 'utf8' });
     expect([run.status, run[stream]]).toEqual([code, expect.stringContaining('Usage: onecode-double')]);
   });
