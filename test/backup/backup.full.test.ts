@@ -188,7 +188,7 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
     const found = await operate(mend!);
     expect(found).toMatch(/^hold_live +yes +Live sends are held .*; [1-9]\d* wait /m);
     expect(found).toMatch(
-      new RegExp(`^audit_\\d+ +yes .*: key.revoke ${revoked.id} .* is done again.$`, 'm'),
+      new RegExp(`^audit_\\d+ +yes .*: key.revoke ${revoked.id} .* has been repeated.$`, 'm'),
     );
     for (const gone of ['hold.release PT', `key.create ${made.id}`])
       expect(found).toMatch(new RegExp(`^audit_\\d+ +- .*: ${gone} .* is gone.$`, 'm'));

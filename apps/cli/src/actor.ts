@@ -8,17 +8,17 @@ const NAME = /^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,200}(?<! )$/u;
 const STANDARD_STREAMS = [0, 1, 2];
 
 /**
- * Who is at the command line, for the audit log: whom ONECODE_ACTOR names, or else the user of the operating system. In an image
- * that user is the same for everybody, so that without a terminal, as in a job, somebody has to be named there.
+ * Returns the actor for the audit log: the name in ONECODE_ACTOR, or else the user of the operating system. A container image runs
+ * as the same user for all operators, so ONECODE_ACTOR is required in an image without a terminal, for example in a job.
  *
- * @throws ConfigError when nobody can be named: the command is then refused before it changes anything
+ * @throws ConfigError when ONECODE_ACTOR is required and missing; the command then fails before it changes anything
  */
 export function actor(): Actor {
   const { ONECODE_ACTOR: named } = readConfig(process.env, { ONECODE_ACTOR: variable(parseName, '') });
   const mustBeNamed = process.env['NODE_ENV'] === 'production' && !STANDARD_STREAMS.some(isatty);
   if (named === '' && mustBeNamed)
     throw new ConfigError([
-      'ONECODE_ACTOR is missing: without a terminal it says who changes this, for the audit log',
+      'ONECODE_ACTOR is missing: a command without a terminal needs it to name the actor in the audit log',
     ]);
   return { kind: 'command_line', id: null, name: named || userName() };
 }
@@ -32,7 +32,7 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // As in a container that runs under a number only.
+    // A container may run under a user id that has no name.
     return `user ${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -13,17 +13,17 @@ import type { Command } from 'commander';
 import { UsageError } from './errors.js';
 import { example } from './output.js';
 
-/** Readers of what is typed. Each takes the name of its option or argument for its error, which never repeats the value. */
+/** Parses a typed value. Error messages name the option or argument and never repeat the value, which may be a secret. */
 type Reader<T> = (value: string) => T;
 
 const TEXT_LENGTH_MAX = 200;
 /** No control characters, and no line or paragraph separators. */
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 
-/** What the sign-in takes for an address. */
+/** Addresses that the console's sign-in accepts. */
 const SIGN_IN_EMAIL = /^[A-Za-z0-9_'+.-]+@[A-Za-z0-9.-]+$/;
 
-/** A value that looks like an option is nearly always a value that was left out. */
+/** A value that looks like an option almost always means that the value is missing. */
 function refuseOption(what: string, value: string): void {
   if (value.startsWith('--')) throw new UsageError(`${what} needs a value`);
 }
@@ -38,24 +38,24 @@ export const id =
 /** Adds a command to a group. */
 export type AddCommand = (name: string, description: string) => Command;
 
-/** Adds a group of commands. @param typed the example in its help @returns adds a command to the group */
+/** Adds a group of commands. @param typed the example in its help @returns a function that adds a command to the group */
 export function commandGroup(program: Command, name: string, description: string, typed: string): AddCommand {
   const group = program.command(name).description(description).addHelpText('after', example(typed));
   return (name, description) => group.command(name).description(description);
 }
 
-/** Adds commands that are each about one thing, whose id is the first argument. */
+/** Returns a function that adds commands with an id as their first argument. @param what names the thing with this id */
 export const commandsOn =
   (add: AddCommand, what: string): AddCommand =>
   (name, description) =>
     add(name, description).argument('<id>', `the ${what}`, id(`the ${what}`));
 
-/** The ids of an option that may come several times. */
+/** Parses the ids of an option that may be repeated. */
 export const ids =
   (what: string) =>
   (value: string, before: readonly string[] = []): string[] => [...before, id(what)(value)];
 
-/** A name or a reason: one line of 1 to 200 characters, trimmed. */
+/** Parses a name or a reason: one line of 1 to 200 characters, trimmed. */
 export const text =
   (what: string): Reader<string> =>
   (value) => {
@@ -76,15 +76,15 @@ export const wholeNumber =
     return number;
   };
 
-/** The option of a list that says how long it may be. */
+/** The option that limits the length of a list. */
 export const LIST_LIMIT = [
   '--limit <number>',
-  'how many',
+  'maximum number of entries',
   wholeNumber('--limit', { min: 1, max: 1_000 }),
   50,
 ] as const;
 
-/** A day that is not over, as `2027-01-31`. @returns when it ends, in UTC */
+/** Parses a day that has not ended, such as `2027-01-31`. @returns its end, in UTC */
 export const lastDay =
   (what: string): Reader<Date> =>
   (value) => {
@@ -92,11 +92,11 @@ export const lastDay =
     if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(value))
       throw new UsageError(`${what} must be a day, such as 2027-01-31`);
     const end = new Date(day.getTime() + 86_400_000);
-    if (end <= new Date()) throw new UsageError(`${what} must not be over`);
+    if (end <= new Date()) throw new UsageError(`${what} must be today or later`);
     return end;
   };
 
-/** A limit: a number, `off`, or `on` for the initial value. (Commander turns a reader's null into an empty text.) */
+/** Parses a limit: a number, `off`, or `on` for the initial value. `off` is not null, which Commander turns into an empty text. */
 export const limit =
   (what: string, bounds: { min: number; max: number }, initial: number): Reader<number | 'off'> =>
   (value) => {
@@ -124,7 +124,7 @@ export const phoneNumber =
     return recipient;
   };
 
-/** `all`, or ISO 3166 codes and calling codes with commas between them: ISO 3166 codes in capitals once read. */
+/** Parses `all`, or ISO 3166 and calling codes separated by commas. @returns ISO 3166 codes in capitals */
 export const countries =
   (what: string): Reader<string[] | 'all'> =>
   (value) => {
@@ -135,13 +135,13 @@ export const countries =
       .map((code) => (isCountry(code) ? [code] : countriesOf(code)));
     if (codes.some(({ length }) => length === 0))
       throw new UsageError(
-        `${what} must be all or country codes with commas between them, such as BR,US or BR,+44`,
+        `${what} must be all, or country codes separated by commas such as BR,US or BR,+44`,
       );
     return [...new Set(codes.flat())].toSorted();
   };
 
-/** What fits a pattern of a sender's fields. */
-const fitting =
+/** Parses a value that must match a pattern. */
+const matching =
   (pattern: RegExp, wanted: string) =>
   (what: string): Reader<string> =>
   (value) => {
@@ -149,20 +149,20 @@ const fitting =
     return value;
   };
 
-export const phoneNumberId = fitting(SENDER_PATTERNS.phoneNumberId, '1 to 32 digits');
-export const businessAccountId = fitting(SENDER_PATTERNS.businessAccountId, '1 to 32 digits');
+export const phoneNumberId = matching(SENDER_PATTERNS.phoneNumberId, '1 to 32 digits');
+export const businessAccountId = matching(SENDER_PATTERNS.businessAccountId, '1 to 32 digits');
 /** A message template's name, in the form that the provider allows. */
-export const templateName = fitting(
+export const templateName = matching(
   SENDER_PATTERNS.template,
   '1 to 512 lower-case letters, digits and underscores',
 );
 
-/** What is shown of an API key. */
-export const keyEnding = fitting(/^[0-9A-Za-z]{4}$/, 'the last four characters of a key');
+/** Parses the part of an API key that lists show. */
+export const keyEnding = matching(/^[0-9A-Za-z]{4}$/, 'the last four characters of a key');
 
 const ACCESS_TOKEN_FORM = '1 to 4096 letters, digits and . _ ~ + / | - without quotes';
 
-/** A provider's access token, or `-` for the one on standard input. */
+/** Parses an access token of the provider, or `-` for standard input. */
 export const token =
   (what: string): Reader<string> =>
   (value) => {
@@ -172,7 +172,7 @@ export const token =
     return value;
   };
 
-/** The token that was meant: the one typed or, for `-`, all of standard input without the end of its line. */
+/** Returns the typed token or, for `-`, all of standard input without its line end. */
 export async function readToken(what: string, typed: string): Promise<string> {
   if (typed !== '-') return typed;
   const line = await readStandardInput();
@@ -181,7 +181,7 @@ export async function readToken(what: string, typed: string): Promise<string> {
   return line;
 }
 
-/** The secret of a Meta app, from standard input. */
+/** Reads the secret of a Meta app from standard input. */
 export async function readAppSecret(what: string): Promise<string> {
   const line = await readStandardInput();
   if (!SENDER_PATTERNS.appSecret.test(line))
@@ -189,7 +189,7 @@ export async function readAppSecret(what: string): Promise<string> {
   return line;
 }
 
-/** An e-mail address that somebody can sign in with, in lower case once read. */
+/** Parses an e-mail address that a user can sign in with. @returns it in lower case */
 export const emailAddress =
   (what: string): Reader<string> =>
   (value) => {
@@ -198,15 +198,15 @@ export const emailAddress =
     return value.toLowerCase();
   };
 
-/** `-`: a secret on the command line would be seen by whoever lists the machine's processes. */
+/** Accepts only `-`: every user of the machine can read secrets on the command line in its list of processes. */
 export const secretSource =
   (what: string): Reader<'-'> =>
   (value) => {
-    if (value !== '-') throw new UsageError(`${what} must be -: it is read from standard input`);
+    if (value !== '-') throw new UsageError(`${what} must be -: the secret is read from standard input`);
     return '-';
   };
 
-/** All of standard input without a byte order mark and the end of its line. */
+/** Returns all of standard input without a byte order mark and its line end. */
 export async function readStandardInput(): Promise<string> {
   let given = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) given += chunk as string;

@@ -6,7 +6,7 @@ import { UserError } from './errors.js';
 export const YES = ['--yes', 'do not ask for confirmation'] as const;
 
 /**
- * Asks on standard error whether a command that cannot be undone should run. With `--yes` or `--json` it does not ask.
+ * Asks on standard error for confirmation of a command that cannot be undone. With `--yes` or `--json` it does not ask.
  *
  * @param consequence a sentence that names what is lost
  * @throws UserError unless the answer on standard input is `yes`
@@ -23,6 +23,5 @@ export async function confirm(command: Command, consequence: string): Promise<vo
     break;
   }
   lines.close();
-  if (answer !== 'yes')
-    throw new UserError('not confirmed, so nothing was changed: answer yes, or add --yes');
+  if (answer !== 'yes') throw new UserError('not confirmed, nothing was changed: answer yes, or add --yes');
 }

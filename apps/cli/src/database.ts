@@ -21,14 +21,14 @@ export const DATABASE_URL = databaseAddress();
 
 /** Why the command failed, by SQLSTATE. */
 const FAULTS: Readonly<Record<string, string>> = {
-  '22003': 'a number would grow past 2147483647',
-  '42501': 'the role in DATABASE_URL lacks a right: run onecode doctor to see which',
-  '42703': 'the database is of another version: run npm run migrate',
-  '42P01': 'the database has no tables yet, or those of an older release: run npm run migrate',
+  '22003': 'a number would exceed 2147483647',
+  '42501': 'the role in DATABASE_URL lacks a privilege: run onecode doctor to see which',
+  '42703': 'the database has the schema of another version: run npm run migrate',
+  '42P01': 'the database has no tables, or those of an older release: run npm run migrate',
   '57014': `the database took too long, for example because of a lock or a backup: see ${runbookPath('postgresql_overloaded')}`,
 };
 
-/** Opens the database for one command. @throws ConfigError, or UserError when the database cannot do it */
+/** Opens the database for one command. @throws ConfigError, or UserError when the database fails */
 export async function withDatabase<R>(
   use: (database: Database) => Promise<R>,
   options: Pick<DatabaseOptions, 'timeouts'> = {},
@@ -42,17 +42,17 @@ export async function withDatabase<R>(
     if (fault !== null) throw new UnusableDatabase(fault);
     return await use(database);
   } catch (error) {
-    throw userErrorOf(error) ?? error;
+    throw toUserError(error) ?? error;
   } finally {
     await closeDatabase(database);
   }
 }
 
 /**
- * Changes something as whoever is at the command line.
+ * Runs a change with the command line's actor.
  *
- * @param what the error calls the thing that there is none of
- * @throws as `withDatabase`, and UserError for a change that found nothing
+ * @param what names the changed thing in the error when there is none with the id
+ * @throws as `withDatabase`, and UserError when the change returns null
  */
 export async function changed<Result>(
   what: string,
@@ -61,7 +61,7 @@ export async function changed<Result>(
   return found(what, await withDatabase((database) => change(database, actor())));
 }
 
-function userErrorOf(error: unknown): UserError | null {
+function toUserError(error: unknown): UserError | null {
   if (error instanceof UnusableDatabase) return new UserError(error.message);
   const code = readSqlState(error) ?? (error as { code?: string }).code ?? '';
   const reason = FAULTS[code] ?? connectionFault(error);

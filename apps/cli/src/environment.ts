@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** Written by `npm start`, readable by its user only, and removed when it stops. */
 const RUNNING_ENVIRONMENT = '.data/environment.json';
 
-/** The variables that are set; where no database is named, those of the Onecode that `npm start` runs complete them. */
+/** Returns the variables that are set. Without a database, the variables of the running `npm start` are added. */
 export function environment(): NodeJS.ProcessEnv {
   const set = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value?.trim()));
   if ('DATABASE_URL' in set || 'DATABASE_URL_FILE' in set) return set;

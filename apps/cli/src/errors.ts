@@ -1,13 +1,13 @@
 import { ConfigError } from '@onecode/runtime/config';
 import { CommanderError, type Command } from 'commander';
 
-/** A command that was not written correctly: exit code 2. Its message is one line and repeats nothing that was typed. */
+/** A command line with an error: exit code 2. The message is one line and never repeats typed values. */
 export class UsageError extends Error {}
 
-/** A command that is correct and cannot be done: exit code 1. */
+/** A valid command that failed: exit code 1. */
 export class UserError extends Error {}
 
-/** What was looked up by its id. @throws {UserError} where there is none */
+/** Returns a value that was looked up by its id. @throws {UserError} when it is null */
 export function found<T>(what: string, value: T | null | undefined): T {
   if (value === null || value === undefined) throw new UserError(`there is no ${what} with this id`);
   return value;
@@ -18,26 +18,26 @@ export interface ErrorReport {
   exitCode: 1 | 2;
 }
 
-/** The line and the exit code of an error; null after help or the version. It never repeats what was typed, which may be a key. */
+/** Returns the line and exit code of an error; null after help or the version. It never repeats typed values, which may be keys. */
 export function describeError(error: unknown, program: Command, args: readonly string[]): ErrorReport | null {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return null;
-    return { line: usageLine(error, commandOf(program, args)), exitCode: 2 };
+    return { line: formatUsageError(error, findCommand(program, args)), exitCode: 2 };
   }
   if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
   if (error instanceof UserError) return { line: error.message, exitCode: 1 };
-  if (error instanceof ConfigError) return { line: configLine(error), exitCode: 1 };
+  if (error instanceof ConfigError) return { line: formatConfigError(error), exitCode: 1 };
   const name = error instanceof Error ? error.name : typeof error;
   return { line: `the command failed unexpectedly (${name})`, exitCode: 1 };
 }
 
-function configLine({ faults }: ConfigError): string {
+function formatConfigError({ faults }: ConfigError): string {
   const line = faults.join('; ');
   return line === 'DATABASE_URL is missing' ? `${line}: set it, or run npm start in this folder` : line;
 }
 
-function usageLine(error: CommanderError, command: Command): string {
-  const help = `see ${pathOf(command)} --help`;
+function formatUsageError(error: CommanderError, command: Command): string {
+  const help = `see ${formatPath(command)} --help`;
   switch (error.code) {
     case 'commander.help':
     case 'commander.unknownCommand': {
@@ -54,18 +54,18 @@ function usageLine(error: CommanderError, command: Command): string {
   }
 }
 
-/** The command that the arguments name, as deep as they name one. */
-function commandOf(program: Command, args: readonly string[]): Command {
+/** Returns the innermost command that the arguments name. */
+function findCommand(program: Command, args: readonly string[]): Command {
   let command = program;
   for (const arg of args) command = command.commands.find((one) => one.name() === arg) ?? command;
   return command;
 }
 
-function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+function formatPath(command: Command): string {
+  return command.parent === null ? command.name() : `${formatPath(command.parent)} ${command.name()}`;
 }
 
-/** Ends a command with an exit code after it has printed its result: something that it looked at is not as it should be. */
+/** Ends a command with an exit code after it has printed its result, because a check failed. */
 export class NotOk extends Error {
   override readonly name = 'NotOk';
   constructor(readonly exitCode: 1 | 2 = 1) {

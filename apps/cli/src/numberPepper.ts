@@ -14,12 +14,12 @@ export const optionalKeyring = secret(variable<Keyring | null>(parseKeyring, nul
 /** Returns `NUMBER_PEPPER`, or what the API derives from `CODE_PEPPER` without it; null where neither is set. @throws ConfigError */
 export const findNumberPepper = (): Keyring | null => readNumberPepper(false);
 
-/** Returns all keys by which what is kept of a number is found. @throws ConfigError */
-export function keysOf({ canonical }: PhoneRecipient): string[] {
+/** Returns all keys under which a number's data may be stored. @throws ConfigError */
+export function deriveRecipientKeys({ canonical }: PhoneRecipient): string[] {
   return recipientKeys(readNumberPepper(true) as Keyring, canonical);
 }
 
-/** Reads DATABASE_URL as well, which each command needs, so that its faults are reported too. */
+/** Also reads DATABASE_URL, so that one error reports its faults too. */
 function readNumberPepper(isRequired: boolean): Keyring | null {
   const specs = { DATABASE_URL, NUMBER_PEPPER: optionalKeyring, CODE_PEPPER: optionalKeyring };
   const { NUMBER_PEPPER, CODE_PEPPER } = readConfig(environment(), specs, (config) =>

@@ -1,35 +1,35 @@
 import type { Command } from 'commander';
 
-/** What a command prints: its fields by their names, in values that have a form in JSON. Times are printed as RFC 3339. */
+/** A printed record: values that JSON can represent, by field name. Times are printed as RFC 3339. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Fields of a record by the names that they are printed under: `createdAt` as `created_at`. */
-export const fieldsOf = <T extends object>(record: T, ...names: readonly (keyof T & string)[]): Row =>
+/** Returns fields of a record under their printed names: `createdAt` as `created_at`. */
+export const pickFields = <T extends object>(record: T, ...names: readonly (keyof T & string)[]): Row =>
   Object.fromEntries(
     names.map((name) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), record[name]]),
   );
 
 export interface TextForm {
-  /** Stands for null; `-` unless told. */
+  /** Printed for null; default `-`. */
   absent?: string;
-  /** A field whose records stand below the result, one in a line. */
+  /** A list of records printed below the result, one per line. */
   apart?: string;
-  /** Fields stand under their names as a command takes them. */
+  /** Prints field names as commands accept them, with underscores. */
   areNamesTyped?: true;
   /** A line below the result. */
   note?: string | undefined;
 }
 
-/** What a command's help ends with. @param typed what stands behind `onecode` */
+/** Returns the example at the end of a command's help. @param typed the arguments after `onecode` */
 export const example = (typed: string): string => `\nExample:\n  $ onecode ${typed}`;
 
-/** Prints a command's result: with `--json` one line of JSON and nothing else, otherwise aligned text. */
+/** Prints a command's result: one line of JSON with `--json`, otherwise alignColumns text. */
 export function print(command: Command, result: Row | readonly Row[], form: TextForm = {}): void {
   const { json } = command.optsWithGlobals<{ json?: true }>();
-  process.stdout.write(json ? `${JSON.stringify(result)}\n` : textOf(result, form));
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : formatText(result, form));
 }
 
-function textOf(
+function formatText(
   result: Row | readonly Row[],
   { absent = '-', apart, areNamesTyped, note }: TextForm,
 ): string {
@@ -37,7 +37,7 @@ function textOf(
   const rows = JSON.parse(JSON.stringify(isList ? result : [result])) as readonly Row[];
   const [first] = rows;
   const cell = (value: unknown): string => {
-    const shown = wordsOf(value);
+    const shown = formatValue(value);
     // A control character could move a terminal's cursor.
     return (shown === '' ? absent : shown).replaceAll(/\p{Cc}/gu, '?');
   };
@@ -45,47 +45,54 @@ function textOf(
     first === undefined
       ? ['none']
       : isList
-        ? aligned([Object.keys(first).map(labelOf), ...rows.map((row) => Object.values(row).map(cell))])
-        : aligned(
+        ? alignColumns([
+            Object.keys(first).map(formatLabel),
+            ...rows.map((row) => Object.values(row).map(cell)),
+          ])
+        : alignColumns(
             Object.entries(first)
               .filter(([name]) => name !== apart)
-              .map(([name, value]) => [areNamesTyped ? name : labelOf(name), cell(value)]),
+              .map(([name, value]) => [areNamesTyped ? name : formatLabel(name), cell(value)]),
           );
   const records = ((!isList && apart !== undefined && first?.[apart]) || []) as Row[];
   if (records.length > 0) lines.push('', ...records.map((record) => cell([record])));
   return [...lines, ...(note === undefined ? [] : ['', note])].map((line) => `${line}\n`).join('');
 }
 
-/** Words have commas between them; records semicolons, and spaces between their values: one that is true stands as its name. */
-function wordsOf(value: unknown): string {
+/** Separates words with commas, records with semicolons, and values of a record with spaces. Prints a true field as its name. */
+function formatValue(value: unknown): string {
   if (value === null) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return JSON.stringify(value);
   return (value as readonly (string | Row)[])
-    .map((item) => (typeof item === 'string' ? item : recordOf(item)))
+    .map((item) => (typeof item === 'string' ? item : formatRecord(item)))
     .join(value.some((item) => typeof item === 'object') ? '; ' : ',');
 }
 
-function recordOf(record: Row): string {
+function formatRecord(record: Row): string {
   return Object.entries(record)
     .filter(([, value]) => value !== null && value !== false)
     .map(([name, value]) =>
-      value === true ? labelOf(name) : typeof value === 'object' ? nested(name, value) : wordsOf(value),
+      value === true
+        ? formatLabel(name)
+        : typeof value === 'object'
+          ? formatNested(name, value)
+          : formatValue(value),
     )
     .filter((part) => part !== '')
     .join(' ');
 }
 
-/** A value with parts of its own, in parentheses after its name; nothing for an empty list. */
-function nested(name: string, value: unknown): string {
-  const words = Array.isArray(value) ? wordsOf(value) : recordOf(value as Row);
-  return words === '' ? '' : `${labelOf(name)} (${words})`;
+/** Formats a nested value as its name with the parts in parentheses; an empty list as nothing. */
+function formatNested(name: string, value: unknown): string {
+  const words = Array.isArray(value) ? formatValue(value) : formatRecord(value as Row);
+  return words === '' ? '' : `${formatLabel(name)} (${words})`;
 }
 
-const labelOf = (name: string): string => name.replaceAll('_', ' ');
+const formatLabel = (name: string): string => name.replaceAll('_', ' ');
 
-function aligned(table: readonly string[][]): string[] {
+function alignColumns(table: readonly string[][]): string[] {
   const widths =
     table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
   return table.map((row) =>

@@ -19,9 +19,10 @@ import { addUserCommands } from './commands/user.js';
 import { NotOk, describeError } from './errors.js';
 
 const HELP = `
-Every command reads DATABASE_URL; sender add, token and reencrypt read SECRET_KEY too, and what takes --to reads
-NUMBER_PEPPER, or CODE_PEPPER without it. Where DATABASE_URL is not set, they come from the Onecode that npm start runs in this folder. The audit log names ONECODE_ACTOR, or else the user
-of the operating system; in an image without a terminal, ONECODE_ACTOR has to be set.
+Every command reads DATABASE_URL; sender add, app, token and reencrypt also read SECRET_KEY, and commands with --to
+read NUMBER_PEPPER, or CODE_PEPPER without it. If DATABASE_URL is not set, these variables come from the Onecode
+that npm start runs in this folder. The audit log names ONECODE_ACTOR, or else the user of the operating system;
+in a container image without a terminal, ONECODE_ACTOR is required.
 
 Example:
   $ onecode account create --name "Loja Azul"`;
@@ -56,7 +57,7 @@ function buildProgram(): Command {
   return program;
 }
 
-/** Runs one command. @returns the exit code: 0, 1 for what could not be done, 2 for what was not written correctly */
+/** Runs one command. @returns the exit code: 0, 1 for a failure, 2 for a usage error */
 export async function run(args: readonly string[]): Promise<number> {
   const program = buildProgram();
   try {

@@ -8,11 +8,11 @@ import { argsOf, ID, onecode, TIME, UNKNOWN_ID, useCommandLine } from './onecode
 const commandLine = useCommandLine();
 const { store, json, text, expectFault } = commandLine;
 const { username } = userInfo();
-/** As a date; a test that begins before midnight (UTC) may end after it. */
+/** Matches any date: a test that starts before midnight (UTC) may end after it. */
 const TODAY = expect.stringMatching(/^20\d{2}-\d{2}-\d{2}$/) as string;
 
-describe('an account', () => {
-  it('is created with what is left out from the settings and in pt-BR, and shown', async () => {
+describe('account', () => {
+  it('create uses the settings and pt-BR for omitted options; show prints the account', async () => {
     await store.sql('update settings set free_sends = 13, account_rate_per_minute = 77');
     const account = await json('account create --name', 'Loja Azul');
     const rest = { language: 'pt-BR', free_quota: 13, credits: 0, rate_per_minute: 77 };
@@ -20,7 +20,7 @@ describe('an account', () => {
     expect(await json(`account show ${String(account['id'])}`)).toMatchObject(account);
   });
 
-  it('keeps everything that is given, with the units in the ledger and up to 200 characters in its name', async () => {
+  it('create stores all options, ledger entries for the units, and a name of up to 200 characters', async () => {
     const name = '😀'.repeat(200);
     const options = '--language en --free-quota 0 --credits 250 --rate-per-minute 1000000';
     const account = await json(`account create ${options} --name`, `  ${name} `);
@@ -33,12 +33,12 @@ describe('an account', () => {
     expect(ledger).toEqual([{ kind: 'granted', bucket: 'credit', units: 250, reason: 'account created' }]);
   });
 
-  it('is printed as aligned text without --json', async () => {
+  it('create prints aligned text without --json', async () => {
     const printed = await text('account create --free-quota 5 --rate-per-minute 9 --name Readable');
     expect(printed).toMatch(/^id {15}\S{36}\nname {13}Readable\n(?:.+\n){3}rate per minute {2}9\n$/);
   });
 
-  it('is given credits, with the reason in the ledger, up to what the database can hold', async () => {
+  it('credit grants credits with the reason in the ledger, up to the column limit', async () => {
     const rest = { name: 'Buyer', freeQuota: 2, credits: 1, ratePerMinute: 9 };
     const id = await buildAccount(store.database, rest);
     expect(await json(`account credit ${id} --amount 41 --reason`, ' invoice 42 ')).toMatchObject({
@@ -58,7 +58,7 @@ describe('an account', () => {
     expect(await store.sql(newest, [id])).toEqual([{ units: 5, reason: 'r', reference: 'INV-42' }]);
     const grant = `account credit ${id} --reason r --grant-id ${randomUUID()} --amount`;
     for (const _ of [1, 2]) expect(await json(`${grant} 3`)).toMatchObject({ credits: 50 });
-    await expectFault('--grant-id is that of another grant', `${grant} 4`);
+    await expectFault('--grant-id belongs to another grant', `${grant} 4`);
     const full = await buildAccount(store.database, { credits: 2_147_483_647 });
     await expectFault(
       'the account cannot hold that many credits',
@@ -67,15 +67,15 @@ describe('an account', () => {
   });
 
   it.each([
-    ['its own senders', 'senders ID own', { senders: 'own' }],
-    ['a rate of its own', 'rate ID 1200', { rate_per_minute: 1200 }],
-  ])('is given %s', async (_, words, changed) => {
+    ['the senders of an account', 'senders ID own', { senders: 'own' }],
+    ['the rate of an account', 'rate ID 1200', { rate_per_minute: 1200 }],
+  ])('sets %s', async (_, words, changed) => {
     const id = await buildAccount(store.database);
     expect(await json(`account ${words.replace('ID', id)}`)).toMatchObject({ id, ...changed });
     expect(await json(`account show ${id}`)).toMatchObject(changed);
   });
 
-  it('has the shared senders and the rate of all again', async () => {
+  it('returns to the shared senders and the default rate', async () => {
     const usual = await json(`account show ${await buildAccount(store.database)}`);
     expect(usual).toMatchObject({ senders: 'shared' });
     const id = await buildAccount(store.database, { ratePerMinute: 5 });
@@ -85,7 +85,7 @@ describe('an account', () => {
     expect(await json(`account show ${id}`)).toMatchObject({ senders, rate_per_minute: rate });
   });
 
-  it('is suspended with a reason, until it is resumed', async () => {
+  it('suspend stores a reason until the account is resumed', async () => {
     const id = await buildAccount(store.database);
     const suspended = { id, suspended_at: TIME, suspension_reason: 'unpaid' };
     expect(await json(`account suspend ${id} --reason unpaid`)).toMatchObject(suspended);
@@ -95,7 +95,7 @@ describe('an account', () => {
     expect(await json(`account show ${id}`)).toMatchObject(free);
   });
 
-  it('is listed from the newest on, a page at a time, and found by the beginnings of words in its name', async () => {
+  it('list shows accounts newest first in pages, and finds them by prefixes of words in their names', async () => {
     const first = await buildAccount(store.database, { name: 'Padaria Sol' });
     const second = await buildAccount(store.database, { name: 'Clínica Vida Nova' });
     const [listed] = await json<object[]>('account list --limit 1');
@@ -106,7 +106,7 @@ describe('an account', () => {
     expect(await json('account list --search nothing')).toEqual([]);
   });
 
-  it('on trial is told where it may send, and what trials sent today of what they share', async () => {
+  it("show prints a trial account's countries; trials prints today's sends and their shared limit", async () => {
     expect(await json('account trials')).toEqual({ day: TODAY, sends: 0, sends_per_day: 500 });
     await store.sql('update settings set trial_sends_of_day = 500');
     expect(await json('account trials')).toEqual({ day: TODAY, sends: 0, sends_per_day: 500 });
@@ -141,7 +141,7 @@ describe('abuse controls', () => {
     id = await buildAccount(store.database);
   });
 
-  it('keep an account to the countries that are listed, in any case and order, until all are allowed', async () => {
+  it('countries limits an account to the given countries in any case and order, until all are allowed', async () => {
     expect(await json(`account show ${id}`)).toMatchObject(OPEN);
     const listed = { id, ...OPEN, allowed_countries: ['BR', 'US'] };
     expect(await json(`account countries ${id} --allow us,BR,br`)).toEqual(listed);
@@ -154,7 +154,7 @@ describe('abuse controls', () => {
     expect(await json(`account countries ${id} --allow all`)).toEqual({ id, ...OPEN });
   });
 
-  it('refuse premium-rate numbers, and have ceilings of which each is set and taken off by itself', async () => {
+  it('premium-rate refuses premium-rate numbers, and ceiling sets and removes each ceiling independently', async () => {
     expect(await json(`account premium-rate ${id} off`)).toEqual({ id, ...OPEN, allows_premium_rate: false });
     expect(await json(`account premium-rate ${id} on`)).toEqual({ id, ...OPEN });
     const both = { units_per_day: 1_000, units_per_month: 20_000 };
@@ -164,7 +164,7 @@ describe('abuse controls', () => {
     expect(await json(`account show ${id}`)).toMatchObject(OPEN);
   });
 
-  it('have a breaker that is set with 50 sends unless told, changed, reset, and turned off', async () => {
+  it('breaker defaults to 50 sends and can be changed, reset and turned off', async () => {
     const ruled = (percent: number | null, sends: number | null) => ({
       ...OPEN,
       id,
@@ -186,7 +186,7 @@ describe('abuse controls', () => {
     expect(await json(`account breaker ${id} --off`)).toEqual(ruled(null, null));
   });
 
-  it('give a recipient the guess budget back, and say how much of it was used', async () => {
+  it('forgive resets the guess budget of a recipient and prints how much was used', async () => {
     await store.sql(
       `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at) values ($1, 'live', $2, 100, now()), ($1, 'test', $2, 3, now()), ($1, 'live', $3, 95, now())`,
       [id, recipientKeysOf(TO)[0], recipientKeysOf('+5511987654322')[0]],
@@ -200,22 +200,25 @@ describe('abuse controls', () => {
   });
 });
 
-describe('an application', () => {
+describe('application', () => {
   let accountId: string;
   beforeAll(async () => {
     accountId = await buildAccount(store.database);
   });
 
-  it.each(['test', 'live'])('in %s mode is created with its limits off, listed and shown', async (mode) => {
-    const made = await json(`application create --account ${accountId} --name Shop --mode ${mode}`);
-    expect(made).toEqual({ id: ID, account_id: accountId, name: 'Shop', mode });
-    const row = { ...made, per_minute: null, per_recipient_hour: null, identity_check: 'off' };
-    expect(await json('application list --limit 1')).toEqual([row]);
-    expect((await json<object[]>(`application list --account ${accountId}`))[0]).toEqual(row);
-    expect(await json(`application show ${String(made['id'])}`)).toEqual(row);
-  });
+  it.each(['test', 'live'])(
+    'create, list and show an application in %s mode with its limits off',
+    async (mode) => {
+      const made = await json(`application create --account ${accountId} --name Shop --mode ${mode}`);
+      expect(made).toEqual({ id: ID, account_id: accountId, name: 'Shop', mode });
+      const row = { ...made, per_minute: null, per_recipient_hour: null, identity_check: 'off' };
+      expect(await json('application list --limit 1')).toEqual([row]);
+      expect((await json<object[]>(`application list --account ${accountId}`))[0]).toEqual(row);
+      expect(await json(`application show ${String(made['id'])}`)).toEqual(row);
+    },
+  );
 
-  it('is limited: on with the initial values of the specification, by numbers, one alone, or off', async () => {
+  it("limits accepts on for the specification's initial values, numbers, a single limit, or off", async () => {
     const application = { accountId, name: 'Limited', mode: 'live' } as const;
     const { id } = (await createApplication(store.database, TEST_ACTOR, application))!;
     const limits = async (words: string) => {
@@ -231,7 +234,7 @@ describe('an application', () => {
     expect(printed).toMatch(/^per minute {10}off\nper recipient hour {2}off\n/m);
   });
 
-  it('checks identities, and forgets who had a number', async () => {
+  it('set changes the identity check, and trust forgets the identity of a number', async () => {
     const caller = await buildCaller(store.database, 'live', { credits: 1 });
     const id = caller.applicationId;
     const enforced = { id, identity_check: 'enforce' };
@@ -248,38 +251,41 @@ describe('an application', () => {
   });
 });
 
-describe('a key', () => {
+describe('key', () => {
   const hintOf = (key: string): string => `${key.slice(0, 8)}…${key.slice(-4)}`;
 
-  it.each(['test', 'live'] as const)('in %s mode is made, and works until it is revoked', async (mode) => {
-    const { applicationId, accountId } = await buildCaller(store.database, mode);
-    const made = await json<{ id: string; key: string }>(`key create --application ${applicationId}`);
-    const key = expect.stringMatching(new RegExp(`^ak_${mode}_`)) as string;
-    expect(made).toEqual({ id: ID, key, application_id: applicationId, mode });
-    expect(isApiKey(made.key)).toBe(true);
-    const caller = { keyId: made.id, applicationId, accountId, mode };
-    expect(await findCaller(store.database, hashApiKey(made.key))).toEqual(caller);
+  it.each(['test', 'live'] as const)(
+    'create makes a key in %s mode that works until it is revoked',
+    async (mode) => {
+      const { applicationId, accountId } = await buildCaller(store.database, mode);
+      const made = await json<{ id: string; key: string }>(`key create --application ${applicationId}`);
+      const key = expect.stringMatching(new RegExp(`^ak_${mode}_`)) as string;
+      expect(made).toEqual({ id: ID, key, application_id: applicationId, mode });
+      expect(isApiKey(made.key)).toBe(true);
+      const caller = { keyId: made.id, applicationId, accountId, mode };
+      expect(await findCaller(store.database, hashApiKey(made.key))).toEqual(caller);
 
-    const revoked = await json(`key revoke ${made.id}`);
-    expect(revoked).toEqual({
-      id: made.id,
-      application_id: applicationId,
-      mode,
-      hint: hintOf(made.key),
-      expires_at: null,
-      created_at: TIME,
-      revoked_at: TIME,
-    });
-    expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ refusal: 'revoked' });
-    expect(await json(`key revoke ${made.id}`)).toEqual(revoked);
-  });
+      const revoked = await json(`key revoke ${made.id}`);
+      expect(revoked).toEqual({
+        id: made.id,
+        application_id: applicationId,
+        mode,
+        hint: hintOf(made.key),
+        expires_at: null,
+        created_at: TIME,
+        revoked_at: TIME,
+      });
+      expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ refusal: 'revoked' });
+      expect(await json(`key revoke ${made.id}`)).toEqual(revoked);
+    },
+  );
 
-  it('is listed with the others of its application, oldest first, and never shown again', async () => {
+  it("list prints an application's keys oldest first, without the keys themselves", async () => {
     const first = await buildCaller(store.database, 'live');
     await buildCaller(store.database, 'live', { id: first.accountId });
     const printed = await text(`key create --application ${first.applicationId}`);
     const [, second = ''] = /^key {13}(ak_live_\w+)$/m.exec(printed)!;
-    expect(printed).toContain('The key cannot be shown again: keep it now.');
+    expect(printed).toContain('The key cannot be shown again: store it now.');
     await json(`key revoke ${first.keyId}`);
 
     const list = `key list --application ${first.applicationId}`;
@@ -292,7 +298,7 @@ describe('a key', () => {
     expect(header).toMatch(/^id +application id +mode +hint +created at +revoked at +expires at$/);
     expect(lines).toEqual([expect.stringMatching(/Z +-$/), expect.stringMatching(/ - +-$/)]);
     expect(lines.join()).not.toContain(second);
-    // By its end alone, whosever it is: another may end so too.
+    // Finds keys with this ending in all applications; another key may have the same ending.
     const ending = second.slice(-4);
     const sameEnding = await json<{ hint: string }[]>(`key list --hint ${ending}`);
     expect(sameEnding).toContainEqual({ ...row, id: ID, hint: hintOf(second), revoked_at: null });
@@ -304,8 +310,8 @@ describe('a key', () => {
   });
 });
 
-describe('the ledger', () => {
-  it('is verified: every balance, and every live send’s reservation and return', async () => {
+describe('ledger verify', () => {
+  it('compares every balance, and the reservation and return of every live send', async () => {
     const clean = { accounts: expect.any(Number), entries: expect.any(Number), faults: [] };
     const caller = await buildCaller(store.database, 'live', { credits: 10 });
     const { accountId } = caller;
@@ -339,8 +345,8 @@ describe('the ledger', () => {
   });
 });
 
-describe('a hold', () => {
-  it('is set once, listed and released', async () => {
+describe('hold', () => {
+  it('sets a hold only once, lists it and releases it', async () => {
     const brazil = { kind: 'country', target: 'BR', reason: 'pumped', since: TIME, set_by: username };
     const all = { kind: 'live', target: null, reason: 'template', since: TIME, set_by: username };
     expect(await json('hold set country br --reason pumped')).toEqual(brazil);
@@ -357,7 +363,7 @@ describe('a hold', () => {
 describe('a command that cannot be undone', () => {
   const erase = '--to +5511987650001 --reason r';
 
-  it('asks first, names what is lost, and changes nothing without yes', async () => {
+  it('asks for confirmation, names the loss, and changes nothing without yes', async () => {
     const { accountId } = await buildCaller(store.database, 'live');
     const name = String((await json(`account show ${accountId}`))['name']);
     for (const [typed, lost] of [
@@ -368,7 +374,7 @@ describe('a command that cannot be undone', () => {
         const ended = await onecode(typed.split(' '), commandLine.env, answer);
         expect(ended).toMatchObject({ code: 1, stdout: '' });
         expect(ended.stderr).toContain(lost);
-        expect(ended.stderr).toContain('not confirmed, so nothing was changed');
+        expect(ended.stderr).toContain('not confirmed, nothing was changed');
       }
     expect(await json(`account show ${accountId}`)).toMatchObject({ suspended_at: null });
   });
@@ -385,7 +391,7 @@ describe('a command that cannot be undone', () => {
   });
 });
 
-it('prints every part of what is kept of a number', async () => {
+it('recipient export prints all data stored about a number', async () => {
   const caller = await buildCaller(store.database, 'live');
   const id = await buildSend(store.database, caller);
   await store.sql(
@@ -433,7 +439,7 @@ it.each([
   'sender resume ID',
   'sender throughput ID 80',
   'sender token ID --token EAAG',
-])('onecode %s says what is not there', async (typed) => {
+])('onecode %s reports an unknown id', async (typed) => {
   const [group] = typed.split(' ');
   const noun = /(?:--|hold set )(account|application)/.exec(typed)?.[1] ?? group;
   await expectFault(`there is no ${noun} with this id`, typed.replace('ID', UNKNOWN_ID));

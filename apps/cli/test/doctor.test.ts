@@ -9,7 +9,7 @@ import {
 } from '@onecode/testing';
 import { onecode } from './onecode.js';
 
-/** The tests' own PostgreSQL need not survive a crash, and says so. */
+/** The tests' PostgreSQL runs without durability, which doctor reports. */
 const NOT_DURABLE = expect.stringMatching(/^database_durability: Set .*fsync/) as unknown as string;
 
 describe('the command line of a deployment', () => {
@@ -35,13 +35,13 @@ describe('the command line of a deployment', () => {
     expect(stderr).toBe('');
     return { code, checks: JSON.parse(stdout) as DeploymentCheck[] };
   }
-  /** But for a slow PostgreSQL, which is true of a busy machine. */
+  /** Ignores a slow PostgreSQL, which a busy test machine can cause. */
   const faultsOf = (checks: readonly DeploymentCheck[]): string[] =>
     checks
       .filter(({ check, ok }) => !ok && check !== 'health_postgresql_overloaded')
       .map(({ check, detail }) => `${check}: ${detail}`);
 
-  it('doctor finds a whole deployment well, once the provider has been read, and tells no secret', async () => {
+  it('doctor reports a complete deployment as healthy after the provider was read, and prints no secret', async () => {
     const { checks } = await until(
       'a deployment without a fault',
       async () => {
@@ -77,7 +77,7 @@ describe('the command line of a deployment', () => {
     ]);
   });
 
-  it('doctor says what it could not check, and by which variable it would', async () => {
+  it('doctor names each skipped check and the variable that enables it', async () => {
     const { code, checks } = await doctor({ SECRET_KEY: '', CODE_PEPPER: '', BASE_URL: '', REDIS_URL: '' });
     expect(code).toBe(1);
     const skipped = checks.filter(({ detail }) => /^Skipped: set [A-Z_]+/.test(detail));
@@ -85,7 +85,7 @@ describe('the command line of a deployment', () => {
     expect(skipped.map(({ check, ok }) => [check, ok])).toEqual(names.map((name) => [name, null]));
   });
 
-  it('doctor finds a Redis that is away, a webhook that leads nowhere, and a key that is missing', async () => {
+  it('doctor finds an unavailable Redis, an unreachable webhook and a missing key', async () => {
     const port = await closedPort();
     const other = `7:${Buffer.alloc(32, 7).toString('base64')}`;
     const { code, checks } = await doctor({
@@ -121,7 +121,7 @@ describe('the command line of a deployment', () => {
     ]);
   });
 
-  it('doctor finds a database that a lock holds up', async () => {
+  it('doctor finds a database that a lock blocks', async () => {
     const connection = await stack.db.connect();
     await connection.query('begin; lock table senders in access exclusive mode');
     const { checks } = await doctor();
@@ -131,7 +131,7 @@ describe('the command line of a deployment', () => {
     ]);
   });
 
-  it('doctor finds a database that is away, and one without tables', async () => {
+  it('doctor finds an unavailable database and one without tables', async () => {
     const away = await doctor({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await closedPort()}/none` });
     expect(away.code).toBe(1);
     expect(faultsOf(away.checks)).toEqual([
@@ -166,7 +166,7 @@ describe('the command line of a deployment', () => {
         async () => ((await json('sender', 'show', sender)).json as { checked_at: string | null }).checked_at,
       );
 
-    it('show says what the provider knows of a sender', async () => {
+    it('show prints what the provider reported about a sender', async () => {
       const { key } = await buildCaller(stack.db.database, 'live', { credits: 9 });
       for (const to of ['+5511987650101', '+5511987650102', '+5511987650101']) {
         const send = await stack.create(key, { to });
@@ -186,7 +186,7 @@ describe('the command line of a deployment', () => {
       });
     });
 
-    it('check lets a worker ask the provider, says what to do, and ends with 1 when something is not ok', async () => {
+    it('check makes a worker ask the provider, prints remedies, and exits with 1 when a check fails', async () => {
       await stack.db.sql('update settings set code_validity_seconds = 600');
       const well = await checkIt();
       expect(well.code).toBe(0);
@@ -203,7 +203,7 @@ describe('the command line of a deployment', () => {
         'business_verified',
         'messaging_limit',
       ]);
-      // Every value is filled in.
+      // No placeholder is left.
       for (const { detail } of well.checks) expect(detail).toMatch(/^[^{}]+$/);
 
       await stack.db.sql('update settings set code_validity_seconds = 300');
@@ -215,19 +215,22 @@ describe('the command line of a deployment', () => {
       ]);
     });
 
-    it('check and doctor say whose it is, and that its account does not send by it yet', async () => {
+    it("check and doctor name a sender's account, and report an account that does not use its own senders", async () => {
       const { accountId } = await buildCaller(stack.db.database, 'live', { name: 'Loja Azul' });
       await json('sender', 'assign', sender, '--account', accountId);
       const ownerOf = async () => (await checkIt()).checks.find(({ check }) => check === 'owner');
       expect(await ownerOf()).toMatchObject({
         ok: false,
-        detail: `It is of the account Loja Azul, which sends by the shared senders: onecode account senders ${accountId} own.`,
+        detail: `The sender belongs to the account Loja Azul, which uses the shared senders: run onecode account senders ${accountId} own.`,
       });
       await json('account', 'senders', accountId, 'own');
-      expect(await ownerOf()).toMatchObject({ ok: true, detail: 'It is of the account Loja Azul.' });
+      expect(await ownerOf()).toMatchObject({
+        ok: true,
+        detail: 'The sender belongs to the account Loja Azul.',
+      });
       const { checks } = await doctor();
       expect(checks.find(({ check }) => check === `sender_${sender}`)!.detail).toMatch(
-        /^Of the account Loja Azul: /,
+        /^Sender of the account Loja Azul: /,
       );
       await json('sender', 'assign', sender, '--shared');
       expect(checks.find(({ check }) => check === 'senders')).toMatchObject({ ok: true });
@@ -238,7 +241,7 @@ describe('the command line of a deployment', () => {
       await json('account', 'senders', accountId, 'shared');
     });
 
-    it('token says whether the provider takes the new one, by a read of that one', async () => {
+    it('token reports whether the provider accepts the new token, from a read with that token', async () => {
       const set = (token: string) => json('sender', 'token', sender, '--token', token);
       await stack.simulator.changeToken('revoked-token', { valid: false });
       expect(await set('revoked-token')).toMatchObject({
@@ -256,7 +259,7 @@ describe('the command line of a deployment', () => {
       });
     });
 
-    it('token ends what calls met because of the former one, without a resume', async () => {
+    it('token clears faults of the former token without a resume', async () => {
       const { key } = await buildCaller(stack.db.database, 'live', { credits: 9 });
       const healthOf = async () =>
         (await doctor()).checks.filter(({ check }) => check.startsWith('health')).map(({ check }) => check);
@@ -269,7 +272,7 @@ describe('the command line of a deployment', () => {
       await stack.untilStatus(key, send.id, 'delivered');
     });
 
-    it('settings set warns where templates disagree', async () => {
+    it('settings set warns about templates that contradict the setting', async () => {
       await untilRead();
       const set = ['settings', 'set', 'code_validity_seconds', '240', '--json'];
       const { stderr } = await onecode(set, env);

@@ -8,7 +8,7 @@ import { run } from '../src/program.js';
 
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export const SECRET_KEY = randomBytes(32).toString('base64');
-/** From which `TEST_NUMBER_PEPPER` is derived. */
+/** `TEST_NUMBER_PEPPER` is derived from it. */
 const CODE_PEPPER = TEST_PEPPER.keys.get(1)!.toString('base64');
 
 export interface Ended {
@@ -19,7 +19,7 @@ export interface Ended {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Runs the built program with these variables and no others, to its end, in a folder where `npm start` does not run unless told. */
+/** Runs the built program to its end with only these variables. @param cwd by default a folder without a running `npm start` */
 export function onecodeProcess(
   args: readonly string[],
   env: Environment = {},
@@ -35,7 +35,7 @@ export function onecodeProcess(
   });
 }
 
-/** Runs a command in this process, which takes a thirtieth of the time; one at a time. */
+/** Runs a command in this process, 30 times as fast. Commands must not overlap. */
 export async function onecode(args: readonly string[], env: Environment = {}, input = ''): Promise<Ended> {
   const ended: Ended = { code: null, stdout: '', stderr: '' };
   const before = { env: process.env, stdin: process.stdin, cwd: process.cwd() };
@@ -52,7 +52,7 @@ export async function onecode(args: readonly string[], env: Environment = {}, in
   const setStandardInput = (value: unknown): unknown =>
     Object.defineProperty(process, 'stdin', { value, configurable: true });
   process.env = { ...env };
-  // `npm start` may run in the repository, and would give its variables.
+  // `npm start` may be running in the repository and would add its variables.
   process.chdir(tmpdir());
   setStandardInput(Readable.from([Buffer.from(input)]));
   try {
@@ -66,25 +66,25 @@ export async function onecode(args: readonly string[], env: Environment = {}, in
   }
 }
 
-/** Words as they are typed, with spaces between them; those that hold spaces follow one by one. */
+/** Typed words separated by spaces, then one argument each for words that contain spaces. */
 type Typed = [words: string, ...more: string[]];
 export const argsOf = ([words, ...more]: Typed): string[] => [...words.split(' '), ...more];
 
-/** The command line on a test database of its own. */
+/** The command line on its own test database. */
 export interface CommandLine {
   readonly store: Omit<TestDatabase, 'drop'>;
   readonly env: Record<string, string>;
-  /** What a command that must succeed prints with `--json`, held to be one line and nothing else. */
+  /** Runs a command with `--json` that must succeed and print exactly one line. @returns the parsed line */
   json: <Result = Record<string, unknown>>(...typed: Typed) => Promise<Result>;
-  /** The same with this on its standard input. */
+  /** As `json`, with standard input. */
   jsonWith: <Result = Record<string, unknown>>(input: string, ...typed: Typed) => Promise<Result>;
-  /** What a command that must succeed prints without `--json`. */
+  /** Runs a command without `--json` that must succeed. @returns its output */
   text: (...typed: Typed) => Promise<string>;
-  /** Holds that a command cannot be done, says so in one line with `line`, and ends with 1. */
+  /** Expects a command to fail with exit code 1 and one line that matches `line`. */
   expectFault: (line: RegExp | string, ...typed: Typed) => Promise<void>;
 }
 
-/** One for all tests of a file. Use it inside hooks and tests only. */
+/** Returns the command line for all tests of a file. Use it only inside hooks and tests. */
 export function useCommandLine(): CommandLine {
   const store = useTestDatabase();
   const jsonWith: CommandLine['jsonWith'] = async <Result>(input: string, ...typed: Typed) => {
@@ -111,7 +111,7 @@ export function useCommandLine(): CommandLine {
   return own;
 }
 
-/** One line on standard error with this, nothing on standard output, and this exit code. */
+/** Expects this exit code, one matching line on standard error and no standard output. */
 export function expectFault(ended: Ended, code: 1 | 2, line: RegExp | string): void {
   expect(ended).toEqual({ code, stdout: '', stderr: expect.stringMatching(/^onecode: [^\n]+\n$/) });
   expect(ended.stderr).toMatch(line);
@@ -119,5 +119,5 @@ export function expectFault(ended: Ended, code: 1 | 2, line: RegExp | string): v
 
 export const ID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string;
 export const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
-/** An id of nothing. */
+/** An id that nothing has. */
 export const UNKNOWN_ID = '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f';

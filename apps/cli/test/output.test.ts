@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { print, type Row, type TextForm } from '../src/output.js';
 
-/** What a command prints without `--json`. */
-function textOf(result: Row | readonly Row[], form?: TextForm): string {
+/** Returns the output of `print` without `--json`. */
+function printed(result: Row | readonly Row[], form?: TextForm): string {
   const { stdout } = process;
   const write = stdout.write.bind(stdout);
   let text = '';
@@ -32,12 +32,12 @@ describe('print', () => {
   };
   const WORDS = 'a wrong codes at (10:00,10:01) attempts (1 accepted; 2 is own) identity (h has changed)';
 
-  it('writes the parts of a record that stands apart in parentheses', () => {
-    expect(textOf({ count: 1, sends: [SEND] }, { apart: 'sends' })).toBe(`count  1\n\n${WORDS}\n`);
+  it('puts the parts of a record below the result in parentheses', () => {
+    expect(printed({ count: 1, sends: [SEND] }, { apart: 'sends' })).toBe(`count  1\n\n${WORDS}\n`);
   });
 
-  it('writes the parts of records in a field and in a column the same way', () => {
-    expect(textOf({ sends: [SEND] })).toBe(`sends  ${WORDS}\n`);
-    expect(textOf([{ sends: [SEND] }])).toBe(`sends\n${WORDS}\n`);
+  it('formats the parts of records in a field and in a column the same way', () => {
+    expect(printed({ sends: [SEND] })).toBe(`sends  ${WORDS}\n`);
+    expect(printed([{ sends: [SEND] }])).toBe(`sends\n${WORDS}\n`);
   });
 });

@@ -8,7 +8,7 @@ const commandLine = useCommandLine();
 const { store, json, jsonWith, text } = commandLine;
 const ACTOR = { actor_kind: 'command_line', actor: userInfo().username };
 
-describe('the settings', () => {
+describe('settings', () => {
   const DEFAULTS = {
     free_sends: 10,
     code_validity_seconds: 600,
@@ -31,7 +31,7 @@ describe('the settings', () => {
     ),
   );
 
-  it('are those of the specification by default', async () => {
+  it("get prints the specification's defaults", async () => {
     expect(await json('settings get')).toEqual(DEFAULTS);
   });
 
@@ -48,7 +48,7 @@ describe('the settings', () => {
     ['retain_numbers_days', 1, 'retainNumbersDays'],
     ['retain_sends_days', 30, 'retainSendsDays'],
     ['new_account_units_per_day', 0, 'newAccountUnitsPerDay'],
-  ] as const)('change one at a time: %s to %s', async (name, value, stored) => {
+  ] as const)('set changes only %s, to %s', async (name, value, stored) => {
     const before = await readSettings(store.database);
     expect(await json(`settings set ${name} ${value}`)).toEqual({ ...DEFAULTS, [name]: value });
     expect(await readSettings(store.database)).toEqual({ ...before, [stored]: value });
@@ -58,25 +58,25 @@ describe('the settings', () => {
     ['guess_budget', 100],
     ['retain_numbers_days', 90],
     ['retain_sends_days', 365],
-  ])('turn %s off and on', async (name, value) => {
+  ])('set turns %s off and on', async (name, value) => {
     expect(await json(`settings set ${name} off`)).toEqual({ ...DEFAULTS, [name]: null });
     expect(await text('settings get')).toMatch(new RegExp(`^${name} +off$`, 'm'));
     expect(await json(`settings set ${name} on`)).toEqual({ ...DEFAULTS, [name]: value });
   });
 
-  it('keep sends for a month at least', async () => {
+  it('set keeps sends for at least 30 days', async () => {
     const tooShort = ['settings', 'set', 'retain_sends_days', '29'];
     expectFault(await onecode(tooShort, commandLine.env), 2, 'from 30 to 3650');
   });
 
-  it('remind of the template that says how long codes live, in text only', async () => {
+  it('set code_validity_seconds reminds of the expiry in templates, in text only', async () => {
     const printed = await text('settings set code_validity_seconds 300');
     expect(printed).toMatch(/^code_validity_seconds +300$/m);
-    expect(printed).toMatch(/template: it has to fit 300 seconds\.\n$/);
+    expect(printed).toMatch(/template: it has to match 300 seconds\.\n$/);
   });
 });
 
-it('the audit log tells who changed what at the command line, newest first, also of one account', async () => {
+it('audit list prints changes by the command line, newest first, optionally of one account', async () => {
   const id = await buildAccount(store.database);
   await json(`account credit ${id} --amount 5 --reason`, 'invoice 42');
   await json('settings set free_sends 25');
@@ -102,7 +102,7 @@ it('the audit log tells who changed what at the command line, newest first, also
   expect(await text('audit list --limit 2')).toContain('{"name":"freeSends","after":25,"before":10}');
 });
 
-it('cost list counts messages by day and price, of the days that are asked for', async () => {
+it('cost list counts messages by day and price for the requested days', async () => {
   await store.sql(
     `insert into message_costs select (now() at time zone 'UTC')::date - n, 'BR', 'authentication', 'regular', true, 'PMP', 11, 4, 7
      from unnest(array[0, 40]) n`,
@@ -149,7 +149,7 @@ it('cost months sums messages in money with the price of each month', async () =
   expect(await json('cost months --months 1')).toContainEqual(of(month, 'BR', 10, 0.5, 5));
 });
 
-it('request list shows an account’s own refused requests, finds one by its id, and counts them all in its text', async () => {
+it('request list shows only an account’s refused requests, finds one by its id, and counts all in its text output', async () => {
   const caller = await buildCaller(store.database, 'live');
   const other = await buildCaller(store.database, 'live');
   const ids = [randomUUID(), randomUUID()] as const;
@@ -180,7 +180,7 @@ it('request list shows an account’s own refused requests, finds one by its id,
 });
 
 describe('send show', () => {
-  it('tells what happened to a send without its recipient, and the audit log records it', async () => {
+  it('prints the timeline of a send without its recipient, and is recorded in the audit log', async () => {
     const recipient = '+5511987654321';
     const caller = await buildCaller(store.database, 'live');
     const requestId = '7d3a5c1e-2b4f-4a6d-8e90-1c2b3a4d5e6f';
@@ -216,7 +216,7 @@ describe('send show', () => {
     expect(await json(`audit list --account ${caller.accountId} --limit 2`)).toMatchObject([read, read]);
   });
 
-  it('prints what is true of an event, and is silent about what is not', async () => {
+  it('prints only the known details of an event', async () => {
     const id = await buildSend(store.database, await buildCaller(store.database, 'live'));
     await store.sql(
       `insert into attempts (send_id, number, outcome, message_id, started_at, finished_at, reported_at, reported_code)
@@ -228,7 +228,7 @@ describe('send show', () => {
     );
   });
 
-  it('names the holds that stop a send, and no others', async () => {
+  it('names only the holds that hold a send', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
     await json('hold set country AR --reason elsewhere');
@@ -243,7 +243,7 @@ describe('send show', () => {
   });
 });
 
-describe('a user', () => {
+describe('user', () => {
   const create = (email: string): string => `user create --name Ana --email ${email}`;
   const passwordOf = async (email: string): Promise<unknown> => {
     const [row] = await store.sql(
@@ -257,7 +257,7 @@ describe('a user', () => {
       subject,
     ]);
 
-  it('of the staff is created with a password that is printed once and kept as a hash', async () => {
+  it('create prints a generated password once and stores its hash', async () => {
     const made = await json<{ id: string }>(`${create('Ana@Example.com')} --staff operator`);
     expect(made).toEqual({
       id: ID,
@@ -275,7 +275,7 @@ describe('a user', () => {
     ]);
   });
 
-  it('of an account is created with the password from standard input, which is not printed', async () => {
+  it('create adds a user to an account with the password from standard input, which is not printed', async () => {
     const account = await buildAccount(store.database);
     const rest = `--account ${account} --role developer --password -`;
     const made = await jsonWith('seven purple kettles\n', `${create('bia@example.com')} ${rest}`);
@@ -285,21 +285,24 @@ describe('a user', () => {
     ]);
   });
 
-  it('is not created when the address is taken, the account is none, or the password is weak', async () => {
+  it('create refuses a taken address, an unknown account and a weak password', async () => {
     await json(create('carla@example.com'));
-    await commandLine.expectFault('somebody has this e-mail address already', create('carla@example.com'));
+    await commandLine.expectFault(
+      'a user with this e-mail address already exists',
+      create('carla@example.com'),
+    );
     const elsewhere = `${create('dora@example.com')} --account ${randomUUID()} --role admin`;
     await commandLine.expectFault('there is no account with this id', elsewhere);
     const weak = `${create('dora@example.com')} --password -`.split(' ');
     for (const [password, line] of [
       ['short\n', 'the password must have 12 characters or more'],
-      ['password1234\n', 'the password is a common one'],
+      ['password1234\n', 'the password is common'],
     ] as const)
       expectFault(await onecode(weak, commandLine.env, password), 2, line);
     expect(await passwordOf('dora@example.com')).toBeUndefined();
   });
 
-  /** Somebody with a session, a second factor and no tries left. */
+  /** Creates a user with a session, a second factor and no sign-in attempts left. */
   async function lockedOut(email: string): Promise<string> {
     const { id } = await json<{ id: string }>(create(email));
     await store.sql(
@@ -321,7 +324,7 @@ describe('a user', () => {
   }
   const sessionsOf = (id: string) => store.sql('select from user_sessions where user_id = $1', [id]);
 
-  it('who cannot get in is given another password, loses the sessions, and may try at once', async () => {
+  it('password sets a new password, ends the sessions and allows new sign-in attempts', async () => {
     const email = 'eva@example.com';
     const id = await lockedOut(email);
     const before = await passwordOf(email);
@@ -334,7 +337,7 @@ describe('a user', () => {
     expect((await logOf(id)).at(-1)).toMatchObject({ action: 'user.password', details: {} });
   });
 
-  it('who lost the second factor is freed of it, and loses the sessions, the passkeys and the provider’s login', async () => {
+  it('remove-two-factor removes the second factor, the passkeys, the sessions and the identity provider’s login', async () => {
     const email = 'fabi@example.com';
     const id = await lockedOut(email);
     await store.sql(
@@ -356,7 +359,7 @@ describe('a user', () => {
     expect((await logOf(id)).at(-1)).toMatchObject({ action: 'user.two_factor_removed' });
   });
 
-  it('joins and leaves the staff, and is listed and shown', async () => {
+  it('staff sets and removes a staff role, which list and show print', async () => {
     const email = 'gabi@example.com';
     const { id } = await json<{ id: string }>(`${create(email)} --language browser`);
     const row = {
@@ -383,7 +386,7 @@ describe('a user', () => {
     ]);
   });
 
-  it('with an unconfirmed address becomes staff only where the operator vouches for them', async () => {
+  it('staff accepts an unconfirmed address only with --unconfirmed', async () => {
     const email = 'hugo@example.com';
     const { id } = await json<{ id: string }>(create(email));
     const before = await passwordOf(email);
@@ -404,7 +407,7 @@ describe('a user', () => {
     expect(await passwordOf(email)).not.toBe(before);
   });
 
-  it('becomes staff with the password from standard input, which only more rights take', async () => {
+  it('staff takes the password from standard input only for a role with more rights', async () => {
     const email = 'iris@example.com';
     await json(create(email));
     const typed = `user staff ${email} operator --password -`;
@@ -416,18 +419,18 @@ describe('a user', () => {
     for (const role of ['operator', 'on-call', 'none']) {
       const again = ['user', 'staff', email, role, '--password', '-'];
       const ended = await onecode(again, commandLine.env, 'eight purple kettles\n');
-      expectFault(ended, 1, 'the role gives no new rights');
+      expectFault(ended, 1, 'the role adds no rights');
     }
     expect(await passwordOf(email)).toBe(before);
     expect(await json(`user show ${email}`)).toMatchObject({ staff: 'operator' });
   });
 
   it.each([
-    'password nobody@example.com',
-    'remove-two-factor nobody@example.com',
-    'show nobody@example.com',
-    'staff nobody@example.com operator',
-  ])('%s says that nobody has the address', async (typed) => {
-    await commandLine.expectFault('nobody has this e-mail address', `user ${typed}`);
+    'password unknown@example.com',
+    'remove-two-factor unknown@example.com',
+    'show unknown@example.com',
+    'staff unknown@example.com operator',
+  ])('%s reports an unknown address', async (typed) => {
+    await commandLine.expectFault('there is no user with this e-mail address', `user ${typed}`);
   });
 });

@@ -8,7 +8,7 @@ const { store, json, jsonWith } = commandLine;
 type Checks = { check: string; ok: boolean | null; detail: string }[];
 
 describe('doctor --after-restore', () => {
-  it('holds live sends, tells until when the database knows, and lists the keys that are valid', async () => {
+  it('holds live sends, prints the time of the newest change, and lists the valid keys', async () => {
     const { database } = store;
     const live = await buildCaller(database, 'live', { credits: 9 });
     const other = await createApiKey(database, TEST_ACTOR, live.applicationId);
@@ -27,12 +27,12 @@ describe('doctor --after-restore', () => {
 
     const checks = await json<Checks>('doctor --after-restore');
     expect(checks).toEqual([
-      { check: 'restored', ok: true, detail: `What came after ${newest!.at.toISOString()} is gone.` },
+      { check: 'restored', ok: true, detail: `Changes after ${newest!.at.toISOString()} are lost.` },
       {
         check: 'hold_live',
         ok: true,
         detail: expect.stringMatching(
-          `^Live sends are held .*; 1 wait .* released by ${newest!.expires.toISOString()} go out again`,
+          `^Live sends are held .*; 1 wait .* released by ${newest!.expires.toISOString()} are sent again`,
         ),
       },
       {
@@ -41,11 +41,11 @@ describe('doctor --after-restore', () => {
         detail: expect.stringMatching(/^ak_live_.* last used never, is valid: revoke it again/),
       },
     ]);
-    // What was done since says nothing of the backup.
+    // Changes after the restore do not move the time of the backup.
     await buildSend(database, live);
     await process('0.0.2');
     expect((await json<Checks>('doctor --after-restore'))[0]).toEqual(checks[0]);
-    // Processes of before do not run, and those that were started since do.
+    // Only processes started after the restore count as running.
     expect(await json('release list')).toMatchObject([
       { release: '0.0.2', state: 'running' },
       { release: '0.0.1', state: 'stopped' },
@@ -53,7 +53,7 @@ describe('doctor --after-restore', () => {
     expect(await json('hold list')).toMatchObject([{ kind: 'live' }]);
   });
 
-  it('revokes the keys again that were revoked after the backup, and lists what else was done then', async () => {
+  it('repeats key revocations made after the backup, and lists all other changes made after it', async () => {
     const { database } = store;
     const { applicationId, keyId } = await buildCaller(database, 'live');
     const [{ last }] = (await store.sql('select max(id) as last from audit_entries')) as [{ last: string }];
@@ -62,7 +62,7 @@ describe('doctor --after-restore', () => {
     await placeHold(database, TEST_ACTOR, { kind: 'country', target: 'BR', reason: 'pumping' });
     const log = await json<object[]>('audit list --limit 1000');
 
-    // As a backup from before has it, with other entries by the same ids since.
+    // As in a restored backup, where new entries have reused the ids of lost ones.
     await store.sql('alter table audit_entries disable trigger all');
     await store.sql('delete from audit_entries where id > $1', [last]);
     await store.sql(`select setval(pg_get_serial_sequence('audit_entries', 'id'), $1)`, [last]);
@@ -75,9 +75,9 @@ describe('doctor --after-restore', () => {
       (await jsonWith<Checks>(JSON.stringify(entries), 'doctor --after-restore --audit -')).slice(2);
     const expected = [
       { check: 'audit_log', ok: true },
-      { ok: true, detail: expect.stringMatching(`tester: key.revoke ${keyId} .* is done again.$`) },
-      { ok: null, detail: expect.stringMatching(`tester: key.create ${made!.id} .* is gone.$`) },
-      { ok: null, detail: expect.stringMatching(/tester: hold.set BR .*"pumping".* is gone.$/) },
+      { ok: true, detail: expect.stringMatching(`tester: key.revoke ${keyId} .* has been repeated.$`) },
+      { ok: null, detail: expect.stringMatching(`tester: key.create ${made!.id} .* is lost.$`) },
+      { ok: null, detail: expect.stringMatching(/tester: hold.set BR .*"pumping".* is lost.$/) },
     ];
     expect(await restored(log)).toMatchObject(expected);
     expect(await json(`key list --application ${applicationId}`)).toMatchObject([
@@ -89,7 +89,7 @@ describe('doctor --after-restore', () => {
     const short = await onecode(args, commandLine.env, JSON.stringify(log.slice(0, 3)));
     expect(short.code).toBe(1);
     expect((JSON.parse(short.stdout) as Checks)[2]).toMatchObject({ check: 'audit_log', ok: false });
-    expectFault(await onecode(args, commandLine.env, '{}'), 2, '--audit must be what');
+    expectFault(await onecode(args, commandLine.env, '{}'), 2, '--audit must be the output');
     expectFault(await onecode(['doctor', '--audit', '-'], commandLine.env), 2, '--audit needs');
   });
 });

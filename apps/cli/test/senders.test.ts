@@ -40,7 +40,7 @@ async function tokenOf(id: unknown, secretKey = SECRET_KEY): Promise<string> {
 }
 
 describe('sender add', () => {
-  it('adds an active sender whose token is stored encrypted and nowhere else', async () => {
+  it('adds an active sender and stores its token only encrypted', async () => {
     const added = await json(`${ADD} --token ${TOKEN}`);
     expect(added).toEqual(ADDED);
     expect(await tokenOf(added['id'])).toBe(TOKEN);
@@ -56,7 +56,7 @@ describe('sender add', () => {
     expect(await tokenOf(added['id'])).toBe(TOKEN);
   });
 
-  it('normalises the number, and takes a template, the language it was approved under and a throughput', async () => {
+  it('normalizes the number, and accepts a template, its language and a throughput', async () => {
     const options = `--template codigo_2 --english en_US --throughput 1000 --token ${TOKEN}`;
     const added = await json(`sender add --phone-number-id 7 ${options} --number`, '+55 (11) 98765-4321');
     expect(added).toEqual({
@@ -69,9 +69,9 @@ describe('sender add', () => {
     });
   });
 
-  it('refuses a phone number id that is there already', async () => {
+  it('refuses a phone number id that already exists', async () => {
     await json(`${ADD} --token ${TOKEN}`);
-    const line = 'there is a sender with this phone number id already';
+    const line = 'a sender with this phone number id already exists';
     await commandLine.expectFault(line, `${ADD} --token another`);
     expect(await store.sql('select from senders')).toHaveLength(1);
   });
@@ -85,8 +85,8 @@ describe('sender add', () => {
   );
 });
 
-describe('senders', () => {
-  it('are listed, oldest first, and never with a token', async () => {
+describe('sender', () => {
+  it('list prints senders oldest first, without tokens', async () => {
     const first = await buildSender(store.database, { token: TOKEN });
     const second = await buildSender(store.database, { englishTemplateLanguage: 'en_US' });
     const formatSender = ({ id, phoneNumberId, number, template, englishTemplateLanguage }: Sender) => ({
@@ -110,7 +110,7 @@ describe('senders', () => {
     });
   });
 
-  it('are shown with what Meta said of their business account in words of its own', async () => {
+  it("show prints alerts about the business account in Meta's words", async () => {
     const { id } = await buildSender(store.database, { businessAccountId: '7' });
     const alert = { type: 'OBA_REJECTED', severity: 'CRITICAL', detail: null };
     const at = new Date('2026-11-01T10:00:00Z');
@@ -123,7 +123,7 @@ describe('senders', () => {
     expect(await json(`sender show ${id}`)).toMatchObject({ alerts: [{ ...alert, at: at.toISOString() }] });
   });
 
-  it('pause until they are resumed', async () => {
+  it('pause pauses a sender until it is resumed', async () => {
     const { id } = await buildSender(store.database);
     const paused = { state: 'paused', paused_until: null, pause_reason: 'paused by an operator' };
     expect(await json(`sender pause ${id}`)).toMatchObject(paused);
@@ -132,7 +132,7 @@ describe('senders', () => {
     expect(await json('sender list')).toMatchObject([{ id, ...ACTIVE }]);
   });
 
-  it('are shown with how long a rest lasts and why, and as active once it is over', async () => {
+  it('list prints the end and the reason of a block, and active after its end', async () => {
     await blockSender(store.database, await buildSender(store.database), { reason: 'quality' });
     const resting = { state: 'cooling_down', paused_until: TIME, pause_reason: 'quality', faults: 1 };
     expect(await json('sender list')).toMatchObject([resting]);
@@ -141,7 +141,7 @@ describe('senders', () => {
     expect(await json('sender list')).toMatchObject([active]);
   });
 
-  it('are added paused where that is asked for, edited, and removed', async () => {
+  it('adds a sender with --paused, edits it and removes it', async () => {
     const added = await json(`${ADD} --token ${TOKEN} --paused`);
     expect(added).toMatchObject({ state: 'paused', pause_reason: 'added, not activated yet' });
     const id = String(added['id']);
@@ -151,13 +151,13 @@ describe('senders', () => {
     expect(
       await json(`sender edit ${id} --template login_code --english en_US --number +5511987654321`),
     ).toMatchObject(edited);
-    await commandLine.expectFault('name what to change', `sender edit ${id}`);
+    await commandLine.expectFault('at least one option is required', `sender edit ${id}`);
     expect(await json(`sender remove ${id}`)).toMatchObject({ id });
     expect(await json('sender list')).toEqual([]);
     expect(await json(`${ADD} --token ${TOKEN}`)).toMatchObject({ state: 'active' });
   });
 
-  it('take another token, also from standard input, and print none', async () => {
+  it('token replaces a token, also from standard input, and prints none', async () => {
     const { id } = await buildSender(store.database);
     const set = {
       id,
@@ -173,7 +173,7 @@ describe('senders', () => {
 });
 
 describe('sender assign', () => {
-  it('gives a sender to an account, to some of its live applications, and back to all', async () => {
+  it('assigns a sender to an account, to some of its live applications, and shares it again', async () => {
     const { id } = await buildSender(store.database);
     const { accountId, applicationId } = await buildCaller(store.database, 'live');
     const test = await buildCaller(store.database, 'test', { id: accountId });
@@ -186,14 +186,14 @@ describe('sender assign', () => {
     expect(await json('sender list')).toMatchObject([{ id, ...some }]);
     for (const { applicationId: wrong } of [test, other])
       await commandLine.expectFault(
-        'the account has no such live application',
+        'the account has no live application with this id',
         `sender assign ${id} --account ${accountId} --application ${applicationId} --application ${wrong}`,
       );
     expect(await json(`sender show ${id}`)).toMatchObject(some);
     expect(await assign('--shared')).toMatchObject({ account_id: null, application_ids: [] });
   });
 
-  it('is not needed where the sender is added to an account', async () => {
+  it('is not needed for a sender that sender add assigned', async () => {
     const { accountId, applicationId } = await buildCaller(store.database, 'live');
     const owner = `--account ${accountId} --application ${applicationId}`;
     expect(await json(`${ADD} --token ${TOKEN} ${owner}`)).toEqual({
@@ -202,21 +202,24 @@ describe('sender assign', () => {
       application_ids: [applicationId],
     });
     await commandLine.expectFault(
-      'there is no such account',
+      'there is no account with this id',
       `sender add --phone-number-id 8 --number +15550783882 --token ${TOKEN} --account ${applicationId}`,
     );
   });
 
-  it('asks for what it needs, and knows accounts and senders', async () => {
+  it('refuses missing options, unknown accounts and unknown senders', async () => {
     const { id } = await buildSender(store.database);
     const { accountId } = await buildCaller(store.database, 'live');
     for (const options of ['', ` --account ${accountId} --shared`])
-      await commandLine.expectFault('name either --account or --shared', `sender assign ${id}${options}`);
+      await commandLine.expectFault(
+        'exactly one of --account and --shared is required',
+        `sender assign ${id}${options}`,
+      );
     await commandLine.expectFault(
       '--application needs --account',
       `sender assign ${id} --shared --application ${id}`,
     );
-    await commandLine.expectFault('there is no such account', `sender assign ${id} --account ${id}`);
+    await commandLine.expectFault('there is no account with this id', `sender assign ${id} --account ${id}`);
     await commandLine.expectFault('there is no sender with this id', `sender assign ${accountId} --shared`);
   });
 });
@@ -225,7 +228,7 @@ describe('sender app', () => {
   const APP_SECRET = '0123456789abcdef0123456789abcdef';
   const appOf = (id: string) => findOwnApp(store.database, parseKeyring(SECRET_KEY), id);
 
-  it('takes the secret from standard input, says what to enter at Meta, and encrypts it; --none erases it', async () => {
+  it('reads the secret from standard input, encrypts it and prints the values to enter at Meta; --none erases it', async () => {
     const { id } = await buildSender(store.database);
     expect(await jsonWith(`${APP_SECRET}\n`, `sender app ${id} --secret -`)).toEqual({
       id,
@@ -239,7 +242,7 @@ describe('sender app', () => {
     expect(await appOf(id)).toBeNull();
   });
 
-  it('is reencrypted with the tokens', async () => {
+  it('stores a secret that sender reencrypt also reencrypts', async () => {
     const { id } = await buildSender(store.database, { secretKey: parseKeyring(SECRET_KEY) });
     await jsonWith(`${APP_SECRET}\n`, `sender app ${id} --secret -`);
     const newKey = randomBytes(32).toString('base64');
@@ -249,14 +252,14 @@ describe('sender app', () => {
     expect(opened).toMatchObject({ secret: APP_SECRET });
   });
 
-  it('refuses anything else, and never repeats it', async () => {
+  it('refuses any other secret without repeating it', async () => {
     const { id } = await buildSender(store.database);
     const typed = await onecode(['sender', 'app', id, '--secret', APP_SECRET], commandLine.env);
     expectFault(typed, 2, /must be -/);
     const short = await onecode(['sender', 'app', id, '--secret', '-'], commandLine.env, 'planted\n');
     expectFault(short, 2, /must be 32 digits/);
     expect(JSON.stringify([typed, short])).not.toMatch(/planted|0123456789abcdef/);
-    await commandLine.expectFault('name either --secret or --none', `sender app ${id}`);
+    await commandLine.expectFault('exactly one of --secret and --none is required', `sender app ${id}`);
     await commandLine.expectFault('there is no sender with this id', `sender app ${randomUUID()} --none`);
   });
 });
@@ -278,7 +281,7 @@ describe('sender reencrypt', () => {
     await store.sql('update senders set encrypted_token = $1', [encrypt(parseKeyring(OLD_KEY), id, TOKEN)]);
   });
 
-  it('encrypts every token with the first key, and says so for each sender without its token', async () => {
+  it('encrypts every token with the first key, and prints the result for each sender without its token', async () => {
     for (const token of ['reencrypted', 'current'])
       expect(JSON.parse(await reencrypt(BOTH, '--json'))).toEqual([
         { id, phone_number_id: expect.any(String), number: expect.any(String), token },
@@ -286,9 +289,9 @@ describe('sender reencrypt', () => {
     expect(await tokenOf(id, `2:${SECRET_KEY}`)).toBe(TOKEN);
   });
 
-  it('names a token whose key is missing, and says what to do', async () => {
+  it('reports a token with a missing key, and the remedy', async () => {
     expect(await reencrypt(`2:${SECRET_KEY}`)).toMatch(
-      /unreadable\n\nunreadable: the key that encrypted it is not in SECRET_KEY/,
+      /unreadable\n\nunreadable: its key is not in SECRET_KEY/,
     );
     expect(await tokenOf(id, OLD_KEY)).toBe(TOKEN);
   });
@@ -299,7 +302,7 @@ describe('SECRET_KEY', () => {
     `${ADD} --token ${TOKEN}`,
     'sender reencrypt',
     `sender token 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --token ${TOKEN}`,
-  ])('is needed for %s', async (typed) => {
+  ])('is required by %s', async (typed) => {
     for (const env of [{}, { SECRET_KEY: '' }])
       expectFault(
         await onecode(argsOf([typed]), { DATABASE_URL: store.url, ...env }),
@@ -308,7 +311,7 @@ describe('SECRET_KEY', () => {
       );
   });
 
-  it('is needed for nothing else', async () => {
+  it('is not required by other commands', async () => {
     expect(await onecode(['sender', 'list', '--json'], { DATABASE_URL: store.url })).toEqual({
       code: 0,
       stdout: '[]\n',
@@ -316,7 +319,7 @@ describe('SECRET_KEY', () => {
     });
   });
 
-  it('is named in one line with all else that is wrong, and repeated in none', async () => {
+  it('is named in one line with other faults, and its value never printed', async () => {
     const ended = await onecode(argsOf([`${ADD} --token ${TOKEN}`]), { SECRET_KEY: 'cGxhbnRlZA==' });
     expectFault(ended, 1, /DATABASE_URL is missing; SECRET_KEY must be 32 bytes in base64\n$/);
     expect(ended.stderr).not.toMatch(/EAAG|cGxhbnRlZA/);

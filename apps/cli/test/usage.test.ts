@@ -17,7 +17,7 @@ import {
 
 const commandLine = useCommandLine();
 
-/** Nobody listens on port 1: a command that gets as far as the database says that it cannot be reached. */
+/** Nothing listens on port 1, so commands that open the database report that it cannot be reached. */
 const NOWHERE = { DATABASE_URL: 'postgres://operator:leaked-password@127.0.0.1:1/onecode' };
 const KEY = 'ak_live_0123456789ABCDEFGHIJKLMNOPQ012345';
 const TOKEN = 'EAAGplantedToken';
@@ -32,10 +32,10 @@ const CEILING = ['account', 'ceiling', UNKNOWN_ID];
 const ONE_OF = 'exactly one of --unverified-percent, --off and --reset is required';
 const USER = ['user', 'create', '--email', 'x@example.com', '--name', 'Ana'];
 const ADD = ['sender', 'add', '--phone-number-id', '1', '--number', '+15550783881', '--token', TOKEN];
-/** The last of an option that stands twice counts. */
+/** A repeated option overrides the earlier one. */
 const ADD_WITH = (...rest: string[]): string[] => [...ADD, ...rest];
 
-/** The command as it would be typed, shortened for a test's name. */
+/** Returns the typed command, shortened for a test's name. */
 function named(args: readonly string[]): string {
   const words = args.map((arg) => {
     if (arg === UNKNOWN_ID) return 'ID';
@@ -44,7 +44,7 @@ function named(args: readonly string[]): string {
   return ['onecode', ...words].join(' ');
 }
 
-/** What a person could mean as a number. Each is refused, and none becomes another number. */
+/** Spellings of numbers that are refused, so that none is read as another number. */
 const NO_NUMBERS = [
   '1,000',
   '2.500',
@@ -78,7 +78,7 @@ const NUMBERS: readonly [string[], string][] = [
   [['audit', 'list', '--limit'], '--limit must be a whole number'],
 ];
 
-describe('a command that was not written right ends with 2 and one line, before anything is read', () => {
+describe('a usage error: exit code 2 and one line, before any input is read', () => {
   const rows: [string[], RegExp | string][] = [
     [[], /a command is missing: one of account, application, key, settings, sender/],
     [['--json'], /a command is missing/],
@@ -121,12 +121,12 @@ describe('a command that was not written right ends with 2 and one line, before 
     ],
     [
       [...CREDIT, '--amount', '1', '--reason', 'r', '--last-day', '2026-01-31'],
-      '--last-day must not be over',
+      '--last-day must be today or later',
     ],
 
     [MAKE, /required option '--mode <mode>'/],
     [[...MAKE, '--mode', 'LIVE'], '--mode must be test or live'],
-    [LIMITS, 'one of --per-minute and --per-recipient-hour is required'],
+    [LIMITS, 'at least one of --per-minute and --per-recipient-hour is required'],
     [[...LIMITS, '--per-minute', '0'], '--per-minute must be a whole number from 1 to 1000000'],
     [[...LIMITS, '--per-minute', 'none'], '--per-minute must be off, on or a whole number from 1 to 1000000'],
 
@@ -166,7 +166,7 @@ describe('a command that was not written right ends with 2 and one line, before 
     [[...COUNTRIES], /required option '--allow <list>'/],
     ...['', 'BR,', 'BR,Brazil', 'ZZ', 'BR,all', '44', '+999', 'BR,+'].map((list): [string[], string] => [
       [...COUNTRIES, '--allow', list],
-      '--allow must be all or country codes',
+      '--allow must be all, or country codes',
     ]),
     [BREAKER, ONE_OF],
     [[...BREAKER, '--off', '--reset'], ONE_OF],
@@ -183,7 +183,7 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['cost', 'price', 'BR', '1', '--currency', 'USD', '--since', '2026-13'], '--since must be a month'],
 
     [[...USER, '--password', 'seven purple kettles'], 'read from standard input'],
-    [[...USER, '--account', UNKNOWN_ID], '--account and --role go together'],
+    [[...USER, '--account', UNKNOWN_ID], '--account and --role require each other'],
     [[...USER, '--email', 'ana'], '--email must be an e-mail address'],
     [[...USER, '--staff', 'admin'], '--staff must be operator or on-call or none'],
 
@@ -206,14 +206,14 @@ describe('a command that was not written right ends with 2 and one line, before 
   );
 
   it.each(NUMBERS.map(([args, line]) => ({ name: named(args), args, line })))(
-    '$name and no plain digits',
+    '$name with a number that is not plain digits',
     async ({ args, line }) => {
       for (const number of args === AMOUNT ? NO_NUMBERS : ['1,000', '2.500', '1e3'])
         expectUsageError(await onecode([...args, number]), line);
     },
   );
 
-  it('a price that is no decimal number with a point', async () => {
+  it('a price that is not a decimal number with a point', async () => {
     for (const price of NO_NUMBERS.filter((one) => !['2.500', '1.5', '5.0'].includes(one)))
       expectUsageError(
         await onecode(['cost', 'price', 'BR', '--currency', 'USD', price]),
@@ -221,13 +221,13 @@ describe('a command that was not written right ends with 2 and one line, before 
       );
   });
 
-  it('in a process of its own too', async () => {
+  it('in a separate process', async () => {
     const [args, line] = rows.at(-1)!;
     expectUsageError(await onecodeProcess(args), line);
   });
 });
 
-describe('a command that cannot be done ends with 1 and one line', () => {
+describe('a failed command: exit code 1 and one line', () => {
   it.each([
     [{}, 'DATABASE_URL is missing'],
     [{ DATABASE_URL: '' }, 'DATABASE_URL is missing'],
@@ -242,7 +242,7 @@ describe('a command that cannot be done ends with 1 and one line', () => {
     expect(ended.stderr).not.toContain('leaked-password');
   });
 
-  it('when the database takes the connection and never answers', async () => {
+  it('when the database accepts the connection and never answers', async () => {
     const port = await startTcpServer();
     for (const args of [
       ['settings', 'get'],
@@ -253,10 +253,12 @@ describe('a command that cannot be done ends with 1 and one line', () => {
     }
     const env = { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` };
     const { stderr } = await onecode([...CREDIT, '--amount', '5', '--reason', 'r'], env);
-    expect(stderr).toMatch(/does not answer: to grant once, run it again with --grant-id [0-9a-f-]{36}\n$/);
+    expect(stderr).toMatch(
+      /does not answer: to avoid a second grant, retry with --grant-id [0-9a-f-]{36}\n$/,
+    );
   });
 
-  it('when the password is wrong, the database is missing, or was never migrated', async () => {
+  it('when the password is wrong, the database is missing, or it was never migrated', async () => {
     const url = new URL(process.env['TEST_DATABASE_URL'] ?? '');
     const get = (change: Partial<URL>) =>
       onecode(['settings', 'get'], { DATABASE_URL: Object.assign(new URL(url), change).href });
@@ -266,12 +268,12 @@ describe('a command that cannot be done ends with 1 and one line', () => {
     expectFault(
       await get({ pathname: '/template1' }),
       1,
-      'the database has no tables yet, or those of an older release: run npm run migrate',
+      'the database has no tables, or those of an older release: run npm run migrate',
     );
   });
 });
 
-it('takes --json anywhere', async () => {
+it('accepts --json anywhere', async () => {
   for (const args of [
     ['--json', 'settings', 'get'],
     ['settings', '--json', 'get'],
@@ -280,9 +282,9 @@ it('takes --json anywhere', async () => {
     expectFault(await onecode(args, NOWHERE), 1, 'the database cannot be reached');
 });
 
-describe('help needs nothing and has an example', () => {
+describe('--help', () => {
   const helpOf = (command: readonly string[]): Promise<Ended> => onecode([...command, '--help']);
-  /** The commands that a help text lists. */
+  /** Returns the commands that a help text lists. */
   const membersOf = ({ stdout }: Ended): string[] =>
     [...(/^Commands:$(.*?)(?:^$|(?![^]))/ms.exec(stdout)?.[1] ?? '').matchAll(/^ {2}([a-z-]+)/gm)]
       .map(([, name]) => name!)
@@ -300,12 +302,12 @@ describe('help needs nothing and has an example', () => {
     return count;
   }
 
-  it('of every command', async () => {
+  it('prints an example for every command, without any variables', async () => {
     expect(await check([])).toBeGreaterThan(50);
   });
 });
 
-it('--version prints the version of the release, in a process of its own too', async () => {
+it('--version prints the version of the release', async () => {
   const release = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
   const { version } = JSON.parse(release) as { version: string };
   expect(await onecodeProcess(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -320,21 +322,21 @@ describe('the variables of a command', () => {
     writeFileSync(join(folder, '.data/environment.json'), JSON.stringify(commandLine.env));
   });
   afterAll(() => rmSync(folder, { recursive: true }));
-  const beside = (args: readonly string[], env: Record<string, string> = {}) =>
+  const runInFolder = (args: readonly string[], env: Record<string, string> = {}) =>
     onecodeProcess([...args, '--json'], env, folder);
 
-  it('are those of the Onecode that npm start runs in the folder', async () => {
-    expect(await beside(['account', 'list'])).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
-    expect(await beside(ADD, { DATABASE_URL: '' })).toMatchObject({ code: 0, stderr: '' });
+  it('come from the Onecode that npm start runs in the folder', async () => {
+    expect(await runInFolder(['account', 'list'])).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
+    expect(await runInFolder(ADD, { DATABASE_URL: '' })).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('are its own where a database is set, and then no key of another one', async () => {
-    expectFault(await beside(['account', 'list'], NO_SUCH), 1, 'cannot be reached');
+  it("are not completed from npm start's, not even keys, when a database is set", async () => {
+    expectFault(await runInFolder(['account', 'list'], NO_SUCH), 1, 'cannot be reached');
     const { DATABASE_URL } = commandLine.env as { DATABASE_URL: string };
-    expectFault(await beside(ADD, { DATABASE_URL }), 1, 'SECRET_KEY is missing');
+    expectFault(await runInFolder(ADD, { DATABASE_URL }), 1, 'SECRET_KEY is missing');
   });
 
-  it('may be in files', async () => {
+  it('can be read from files', async () => {
     const files = Object.entries(commandLine.env).map(([name, value]) => {
       const file = join(folder, name);
       writeFileSync(file, `${value}\n`);
@@ -345,18 +347,18 @@ describe('the variables of a command', () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('are asked for anywhere else', async () => {
+  it('are required in a folder without a running npm start', async () => {
     const line = 'DATABASE_URL is missing: set it, or run npm start in this folder';
     expectFault(await onecodeProcess(['account', 'list']), 1, line);
   });
 });
 
-describe('who is at the command line', () => {
+describe('the actor in the audit log', () => {
   const CHANGE = ['account', 'create', '--name', 'A'];
   const { store } = commandLine;
   /** The variables of a process in an image. */
   const image = () => ({ ...commandLine.env, NODE_ENV: 'production' });
-  /** Whom the newest entry of the audit log names, and how many there are. */
+  /** Returns the actor of the newest audit entry and the number of entries. */
   const log = async (): Promise<[string | undefined, number]> => {
     const entries = await store.sql<{ actor_name: string }>(
       'select actor_name from audit_entries order by id',
@@ -365,7 +367,7 @@ describe('who is at the command line', () => {
   };
 
   it.each(['deploy-bot@ci #4711', 'é'.repeat(200), '王芳'])(
-    'is whom ONECODE_ACTOR names: %s',
+    'is the name in ONECODE_ACTOR: %s',
     async (name) => {
       expect(await onecode(CHANGE, { ...commandLine.env, ONECODE_ACTOR: name })).toMatchObject({ code: 0 });
       expect((await log())[0]).toBe(name);
@@ -375,16 +377,16 @@ describe('who is at the command line', () => {
   it.each([
     ['two lines', 'Ana\nSouza'],
     ['a control character', 'Ana\u001b[31m'],
-    ['a character that turns the line round', 'Ana\u202e'],
+    ['a character that reverses the line', 'Ana\u202e'],
     ['more than 200 characters', 'a'.repeat(201)],
-  ])('is no name with %s: the command is refused, and changes nothing', async (_, name) => {
+  ])('cannot be a name with %s: the command is refused and changes nothing', async (_, name) => {
     const before = await log();
     const ended = await onecode(CHANGE, { ...commandLine.env, ONECODE_ACTOR: name });
     expectFault(ended, 1, 'ONECODE_ACTOR must be one line of 1 to 200 visible characters');
     expect(await log()).toEqual(before);
   });
 
-  it('has to be named in an image without a terminal for a command that changes something', async () => {
+  it('must be named for a change in an image without a terminal', async () => {
     const before = await log();
     for (const unnamed of [{}, { ONECODE_ACTOR: '' }])
       expectFault(await onecodeProcess(CHANGE, { ...image(), ...unnamed }), 1, 'ONECODE_ACTOR is missing');
@@ -394,10 +396,10 @@ describe('who is at the command line', () => {
     expect((await log())[0]).toBe('ci');
   });
 
-  it('is the user of the operating system outside of an image, and at a terminal in one', async () => {
+  it('is the user of the operating system outside an image, and at a terminal in one', async () => {
     expect(await onecode(CHANGE, commandLine.env)).toMatchObject({ code: 0 });
     expect((await log())[0]).toBe(userInfo().username);
-    await onecode(CHANGE, { ...commandLine.env, ONECODE_ACTOR: 'somebody else' });
+    await onecode(CHANGE, { ...commandLine.env, ONECODE_ACTOR: 'another actor' });
     // `script` of util-linux gives the command a terminal.
     const command = [process.execPath, MAIN, ...CHANGE].join(' ');
     await promisify(execFile)('script', ['--quiet', '--return', '--command', command, '/dev/null'], {

@@ -10,7 +10,7 @@ const make = (options: Record<string, unknown>): Onecode =>
 
 const ESCAPED_KEY = KEY.replaceAll('_', '\\u005f');
 
-/** Everything that can be seen of a value. */
+/** Returns all that inspection and serialization show of a value. */
 const shown = (value: unknown): string =>
   [
     inspect(value, { depth: Infinity, showHidden: true, getters: true }),
@@ -24,7 +24,7 @@ const shown = (value: unknown): string =>
   ].join('\n');
 
 describe('a client', () => {
-  it('is made for http to a host that is named as a test host', () => {
+  it('accepts http for a host that is listed as a test host', () => {
     expect(make({ baseUrl: 'http://onecode:4001', testHosts: ['double', 'onecode'] }).baseUrl).toBe(
       'http://onecode:4001',
     );
@@ -62,7 +62,7 @@ describe('a client', () => {
     ['with less than no retries', { maxRetries: -1 }],
     ['with half a retry', { maxRetries: 0.5 }],
     ['with a fetch that is none', { fetch: 'fetch' }],
-  ])('%s is refused, and the refusal repeats nothing', (_, options) => {
+  ])('refuses %s without repeating it', (_, options) => {
     let error: unknown;
     try {
       make(options);
@@ -82,11 +82,11 @@ describe('a client', () => {
     'http://127.1.2.3',
     'http://[::1]:3000',
     new URL(BASE_URL),
-  ])('calls %s', (baseUrl) => {
+  ])('accepts %s', (baseUrl) => {
     expect(make({ baseUrl }).baseUrl).toBe(String(baseUrl).replace(/\/$/, ''));
   });
 
-  it('keeps the path of its address', async () => {
+  it('keeps the path of its base URL', async () => {
     service.script(json(200, { free_sends: 3 }));
     await make({ baseUrl: `${service.url}/one/code/` }).signupSettings();
     expect(service.requests.map(({ path }) => path)).toEqual(['/one/code/v1/signup-settings']);
@@ -97,7 +97,7 @@ describe('a client', () => {
     ['a page without a window', { document: {} }],
     ['a page of an app', { window: { document: {} } }],
     ['a worker of a page', { WorkerGlobalScope: () => {}, importScripts: () => {} }],
-  ])('is refused in %s', (_, globals) => {
+  ])('cannot be created in %s', (_, globals) => {
     const before = Object.keys(globals).map((name) => [
       name,
       Object.getOwnPropertyDescriptor(globalThis, name),
@@ -178,7 +178,7 @@ describe('a client', () => {
     }
   });
 
-  it('follows no redirect: the key goes to no other host', async () => {
+  it('does not follow redirects, so that no other host gets the key', async () => {
     service.script((response) => void response.writeHead(302, { location: `${service.url}/stolen` }).end());
     const onecode = make({ baseUrl: service.url });
     for (const call of [
@@ -195,11 +195,11 @@ describe('a client', () => {
 
 const INPUT = { to: '+447700900123' };
 const patient = (): Onecode => make({ baseUrl: service.url, maxRetries: 1 });
-/** How many timers this process has; those of earlier work may end meanwhile. */
+/** Returns the number of timers in this process; timers of earlier work may end meanwhile. */
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-describe('a signal that outlives its calls, as that of a whole server', () => {
-  it('has no listener left of them, nor the process a timer, however they end', async () => {
+describe('a signal that outlives its calls', () => {
+  it('keeps no listener, and the process no timer, after calls of any outcome', async () => {
     const { signal } = new AbortController();
     const before = timers();
     const sent = aSend({ status: 'sent' });
@@ -223,13 +223,13 @@ describe('a signal that outlives its calls, as that of a whole server', () => {
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  it('has one listener for all calls and waits at a time, which ends each of them: Node 20 warns of more than ten', async () => {
+  it('has one listener that ends all concurrent calls and waits, because Node 20 warns about more than ten', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);
     process.on('warning', onWarning);
-    // The first half is answered and waits for its next try; the others have no answer.
+    // The first half is answered and waits for its next attempt; the others have no answer.
     let requests = 0;
     service.script((response, request) => {
       requests += 1;
@@ -249,8 +249,8 @@ describe('a signal that outlives its calls, as that of a whole server', () => {
   });
 });
 
-describe('a signal that is aborted', () => {
-  it('ends a send at once with its reason, during a try or a pause', async () => {
+describe('an aborted signal', () => {
+  it('ends a send immediately with its reason, during an attempt or a pause', async () => {
     const reason = { why: 'shutting down' };
     const duringTry = new AbortController();
     service.script(() => duringTry.abort(reason));
@@ -269,7 +269,7 @@ describe('a signal that is aborted', () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it('ends the wait for a send at once with its reason', async () => {
+  it('ends the wait for a send immediately with its reason', async () => {
     const controller = new AbortController();
     service.script(json(200, aSend()));
     const waiting = patient().waitFor('the-send', {

@@ -6,10 +6,10 @@ import {
 } from '@onecode/client/testing';
 import { CONTRACT_SUITES, type ContractTarget } from '@onecode/testing/contract-tests';
 
-describe.each(CONTRACT_SUITES)('the test double keeps the contract: %s', (_subject, suite) => {
+describe.each(CONTRACT_SUITES)('the test double passes the contract tests: %s', (_subject, suite) => {
   let double: OnecodeServer;
   beforeAll(async () => {
-    // As with an API that has no worker: live sends stay where they are.
+    // As with an API without a worker: live sends keep their status.
     double = await startOnecode({ delivery: { status: 'queued' } });
   });
   afterAll(() => double.close());
@@ -53,7 +53,7 @@ function targetOf(server: OnecodeServer): ContractTarget {
     async deliver(id, status) {
       const { to } = sendOf(id);
       server.script(to, status === 'failed' ? { status, reason: 'rejected_by_provider' } : { status });
-      // What happened stays, and the next send to the number waits again.
+      // Earlier sends keep their status, and the next send to the number waits again.
       server.script(to, { status: 'queued' });
     },
     simulateDelivery: async () => {},

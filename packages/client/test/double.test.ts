@@ -13,7 +13,7 @@ import { validatorAt } from '@onecode/testing/contract';
 const TO = '+5511987654321';
 
 let server: OnecodeServer;
-/** Gives up after its first try, so that a test meets the fault itself. */
+/** Makes only one attempt, so that a test gets the fault itself. */
 let onecode: Onecode;
 beforeEach(async () => {
   server = await startOnecode({ freeQuota: 5 });
@@ -32,7 +32,7 @@ describe('a delivery', () => {
     Object.assign(server.account, { freeQuota: 1, credits: 1 });
   });
 
-  it('without a script is delivered by the first look at it', async () => {
+  it('without a script is delivered when it is first read', async () => {
     const created = await onecode.send({ to: TO });
     expect(created.status).toBe('queued');
     const send = await onecode.status(created.id);
@@ -40,14 +40,14 @@ describe('a delivery', () => {
     expect(send.delivered_at).toBe(created.created_at);
   });
 
-  it('of a test send ends in the sandbox, whatever was scripted', async () => {
+  it('of a test send ends in the sandbox, independent of scripts', async () => {
     server.script(TO, { status: 'failed', reason: 'rejected_by_provider' });
     const sandbox = new Onecode({ baseUrl: server.baseUrl, apiKey: server.keys.test });
     const { id } = await sandbox.send({ to: TO });
     expect(await sandbox.status(id)).toMatchObject({ status: 'read', channel: 'sandbox', from: null });
   });
 
-  it('comes when it was scripted, by the clock that can be moved', async () => {
+  it('happens at the scripted time of the adjustable clock', async () => {
     server.script(
       TO,
       { status: 'sending' },
@@ -65,7 +65,7 @@ describe('a delivery', () => {
   });
 
   it.each(['expired_before_delivery', 'attempts_exhausted', 'rejected_by_provider'] as const)(
-    'fails with %s, and the unit goes back once to where it came from',
+    'fails with %s, and the unit is refunded once to its source',
     async (reason) => {
       const { account } = server;
       await sendTo('+5511900000001');
@@ -81,7 +81,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('that fails after it was sent charges its unit again when the code is verified', async () => {
+  it('that fails after it was sent is charged again when the code is verified', async () => {
     server.script(
       TO,
       { status: 'sent' },
@@ -109,7 +109,7 @@ describe('a delivery', () => {
     expect(server.account.freeQuota).toBe(1);
   });
 
-  it('never moves back, and does not fail once it was confirmed', async () => {
+  it('never moves back, and does not fail after it was confirmed', async () => {
     const id = await sendTo();
     for (const outcome of [{ status: 'sent' }, { status: 'failed', reason: 'attempts_exhausted' }] as const) {
       server.script(TO, outcome);
@@ -119,7 +119,7 @@ describe('a delivery', () => {
     expect(await statusAfter(id, 0)).toBe('read');
   });
 
-  it('under way follows a new script, counted from then on, and other numbers do not', async () => {
+  it('in progress follows a new script from the time of the script, for this number only', async () => {
     server.script(TO, { status: 'queued' });
     const [id, other] = [await sendTo(), await sendTo('+5511900000001')];
     expect(await statusAfter(id, 100)).toBe('queued');
@@ -132,7 +132,7 @@ describe('a delivery', () => {
 
 describe('a code', () => {
   it.each(['expired', 'locked', 'verified'] as const)(
-    'that was scripted as %s is pending in the answer to its creation, and then refused',
+    'scripted as %s is pending in the answer to its creation, and then refused',
     async (verification) => {
       server.script(TO, { verification });
       const created = await onecode.send({ to: TO, code: '004217' });
@@ -146,7 +146,7 @@ describe('a code', () => {
     },
   );
 
-  it('expires when the clock has moved to its deadline', async () => {
+  it('expires when the clock reaches its deadline', async () => {
     server.script(TO, { status: 'sent' });
     const id = await sendTo();
     server.advance(599);
@@ -162,7 +162,7 @@ describe('a code', () => {
 it.each<[string, Outcome]>([
   ['x', { status: 'sent' }],
   ['5511987654321', { answer: 'lost' }],
-])('no script is taken for %s, which is no number', (to, outcome) => {
+])('refuses a script for %s, which is not a number', (to, outcome) => {
   expect(() => server.script(to, outcome)).toThrow(RangeError);
 });
 
@@ -172,7 +172,7 @@ const thrownBy = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('an answer that is lost', () => {
+describe('a lost answer', () => {
   it.each([
     ['before the work', false, 0],
     ['after the work', true, 1],
@@ -203,7 +203,7 @@ describe('an answer that is lost', () => {
     },
   );
 
-  it('after the work is lost as well where the work came to a refusal', async () => {
+  it('after the work is also lost when the work was a refusal', async () => {
     server.script(TO, { answer: 'lost', afterWork: true });
     server.account.freeQuota = 0;
     server.account.credits = 0;
@@ -211,7 +211,7 @@ describe('an answer that is lost', () => {
     expect(server.sends).toHaveLength(0);
   });
 
-  it('to a status meets the next reading only', async () => {
+  it('to a status affects only the next read', async () => {
     const { id } = await onecode.send({ to: TO });
     server.script(TO, { answer: 'lost', on: 'status' });
     expect(await thrownBy(onecode.status(id))).toBeInstanceOf(ConnectionError);
@@ -225,7 +225,7 @@ describe('a refusal', () => {
     ['rate_limited', 429, 31],
     ['internal_error', 500, undefined],
   ] as const)(
-    '%s is met once, in the words of the service, reserves nothing and binds no key',
+    "%s happens once with the service's text, reserves no unit and binds no key",
     async (answer, status, retryAfterSeconds) => {
       server.script(TO, answer === 'rate_limited' ? { answer, retryAfterSeconds: 31 } : { answer });
       const idempotencyKey = 'the same';
@@ -239,7 +239,7 @@ describe('a refusal', () => {
     },
   );
 
-  it('comes as often as it was scripted, in the order of the scripts, and to this number only', async () => {
+  it('happens as often as scripted, in the order of the scripts, only for this number', async () => {
     server.script(TO, { answer: 'internal_error', times: 2 }, { answer: 'insufficient_credits' });
     await onecode.send({ to: '+5511900000001' });
     const codes = [];
@@ -253,7 +253,7 @@ describe('a refusal', () => {
   });
 });
 
-it('several servers run side by side and share nothing', async () => {
+it('servers run next to each other without sharing state', async () => {
   const [one, two, three] = await Promise.all([startOnecode(), startOnecode(), startOnecode()]);
   const servers = [one, two, three];
   expect(new Set(servers.map(({ baseUrl }) => baseUrl)).size).toBe(3);
@@ -266,7 +266,7 @@ it('several servers run side by side and share nothing', async () => {
   await Promise.all(servers.map((server) => server.close()));
 });
 
-it('a closed server has let go of its port and of connections that were kept alive or under way', async () => {
+it('a closed server has released its port and all connections', async () => {
   const server = await startOnecode();
   const { port } = new URL(server.baseUrl);
   const onecode = new Onecode({ baseUrl: server.baseUrl, apiKey: server.keys.test });
@@ -288,14 +288,14 @@ it('a closed server has let go of its port and of connections that were kept ali
   await again.close();
 });
 
-it('a port that is taken is an error, and leaves nothing open', async () => {
+it('fails on a port in use, and leaves nothing open', async () => {
   const server = await startOnecode();
   await expect(startOnecode({ port: Number(new URL(server.baseUrl).port) })).rejects.toThrow('EADDRINUSE');
   await server.close();
 });
 
-describe('what a test sees', () => {
-  it('are the sends with the contract’s fields, and number, code, locale and key besides', async () => {
+describe('the sends of a double', () => {
+  it('have the contract’s fields, and the number, code, locale and key', async () => {
     await onecode.send({ to: '+55 (11) 98765-4321', code: '004217', locale: 'en' }, { idempotencyKey: 'k' });
     await onecode.send({ to: '+5511900000001' });
     const [first, second] = server.sends;
@@ -315,14 +315,14 @@ describe('what a test sees', () => {
     expect(server.lastCode(TO)).toBe('7777');
   });
 
-  it('is an error where no code was sent, and for a clock that would go back', async () => {
+  it('throws for a code that was not sent, and for a clock that would move back', async () => {
     expect(() => server.lastCode(TO)).toThrow('Nothing was sent');
     for (const seconds of [-1, Number.NaN]) expect(() => server.advance(seconds)).toThrow(RangeError);
     expect(() => server.revokeKey('ak_test_unknown')).toThrow('no such key');
   });
 });
 
-it('the options say lifetime of codes, units, limits and sign-up settings', async () => {
+it('the options set the validity of codes, units, limits and sign-up settings', async () => {
   const server = await startOnecode({
     codeValiditySeconds: 90,
     freeSends: 3,
@@ -342,7 +342,7 @@ it('the options say lifetime of codes, units, limits and sign-up settings', asyn
   await server.close();
 });
 
-it('answers carry the clock that was moved, because clients read deadlines by it', async () => {
+it('answers carry the adjusted clock, which clients use for deadlines', async () => {
   server.advance(86_400);
   const { headers } = await fetch(`${server.baseUrl}/v1/signup-settings`);
   const ms = server.now().getTime() - Date.parse(headers.get('date') ?? '');
@@ -354,7 +354,7 @@ it.each([
   ['127.0.0.1', '127.0.0.2', '127.0.0.1'],
   ['127.0.0.2', '127.0.0.1', '127.0.0.2'],
   ['0.0.0.0', undefined, '127.0.0.1'],
-])('listens at %s alone', async (host, other, shown) => {
+])('listens only at %s', async (host, other, shown) => {
   const double = await startOnecode({ host });
   try {
     const { hostname, port } = new URL(double.baseUrl);

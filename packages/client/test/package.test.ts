@@ -17,7 +17,7 @@ const UNCAUGHT_CHARACTERS_MAX = 1_500;
 const isLongRun = process.env['ALL_TESTS'] === '1';
 const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as Record<string, unknown>;
 
-/** An empty project elsewhere, with the packed package installed. */
+/** Creates an empty project in another folder with the packed package installed. */
 let project: string;
 let packed: string;
 beforeAll(() => {
@@ -43,24 +43,24 @@ describe('the package', () => {
     expect(statSync(packed).size).toBeLessThan(PACKED_BYTES_MAX);
   });
 
-  it('brings nothing with it', () => {
+  it('has no dependencies', () => {
     for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies'])
       expect(manifest[kind]).toBeUndefined();
     expect(existsSync(join(project, 'node_modules/@onecode/client/README.md'))).toBe(true);
     expect(existsSync(join(project, 'node_modules/@onecode/client/src'))).toBe(false);
   });
 
-  it('has the licence of the repository', () => {
+  it("contains the repository's license", () => {
     const given = join(project, 'node_modules/@onecode/client/LICENSE');
     expect(readFileSync(given, 'utf8')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'));
     expect(manifest['license']).toBe('Apache-2.0');
   });
 
-  it('tells its version in its requests', () => {
+  it('sends its version in requests', () => {
     expect(VERSION).toBe(manifest['version']);
   });
 
-  it('is imported and required, and has each class once where a program does both', () => {
+  it('can be imported and required, with the same classes in a program that does both', () => {
     write(
       'both.mjs',
       `import * as esm from '@onecode/client';
@@ -81,7 +81,7 @@ describe('the package', () => {
 describe('the command onecode-double', () => {
   const COMMAND = join('node_modules', '.bin', 'onecode-double');
 
-  it('serves the double and what scripts it, and ends at a signal as the first process of a container does', async () => {
+  it("serves the double and its control interface, and ends on a signal like a container's first process", async () => {
     const [port, control] = [await closedPort(), await closedPort()];
     const args = [
       '--host',
@@ -100,7 +100,7 @@ describe('the command onecode-double', () => {
       expect(line.toString()).toBe(
         `The test double is ready at http://127.0.0.1:${port}, its control port is ${control}.\n`,
       );
-      // Another address of this machine, as another container would use.
+      // Another address of this machine, like the address of another container.
       const post = async (path: string, body = '{}', on = control, key = ''): Promise<unknown> => {
         const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
         const response = await fetch(`http://127.0.0.2:${on}${path}`, { method: 'POST', headers, body });
@@ -127,7 +127,7 @@ describe('the command onecode-double', () => {
     ['--help', 0, 'stdout'],
     ['--prot', 1, 'stderr'],
     ['--port=x', 1, 'stderr'],
-  ] as const)('explains itself at %s', (argument, code, stream) => {
+  ] as const)('prints help or an error for %s', (argument, code, stream) => {
     const run = spawnSync(join(project, COMMAND), [argument], { encoding: 'utf8' });
     expect([run.status, run[stream]]).toEqual([code, expect.stringContaining('Usage: onecode-double')]);
   });
@@ -149,7 +149,7 @@ describe('an uncaught error', () => {
       'of the test double',
       `import { startOnecode } from '@onecode/client/testing'; await startOnecode({ port: 70_000 });`,
     ],
-  ])('%s prints its message, and no more code than the line that threw it', (_, program) => {
+  ])('%s prints its message and only the line that threw it', (_, program) => {
     write('uncaught.mjs', program);
     const { status, stderr } = spawnSync(process.execPath, ['uncaught.mjs'], {
       cwd: project,
@@ -210,7 +210,7 @@ export const wrong = onecode.send({ to: '+1', channel: 'sms' });
 `;
 
 describe('the types', () => {
-  it('are those of the contract (npm run generate writes them)', async () => {
+  it('match the contract (npm run generate writes them)', async () => {
     const written = readFileSync(join(PACKAGE, 'src/contract.ts'), 'utf8');
     expect(written).toBe(await clientTypes());
   });
@@ -226,7 +226,7 @@ describe('the types', () => {
     ['a bundler that makes CommonJS', 'types.ts', ['--module', 'commonjs', '--moduleResolution', 'bundler']],
     ['a program without the DOM and without Node’s types', 'types.mts', [...NODE, '--lib', 'es2022']],
     [
-      'a program as strict as can be',
+      'a program with the strictest options',
       'types.mts',
       [...NODE, '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'],
     ],

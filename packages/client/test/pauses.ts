@@ -1,11 +1,11 @@
 import { useClock } from '@onecode/testing';
 
-/** The time limits of requests in these tests, in milliseconds: every other timer is a pause of the client. */
+/** Time limits of requests in these tests, in milliseconds; all other timers are pauses of the client. */
 const TIME_LIMITS_MS = new Set([50, 100, 400, 500, 10_000]);
 
 /**
- * The client's pauses between its requests, in milliseconds, from the beginning of each test. They take no time; the clock goes on by
- * them. Use it inside hooks and tests only.
+ * Records the client's pauses between requests in milliseconds, starting with each test. They take no time, but advance the clock. Use it
+ * only inside hooks and tests.
  */
 export function usePauses(): readonly number[] {
   const clock = useClock();

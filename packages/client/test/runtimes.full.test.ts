@@ -16,18 +16,18 @@ describe.each(RUNTIMES)('the built client in %s', (name, command, args) => {
   describeIf(isThere)(isThere ? 'there' : `skipped: there is no ${command} on the path`, () => {
     const service = useService();
 
-    it('repeats a send, and never a verification', async () => {
+    it('repeats a send, but never a verification', async () => {
       const send = aSend();
       service.script(
-        // A send whose first answers are lost.
+        // The first answers to this send are lost.
         resets,
         resets,
         json(202, send),
-        // A connection that is kept, and dead when the verification comes. Some runtimes send a body again that they still have.
+        // A kept connection is dead when the verification uses it. Some runtimes resend a buffered body.
         json(200, { free_sends: 10 }),
         resets,
         json(200, { valid: true, verification: 'verified', attempts_left: 0 }),
-        // Node sends a body again that it still has.
+        // Node resends a buffered body.
         text(421, ''),
         text(307, '', { location: '/v1/elsewhere' }),
         problem(404, 'send_not_found'),

@@ -33,8 +33,8 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> => promise.catch
 const INPUT = { to: '+447700900123' };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describe('a send', () => {
-  it('is returned with the names of the contract', async () => {
+describe('send', () => {
+  it("returns the contract's fields", async () => {
     const send = aSend({ status: 'delivered', channel: 'whatsapp' });
     service.script(json(202, send));
     await expect(client().send({ to: '+447700900123', code: '004217', locale: 'en' })).resolves.toEqual(send);
@@ -48,21 +48,18 @@ describe('a send', () => {
     });
   });
 
-  it.each(REPEATED_CREATIONS)(
-    'is tried again after %s, with the same key and bytes',
-    async (_, behaviour) => {
-      const send = aSend();
-      service.script(behaviour, json(202, send));
-      await expect(client({ timeoutMs: 400 }).send(INPUT)).resolves.toEqual(send);
-      expect(service.requests).toHaveLength(2);
-      const [first, second] = service.requests;
-      expect(second?.body).toBe(first?.body);
-      expect(second?.headers['idempotency-key']).toBe(first?.headers['idempotency-key']);
-      expect(first?.headers['idempotency-key']).toMatch(UUID);
-    },
-  );
+  it.each(REPEATED_CREATIONS)('retries after %s with the same key and bytes', async (_, behaviour) => {
+    const send = aSend();
+    service.script(behaviour, json(202, send));
+    await expect(client({ timeoutMs: 400 }).send(INPUT)).resolves.toEqual(send);
+    expect(service.requests).toHaveLength(2);
+    const [first, second] = service.requests;
+    expect(second?.body).toBe(first?.body);
+    expect(second?.headers['idempotency-key']).toBe(first?.headers['idempotency-key']);
+    expect(first?.headers['idempotency-key']).toMatch(UUID);
+  });
 
-  it.each(FINAL_CREATIONS)('is not tried again after %s', async (_, behaviour, kind) => {
+  it.each(FINAL_CREATIONS)('does not retry after %s', async (_, behaviour, kind) => {
     service.script(behaviour);
     const error = await failureOf(client().send(INPUT, { idempotencyKey: 'sign-in-1' }));
     expect(error).toBeInstanceOf(kind === 'problem' ? ProblemError : ConnectionError);
@@ -70,7 +67,7 @@ describe('a send', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('is given up after maxRetries, with the key that goes on with it', async () => {
+  it('fails after maxRetries with the key to continue with', async () => {
     service.script(problem(500, 'internal_error', { 'x-request-id': 'r-1' }));
     const error = await failureOf(client({ maxRetries: 1 }).send(INPUT));
     expect(error).toBeInstanceOf(ProblemError);
@@ -83,7 +80,7 @@ describe('a send', () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it('says that the service cannot be reached, and with which key to go on', async () => {
+  it('reports an unreachable service with the key to continue with', async () => {
     const baseUrl = `http://127.0.0.1:${await closedPort()}`;
     const error = await failureOf(client({ baseUrl, maxRetries: 1 }).send(INPUT));
     expect(error).toBeInstanceOf(ConnectionError);
@@ -93,7 +90,7 @@ describe('a send', () => {
     });
   });
 
-  it('waits longer after each try, half of the time at random', async () => {
+  it('waits longer after each attempt, with half of the wait random', async () => {
     service.script(resets);
     await failureOf(client().send(INPUT));
     expect(service.requests).toHaveLength(4);
@@ -107,20 +104,20 @@ describe('a send', () => {
   it.each([
     ['seconds', { 'retry-after': '1' }],
     ['a date', { date: new Date(0).toUTCString(), 'retry-after': new Date(1000).toUTCString() }],
-  ])('waits for the Retry-After of a limit, in %s', async (_, headers) => {
+  ])('waits for the Retry-After of a limit in %s', async (_, headers) => {
     service.script(problem(429, 'rate_limited', headers), json(202, aSend()));
     await client().send(INPUT);
     expect(pauses).toEqual([expect.any(Number)]);
     expect(pauses[0]).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('says how long a limit lasts when that is longer than it waits', async () => {
+  it('reports how long a limit lasts if that exceeds its maximum wait', async () => {
     service.script(problem(429, 'rate_limited', { 'retry-after': '3600' }));
     const error = await failureOf(client().send(INPUT));
     expect(error).toMatchObject({ code: 'rate_limited', status: 429, retryAfterSeconds: 3600 });
   });
 
-  it('is over at its deadline, whatever its tries and waits may take', async () => {
+  it('ends at its deadline during any attempt or wait', async () => {
     service.script(problem(429, 'rate_limited', { 'retry-after': '15' }));
     expect(await failureOf(client().send(INPUT))).toMatchObject({ retryAfterSeconds: 15 });
     expect(service.requests).toHaveLength(1);
@@ -132,40 +129,40 @@ describe('a send', () => {
     expect(service.requests).toHaveLength(3);
   });
 
-  it('is limited in each try by timeoutMs, body included', async () => {
+  it('limits each attempt, including its body, to timeoutMs', async () => {
     service.script(stopsAfterHeaders);
     const error = await failureOf(client({ timeoutMs: 100, maxRetries: 0 }).send(INPUT));
     expect(error).toMatchObject({ message: expect.stringContaining('no answer within 100 ms'), status: 202 });
   });
 
-  it('has the same bytes for the same input, and hides nothing from the service', async () => {
+  it('sends the same bytes for the same input, including unknown fields', async () => {
     service.script(json(202, aSend()));
     await client().send({ locale: 'en', code: '1234', to: '+1', channel: 'sms' } as { to: string });
     expect(service.requests[0]?.body).toBe('{"to":"+1","code":"1234","locale":"en","channel":"sms"}');
   });
 
-  it('always has an idempotency key: an empty one would count as none', async () => {
+  it('always sends an idempotency key, because an empty one counts as none', async () => {
     service.script(json(202, aSend()));
     for (const idempotencyKey of [undefined, '', ' \t']) await client().send(INPUT, { idempotencyKey });
     for (const { headers } of service.requests) expect(headers['idempotency-key']).toMatch(UUID);
     expect(new Set(service.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(3);
   });
 
-  // The last is white space to a language, and a key to the service.
-  it.each(['início-登录', '\u3000'])('has an idempotency key of any language, in UTF-8: %s', async (key) => {
+  // The last one is white space in JavaScript, and a key for the service.
+  it.each(['início-登录', '\u3000'])('sends an idempotency key of any language in UTF-8: %s', async (key) => {
     service.script(json(202, aSend()));
     await client().send(INPUT, { idempotencyKey: key });
     const bytes = Buffer.from(String(service.requests[0]?.headers['idempotency-key']), 'latin1');
     expect(bytes.toString('utf8')).toBe(key);
   });
 
-  it('refuses what it cannot send before anything is sent', async () => {
+  it('refuses invalid input before it sends anything', async () => {
     await expect(client().send(INPUT, { idempotencyKey: 'two\nlines' })).rejects.toThrow(OnecodeError);
     await expect(client().send(undefined as unknown as { to: string })).rejects.toThrow(OnecodeError);
     expect(service.requests).toHaveLength(0);
   });
 
-  it('is made by a fetch that follows, caches and adds nothing', async () => {
+  it('calls fetch without redirects, caches or credentials', async () => {
     const inits: FetchInit[] = [];
     service.script(json(202, aSend()));
     const spy: Fetch = (url, init) => {
@@ -190,21 +187,21 @@ describe('a send', () => {
     ['Invalid redirect value, must be one of "follow" or "manual".', 'redirect'],
     ["Failed to read the 'cache' property from 'RequestInit'", 'cache'],
     ['RequestInit: duplex option is required when sending a body.', 'duplex'],
-  ])('names the option that a fetch refuses with “%s”', async (message, option) => {
+  ])('names the option that fetch refuses with “%s”', async (message, option) => {
     const refuses: Fetch = () => Promise.reject(new TypeError(message));
     const error = await failureOf(client({ fetch: refuses, maxRetries: 0 }).send(INPUT));
     expect(error).toMatchObject({ message: `POST /v1/send: this fetch refuses the option ${option}` });
   });
 
-  it('does not read an answer without an end', async () => {
+  it('does not read an endless answer', async () => {
     service.script(floods);
     const error = await failureOf(client({ maxRetries: 0 }).send(INPUT));
     expect(error).toMatchObject({ message: expect.stringContaining('too long') });
   });
 });
 
-describe('reading', () => {
-  it('is one request, whatever comes of it', async () => {
+describe('a read', () => {
+  it('makes one request for any outcome', async () => {
     service.script(problem(500, 'internal_error'));
     await expect(client().status('the-send')).rejects.toThrow(ProblemError);
     service.script(resets);
@@ -215,7 +212,7 @@ describe('reading', () => {
     ]);
   });
 
-  it('of the offer carries no key', async () => {
+  it('of the sign-up settings sends no key', async () => {
     service.script(json(200, { free_sends: 10 }));
     await expect(client().signupSettings()).resolves.toEqual({ free_sends: 10 });
     expect(service.requests[0]?.headers.authorization).toBeUndefined();
@@ -225,7 +222,7 @@ describe('reading', () => {
     ['a page', text(200, '<html>')],
     ['a send with 202', json(202, aSend())],
     ['a send without a state', json(200, { ...aSend(), status: undefined })],
-  ])('of %s is no send', async (_, behaviour) => {
+  ])('of %s is not accepted as a send', async (_, behaviour) => {
     service.script(behaviour);
     await expect(client().status('the-send')).rejects.toThrow(ConnectionError);
   });
@@ -234,7 +231,7 @@ describe('reading', () => {
 const soon = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
 describe('waiting for a send', () => {
-  it('ends at the state, and tells of each change once', async () => {
+  it('ends at the state, and reports each change once', async () => {
     const queued = aSend();
     const sent = { ...queued, status: 'sent' as const, sent_at: soon(0) };
     service.script(json(200, queued), json(200, queued), json(200, sent));
@@ -260,15 +257,15 @@ describe('waiting for a send', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('ends at the deadline by the server’s clock, whatever this machine’s says', async () => {
+  it('ends at the deadline by the server’s clock, not this machine’s', async () => {
     const passed = aSend({ expires_at: '2020-01-01T00:10:00Z' });
     service.script(json(200, passed, { date: new Date('2020-01-01T00:09:59Z').toUTCString() }));
     await expect(client().waitFor('the-send', { until: 'sent' })).resolves.toEqual(passed);
-    // One before the deadline, and one when it had passed.
+    // One before the deadline, and one after it.
     expect(service.requests).toHaveLength(2);
   });
 
-  it('ends at the deadline by this machine’s clock where the server tells no time', async () => {
+  it('ends at the deadline by this machine’s clock when answers have no date', async () => {
     const send = aSend({ expires_at: soon(-1) });
     service.script((response, request) => {
       response.sendDate = false;
@@ -278,31 +275,31 @@ describe('waiting for a send', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('goes on when single readings fail', async () => {
+  it('continues when single reads fail', async () => {
     const sent = aSend({ status: 'sent' });
     service.script(resets, json(200, aSend()), problem(500, 'internal_error'), json(200, sent));
     await expect(client().waitFor('the-send', { until: 'sent' })).resolves.toEqual(sent);
   });
 
-  it('fails when the last reading before the deadline failed', async () => {
+  it('fails when the last read before the deadline fails', async () => {
     service.script(json(200, aSend({ expires_at: soon(1_500) })), resets);
     await expect(client().waitFor('the-send', { until: 'sent' })).rejects.toThrow(ConnectionError);
   });
 
-  it('fails when no reading came, after maxRetries more', async () => {
+  it('fails after maxRetries failed reads', async () => {
     service.script(resets);
     const onecode = client({ maxRetries: 1 });
     await expect(onecode.waitFor('the-send', { until: 'sent' })).rejects.toThrow(ConnectionError);
     expect(service.requests).toHaveLength(2);
   });
 
-  it('fails at once where reading again helps nothing', async () => {
+  it('fails immediately after a permanent error', async () => {
     service.script(problem(404, 'send_not_found'));
     await expect(client().waitFor('the-send', { until: 'sent' })).rejects.toThrow(ProblemError);
     expect(service.requests).toHaveLength(1);
   });
 
-  it('knows the states that can be waited for', async () => {
+  it('refuses states that cannot be waited for', async () => {
     await expect(client().waitFor('the-send', { until: 'verified' as 'sent' })).rejects.toThrow(OnecodeError);
     expect(service.requests).toHaveLength(0);
   });

@@ -26,13 +26,13 @@ const service = useService();
 const client = (options: Partial<OnecodeOptions> = {}): Onecode =>
   new Onecode({ apiKey: KEY, baseUrl: service.url, ...options });
 
-/** What Node brings, and the newest of what programs install in its place. */
+/** Node's fetch, and the newest one that programs install instead. */
 const FETCHES: [string, Fetch | undefined][] = [
   ['Node’s fetch', undefined],
   ['undici’s fetch', undiciFetch],
 ];
 
-describe('a code that people type', () => {
+describe('normalizeCode', () => {
   it.each([
     ['000 000', '000000'],
     ['000-000', '000000'],
@@ -41,9 +41,9 @@ describe('a code that people type', () => {
     ['\uff11\uff12\u2212\u{1d7ce}\u{1d7ff}', '1209'],
     ['12a4', '12a4'],
     ['', ''],
-  ])('%j is normalised to %j', (typed, code) => expect(normalizeCode(typed)).toBe(code));
+  ])('%j is normalized to %j', (typed, code) => expect(normalizeCode(typed)).toBe(code));
 
-  it('may have the digits of any script', () => {
+  it('accepts the digits of any script', () => {
     const written = Intl.supportedValuesOf('numberingSystem')
       .map((system) => new Intl.NumberFormat(`en-u-nu-${system}`, { useGrouping: false }).format(1234567890))
       .filter((digits) => /^\p{Nd}{10}$/u.test(digits));
@@ -51,22 +51,25 @@ describe('a code that people type', () => {
     expect(new Set(written.map(normalizeCode))).toEqual(new Set(['1234567890']));
   });
 
-  it('is a text', () => {
+  it('accepts only strings', () => {
     expect(() => normalizeCode(undefined as unknown as string)).toThrow(OnecodeError);
   });
 });
 
-describe.each(FETCHES)('a verification by %s', (_, fetch) => {
-  it.each(OPEN_VERIFICATIONS)('is one request, and its outcome is open, after %s', async (_, behaviour) => {
-    service.script(behaviour);
-    const verified = client({ timeoutMs: 500, fetch }).verify('the-send', '004217');
-    const error = await verified.catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(IndeterminateVerificationError);
-    expect(error).toMatchObject({ sendId: 'the-send' });
-    expect(service.requests).toHaveLength(1);
-  });
+describe.each(FETCHES)('verify with %s', (_, fetch) => {
+  it.each(OPEN_VERIFICATIONS)(
+    'makes one request, and its outcome is indeterminate, after %s',
+    async (_, behaviour) => {
+      service.script(behaviour);
+      const verified = client({ timeoutMs: 500, fetch }).verify('the-send', '004217');
+      const error = await verified.catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(IndeterminateVerificationError);
+      expect(error).toMatchObject({ sendId: 'the-send' });
+      expect(service.requests).toHaveLength(1);
+    },
+  );
 
-  it('is not written again when the connection that was kept open turns out to be dead', async () => {
+  it('is not resent when a kept connection is dead', async () => {
     const verifications: string[] = [];
     let connections = 0;
     const port = await startTcpServer((socket) => {
@@ -82,7 +85,7 @@ describe.each(FETCHES)('a verification by %s', (_, fetch) => {
       });
     });
     const onecode = client({ baseUrl: `http://127.0.0.1:${port}`, fetch });
-    // Connections are free a moment after their answers: of three, one is.
+    // A connection is free a moment after its answer: of three connections, one is free.
     await Promise.all([onecode.signupSettings(), onecode.signupSettings(), onecode.signupSettings()]);
     const before = connections;
     await expect(onecode.verify('the-send', '004217')).rejects.toThrow(IndeterminateVerificationError);
@@ -93,12 +96,12 @@ describe.each(FETCHES)('a verification by %s', (_, fetch) => {
   it.each([
     ['the connection was refused', async () => `http://127.0.0.1:${await closedPort()}`],
     ['the host is unknown', () => 'https://codes.invalid'],
-  ])('may be tried again when %s: nothing was sent', async (_, findUrl) => {
+  ])('can be retried when %s, because nothing was sent', async (_, findUrl) => {
     const baseUrl = await findUrl();
     await expect(client({ baseUrl, fetch }).verify('the-send', '004217')).rejects.toThrow(ConnectionError);
   });
 
-  it('sends the code as it was typed, in a body of a known length', async () => {
+  it('sends the code as typed, in a body of known length', async () => {
     service.script(json(200, WRONG));
     await expect(client({ fetch }).verify('a/b ü?', '004217')).resolves.toEqual(WRONG);
     expect(service.requests).toMatchObject([
@@ -112,7 +115,7 @@ describe.each(FETCHES)('a verification by %s', (_, fetch) => {
   });
 });
 
-describe('a verification', () => {
+describe('verify', () => {
   const failing = (cause: object): Fetch => {
     const error = new TypeError('fetch failed', { cause: Object.assign(new Error('x'), cause) });
     return () => Promise.reject(error);
@@ -124,7 +127,7 @@ describe('a verification', () => {
     { code: 'EAI_AGAIN', syscall: 'getaddrinfo' },
     { code: 'ETIMEDOUT', errors: [{ code: 'ETIMEDOUT', syscall: 'connect' }, {}] },
     { code: 'UND_ERR_CONNECT_TIMEOUT' },
-  ])('may be tried again where no connection was made: %j', async (cause) => {
+  ])('can be retried when no connection was made: %j', async (cause) => {
     const error = await client({ fetch: failing(cause) })
       .verify('the-send', '004217')
       .catch((reason: unknown) => reason);
@@ -137,7 +140,7 @@ describe('a verification', () => {
     { code: 'ETIMEDOUT', errors: [] },
     { code: 'UND_ERR_SOCKET' },
     {},
-  ])('is open where something may have been written: %j', async (cause) => {
+  ])('is indeterminate when bytes may have been written: %j', async (cause) => {
     const verified = client({ fetch: failing(cause) }).verify('the-send', '004217');
     await expect(verified).rejects.toThrow(IndeterminateVerificationError);
   });
@@ -153,7 +156,7 @@ describe('a verification', () => {
     await expect(client().verify('the-send', '004217')).resolves.toEqual(judgement);
   });
 
-  it('is not made valid by what every object has', async () => {
+  it('ignores inherited members in the result', async () => {
     service.script(json(200, {}));
     const polluted = Object.prototype as unknown as Record<string, unknown>;
     try {
@@ -171,7 +174,7 @@ describe('a verification', () => {
     [422, 'invalid_json'],
     [429, 'rate_limited'],
     [403, 'of_a_later_release'],
-  ])('that the service refuses with %i %s is that problem', async (status, code) => {
+  ])('throws the problem of a refusal with %i %s', async (status, code) => {
     service.script(problem(status, code, { 'x-request-id': 'r-1' }, { errors: { code: 'Must be.' } }));
     const error = await client()
       .verify('the-send', '004217')
@@ -187,7 +190,7 @@ describe('a verification', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('that is aborted on its way is open, and ends at once', async () => {
+  it('is indeterminate and ends immediately when it is aborted in flight', async () => {
     const controller = new AbortController();
     const reason = new Error('the visitor left');
     service.script(() => controller.abort(reason));
@@ -199,24 +202,24 @@ describe('a verification', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('that was aborted before it began is none', async () => {
+  it('sends nothing when it was aborted before', async () => {
     const signal = AbortSignal.abort('no');
     await expect(client().verify('the-send', '004217', { signal })).rejects.toBe('no');
     expect(service.requests).toHaveLength(0);
   });
 
-  it.each([[''], ['.'], ['..'], ['\ud800'], [undefined], [7]])('has no send %j', async (id) => {
+  it.each([[''], ['.'], ['..'], ['\ud800'], [undefined], [7]])('refuses the send id %j', async (id) => {
     await expect(client().verify(id as string, '004217')).rejects.toThrow(OnecodeError);
     await expect(client().status(id as string)).rejects.toThrow(OnecodeError);
     expect(service.requests).toHaveLength(0);
   });
 
-  it('has no number for a code: its leading zeros would be lost', async () => {
+  it('refuses a number as a code, because leading zeros would be lost', async () => {
     await expect(client().verify('the-send', 4217 as unknown as string)).rejects.toThrow(OnecodeError);
     expect(service.requests).toHaveLength(0);
   });
 
-  it('is not kept alive by a fetch that never ends', async () => {
+  it('ends although fetch never settles', async () => {
     const fetch: Fetch = () => new Promise(() => {});
     await expect(client({ fetch, timeoutMs: 50 }).verify('the-send', '004217')).rejects.toThrow(
       'no answer within 50 ms',
@@ -225,7 +228,7 @@ describe('a verification', () => {
 });
 
 describe('addSendId', () => {
-  it('keeps the two latest ids, the newest first', () => {
+  it('keeps the two latest ids, newest first', () => {
     const ids = ['a', 'b', 'c'].reduce<string[]>((kept, id) => addSendId(kept, id), []);
     expect(ids).toEqual(['c', 'b']);
     expect(addSendId(undefined, 'a')).toEqual(['a']);
@@ -256,7 +259,7 @@ describe('verifyLatest', () => {
     expect(await onecode.verify(newer.id, older.code)).toMatchObject({ attempts_left: 3 });
   });
 
-  it('leaves the older send alone when the newest has the code', async () => {
+  it('makes no guess on the older send when the newest has the code', async () => {
     const [older, newer] = [await send(), await send()];
     expect(await onecode.verifyLatest([newer.id, older.id], newer.code)).toMatchObject({ valid: true });
     expect(await onecode.verifyLatest([newer.id, older.id], older.code)).toEqual({
@@ -267,7 +270,7 @@ describe('verifyLatest', () => {
     expect(await onecode.verify(older.id, 'none')).toMatchObject({ attempts_left: 4 });
   });
 
-  it('counts a wrong code on both, and returns the newest result that leaves an attempt', async () => {
+  it('counts a wrong code on both, and returns the newest result with attempts left', async () => {
     const [older, newer] = [await send(), await send()];
     for (let guess = 0; guess < 3; guess += 1) await onecode.verify(newer.id, 'none');
     expect(await onecode.verifyLatest([newer.id, older.id], 'none')).toMatchObject({ attempts_left: 1 });
@@ -278,7 +281,7 @@ describe('verifyLatest', () => {
     expect(await onecode.verifyLatest([newer.id], 'none')).toMatchObject({ verification: 'locked' });
   });
 
-  it('makes no second request after one whose outcome is open', async () => {
+  it('makes no second request after an indeterminate one', async () => {
     const [older, newer] = [await send(), await send()];
     server.script(TO, { answer: 'lost', on: 'verify', afterWork: true });
     await expect(onecode.verifyLatest([newer.id, older.id], older.code)).rejects.toMatchObject({
@@ -289,7 +292,7 @@ describe('verifyLatest', () => {
   });
 
   it.each([[[]], [['a', 'b', 'c']], ['ab' as unknown as string[]]])(
-    'takes one or two ids, not %j',
+    'accepts one or two ids, not %j',
     async (ids) => {
       await expect(onecode.verifyLatest(ids, '000000')).rejects.toThrow(OnecodeError);
     },

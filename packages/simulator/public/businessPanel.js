@@ -15,14 +15,14 @@ const TONES = { CONNECTED: 'good', APPROVED: 'good', PAUSED: 'warn', PENDING: 'w
 let drawn = '';
 let latest = { business: null, throttles: [] };
 
-/** Keeps the time that is left of throttles true. */
+/** Updates the remaining time of throttles. */
 export function startBusinessPanel() {
   setInterval(() => {
     if (latest.throttles.some(lasts)) draw();
   }, TICK_MS);
 }
 
-/** Draws the business accounts, their numbers and templates, and what can be done to them. */
+/** Draws the business accounts, their numbers and templates, and buttons that change them. */
 export function showBusiness(business, throttles) {
   latest = { business, throttles };
   draw();
@@ -99,12 +99,12 @@ function templateItem({ wabaId, name, language, status }) {
   });
 }
 
-/** A throttle that belongs to no account or number alone. */
+/** Draws a throttle that is not limited to one account or number. */
 function otherThrottle(throttle) {
   return item(throttle.scope === 'app' ? 'The whole app' : 'Sender and phone', { throttle });
 }
 
-/** One thing with its state, a button that changes it (`change`: path and body) and one that throttles it or ends that. */
+/** Draws a row with a state, a button that changes it (`change`: path and body) and one that starts or ends a throttle. */
 function item(title, { name = title, detail, tone = 'bad', text, throttle, throttled, change, label }) {
   const state = element('span', { className: 'state row soft', text: throttle ? remaining(throttle) : text });
   state.dataset.tone = throttle ? 'warn' : tone;
@@ -129,7 +129,7 @@ function item(title, { name = title, detail, tone = 'bad', text, throttle, throt
   );
 }
 
-/** A button that changes one thing; its name says which. */
+/** Makes a button with an accessible name that includes the changed thing. */
 function button(label, of, method, path, body) {
   const made = element('button', {
     type: 'button',
@@ -138,7 +138,7 @@ function button(label, of, method, path, body) {
     onclick: async () => tell('business-trouble', await call(method, path, body)),
   });
   made.setAttribute('aria-label', `${label}: ${of}`);
-  // The opposite action takes the place of this one, and the focus with it.
+  // The opposite action replaces this one and takes its focus.
   made.dataset.target = `${path.startsWith('throttles') ? 'throttle' : 'state'} ${of}`;
   return made;
 }
@@ -151,7 +151,7 @@ function remaining(throttle) {
 const lasts = ({ endsAt }) => Date.parse(endsAt) > Date.now();
 const secondsLeft = ({ endsAt }) => Math.max(0, Math.ceil((Date.parse(endsAt) - Date.now()) / 1000));
 
-/** `PENDING_DELETION` as `Pending deletion`. */
+/** Returns `PENDING_DELETION` as `Pending deletion`. */
 function worded(status) {
   const words = status.toLowerCase().replaceAll('_', ' ');
   return words[0].toUpperCase() + words.slice(1);

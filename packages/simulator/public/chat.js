@@ -3,7 +3,7 @@ import { clock, drawPhones, forgetAll, keep, messages, phoneInHand, startPhones,
 
 const DRAW_MS = 40;
 
-/** @type {Map<string, HTMLElement>} the bubbles of the phone in hand, by message id */
+/** @type {Map<string, HTMLElement>} the bubbles of the selected phone, by message id */
 const bubbles = new Map();
 let drawn = null;
 let drawing = false;
@@ -12,18 +12,18 @@ export function startChat() {
   startPhones(draw);
 }
 
-/** Starts over with these messages, newest first. */
+/** Replaces all messages. @param messages newest first */
 export function showAll(list) {
   forgetAll();
   list.toReversed().forEach(keep);
   draw();
 }
 
-/** A message is new or has changed. */
+/** Adds or updates a message. */
 export function show(message) {
   if (keep(message)) announce(`New message on ${readable(message.to)}: code ${[...message.code].join(' ')}`);
   if (drawing) return;
-  // Under load many messages change at once, and are drawn together.
+  // Under load many messages change at once, so they are drawn together.
   drawing = true;
   setTimeout(() => {
     drawing = false;
@@ -63,7 +63,7 @@ function drawMessage(message) {
 
 function bubbleOf({ id, language, text, footer, code, acceptedAt }) {
   const lang = language.replace('_', '-');
-  // The code stands between asterisks.
+  // The code is between asterisks.
   const [before, after] = text.split(`*${code}*`);
   const copy = element(
     'button',
@@ -116,12 +116,12 @@ function refresh(item, message) {
     state === 'failed' ? `failed · ${message.failureCode}` : state === 'dropped' ? 'dropped' : '';
   const button = item.querySelector('.read');
   const done = ['read', 'failed', 'dropped'].includes(state);
-  // A button that vanishes under the keyboard would drop the focus to the top of the page.
+  // Removing the focused button would move the focus to the top of the page.
   if (done && document.activeElement === button) byId('chat').focus({ preventScroll: true });
   button.hidden = done;
 }
 
-/** The second button of a one-time code, in the language of the template. */
+/** Makes the second button of a one-time code, in the language of the template. */
 function refreshReport(button, { language, reportedAt, status, dropped }) {
   button.lang = language.replace('_', '-');
   button.hidden = status === 'failed' || dropped;
@@ -129,7 +129,7 @@ function refreshReport(button, { language, reportedAt, status, dropped }) {
     ? ['Não solicitei um código', 'Obrigado por avisar']
     : ["I didn't request a code", 'Thanks for telling us'];
   button.textContent = reportedAt === null ? ask : thanks;
-  // Not `disabled`: the focus of the one who pressed it would be lost.
+  // Not `disabled`: the button would lose the focus.
   button.setAttribute('aria-disabled', String(reportedAt !== null));
 }
 
@@ -152,7 +152,7 @@ async function copyCode(code, button) {
   setTimeout(() => button.classList.remove('copied'), 1600);
 }
 
-/** Browsers give `navigator.clipboard` only to secure pages; a page on another machine's address gets the old way. */
+/** Browsers offer `navigator.clipboard` only to secure pages; other addresses use the older API. */
 async function toClipboard(text) {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,6 +1,6 @@
 import { byId, call, element, readable, tell } from './elements.js';
 
-/** What the form offers: its text, the field that it needs, and the fault that it makes. */
+/** The faults of the form, each with its label, the field that it needs, and the rule's fault. */
 const KINDS = {
   error: {
     label: 'Refuse with an error code',
@@ -12,15 +12,15 @@ const KINDS = {
     field: ['Error code', '131026'],
     fault: (lateFailure) => ({ lateFailure }),
   },
-  acceptThenDrop: { label: 'Accept, then lose it', fault: () => ({ acceptThenDrop: true }) },
+  acceptThenDrop: { label: 'Accept, then send no receipt', fault: () => ({ acceptThenDrop: true }) },
   latencyMs: {
     label: 'Answer late',
     field: ['Milliseconds', '3000'],
     fault: (latencyMs) => ({ latencyMs }),
   },
   hang: { label: 'Never answer', fault: () => ({ hang: true }) },
-  resetBefore: { label: 'Cut the line before accepting', fault: () => ({ reset: 'before' }) },
-  resetAfter: { label: 'Cut the line after accepting', fault: () => ({ reset: 'after' }) },
+  resetBefore: { label: 'Reset the connection before accepting', fault: () => ({ reset: 'before' }) },
+  resetAfter: { label: 'Reset the connection after accepting', fault: () => ({ reset: 'after' }) },
   empty: { label: 'Answer 200 with an empty body', fault: () => ({ wrongBody: 'empty' }) },
   html: { label: 'Answer 200 with a web page', fault: () => ({ wrongBody: 'html' }) },
   noId: { label: 'Answer 200 without a message id', fault: () => ({ wrongBody: 'no_id' }) },
@@ -34,7 +34,7 @@ const KINDS = {
   disorder: { label: 'Receipts out of order', fault: () => ({ disorder: true }) },
 };
 
-/** Wires the form once. */
+/** Adds the form's event listeners. Call it once. */
 export function startFaultPanel() {
   const kind = byId('rule-kind');
   kind.append(
@@ -101,7 +101,7 @@ function ruleItem(rule) {
   );
 }
 
-/** A fault in words; one that the form cannot make is shown as it is. */
+/** Returns a fault's label; a fault that the form does not offer is returned as JSON. */
 function describe(fault) {
   const found = Object.values(KINDS).find(({ fault: make }) => {
     const value = Object.values(fault)[0];

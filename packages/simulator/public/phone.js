@@ -10,7 +10,7 @@ function connect() {
   source.addEventListener('open', () => connected('live'));
   source.addEventListener('error', () => {
     connected('lost');
-    // The browser comes back by itself after a cut, but gives up for good after an answer that is not 200.
+    // The browser reconnects after a cut, but never after an answer other than 200.
     if (source.readyState !== EventSource.CLOSED) return;
     setTimeout(connect, RETRY_MS);
   });
@@ -34,7 +34,7 @@ function showState({ rules, status, business, throttles }) {
   showRules(rules);
   showBusiness(business, throttles);
   const { webhooks } = status;
-  byId('webhook-url').textContent = webhooks.url ?? 'No address is set: receipts go nowhere.';
+  byId('webhook-url').textContent = webhooks.url ?? 'No address is set: receipts are not sent.';
   for (const count of ['delivered', 'waiting', 'abandoned'])
     byId(`webhooks-${count}`).textContent = webhooks[count].toLocaleString();
   byId('requests').textContent = status.requests.toLocaleString();

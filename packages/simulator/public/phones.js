@@ -7,14 +7,14 @@ const PINNED = 'pinned phones';
 
 /** @type {Map<string, any>} the messages by id, oldest first */
 export const messages = new Map();
-/** How many messages of a phone came in while another one was in view. */
+/** The number of messages that arrived at a phone while another one was selected. */
 const unseen = new Map();
-/** The numbers that the person pinned, kept in this browser. */
+/** The pinned numbers, stored in this browser. */
 const pinned = new Set(JSON.parse(localStorage.getItem(PINNED) ?? '[]'));
 let chosen = null;
 let changed = () => {};
 
-/** Wires the list once; `onChange` is called when another phone is taken in hand, or the list is to be drawn anew. */
+/** Adds the list's event listeners. Call it once. @param onChange called when another phone is selected, or the list must be redrawn */
 export function startPhones(onChange) {
   changed = onChange;
   byId('find').addEventListener('input', () => changed());
@@ -29,13 +29,13 @@ export function startPhones(onChange) {
   });
 }
 
-/** Forgets every message. */
+/** Removes all messages. */
 export function forgetAll() {
   messages.clear();
   unseen.clear();
 }
 
-/** Keeps a message, and tells whether it is new. */
+/** Stores a message. @returns whether it is new */
 export function keep(message) {
   const isNew = !messages.has(message.id);
   messages.set(message.id, message);
@@ -45,14 +45,14 @@ export function keep(message) {
   return isNew;
 }
 
-/** The number of the phone in hand, `null` while there is none. */
+/** Returns the number of the selected phone, `null` without one. */
 export function phoneInHand() {
   const all = phones();
   if (chosen === null || !all.has(chosen)) chosen = all.keys().next().value ?? null;
   return chosen;
 }
 
-/** The phones that have messages, each with its latest: the pinned ones first, then the most recent. */
+/** Returns the phones that have messages, each with its latest: pinned ones first, then the most recent. */
 function phones() {
   const latest = new Map();
   for (const message of messages.values()) {
@@ -63,7 +63,7 @@ function phones() {
   return new Map([...recent.filter(([to]) => pinned.has(to)), ...recent.filter(([to]) => !pinned.has(to))]);
 }
 
-/** Those whose number has the digits that the person looks for, in any form: `(11) 98765` finds +55 11 98765-4321. */
+/** Returns the phones with the searched digits in their number, in any form: `(11) 98765` finds +55 11 98765-4321. */
 function listed() {
   const digits = byId('find').value.replace(/\D/g, '');
   return new Map([...phones()].filter(([to]) => to.includes(digits)));
@@ -94,9 +94,9 @@ export function drawPhones() {
 }
 
 function hint(count) {
-  if (messages.size === 0) return 'A phone appears here with its first message.';
-  if (count === 0) return 'No message to such a number.';
-  return count > SHOWN ? `and ${count - SHOWN} more: find them by number` : '';
+  if (messages.size === 0) return 'Phones appear here with their first message.';
+  if (count === 0) return 'No phone has these digits.';
+  return count > SHOWN ? `and ${count - SHOWN} more: search by number` : '';
 }
 
 function phoneButton(to, latest) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Response } from 'express';
 
 /**
- * The codes that Meta usually sends with another status than 400.
+ * Codes that Meta usually sends with a status other than 400.
  * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
  */
 const USUAL_HTTP = new Map([
@@ -13,7 +13,7 @@ const USUAL_HTTP = new Map([
   ...[2, 133004].map((code) => [code, 503] as const),
 ]);
 
-/** An answer that refuses a call: HTTP status, optional `Retry-After` seconds, and a body in Meta's form. */
+/** An error response: HTTP status, optional `Retry-After` seconds, and a body in Meta's form. */
 export interface MetaError {
   http: number;
   retryAfter: number | null;
@@ -29,14 +29,14 @@ export interface MetaError {
   };
 }
 
-/** A refusal in Meta's form, or one by a server in front of Meta: a status and a web page. */
+/** An error response in Meta's form, or by a server in front of Meta: a status and a web page. */
 export type Refusal = MetaError | { http: number; retryAfter: number | null; body: null };
 
 export function isRefusal<T extends Refusal>(value: object | string | T): value is T {
   return typeof value === 'object' && 'http' in value && 'body' in value;
 }
 
-/** The parts of a refusal that may differ from what the code usually carries; `retryAfter` in seconds. */
+/** Parts of an error response that override the code's usual ones; `retryAfter` in seconds. */
 interface ErrorParts {
   details?: string;
   http?: number;
@@ -44,7 +44,7 @@ interface ErrorParts {
   retryAfter?: number;
 }
 
-/** A refusal of WhatsApp's own layer: `(#code) title`, with `error_data`. Meta's words for each code are not imitated. */
+/** Builds an error of WhatsApp's layer: `(#code) title`, with `error_data`. Meta's text for each code is not imitated. */
 export function metaError(code: number, parts: ErrorParts = {}): MetaError {
   const { details = 'Refused by the simulator.', http = USUAL_HTTP.get(code) ?? 400 } = parts;
   return errorOf(http, parts.retryAfter ?? null, {
@@ -56,7 +56,7 @@ export function metaError(code: number, parts: ErrorParts = {}): MetaError {
   });
 }
 
-/** A refusal of the Graph layer in front of WhatsApp (token, object, path): a bare message and no `error_data`. */
+/** Builds an error of the Graph layer in front of WhatsApp (token, object, path): only a message, no `error_data`. */
 export function graphError(
   http: number,
   code: number,
@@ -80,7 +80,7 @@ export const noToken = () => graphError(401, 190, 'An access token is required t
 export const invalidToken = () =>
   graphError(401, 190, 'Invalid OAuth access token - Cannot parse access token');
 
-/** Meta's answer to an id that nobody knows. */
+/** Builds Meta's answer to an unknown id. */
 export function unknownObject(method: 'get' | 'post', id: string): MetaError {
   return graphError(
     400,
@@ -90,14 +90,14 @@ export function unknownObject(method: 'get' | 'post', id: string): MetaError {
   );
 }
 
-/** Meta's answer to a path that does not exist. */
+/** Builds Meta's answer to a path that does not exist. */
 export const unknownPath = (path: string) =>
   graphError(404, 2500, `Unknown path components: ${path.slice(0, 200)}`);
 
-/** Meta's answer to a body that cannot be read: cut off, too large, in an encoding of its own, or no JSON. */
+/** Builds Meta's answer to an unreadable body: truncated, too large, in an unknown encoding, or not JSON. */
 export const unreadable = () => graphError(400, 100, 'Invalid parameter: the body could not be read as JSON');
 
-/** One entry of `statuses[].errors` in a `failed` status webhook. */
+/** Builds one entry of `statuses[].errors` in a `failed` status webhook. */
 export function statusError(code: number) {
   const title = 'Failed by the simulator';
   return {
@@ -124,7 +124,7 @@ export function webPage(response: Response, http: number): void {
   write(response, http, 'text/html; charset=utf-8', page);
 }
 
-/** An answer without a body. */
+/** Writes an answer without a body. */
 export function nothing(response: Response, http: number): void {
   write(response, http, 'application/json; charset=UTF-8', '');
 }
@@ -139,7 +139,7 @@ function write(response: Response, http: number, type: string, text: string): vo
   response.end(bytes);
 }
 
-/** A TCP reset, without an answer. */
+/** Resets the TCP connection without an answer. */
 export function cut(response: Response): void {
   response.socket?.resetAndDestroy();
 }

@@ -27,10 +27,10 @@ import {
   type TokenState,
 } from './businessStates.js';
 
-/** The business account of every number that names no other. */
+/** The default business account of numbers. */
 export const DEFAULT_WABA_ID = '102290129340398';
 
-/** Every well-formed template is approved in these languages; each account lists one. */
+/** By default, every well-formed template name is approved in these languages, and each account lists one template. */
 const LANGUAGES = ['pt_BR', 'en', 'en_US'];
 const LISTED_TEMPLATE = 'verification_code';
 const TEMPLATE_KEY = {
@@ -39,28 +39,28 @@ const TEMPLATE_KEY = {
   language: text(/^[a-z]{2,3}(?:_[A-Z]{2,3})?$/, 'a language as Meta writes it'),
 };
 
-/** How a change of the business is made. */
+/** Options of a change. */
 export interface ChangeOptions {
-  /** Sends no webhook, as when one was lost: only a read can find the change. */
+  /** Sends no webhook, so that only a read finds the change. */
   silent?: boolean;
 }
 
 /**
- * What Meta knows of the business: portfolio, accounts, numbers, templates, access tokens, and the people behind phones. Every numeric id
- * is a connected number and every text a token that may do everything, until something else is said. A change posts the webhooks by which
- * Meta tells it, and resolves once each was posted for the first time.
+ * Meta's state of the business: portfolio, accounts, numbers, templates, access tokens, and the owners of phones. By default, every numeric
+ * id is a connected number and every text a token with all permissions. A change posts Meta's webhooks, and resolves when each was posted
+ * for the first time.
  */
 export class Business {
   readonly #senders = new Map<string, SenderProfile>();
   readonly #accounts = new Map<string, BusinessAccountProfile>();
   readonly #templates = new Map<string, TemplateProfile>();
   readonly #tokens = new Map<string, TokenState>();
-  /** How often a phone number has changed hands. */
+  /** The number of times that each phone number has changed hands. */
   readonly #owners = new Map<string, number>();
   #portfolio = PORTFOLIO_DEFAULTS;
 
   constructor(
-    /** What numbers show, digits by phone number id; others are made up. */
+    /** Displayed numbers, digits by phone number id; others are generated. */
     readonly displayPhoneNumbers: Readonly<Record<string, string>>,
     readonly post: (payload: unknown) => Promise<unknown>,
     /** Called after each change. */
@@ -86,7 +86,7 @@ export class Business {
     );
   }
 
-  /** The numbers that were heard of and still exist. */
+  /** Returns the numbers that were used or changed and still exist. */
   senders(): SenderProfile[] {
     return [...this.#senders.values()].filter(({ status }) => status !== 'DELETED');
   }
@@ -104,7 +104,7 @@ export class Business {
     return new Set([DEFAULT_WABA_ID, ...this.#accounts.keys(), ...owners]);
   }
 
-  /** `null` when the business account has no such template in this language. */
+  /** Returns a template; `null` when the business account does not have it in this language. */
   findTemplate(key: TemplateKey): TemplateProfile | null {
     const template = this.#template(key);
     const isUsual = TEMPLATE_KEY.name.fits(key.name) && LANGUAGES.includes(key.language);
@@ -118,7 +118,7 @@ export class Business {
     );
   }
 
-  /** The templates that a business account lists. */
+  /** Returns the templates that a business account lists. */
   templates(wabaId: string): TemplateProfile[] {
     const usual = LANGUAGES.map((language) => this.#template({ wabaId, name: LISTED_TEMPLATE, language }));
     const all = new Map([...usual, ...this.#templates.values()].map((one) => [formatTemplateKey(one), one]));
@@ -131,7 +131,7 @@ export class Business {
     return { ...state, isValid: state.valid && !hasExpired };
   }
 
-  /** Why a call with this `Authorization` may not send from a number, or read a number or a business account; `null` when it may. */
+  /** Returns the error for a call with this `Authorization` that sends from a number or reads an object; `null` when it is allowed. */
   refusal(method: 'get' | 'post', nodeId: string, authorization: string | undefined): MetaError | null {
     const token = bearerOf(authorization);
     if (token === undefined) return noToken();
@@ -140,27 +140,27 @@ export class Business {
     return isKnown ? null : unknownObject(method, nodeId);
   }
 
-  /** Whether a number exists; it is listed from now on. */
+  /** Returns whether a number exists, and adds it to the list. */
   #hears(phoneNumberId: string): boolean {
     if (!id.fits(phoneNumberId) || this.sender(phoneNumberId).status === 'DELETED') return false;
     this.#senders.set(phoneNumberId, this.sender(phoneNumberId));
     return true;
   }
 
-  /** The identity of the person behind a phone (E.164 with `+`), in Meta's form: 8 bytes in base64. */
+  /** Returns the identity hash of the owner of a phone (E.164 with `+`), in Meta's form: 8 bytes in base64. */
   identityOf(to: string): string {
     const owner = `${to} ${this.#owners.get(to) ?? 0}`;
     return createHash('sha256').update(owner).digest().subarray(0, 8).toString('base64');
   }
 
-  /** The phone belongs to somebody else from now on; their identity. @throws {InvalidInput} */
+  /** Gives the phone to a new owner. @returns the owner's identity hash @throws {InvalidInput} */
   changeHands(to: string): string {
     read({ recipient: to }, { recipient: phone });
     this.#owners.set(to, (this.#owners.get(to) ?? 0) + 1);
     return this.identityOf(to);
   }
 
-  /** Changes what is named, which may come from parsed JSON, as the others below do. @throws {InvalidInput} */
+  /** Changes the named fields. The input here and below may be parsed JSON. @throws {InvalidInput} */
   async changeSender(phoneNumberId: string, values: unknown, options: ChangeOptions = {}) {
     read({ id: phoneNumberId }, { id });
     const before = this.sender(phoneNumberId);
@@ -210,7 +210,7 @@ export class Business {
     return after;
   }
 
-  /** Posts the webhook of any change, whatever became of the state. */
+  /** Posts the webhook of any change, independent of the state. */
   sendWebhook(wabaId: string, change: Change): Promise<void> {
     return this.#sendWebhook(wabaId, [change], {});
   }
@@ -225,7 +225,7 @@ export class Business {
     for (const change of changes) await this.post(changeWebhook(wabaId, change));
   }
 
-  /** Everything, for whoever looks inside; no tokens. */
+  /** Returns the whole state, without tokens. */
   snapshot() {
     const accountIds = [...this.#accountIds()];
     return {
@@ -243,7 +243,7 @@ export class Business {
   }
 }
 
-/** The bearer token of an `Authorization` header, `undefined` without one. */
+/** Returns the bearer token of an `Authorization` header, `undefined` without one. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
 }
@@ -252,7 +252,7 @@ function formatTemplateKey({ wabaId, name, language }: TemplateKey): string {
   return `${wabaId} ${name} ${language}`;
 }
 
-/** An id of 15 digits, the same each time. */
+/** Returns an id of 15 digits, the same for the same input. */
 function templateId(key: TemplateKey): string {
   const digest = createHash('sha256').update(formatTemplateKey(key)).digest();
   return String(100_000_000_000_000 + (digest.readUIntBE(0, 6) % 900_000_000_000_000));

@@ -1,6 +1,6 @@
 import { id, integer, oneOf, orNull, text, yesOrNo, type Member, type ValuesOf } from './input.js';
 
-/** What Meta knows of a number, in Meta's own words. */
+/** Meta's state of a number, in Meta's words. */
 export const SENDER = {
   /** Digits without `+`. */
   displayPhoneNumber: text(/^\d{7,15}$/, '7 to 15 digits'),
@@ -19,18 +19,18 @@ export const SENDER = {
   ),
   qualityRating: oneOf('GREEN', 'YELLOW', 'RED', 'UNKNOWN', 'NA'),
   throughputLevel: oneOf('STANDARD', 'HIGH', 'NOT_APPLICABLE'),
-  /** Whether webhooks tell the identity hash of the person. */
+  /** Whether webhooks contain the identity hash of the phone's owner. */
   identityKeyCheck: yesOrNo,
 };
 export type SenderState = ValuesOf<typeof SENDER>;
 export type SenderProfile = SenderState & { phoneNumberId: string };
 
-/** What Meta knows of a WhatsApp Business account. */
+/** Meta's state of a WhatsApp Business account. */
 export const ACCOUNT = {
   /** `restricted`: refuses sends with 368; `disabled`: with 131031; `payment_issue`: with 131042. */
   condition: oneOf('active', 'restricted', 'disabled', 'payment_issue'),
   accountReviewStatus: oneOf('APPROVED', 'PENDING', 'REJECTED'),
-  /** Whether the app gets this account's webhooks, as `subscribed_apps` tells. */
+  /** Whether the app gets this account's webhooks; read as `subscribed_apps`. */
   subscribed: yesOrNo,
 };
 export type BusinessAccountState = ValuesOf<typeof ACCOUNT>;
@@ -41,7 +41,7 @@ export const ACCOUNT_DEFAULTS: BusinessAccountState = {
   subscribed: true,
 };
 
-/** What Meta knows of one language of a message template. */
+/** Meta's state of one language of a message template. */
 export const TEMPLATE = {
   status: oneOf(
     'APPROVED',
@@ -59,11 +59,11 @@ export const TEMPLATE = {
   quality: oneOf('GREEN', 'YELLOW', 'RED', 'UNKNOWN'),
   /** `NONE` unless Meta rejected it. */
   rejectedReason: text(/^[A-Z_]{1,64}$/, 'a reason as Meta writes it'),
-  /** Seconds after which Meta gives up delivering; `null` is Meta's default of ten minutes. */
+  /** Seconds after which Meta stops trying to deliver; `null` is Meta's default of ten minutes. */
   ttlSeconds: orNull(integer(-1, 43_200)),
-  /** What the footer says about the code's validity; `null` leaves the footer out. */
+  /** The code's validity in the footer; `null` for no footer. */
   codeExpirationMinutes: orNull(integer(1, 90)),
-  /** The button of a one-time code; `null` leaves it out. */
+  /** The button of a one-time code; `null` for none. */
   otpType: oneOf('COPY_CODE', 'ONE_TAP', 'ZERO_TAP', null),
 };
 export type TemplateState = ValuesOf<typeof TEMPLATE>;
@@ -84,7 +84,7 @@ export const TEMPLATE_DEFAULTS: TemplateState = {
   otpType: 'COPY_CODE',
 };
 
-/** How many people a business may write to in 24 hours, by Meta's name of the limit, the lowest first; -1 is unlimited. */
+/** Maximum recipients in 24 hours by Meta's name of the limit, lowest first; -1 is unlimited. */
 export const MESSAGING_LIMITS = {
   TIER_50: 50,
   TIER_250: 250,
@@ -95,10 +95,10 @@ export const MESSAGING_LIMITS = {
   TIER_UNLIMITED: -1,
 } as const;
 
-/** What Meta knows of the business portfolio that owns every account. */
+/** Meta's state of the business portfolio that owns all accounts. */
 export const PORTFOLIO = {
   verificationStatus: oneOf('VERIFIED', 'PENDING', 'UNVERIFIED'),
-  /** Shared by all numbers. It is told, and not enforced. */
+  /** Shared by all numbers. It is reported, but not enforced. */
   messagingLimit: oneOf(...(Object.keys(MESSAGING_LIMITS) as (keyof typeof MESSAGING_LIMITS)[])),
 };
 export type PortfolioState = ValuesOf<typeof PORTFOLIO>;
@@ -112,9 +112,9 @@ const texts: Member<string[]> = {
   wanted: 'a list of texts',
 };
 
-/** What Meta knows of an access token. */
+/** Meta's state of an access token. */
 export const TOKEN = {
-  /** `false` once it was revoked. */
+  /** `false` after it was revoked. */
   valid: yesOrNo,
   scopes: texts,
   /** Unix seconds; 0 never expires. */

@@ -6,7 +6,7 @@ import {
   type TemplateProfile,
 } from './businessStates.js';
 
-/** One entry of `changes`: what happened, under the webhook field that tells it. */
+/** One entry of `changes`: a webhook field with its value. */
 export interface Change {
   field: string;
   value: Record<string, unknown>;
@@ -15,7 +15,7 @@ export interface Change {
 const DAY_S = 86_400;
 const now = () => Math.floor(Date.now() / 1000);
 
-/** The webhook of one change of a business account. */
+/** Builds the webhook of one change of a business account. */
 export function changeWebhook(wabaId: string, { field, value }: Change) {
   return {
     object: 'whatsapp_business_account',
@@ -24,7 +24,7 @@ export function changeWebhook(wabaId: string, { field, value }: Change) {
 }
 
 /**
- * What Meta tells of a template's change. Its language is written with a hyphen here, and with `_` everywhere else.
+ * Returns Meta's webhooks about a template's change. They write the language with a hyphen, all other interfaces with `_`.
  * Sources: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/message_template_status_update,
  * /message_template_quality_update, /template_category_update
  */
@@ -59,7 +59,7 @@ export function templateChanges(before: TemplateProfile, after: TemplateProfile)
   return changes;
 }
 
-/** The event by which a template comes back into use. */
+/** Returns the event that makes a template usable again. */
 function returnOf(before: TemplateProfile['status']): string {
   if (before === 'DISABLED') return 'REINSTATED';
   return before === 'ARCHIVED' ? 'UNARCHIVED' : 'APPROVED';
@@ -74,7 +74,7 @@ function pauseInfo(before: TemplateProfile, after: TemplateProfile) {
 }
 
 /**
- * What Meta sends when a number changes: only a higher throughput. Status and quality can only be read.
+ * Returns Meta's webhook about a number's change: only a higher throughput has one. Status and quality can only be read.
  * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/phone_number_quality_update
  */
 export function senderChanges(before: SenderProfile, after: SenderProfile): Change[] {
@@ -88,7 +88,7 @@ export function senderChanges(before: SenderProfile, after: SenderProfile): Chan
 }
 
 /**
- * What Meta tells a business account of the messaging limit that its numbers share.
+ * Returns Meta's webhook about the messaging limit that a business account's numbers share.
  * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/business_capability_update
  */
 export function capabilityChange({ messagingLimit }: PortfolioState): Change {
@@ -97,7 +97,7 @@ export function capabilityChange({ messagingLimit }: PortfolioState): Change {
 }
 
 /**
- * What Meta tells of a business account's change. A payment problem it does not tell: sends fail with 131042, and `health_status` says it.
+ * Returns Meta's webhooks about a business account's change. A payment problem has none: sends fail with 131042, and `health_status` shows it.
  * Sources: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/account_update, /account_review_update
  */
 export function accountChanges(before: BusinessAccountProfile, after: BusinessAccountProfile): Change[] {

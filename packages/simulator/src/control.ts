@@ -6,7 +6,7 @@ import { readReceipt } from './receipts.js';
 
 const CHANGE = { wabaId: id, field: text(/^[a-z_]{1,64}$/, 'the name of a webhook field'), value: object };
 
-/** `/simulator/...`: what tests and the phone page use to look inside and to make things go wrong. Not part of Meta's API. */
+/** Serves `/simulator/...`, which tests and the phone page use to read the state and inject faults. Not part of Meta's API. */
 export function control(parts: Parts): Router {
   const { events, requests, settings } = parts;
   const router = Router();
@@ -32,7 +32,7 @@ export function control(parts: Parts): Router {
   router.use((_request, response) => fault(response, 404, 'no such path'));
   router.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
     if (error instanceof InvalidInput) fault(response, 422, ...error.faults);
-    else if (isClientError(error)) fault(response, error.status, 'the body is no readable JSON');
+    else if (isClientError(error)) fault(response, error.status, 'the body is not valid JSON');
     else next(error);
   });
   return router;
@@ -49,7 +49,7 @@ function serveMessages(router: Router, { messages, receipts }: Parts): void {
       const messageId = params['id'];
       if (!messages.get(messageId)) return fault(response, 404, 'no such message');
       if (!(await act(messageId)))
-        return fault(response, 409, 'that was done before, or the message failed or never arrived');
+        return fault(response, 409, 'already done, or the message failed or never arrived');
       response.json(messages.get(messageId));
     });
   personDoes('read', (messageId) => receipts.markRead(messageId));
@@ -77,7 +77,7 @@ function serveFaults(router: Router, { rules, throttles }: Parts): void {
     .get((_request, response) => void response.json(throttles.list()))
     .post(({ body }, response) => void response.status(201).json(throttles.add(body)));
   router.delete('/throttles/:id', ({ params }, response) => {
-    if (!throttles.end(params.id)) return fault(response, 404, 'no such throttle lasts');
+    if (!throttles.end(params.id)) return fault(response, 404, 'no such active throttle');
     response.status(204).end();
   });
 }
@@ -107,11 +107,11 @@ function serveBusiness(router: Router, { business }: Parts): void {
   });
 }
 
-/** A page of another site that is open in the same browser can reach this machine; it must not work the simulator. */
+/** Refuses requests of other sites' pages in the same browser, which can reach this machine. */
 function sameSiteOnly(request: Request, response: Response, next: NextFunction): void {
   const site = request.get('sec-fetch-site');
   if (site === undefined || site === 'same-origin' || site === 'none') next();
-  else fault(response, 403, 'another site may not use the simulator');
+  else fault(response, 403, 'other sites must not use the simulator');
 }
 
 function fault(response: Response, http: number, ...errors: readonly string[]): void {
@@ -123,7 +123,7 @@ function optionsOf({ silent }: Request['query']): ChangeOptions {
   return { silent: silent === 'true' };
 }
 
-/** The newest first, 100 unless `limit` says otherwise. */
+/** Returns the newest entries first, 100 by default. */
 function newest<Item>(oldestFirst: readonly Item[], { limit }: Request['query']): Item[] {
   const wanted = Number(limit ?? 100);
   const count = Number.isInteger(wanted) && wanted > 0 ? wanted : 100;

@@ -7,9 +7,9 @@ import type { Timers } from './timers.js';
 
 const errorCode = integer(0, 99_999_999);
 
-/** What goes wrong. At most one of those in `OUTCOMES`; the others may stand beside it or alone. */
+/** A fault. At most one member of `OUTCOMES`; the others can be combined with it. */
 const FAULT = {
-  /** Refuses with this Meta error code; `http`, `subcode` and `retryAfter` (seconds) override what it usually carries. */
+  /** Refuses with this Meta error code; `http`, `subcode` and `retryAfter` (seconds) override its usual ones. */
   error: errorCode,
   http: integer(200, 599),
   subcode: errorCode,
@@ -18,22 +18,22 @@ const FAULT = {
   hang: oneOf(true),
   /** Cuts the connection: `before` without a message, `after` with message and receipts but no answer. */
   reset: oneOf('before', 'after'),
-  /** Answers 200, and no receipt ever comes. */
+  /** Answers 200, and never posts a receipt. */
   acceptThenDrop: oneOf(true),
   /** Answers 200, then posts a `failed` receipt with this code, when `sent` would be due or after `lateFailureMs`. */
   lateFailure: errorCode,
   lateFailureMs: integer(0, 86_400_000),
-  /** Answers something else than Meta's JSON. With `http` below 400 (default 200) the message goes out all the same. */
+  /** Answers with a body other than Meta's JSON. With `http` below 400 (default 200) the message is still sent. */
   wrongBody: oneOf('empty', 'html', 'no_id'),
-  /** Works on the request only after this time, also when the caller has left by then. */
+  /** Handles the request after this time, even if the caller has disconnected. */
   latencyMs: integer(0, 600_000),
   /** Posts the receipts, and waits for their answers, before the answer to the request. */
   receiptsBeforeAnswer: oneOf(true),
-  /** Posts every receipt so many times more. */
+  /** Posts every receipt this many more times. */
   duplicates: integer(1, 100),
   /** Posts the receipts in reverse order: delivered before sent. */
   disorder: oneOf(true),
-  /** `messages[].message_status` of the answer, in place of `accepted`. */
+  /** `messages[].message_status` of the answer, instead of `accepted`. */
   messageStatus: oneOf('held_for_quality_assessment', 'paused'),
 };
 export type Fault = Partial<ValuesOf<typeof FAULT>>;
@@ -47,7 +47,7 @@ const RULE = {
   sender: id,
   /** The id of a business account: all its senders; every account when absent. */
   wabaId: id,
-  /** After so many requests the rule is gone; stays when absent. */
+  /** The rule ends after this many requests; never when absent. */
   times: integer(1, 1_000_000_000),
 };
 
@@ -57,11 +57,11 @@ export interface NewRule extends Partial<ValuesOf<typeof RULE>> {
 
 export interface Rule extends NewRule {
   id: string;
-  /** How many requests it has met. */
+  /** The number of requests that it applied to. */
   hits: number;
 }
 
-/** What rules and throttles see of a call; a read has no recipient, and one of an account or a token no sender. */
+/** The parts of a call that rules and throttles match; a read has no recipient, a read of an account or token no sender. */
 export interface Call {
   /** E.164 with `+`. */
   recipient: string | null;
@@ -69,7 +69,7 @@ export interface Call {
   wabaId: string | null;
 }
 
-/** Whether a call is one of those that are named; what is not named is every one. */
+/** Returns whether a call matches; an absent field matches every call. */
 export function covers(named: Partial<Call>, call: Call): boolean {
   return (['recipient', 'sender', 'wabaId'] as const).every(
     (key) => named[key] === undefined || named[key] === call[key],
@@ -77,8 +77,8 @@ export function covers(named: Partial<Call>, call: Call): boolean {
 }
 
 /**
- * The active rules. One rule applies to a call: one that names its recipient before one that names only its sender before one that names
- * only its business account before one for all; among equals the oldest.
+ * The active rules. At most one rule applies to a call: a rule for its recipient first, then for its sender, then for its business account,
+ * then for all; among equals the oldest.
  */
 export class Rules {
   readonly #rules = new Map<string, Rule>();
@@ -97,7 +97,7 @@ export class Rules {
     return Array.from(this.#rules.values(), (rule) => ({ ...rule }));
   }
 
-  /** `false` when no rule has this id. */
+  /** Removes a rule. @returns `false` when no rule has this id */
   remove(ruleId: string): boolean {
     const existed = this.#rules.delete(ruleId);
     this.changed();
@@ -109,7 +109,7 @@ export class Rules {
     this.changed();
   }
 
-  /** The rule for this send, counted as used; `null` when none applies. */
+  /** Returns the rule for this send and counts its use; `null` when none applies. */
   take(call: Call): Rule | null {
     if (this.#rules.size === 0) return null;
     const [rule] = [...this.#rules.values()]
@@ -127,7 +127,7 @@ function readFault(value: unknown): Fault {
   const fault = read(value, FAULT);
   const outcomes = OUTCOMES.filter((key) => fault[key] !== undefined);
   if (outcomes.length > 1) throw new InvalidInput([`fault can be only one of ${outcomes.join(', ')}`]);
-  if (Object.keys(fault).length === 0) throw new InvalidInput(['fault names nothing that goes wrong']);
+  if (Object.keys(fault).length === 0) throw new InvalidInput(['fault must have at least one member']);
   return fault;
 }
 
@@ -135,7 +135,7 @@ function precisionOf({ recipient, sender, wabaId }: Rule): number {
   return (recipient === undefined ? 0 : 4) + (sender === undefined ? 0 : 2) + (wabaId === undefined ? 0 : 1);
 }
 
-/** What became of a call that its fault ended before anything was done, `null` of any other; waits first where the fault says so. */
+/** Waits and ends a call as its fault requires. @returns the outcome of an ended call, `null` for any other */
 export async function endedAtOnce(
   { scope }: Timers,
   fault: Fault,

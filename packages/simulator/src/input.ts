@@ -1,4 +1,4 @@
-/** JSON from outside that cannot be used; `faults` says what is wrong, one sentence each. */
+/** Invalid JSON input; `faults` has one sentence for each error. */
 export class InvalidInput extends Error {
   override readonly name = 'InvalidInput';
   constructor(readonly faults: readonly string[]) {
@@ -6,16 +6,16 @@ export class InvalidInput extends Error {
   }
 }
 
-/** What one member of a JSON object may be. */
+/** The allowed values of one member of a JSON object. */
 export interface Member<T> {
   fits: (value: unknown) => value is T;
-  /** What it must be, in words. */
+  /** The allowed values in words, after "must be". */
   wanted: string;
 }
 
 type Members = Readonly<Record<string, Member<unknown>>>;
 
-/** The object that these members describe. */
+/** The type of the object that these members describe. */
 export type ValuesOf<M extends Members> = {
   [Name in keyof M]: M[Name] extends Member<infer T> ? T : never;
 };
@@ -50,13 +50,13 @@ export const either = <A, B>(one: Member<A>, other: Member<B>): Member<A | B> =>
 
 export const orNull = <T>(member: Member<T>): Member<T | null> => either(oneOf(null), member);
 
-/** The id of a number or account. */
+/** The id of a number or an account. */
 export const id = text(/^\d{1,32}$/, 'an id (digits)');
 export const phone = text(/^\+[1-9]\d{6,14}$/, 'a phone number in E.164 form, with +');
 export const object: Member<Record<string, unknown>> = { fits: isObject, wanted: 'a JSON object' };
 
 /**
- * The members that an object has, each checked; what is left out stays out.
+ * Checks the members of an object. Absent members stay absent.
  * @throws {InvalidInput} with one sentence for each member that is unknown, does not fit, or is required and missing
  */
 export function read<M extends Members, Name extends keyof M & string = never>(
@@ -64,10 +64,10 @@ export function read<M extends Members, Name extends keyof M & string = never>(
   members: M,
   required: readonly Name[] = [],
 ): Partial<ValuesOf<M>> & Pick<ValuesOf<M>, Name> {
-  if (!isObject(value)) throw new InvalidInput(['a JSON object is expected']);
+  if (!isObject(value)) throw new InvalidInput(['must be a JSON object']);
   const faults = Object.entries(value).flatMap(([name, found]) => {
     const member = Object.hasOwn(members, name) ? members[name] : undefined;
-    if (!member) return [`${name} is not known`];
+    if (!member) return [`${name} is unknown`];
     return member.fits(found) ? [] : [`${name} must be ${member.wanted}`];
   });
   for (const name of required) if (value[name] === undefined) faults.push(`${name} is missing`);

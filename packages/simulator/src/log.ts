@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** How far a message has come, as the phone page shows it. */
+/** The status of a message on the phone page. */
 type MessageStatus = 'accepted' | 'sent' | 'delivered' | 'read' | 'failed';
 
 /** One accepted message. Times are ISO 8601 in UTC, `null` until they happen. */
@@ -8,20 +8,20 @@ export interface Message {
   id: string;
   /** The sender's phone number id. */
   sender: string;
-  /** E.164 with `+`, whatever form the request had. */
+  /** E.164 with `+`, independent of the request's form. */
   to: string;
   waId: string;
   template: string;
   language: string;
   code: string;
-  /** What the phone shows. WhatsApp's own mark-up: the code stands between asterisks. */
+  /** The text on the phone in WhatsApp's mark-up, with the code between asterisks. */
   text: string;
-  /** What stands below it, in the template's language; `null` where the template has no footer. */
+  /** The footer in the template's language; `null` when the template has none. */
   footer: string | null;
   /** The request's `biz_opaque_callback_data`. */
   opaque: string | null;
   status: MessageStatus;
-  /** Accepted with a 200 and then lost: no receipt will ever come. */
+  /** Accepted with a 200 and then lost: it never gets a receipt. */
   dropped: boolean;
   acceptedAt: string;
   sentAt: string | null;
@@ -29,9 +29,9 @@ export interface Message {
   readAt: string | null;
   failedAt: string | null;
   failureCode: number | null;
-  /** The person said that they did not ask for this code. */
+  /** The phone's owner reported that they did not request this code. */
   reportedAt: string | null;
-  /** What the receipts say of the price; Meta's category of the template. */
+  /** The price category in receipts: Meta's category of the template. */
   category: string;
 }
 
@@ -40,7 +40,7 @@ type NewMessage = Pick<
   'sender' | 'to' | 'template' | 'language' | 'code' | 'opaque' | 'category' | 'dropped'
 > & { expirationMinutes: number | null };
 
-/** What became of a request to `/messages`; `pending` while its answer is still held back. */
+/** The outcome of a request to `/messages`; `pending` until it is answered. */
 export type Outcome =
   | 'pending'
   | 'accepted'
@@ -53,7 +53,7 @@ export type Outcome =
   | 'late_failure'
   | 'wrong_body';
 
-/** One request to `/messages`, whatever became of it. */
+/** One request to `/messages`, accepted or not. */
 export interface RequestRecord {
   /** Counts from 1. */
   number: number;
@@ -67,20 +67,20 @@ export interface RequestRecord {
   /** The language of the template. */
   language: string | null;
   outcome: Outcome;
-  /** The HTTP status that was answered; `null` where no answer was written. */
+  /** The HTTP status of the answer; `null` without one. */
   http: number | null;
-  /** The error code that was answered. */
+  /** The error code in the answer. */
   code: number | null;
-  /** The message that the request made, also where no answer told of it. */
+  /** The message that the request created, even if no answer returned it. */
   messageId: string | null;
   /** The fault rule that applied. */
   rule: string | null;
 }
 
-/** The newest `keep` of something, by key. */
+/** The newest `keep` entries, by key. */
 export class Recent<Item extends object> {
   readonly #items = new Map<string | number, Item>();
-  /** How many there were, forgotten ones included. */
+  /** The number of entries ever added, including dropped ones. */
   count = 0;
 
   constructor(readonly keep: number) {}
@@ -96,7 +96,7 @@ export class Recent<Item extends object> {
     if (this.#items.size > this.keep && !oldest.done) this.#items.delete(oldest.value);
   }
 
-  /** Copies of those that fit, oldest first. */
+  /** Returns copies of matching entries, oldest first. */
   all(fits: (item: Item) => boolean = () => true): Item[] {
     return [...this.#items.values()].filter(fits).map((item) => ({ ...item }));
   }
@@ -107,7 +107,7 @@ export class Recent<Item extends object> {
   }
 }
 
-/** A request to `/messages` that has just come. */
+/** A request to `/messages` that has just arrived. */
 export function openRequest(requests: Recent<RequestRecord>, sender: string): RequestRecord {
   const record: RequestRecord = {
     number: requests.count + 1,
@@ -167,7 +167,7 @@ export class Messages extends Recent<Message> {
     return message;
   }
 
-  /** Notes a receipt: fills its own time once, and moves the status forward, never back. */
+  /** Records a receipt: sets its time once, and moves the status only forward. */
   advance(id: string, status: keyof typeof TIME_OF, at: Date, failureCode: number | null): void {
     const message = this.get(id);
     if (!message) return;
@@ -177,7 +177,7 @@ export class Messages extends Recent<Message> {
     this.changed(message);
   }
 
-  /** Notes that the person did not ask for it. */
+  /** Records that the phone's owner did not request the code. */
   report(message: Message): void {
     message.reportedAt ??= new Date().toISOString();
     this.changed(message);
@@ -185,8 +185,8 @@ export class Messages extends Recent<Message> {
 }
 
 /**
- * The `wa_id` that Meta answers for a recipient: digits without `+`. Brazilian mobile numbers lose their ninth digit and
- * Mexican numbers get a `1`, so an answer's `wa_id` is no key to match a recipient by.
+ * Returns Meta's `wa_id` of a recipient: digits without `+`. Brazilian mobile numbers lose their ninth digit and Mexican numbers get a
+ * `1`, so an answer's `wa_id` cannot identify the recipient.
  */
 export function waIdOf(to: string): string {
   const digits = to.replace(/^\+/, '');
@@ -196,19 +196,19 @@ export function waIdOf(to: string): string {
   return mexican ? `521${mexican[1]}` : digits;
 }
 
-/** A new message id. Meta's are base64 around the recipient's number too: personal data. */
+/** Returns a new message id. Like Meta's, it is base64 of text with the recipient's number, so it is personal data. */
 export function newMessageId(waId: string): string {
   return `wamid.${Buffer.from(`${waId} ${randomBytes(9).toString('hex')}`).toString('base64')}`;
 }
 
-/** What the phone shows for an authentication template. Meta fixes this text for each language; the asterisks are WhatsApp's mark for bold. */
+/** Returns the text of an authentication template, which Meta fixes for each language; asterisks mean bold in WhatsApp. */
 function templateText(language: string, code: string): string {
   return language.startsWith('pt')
     ? `*${code}* é seu código de verificação. Para sua segurança, não o compartilhe.`
     : `*${code}* is your verification code. For your security, do not share this code.`;
 }
 
-/** The footer of an authentication template, which Meta fixes for each language too. */
+/** Returns the footer of an authentication template, which Meta also fixes for each language. */
 function footerText(language: string, minutes: number): string {
   return language.startsWith('pt')
     ? `Este código expira em ${minutes} ${minutes === 1 ? 'minuto' : 'minutos'}.`

@@ -26,7 +26,7 @@ async function run(): Promise<void> {
   console.log(`simulator ready: ${simulator.url}${metrics ? `, health: ${metrics.url}` : ''}`);
 }
 
-/** One clear line for each reason why the process cannot run. */
+/** Returns one line for each reason why the process cannot start. */
 function explain(error: unknown): readonly string[] {
   if (error instanceof InvalidInput) return error.faults;
   const { code, message, port, address } = error as NodeJS.ErrnoException & {

@@ -9,21 +9,21 @@ import { Timers } from './timers.js';
 import { Webhooks } from './webhooks.js';
 
 export interface SimulatorOptions {
-  /** 0, the default, picks a free one. */
+  /** 0, the default, is a free port. */
   port?: number;
   /** The address to listen on; loopback by default. */
   host?: string;
   /** Signs webhooks. */
   appSecret: string;
-  /** Where webhooks go; nowhere when absent. */
+  /** The address for webhooks; absent for none. */
   webhookUrl?: string;
-  /** When given, the webhook address is verified by Meta's GET handshake. */
+  /** When present, the webhook address is verified with Meta's GET handshake. */
   verifyToken?: string | null;
-  /** 300 ms to `sent`, 900 ms to `delivered`, never `read` unless given. */
+  /** Default: 300 ms to `sent`, 900 ms to `delivered`, never `read`. */
   delays?: Partial<Delays>;
-  /** How many messages and requests are remembered; 10,000 by default. */
+  /** The number of messages and requests that are kept; 10,000 by default. */
   keep?: number;
-  /** What numbers show, digits by phone number id; others are made up. */
+  /** Displayed numbers, digits by phone number id; others are generated. */
   displayPhoneNumbers?: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +31,7 @@ const KEEP = 10_000;
 const SNAPSHOT_MESSAGES = 2000;
 const SNAPSHOT_RULES = 200;
 
-/** Everything that one simulator holds. */
+/** The parts of one simulator. */
 export type Parts = ReturnType<typeof createParts>;
 
 export function createParts(options: SimulatorOptions) {
@@ -61,7 +61,7 @@ export function createParts(options: SimulatorOptions) {
     business: business.snapshot(),
     throttles: throttles.list(),
   }));
-  /** Back to the state after the start. */
+  /** Returns to the state after the start. */
   const reset = () => {
     timers.reset();
     counts.reads = 0;

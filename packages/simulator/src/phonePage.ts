@@ -4,7 +4,7 @@ import type { Message } from './log.js';
 
 const PUBLIC = fileURLToPath(new URL('../public/', import.meta.url));
 
-/** The phone page: static files, nothing from outside, no script or style inside the document. */
+/** Serves the phone page: static files, nothing from other origins, no inline scripts or styles. */
 export function phonePage(): Router {
   const router = Router();
   router.use((_request, response, next) => {
@@ -22,10 +22,10 @@ export function phonePage(): Router {
 }
 
 const QUIET_MS = 200;
-/** A page that reads slower than messages come in is cut off; it comes back by itself and starts from a snapshot. */
+/** A page that reads slower than messages arrive is disconnected; it reconnects and starts from a snapshot. */
 const BACKLOG_BYTES_MAX = 4 * 1024 * 1024;
 
-/** The live stream behind the phone page (server-sent events): a snapshot first, then what changes. */
+/** The live stream of the phone page (server-sent events): a snapshot first, then changes. */
 export class Events {
   readonly #pages = new Set<Response>();
   #quiet: NodeJS.Timeout | null = null;
@@ -33,7 +33,7 @@ export class Events {
   constructor(
     /** The newest messages, newest first. */
     readonly messages: () => Message[],
-    /** What the panels show: rules, counts, webhooks, the business account and its throttles. */
+    /** The contents of the panels: rules, counts, webhooks, the business account and its throttles. */
     readonly state: () => object,
   ) {}
 
@@ -54,7 +54,7 @@ export class Events {
     this.changed();
   }
 
-  /** Rules, counts or webhooks changed: told at most every 200 ms, since under load they change with each message. */
+  /** Sends changed rules, counts or webhooks, at most every 200 ms because under load they change with each message. */
   changed(): void {
     if (this.#pages.size === 0 || this.#quiet !== null) return;
     this.#quiet = setTimeout(() => {
@@ -63,7 +63,7 @@ export class Events {
     }, QUIET_MS);
   }
 
-  /** Everything is to be drawn anew. */
+  /** Makes pages redraw everything. */
   restart(): void {
     if (this.#pages.size > 0) this.#write(this.#snapshot());
   }

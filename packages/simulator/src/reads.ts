@@ -12,7 +12,7 @@ import type { Parts } from './parts.js';
 type Answer = Record<string, unknown> | MetaError;
 
 /**
- * The reads of Graph that a sender needs: a number, its business account with its templates and subscribed apps, and what a token may do.
+ * Graph's reads for a sender: a number, its business account with templates and subscribed apps, and a token's permissions.
  * Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0.
  */
 export function reads(parts: Parts): Router {
@@ -21,7 +21,7 @@ export function reads(parts: Parts): Router {
   return Router().get(path, (request, response) => serve(parts, request, response));
 }
 
-/** Reads, unless a throttle says otherwise. */
+/** Answers a read unless a throttle refuses it. */
 function serve({ business, counts, throttles }: Parts, request: Request, response: Response): void {
   counts.reads += 1;
   const id = String(request.params['id']);
@@ -48,7 +48,7 @@ function read(business: Business, request: Request, id: string): Answer {
     return fieldsOf(request, 'WhatsAppBusinessAccount', id, accountFields(business, account));
   if (edge === 'subscribed_apps')
     return { data: account.subscribed ? [{ whatsapp_business_api_data: APP }] : [] };
-  // Graph takes the name for a part of one.
+  // Graph treats a name as a part of a path.
   const name = typeof request.query['name'] === 'string' ? request.query['name'] : '';
   const data = business
     .templates(id)
@@ -60,7 +60,7 @@ function read(business: Business, request: Request, id: string): Answer {
 const APP = { id: '634974688087057', name: 'Onecode' };
 const PORTFOLIO_ID = '506914307656634';
 
-/** The asked fields of a node, as Graph answers: in the order of the question, without those that have no value, and with the id. */
+/** Returns the requested fields as Graph does: in the requested order, without absent values, and with the id. */
 function fieldsOf(
   { query: { fields } }: Request,
   type: string,
@@ -104,7 +104,7 @@ function accountFields({ portfolio }: Business, { accountReviewStatus }: Busines
   };
 }
 
-/** One language of a template. Source: Meta's OpenAPI, `/{WABA-ID}/message_templates`. */
+/** Returns one language of a template. Source: Meta's OpenAPI, `/{WABA-ID}/message_templates`. */
 function templateFields(template: TemplateProfile) {
   const { name, language, status, category, quality, rejectedReason, ttlSeconds } = template;
   return {
@@ -127,7 +127,7 @@ function componentsOf({ codeExpirationMinutes: minutes, otpType }: TemplateProfi
   ];
 }
 
-/** Whether something can send, and why not. Source: https://developers.facebook.com/docs/whatsapp/cloud-api/health-status */
+/** Returns whether a node can send, and why not. Source: https://developers.facebook.com/docs/whatsapp/cloud-api/health-status */
 type Health = [can: 'AVAILABLE' | 'LIMITED' | 'BLOCKED', why?: string];
 
 function entity(type: 'PHONE_NUMBER' | 'WABA' | 'BUSINESS', id: string, ...[can, why]: Health) {
@@ -152,7 +152,7 @@ function portfolioHealth({ verificationStatus }: PortfolioState): Health {
   return ['LIMITED', 'The Business has not passed business verification.'];
 }
 
-/** What the token may do that asks. Source: https://developers.facebook.com/docs/graph-api/reference/debug_token/ */
+/** Returns the permissions of the calling token. Source: https://developers.facebook.com/docs/graph-api/reference/debug_token/ */
 function debugToken(business: Business, { headers, query }: Request): Answer {
   const token = bearerOf(headers.authorization);
   if (token === undefined) return noToken();

@@ -15,28 +15,28 @@ const moment: Member<string> = {
 const RECEIPT = {
   messageId: text(/^.{1,512}$/, 'a message id'),
   status: oneOf('sent', 'delivered', 'read', 'failed'),
-  /** When it happened, ISO 8601; now when absent. Meta tells whole seconds. */
+  /** The time of the event, ISO 8601; now when absent. Meta reports whole seconds. */
   at: moment,
   /** The error code of a `failed` receipt. */
   code: integer(0, 99_999_999),
   sender: id,
   recipientId: id,
-  /** `null` leaves `biz_opaque_callback_data` out. */
+  /** `null` omits `biz_opaque_callback_data`. */
   opaque: orNull(text(/^.{0,512}$/su, 'a text of at most 512 characters')),
 };
 
-/** A receipt to post by hand. What is left out is taken from the recorded message, where there is one. */
+/** A receipt to post by hand. Absent fields come from the recorded message, if there is one. */
 export type Receipt = Pick<ValuesOf<typeof RECEIPT>, 'messageId' | 'status'> &
   Partial<ValuesOf<typeof RECEIPT>>;
 
-/** Reads a receipt from parsed JSON. @throws {InvalidInput} */
+/** Parses a receipt from JSON. @throws {InvalidInput} */
 export function readReceipt(value: unknown): Receipt {
   return read(value, RECEIPT, ['messageId', 'status']);
 }
 
 const UNDELIVERABLE = 131026;
 
-/** Turns what happens to messages into webhooks, in the order and at the pace that settings and faults ask for. */
+/** Posts receipts of messages as webhooks, in the order and with the delays that settings and faults require. */
 export class Receipts {
   constructor(
     readonly business: Business,
@@ -47,8 +47,8 @@ export class Receipts {
   ) {}
 
   /**
-   * Takes an accepted message through its receipts; resolves when each was posted once. Receipts of one message are posted
-   * one after another, so that only a fault, or delays that say so, put them out of order.
+   * Posts the receipts of an accepted message; resolves when each was posted once. They are posted one after another, so that only a fault
+   * or the delays can reorder them.
    */
   async follow(message: Message, fault: Fault): Promise<void> {
     if (fault.acceptThenDrop) return;
@@ -79,7 +79,7 @@ export class Receipts {
     }
   }
 
-  /** The person behind the phone reads a message. `false` when it is unknown, was read before, failed, or never arrived. */
+  /** Marks a message as read. @returns `false` when it is unknown, was read before, failed, or never arrived */
   async markRead(messageId: string): Promise<boolean> {
     const message = this.messages.get(messageId);
     if (!message || message.dropped || message.status === 'read' || message.status === 'failed') return false;
@@ -88,8 +88,7 @@ export class Receipts {
   }
 
   /**
-   * The person behind the phone presses the button below a code by which they say that they did not ask for it. `false` when it never
-   * arrived, or they said so before.
+   * Reports a code as not requested, like the button below it. Returns `false` when it never arrived or was reported before.
    * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/authentication-templates
    */
   async didNotRequest(messageId: string): Promise<boolean> {
@@ -110,12 +109,12 @@ export class Receipts {
       button: { payload: 'DID_NOT_REQUEST_CODE', text },
     };
     const contacts = [{ profile: { name: 'Ana' }, wa_id: waId }];
-    await this.#tell(sender, { contacts, messages: [reply] });
+    await this.#post(sender, { contacts, messages: [reply] });
     return true;
   }
 
   /**
-   * Posts one receipt and notes it on its message. Resolves with the HTTP status of the first attempt, or `null`. Meta's form since v24: no
+   * Posts one receipt and records it on its message. Resolves with the HTTP status of the first attempt, or `null`. Meta's form since v24: no
    * `conversation` for authentication messages, `pricing` on `sent` and `delivered`, `errors` on `failed`.
    * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status
    */
@@ -126,7 +125,7 @@ export class Receipts {
     this.messages.advance(messageId, status, at, code);
     const sender = this.business.sender(receipt.sender ?? message?.sender ?? '0');
     const isPriced = status === 'sent' || status === 'delivered';
-    const told = {
+    const entry = {
       id: messageId,
       status,
       timestamp: secondsOf(at),
@@ -137,11 +136,11 @@ export class Receipts {
       pricing: isPriced ? { ...PRICING, category: message?.category ?? 'authentication' } : undefined,
       errors: code === null ? undefined : [statusError(code)],
     };
-    return this.#tell(sender, { statuses: [told] });
+    return this.#post(sender, { statuses: [entry] });
   }
 
-  /** Posts a webhook of a number's messages, unless its account is not subscribed. */
-  async #tell({ wabaId, displayPhoneNumber, phoneNumberId }: SenderProfile, parts: object) {
+  /** Posts a webhook about a number's messages if its account is subscribed. */
+  async #post({ wabaId, displayPhoneNumber, phoneNumberId }: SenderProfile, parts: object) {
     if (!this.business.account(wabaId).subscribed) return null;
     const metadata = { display_phone_number: displayPhoneNumber, phone_number_id: phoneNumberId };
     const value = { messaging_product: 'whatsapp', metadata, ...parts };

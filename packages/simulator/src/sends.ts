@@ -36,7 +36,7 @@ async function answer(parts: Parts, request: Request, response: Response): Promi
   await obey(parts, rule?.fault ?? {}, wanted, record, response);
 }
 
-/** Everything that Meta checks before it takes a message, in its order. */
+/** Runs Meta's checks of a message, in Meta's order. */
 function judge(
   { business, limits, throttles }: Parts,
   request: Request,
@@ -60,14 +60,14 @@ function judge(
   return limits.take(phoneNumberId) ?? wanted;
 }
 
-/** What a business account in this condition answers to every send. */
+/** The error of every send by a business account in this condition. */
 const ACCOUNT_ERROR: Readonly<Partial<Record<BusinessAccountState['condition'], number>>> = {
   restricted: 368,
   disabled: 131031,
   payment_issue: 131042,
 };
 
-/** What a number with this status answers to every send. */
+/** The error of every send by a number with this status. */
 const SENDER_ERROR: Readonly<Partial<Record<SenderState['status'], number>>> = {
   RESTRICTED: 131048,
   RATE_LIMITED: 131048,
@@ -78,7 +78,7 @@ const SENDER_ERROR: Readonly<Partial<Record<SenderState['status'], number>>> = {
   MIGRATED: 133010,
 };
 
-/** Takes a valid request as its fault says: without one, a message, its receipts and Meta's answer. */
+/** Handles a valid request with its fault; without one, creates a message, posts its receipts and answers as Meta does. */
 async function obey(
   parts: Parts,
   fault: Fault,
@@ -106,7 +106,7 @@ async function obey(
 }
 
 /**
- * A hash that is not the person's own lets the message fail after its acceptance: the number has changed hands.
+ * A message with the identity hash of another person fails after its acceptance: the number has changed hands.
  * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/business-phone-numbers/phone-numbers#identity-change-check
  */
 function withIdentityCheck({ business }: Parts, fault: Fault, wanted: TemplateRequest): Fault {

@@ -3,19 +3,19 @@ import { integer, InvalidInput, orNull, read, yesOrNo, type ValuesOf } from './i
 
 const delay = integer(0, 86_400_000);
 const MEMBERS = {
-  /** When receipts are posted, counted from the acceptance of a message. */
+  /** Delays of receipts after the acceptance of a message. */
   sentMs: delay,
   deliveredMs: delay,
-  /** `null`: a message is read only when the person marks it. */
+  /** `null`: messages are only read by hand. */
   readMs: orNull(delay),
-  /** 80 messages a second for each sender (error 130429). */
+  /** Limits each sender to 80 messages per second (error 130429). */
   senderLimit: yesOrNo,
 };
 
-/** What may change while the simulator runs. */
+/** Settings that can change while the simulator runs. */
 export type SettingValues = ValuesOf<typeof MEMBERS>;
 
-/** When receipts are posted. */
+/** Delays of receipts. */
 export type Delays = Pick<SettingValues, 'sentMs' | 'deliveredMs' | 'readMs'>;
 
 const DEFAULTS: SettingValues = {
@@ -38,7 +38,7 @@ export class Settings {
     return this.#current;
   }
 
-  /** Changes the named settings, which may come from parsed JSON, and leaves the others. @throws {InvalidInput} */
+  /** Changes the named settings, which may be parsed JSON, and keeps the others. @throws {InvalidInput} */
   change(values: unknown): void {
     this.#current = { ...this.#current, ...read(values, MEMBERS) };
   }
@@ -51,7 +51,7 @@ export class Settings {
 const HOUR_MS = 3_600_000;
 const HOST_NAME = /^(?:[a-z0-9-]{1,63}\.)*[a-z][a-z0-9-]{0,62}$/i;
 
-/** Reads the process's environment; an empty variable counts as absent. @throws {InvalidInput} one line for each fault; no values in it. */
+/** Reads the environment; an empty variable counts as absent. @throws {InvalidInput} one line for each fault, without values */
 export function readEnvironment(env: NodeJS.ProcessEnv) {
   const faults: string[] = [];
   const text = (name: string): string | null => env[name]?.trim() || null;
@@ -86,7 +86,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
       deliveredMs: number('DELIVERED_DELAY_MS', 0, HOUR_MS) ?? DEFAULTS.deliveredMs,
       readMs: number('READ_DELAY_MS', 0, HOUR_MS),
     },
-    /** How many messages and requests are remembered. */
+    /** The number of messages and requests that are kept. */
     keep: number('KEEP_MESSAGES', 1, 1_000_000) ?? 10_000,
     /** By phone number id, digits. */
     displayPhoneNumbers: readNumbers(text('DISPLAY_PHONE_NUMBERS'), faults),

@@ -12,7 +12,7 @@ import type { SettingValues } from './settings.js';
 
 export type Simulator = Awaited<ReturnType<typeof startSimulator>>;
 
-/** Starts a Cloud API on this machine. @throws when the port is taken */
+/** Starts a Cloud API on this machine. @throws when the port is in use */
 export async function startSimulator(options: SimulatorOptions) {
   const parts = createParts(options);
   const { business, events, messages, receipts, requests, rules, settings, timers, webhooks } = parts;
@@ -32,26 +32,26 @@ export async function startSimulator(options: SimulatorOptions) {
   webhooks.start();
   return {
     url,
-    /** `url` with a version: what a Cloud API client takes as its base address. */
+    /** `url` with a version: the base address for a Cloud API client. */
     apiUrl: `${url}/v25.0`,
     /** Accepted messages, oldest first. */
     messages: () => messages.all(),
     /** Every request to `/messages`, oldest first. */
     requests: () => requests.all(),
-    /** What Meta knows of the business, and how it changes. */
+    /** Meta's state of the business, and its changes. */
     business,
     rules,
     /** @throws {InvalidInput} */
     changeSettings: (values: Partial<SettingValues>) => settings.change(values),
-    /** The person behind the phone says that they did not ask for this code; `false` when it never arrived, or they said so before. */
+    /** Reports a code as not requested. @returns `false` when it never arrived or was reported before */
     reportMessage: (messageId: string) => receipts.didNotRequest(messageId),
-    /** Posts any receipt. Resolves with the HTTP status of the first attempt, `null` without an answer. */
+    /** Posts any receipt. Resolves with the HTTP status of the first attempt, or `null` without an answer. */
     postReceipt: (receipt: Receipt) => receipts.post(receipt),
-    /** Posts any payload, signed as all webhooks are. */
+    /** Posts any payload, signed like all webhooks. */
     postWebhook: (payload: unknown) => webhooks.post(payload),
-    /** Back to the state after the start: no messages, requests, rules or waiting webhooks, and the first settings. */
+    /** Returns to the state after the start: no messages, requests, rules or waiting webhooks, and the first settings. */
     reset: parts.reset,
-    /** Ends everything that is under way. Resolves when no connection or timer is left. */
+    /** Cancels all pending work. Resolves when no connection or timer is left. */
     close: async () => {
       ready = false;
       timers.scope.end();
@@ -62,7 +62,7 @@ export async function startSimulator(options: SimulatorOptions) {
   };
 }
 
-/** `/livez`: the process answers. `/readyz`: 503 from the moment that it begins to stop. */
+/** Serves `/livez`, and `/readyz`, which answers 503 when the process starts to stop. */
 export function health(isReady: () => boolean): Router {
   const router = Router();
   router.get(['/livez', '/readyz'], ({ path }, response) => {
@@ -75,14 +75,14 @@ export function health(isReady: () => boolean): Router {
   return router;
 }
 
-/** Starts to listen; port 0 picks a free one. Closing cuts every connection. @throws when the address cannot be had */
+/** Starts to listen; port 0 is a free port. Closing cuts every connection. @throws when the address is unavailable */
 export async function listen(handler: RequestListener, port: number, host: string) {
   const server = createServer({ maxHeaderSize: 8 * 1024 }, handler);
-  // Longer than any client keeps an idle connection, so that a reset is always one that a rule asked for.
+  // Longer than any client keeps an idle connection, so that only rules cause resets.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // Without a host, Node takes the IPv4 addresses where the kernel has no IPv6.
+    // Without a host, Node falls back to IPv4 when the kernel has no IPv6.
     server.listen(port, host === '::' ? undefined : host, () => {
       server.off('error', reject);
       resolve();
@@ -92,7 +92,7 @@ export async function listen(handler: RequestListener, port: number, host: strin
   const isAny = address === '0.0.0.0' || address === '::';
   const name = isAny ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address;
   return {
-    /** The address to reach it at from this machine. */
+    /** Its address on this machine. */
     url: `http://${name}:${chosen}`,
     close: () =>
       new Promise<void>((resolve) => {

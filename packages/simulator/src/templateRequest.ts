@@ -2,33 +2,33 @@ import { graphError, isRefusal, metaError, type MetaError } from './answers.js';
 import type { TemplateProfile } from './businessStates.js';
 import { isObject } from './input.js';
 
-/** A request that Meta would accept, in the parts that matter here. */
+/** The parts used here of a request that Meta would accept. */
 export interface TemplateRequest {
   /** E.164 with `+`. */
   to: string;
-  /** As the request wrote it: the answer repeats it in `contacts[].input`. */
+  /** As in the request; the answer repeats it in `contacts[].input`. */
   input: string;
   template: string;
   language: string;
   code: string;
-  /** What the template's footer says of the code's validity; `null` where it has none. */
+  /** The code's validity in the template's footer; `null` without one. */
   expirationMinutes: number | null;
   opaque: string | null;
-  /** The person that the sender means; `null` asks for no check. */
+  /** The intended recipient's identity hash; `null` for no check. */
   identityKeyHash: string | null;
-  /** Meta's category of the template, in lower case as receipts tell it. */
+  /** Meta's category of the template, in lower case as in receipts. */
   category: string;
 }
 
-/** The sender's template of this name and language, `null` when its business account has none. */
+/** Returns the sender's template with this name and language, `null` when its business account has none. */
 export type FindTemplate = (name: string, language: string) => TemplateProfile | null;
 
 const CODE_LENGTH_MAX = 15;
 const OPAQUE_LENGTH_MAX = 512;
 
 /**
- * Judges a parsed body as the Cloud API documents it for an authentication template with a copy-code button: the code once
- * in the body, once more in the URL button with index 0. Any other message is refused as a wrong parameter.
+ * Checks a parsed body as the Cloud API documents it for an authentication template with a copy-code button: the code in the body, and
+ * again in the URL button with index 0. Any other message is refused as a wrong parameter.
  * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/copy-code-button-authentication-templates
  */
 export function readTemplateRequest(body: unknown, find: FindTemplate): TemplateRequest | MetaError {
@@ -76,7 +76,7 @@ export function readTemplateRequest(body: unknown, find: FindTemplate): Template
   };
 }
 
-/** The code in the components: the one text of the body, and the same one in the button. */
+/** Returns the code in the components: the only text of the body, repeated in the button. */
 function readComponents(value: unknown): string | MetaError {
   const components = elements(value).map(members);
   const button = components.find(({ type }) => type === 'button');
@@ -88,7 +88,7 @@ function readComponents(value: unknown): string | MetaError {
   if (components.length > 2) return metaError(132000, { details: 'more components than the template has' });
   if (!button)
     return metaError(131008, { details: 'buttons: Button at index 0 of type Url requires a parameter' });
-  // Meta's own samples write the index as a string, and its older ones as a number.
+  // Meta's samples write the index as a string, its older ones as a number.
   if (button['sub_type'] !== 'url' || String(button['index']) !== '0')
     return metaError(132018, { details: 'buttons: Button at index 0 must be of type Url' });
   const again = onlyText(button, 'buttons');
@@ -96,7 +96,7 @@ function readComponents(value: unknown): string | MetaError {
   return metaError(132018, { details: 'buttons: the parameter must equal the code in the body' });
 }
 
-/** The single text parameter of a component, within what an authentication template takes. */
+/** Returns the single text parameter of a component, checked against the limits of authentication templates. */
 function onlyText(component: Json | undefined, where: 'body' | 'buttons'): string | MetaError {
   const parameters = elements(component?.['parameters']);
   if (parameters.length !== 1)
@@ -114,7 +114,7 @@ function onlyText(component: Json | undefined, where: 'body' | 'buttons'): strin
   return text;
 }
 
-/** The Graph layer names the parameter in the message itself, and repeats it nowhere. */
+/** The Graph layer names the parameter only in the message. */
 const wrongParameter = (name: string, wanted: string): MetaError =>
   graphError(400, 100, `(#100) The parameter ${name} is required and must be ${wanted}.`);
 

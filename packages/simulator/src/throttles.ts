@@ -4,23 +4,23 @@ import { covers, type Call } from './faults.js';
 import { either, id, integer, oneOf, phone, positive, read, type ValuesOf } from './input.js';
 import type { Settings } from './settings.js';
 
-/** How far a throttle reaches, with the error code by which Meta tells it. */
+/** Scopes of throttles, with Meta's error code for each. */
 const CODES = { pair: 131056, sender: 130429, business_account: 80007, app: 4 } as const;
 
 const THROTTLE = {
   scope: oneOf('pair', 'sender', 'business_account', 'app'),
-  /** Only this phone number id; every one when absent. */
+  /** Only this phone number id; all when absent. */
   sender: id,
-  /** Only this recipient, E.164 with `+`; every one when absent. */
+  /** Only this recipient, E.164 with `+`; all when absent. */
   recipient: phone,
-  /** Only this business account; every one when absent. */
+  /** Only this business account; all when absent. */
   wabaId: id,
   forMs: integer(1, 86_400_000),
-  /** This status and no error code, as a server in front of Meta answers; the scope's own error when absent. */
+  /** This status without an error code, as from a server in front of Meta; the scope's error when absent. */
   http: oneOf(429, 503),
-  /** `Retry-After` in seconds; `true` tells the time that is left, and nothing is told when absent. */
+  /** `Retry-After` in seconds; `true` for the remaining time; no header when absent. */
   retryAfter: either(oneOf(true), integer(0, 86_400)),
-  /** So many calls a second pass all the same. */
+  /** This many calls per second are allowed. */
   ratePerSecond: positive(1000),
 };
 
@@ -33,25 +33,25 @@ export type Throttle = NewThrottle & {
   /** ISO 8601 in UTC. */
   startedAt: string;
   endsAt: string;
-  /** How many calls came while it lasted, and how many of them it refused. */
+  /** The number of calls while it was active, and how many of them it refused. */
   calls: number;
   refused: number;
-  /** When the latest of them came. */
+  /** The time of the latest call. */
   lastCallAt: string | null;
 };
 
 type Running = Throttle & {
   endsMs: number;
-  /** The earliest moment at which the next call passes. */
+  /** The earliest time at which the next call is allowed. */
   passesMs: number;
 };
 
-/** The throttles; those that have ended are kept for those who count their calls. Moments are milliseconds since 1970. */
+/** The throttles, including ended ones with their counts. Times are milliseconds since 1970. */
 export class Throttles {
   readonly #all = new Map<string, Running>();
   constructor(readonly changed: () => void) {}
 
-  /** Starts a throttle, which may come from parsed JSON. @throws {InvalidInput} */
+  /** Starts a throttle, which may be parsed JSON. @throws {InvalidInput} */
   add(value: NewThrottle, now = Date.now()): Throttle {
     const wanted = read(value, THROTTLE, ['scope', 'forMs']);
     const throttle: Running = {
@@ -70,12 +70,12 @@ export class Throttles {
     return shown(throttle);
   }
 
-  /** The oldest first, with those that have ended. */
+  /** Returns all throttles, including ended ones, oldest first. */
   list(): Throttle[] {
     return Array.from(this.#all.values(), shown);
   }
 
-  /** Ends a throttle now; its counts stay. `false` when none with this id lasts. */
+  /** Ends a throttle and keeps its counts. @returns `false` when no active throttle has this id */
   end(throttleId: string): boolean {
     const now = Date.now();
     const throttle = this.#all.get(throttleId);
@@ -86,7 +86,7 @@ export class Throttles {
     return true;
   }
 
-  /** Counts a call in every throttle that it meets; the refusal of the first that lets it not pass, `null` when all do. */
+  /** Counts a call in every throttle that it matches. @returns the error of the first throttle that refuses it, or `null` */
   take(call: Call, now = Date.now()): Refusal | null {
     let refusal: Refusal | null = null;
     for (const throttle of this.#all.values()) {
@@ -108,7 +108,7 @@ export class Throttles {
   }
 }
 
-/** Limits of messages leave reads alone; those of an account and of the app do not. */
+/** Limits of messages do not apply to reads; limits of an account and of the app do. */
 function reaches(throttle: Running, call: Call): boolean {
   if (throttle.scope === 'business_account' && call.wabaId === null) return false;
   if ((throttle.scope === 'sender' || throttle.scope === 'pair') && call.recipient === null) return false;
@@ -127,7 +127,7 @@ function shown({ endsMs: _endsMs, passesMs: _passesMs, ...throttle }: Running): 
   return throttle;
 }
 
-/** A token bucket for each key: `burst` at once, then one every `everyMs`. */
+/** A token bucket per key: `burst` immediately, then one every `everyMs`. */
 class Buckets {
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
   constructor(
@@ -150,12 +150,12 @@ class Buckets {
   }
 }
 
-/** Meta's limit of a sender, only while its setting is on. */
+/** Meta's limit of a sender, while its setting is on. */
 export class Limits {
   readonly #senders = new Buckets(80, 1000 / 80);
   constructor(readonly settings: Settings) {}
 
-  /** Counts one message at a moment in milliseconds; the refusal when a limit is reached. */
+  /** Counts one message at a time in milliseconds. @returns the error when the limit is reached */
   take(sender: string, now = performance.now()): MetaError | null {
     return this.settings.current.senderLimit && !this.#senders.take(sender, now) ? senderLimit() : null;
   }

@@ -1,9 +1,9 @@
-/** Waits that end together. */
+/** A set of timers that can be ended together. */
 export class Scope {
   readonly #endings = new Set<() => void>();
   ended = false;
 
-  /** Resolves `true` after so many milliseconds, or `false` as soon as the scope ends. */
+  /** Resolves with `true` after this many milliseconds, or with `false` when the scope ends. */
   sleep(ms: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
@@ -17,7 +17,7 @@ export class Scope {
     });
   }
 
-  /** Calls back once when the scope ends, at once where it has ended; the answer takes that back. */
+  /** Calls back when the scope ends, immediately if it has ended. @returns a function that cancels the callback */
   atEnd(ending: () => void): () => void {
     if (this.ended) ending();
     else this.#endings.add(ending);
@@ -31,7 +31,7 @@ export class Scope {
   }
 }
 
-/** Every timer of one simulator. Work holds the scope that it began in, which a reset ends. */
+/** All timers of one simulator. Work keeps the scope in which it started; a reset ends that scope. */
 export class Timers {
   scope = new Scope();
 

@@ -3,7 +3,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Scope, Timers } from './timers.js';
 
-/** How often one webhook is posted at most. The first repeat comes at once, the next after a second, and each later wait is twice as long. */
+/** Maximum attempts per webhook. The first retry is immediate, the next after a second, and each later wait doubles. */
 const ATTEMPTS = 12;
 const WAIT_MS_FIRST = 1000;
 const WAIT_MS_MAX = 60_000;
@@ -14,11 +14,11 @@ const HANDSHAKE_WAIT_MS_MAX = 5000;
 interface Status {
   /** Answered with 200. */
   delivered: number;
-  /** Still to be posted, for the first time or again. */
+  /** Waiting for the first or a further attempt. */
   waiting: number;
-  /** Given up after the last attempt. */
+  /** Dropped after the last attempt. */
   abandoned: number;
-  /** Why the latest attempt that failed did so, in words. */
+  /** The error of the latest failed attempt. */
   last_failure: string | null;
   /** `off` without a verify token; `waiting` until the receiver has answered the challenge. */
   handshake: { state: 'off' | 'waiting' | 'passed'; reason: string | null };
@@ -31,19 +31,19 @@ const STATUS: Status = {
   handshake: { state: 'off', reason: null },
 };
 
-/** JSON as Meta writes it before signing: everything outside ASCII as `\uXXXX`, and `/` as `\/`. */
+/** Returns JSON as Meta writes it before signing: non-ASCII characters as `\uXXXX`, and `/` as `\/`. */
 export function metaJson(payload: unknown): string {
   return JSON.stringify(payload)
     .replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .replaceAll('/', '\\/');
 }
 
-/** The value of `X-Hub-Signature-256` for these exact bytes. */
+/** Returns the value of `X-Hub-Signature-256` for these exact bytes. */
 export function signatureOf(appSecret: string, rawBody: string): string {
   return `sha256=${createHmac('sha256', appSecret).update(rawBody).digest('hex')}`;
 }
 
-/** Posts signed webhooks, again and again until they are answered with 200, within bounds; and makes Meta's handshake. */
+/** Posts signed webhooks, with a limited number of retries until they are answered with 200, and makes Meta's handshake. */
 export class Webhooks {
   readonly #client: typeof http | typeof https;
   readonly #agent: http.Agent;
@@ -51,7 +51,7 @@ export class Webhooks {
 
   constructor(
     readonly appSecret: string,
-    /** Where webhooks go; `null` for nowhere. */
+    /** The address for webhooks; `null` for none. */
     readonly url: URL | null,
     readonly verifyToken: string | null,
     readonly timers: Timers,
@@ -70,7 +70,7 @@ export class Webhooks {
     this.changed();
   }
 
-  /** Posts a payload. Resolves with the HTTP status of the first attempt, `null` without an answer; repeats go on by themselves. */
+  /** Posts a payload. Resolves with the HTTP status of the first attempt, or `null` without an answer; retries continue later. */
   async post(payload: unknown): Promise<number | null> {
     const { scope } = this.timers;
     if (this.url === null || scope.ended) return null;
@@ -113,7 +113,7 @@ export class Webhooks {
           response.once('close', () => resolve(status));
         },
       );
-      request.once('timeout', () => request.destroy(new Error('no answer in time')));
+      request.once('timeout', () => request.destroy(new Error('timed out')));
       request.once('error', (error: NodeJS.ErrnoException) => {
         this.#change({ last_failure: error.code ?? error.message });
         resolve(null);
@@ -122,7 +122,7 @@ export class Webhooks {
     });
   }
 
-  /** Makes the GET by which Meta makes sure that an address is its owner's, again until it passes. */
+  /** Makes the GET by which Meta verifies an address, and repeats it until it succeeds. */
   start(): void {
     if (this.url !== null && this.verifyToken !== null) void this.#verify(this.url, this.verifyToken);
   }
@@ -138,7 +138,7 @@ export class Webhooks {
     }
   }
 
-  /** Starts over. What is under way belongs to the timers' old scope, and no longer counts. */
+  /** Resets the counts. Pending work belongs to the timers' old scope and is not counted any more. */
   reset(): void {
     this.#status = STATUS;
     this.start();
@@ -149,7 +149,7 @@ export class Webhooks {
   }
 }
 
-/** One try of the handshake; `null` when it passed, else why not. */
+/** Tries the handshake once. @returns `null` on success, else the reason */
 async function challenge(url: URL, verifyToken: string): Promise<string | null> {
   const expected = String(randomInt(1_000_000_000, 2_000_000_000));
   const asked = new URL(url);
@@ -161,7 +161,7 @@ async function challenge(url: URL, verifyToken: string): Promise<string | null> 
     const response = await fetch(asked, { redirect: 'manual', signal });
     const body = await response.text();
     if (response.status !== 200) return `answered ${response.status}`;
-    return body === expected ? null : 'answered something else than the challenge';
+    return body === expected ? null : 'the answer was not the challenge';
   } catch {
     return 'no answer';
   }

@@ -9,7 +9,7 @@ afterEach(closeAll);
 const put = (simulator: Simulator, path: string, values: object) => control(simulator, 'PUT', path, values);
 
 describe('a number', () => {
-  it('is read with what is said of it, its account and its portfolio', async () => {
+  it('is read with the state of the number, its account and its portfolio', async () => {
     const simulator = await start();
     await put(simulator, `senders/${SENDER}`, { status: 'RATE_LIMITED', wabaId: '77' });
     await put(simulator, 'portfolio', { messagingLimit: 'TIER_2K', verificationStatus: 'UNVERIFIED' });
@@ -39,7 +39,7 @@ describe('a number', () => {
     });
   });
 
-  it('is not read with an unknown field or id, or token', async () => {
+  it('refuses a read with an unknown field, id or token', async () => {
     const simulator = await start();
     const errorOf = async (path: string) => (await read(simulator, path)).json.error;
     expect(await errorOf(`${SENDER}?fields=id,colour`)).toMatchObject({
@@ -52,7 +52,7 @@ describe('a number', () => {
     expect(await errorOf(SENDER)).toMatchObject({ code: 190 });
   });
 
-  it('posts one webhook when it may send faster, and none for its quality or status', async () => {
+  it('posts one webhook for a higher throughput, and none for quality or status', async () => {
     const { simulator, receiver } = await startBoth();
     const changes = [{ qualityRating: 'RED' }, { status: 'RATE_LIMITED' }, { throughputLevel: 'HIGH' }];
     for (const change of changes) await put(simulator, `senders/${SENDER}`, change);
@@ -65,17 +65,17 @@ describe('a number', () => {
     ['CONNECTED', null],
     ['RESTRICTED', 131048],
     ['DISCONNECTED', 133010],
-  ])('that is %s sends or not', async (status, code) => {
+  ])('with the status %s sends, or refuses with its code', async (status, code) => {
     const simulator = await start();
     await put(simulator, `senders/${SENDER}`, { status });
     expect([await codeOf(simulator), await codeOf(simulator, { sender: '2' })]).toEqual([code, null]);
   });
 
-  it('keeps its state when a change has a fault', async () => {
+  it('keeps its state when a change is invalid', async () => {
     const simulator = await start();
     expect(await put(simulator, `senders/${SENDER}`, { status: 'HAPPY', colour: 1 })).toMatchObject({
       status: 422,
-      json: { errors: [expect.stringContaining('status must be one of CONNECTED'), 'colour is not known'] },
+      json: { errors: [expect.stringContaining('status must be one of CONNECTED'), 'colour is unknown'] },
     });
     expect((await put(simulator, 'senders/me', {})).status).toBe(422);
   });
@@ -87,7 +87,7 @@ describe('a business account', () => {
     ['disabled', 131031, 'DISABLED_UPDATE'],
     ['payment_issue', 131042, null],
   ])(
-    'that is %s blocks its numbers, and is told unless only sends say so',
+    'that is %s blocks its numbers, and posts a webhook unless Meta has none',
     async (condition, code, event) => {
       const { simulator, receiver } = await startBoth();
       await simulator.business.changeSender('2', { wabaId: '77' });
@@ -95,12 +95,12 @@ describe('a business account', () => {
       expect([await codeOf(simulator), await codeOf(simulator, { sender: '2' })]).toEqual([code, null]);
       await put(simulator, `business-accounts/${ACCOUNT}`, { condition: 'active' });
       expect(await codeOf(simulator)).toBe(null);
-      const told = { id: ACCOUNT, field: 'account_update', value: { event } };
-      expect(receiver.changes).toMatchObject(event === null ? [] : [told, told]);
+      const change = { id: ACCOUNT, field: 'account_update', value: { event } };
+      expect(receiver.changes).toMatchObject(event === null ? [] : [change, change]);
     },
   );
 
-  it('is told its review, the messaging limit, and any other change that a test makes', async () => {
+  it('posts webhooks for its review, its messaging limit, and any change that a test posts', async () => {
     const { simulator, receiver } = await startBoth();
     await put(simulator, `business-accounts/${ACCOUNT}`, { accountReviewStatus: 'REJECTED' });
     await put(simulator, 'portfolio', { messagingLimit: 'TIER_250' });
@@ -121,7 +121,7 @@ describe('a message template', () => {
     ['DISABLED', 132016, 'REINSTATED'],
     ['ARCHIVED', 132001, 'UNARCHIVED'],
     ['DELETED', 132001, 'APPROVED'],
-  ])('that is %s sends nothing in its language, until it is back', async (status, code, back) => {
+  ])('that is %s refuses sends in its language until it is usable again', async (status, code, back) => {
     const { simulator, receiver } = await startBoth();
     await put(simulator, TEMPLATE, { status });
     expect(await codeOf(simulator, { language: 'en' })).toBe(code);
@@ -133,7 +133,7 @@ describe('a message template', () => {
     expect(receiver.changes.map(({ value }) => value.event)).toEqual([status, back]);
   });
 
-  it('in another category costs otherwise, and that and its quality are told under their own fields', async () => {
+  it('changes the price with its category, and posts category and quality under separate fields', async () => {
     const { simulator, receiver } = await startBoth();
     await put(simulator, TEMPLATE.replace(/en$/, 'pt_BR'), { quality: 'RED', category: 'MARKETING' });
     const template = { message_template_name: 'verification_code', message_template_language: 'pt-BR' };
@@ -146,7 +146,7 @@ describe('a message template', () => {
     expect(receiver.statuses[0]).toMatchObject({ pricing: { category: 'marketing' } });
   });
 
-  it('that changes silently is told by no webhook', async () => {
+  it('posts no webhook for a silent change', async () => {
     const { simulator, receiver } = await startBoth();
     await put(simulator, `${TEMPLATE}?silent=true`, { status: 'PAUSED' });
     expect(await codeOf(simulator, { language: 'en' })).toBe(132015);

@@ -7,7 +7,7 @@ const sample = (name: string): Json => JSON.parse(reference(`samples/${name}`));
 
 afterEach(closeAll);
 
-/** The shape of a value: every key with its path and the type of what it holds. */
+/** Returns the shape of a value: every path with the type of its value. */
 function shapeOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((item) => shapeOf(item, `${path}[]`)))];
   if (typeof value !== 'object' || value === null)
@@ -17,7 +17,7 @@ function shapeOf(value: unknown, path = ''): string[] {
     .toSorted();
 }
 
-/** The answer to a send under a fault. */
+/** Returns the answer to a send under a fault. */
 async function answerTo(fault: Fault): Promise<Json> {
   const simulator = await start();
   simulator.rules.add({ fault });
@@ -51,14 +51,14 @@ describeWithReference("the reference samples: the simulator's own", () => {
     expect(shapeOf(await answerTo(fault))).toEqual(shapeOf(sample(name)));
   });
 
-  it('error of an unknown number has the shape and the words of 100/33', async () => {
+  it('error of an unknown number has the shape and the text of 100/33', async () => {
     const { json } = await send(await start(), bodyOf(), { sender: 'x106540352242922' });
     const expected = sample('error.100-33.json');
     expect(shapeOf(json)).toEqual(shapeOf(expected));
     expect(json.error.message).toBe(expected.error.message.replace("'1065", "'x1065"));
   });
 
-  it('errors come with the HTTP status that Meta lists', async () => {
+  it('errors have the HTTP status that Meta lists', async () => {
     const listed = JSON.parse(reference('error-codes.json')) as { code: unknown; http: number | null }[];
     const simulator = await start();
     const wrong: unknown[] = [];
@@ -121,7 +121,7 @@ describeWithReference("the reference samples: the simulator's own", () => {
     expect(shapeOf(JSON.parse(receiver.webhooks[0]!.rawBody))).toEqual(shapeOf(sample(name)));
   });
 
-  it('signature and escapes are those of the known vector', () => {
+  it('signature and escapes match the known vector', () => {
     const vector = sample('signature-vector.json');
     expect(metaJson(JSON.parse(vector.raw_body))).toBe(vector.raw_body);
     expect(`X-Hub-Signature-256: ${signatureOf(vector.app_secret, vector.raw_body)}`).toBe(vector.header);

@@ -4,7 +4,7 @@ import { bodyOf, closeAll, control, OTHER, RECIPIENT, send, SENDER, start, type 
 afterEach(closeAll);
 
 describe('the control interface', () => {
-  it('lists messages, the newest first, of all or of one recipient, within a limit', async () => {
+  it('lists messages newest first, of all recipients or one, up to a limit', async () => {
     const simulator = await start();
     for (const code of ['1111', '2222', '3333']) await send(simulator, bodyOf({ code }));
     await send(simulator, bodyOf({ code: '4444', to: OTHER }));
@@ -14,7 +14,7 @@ describe('the control interface', () => {
     expect(await codes(`?recipient=${encodeURIComponent(RECIPIENT)}&limit=1`)).toEqual(['3333']);
   });
 
-  it('lists requests, the refused ones too', async () => {
+  it('lists requests, including refused ones', async () => {
     const simulator = await start();
     const { json } = await send(simulator);
     await send(simulator, bodyOf({ language: 'fr' }));
@@ -36,7 +36,7 @@ describe('the control interface', () => {
     ]);
   });
 
-  it('changes the settings that are named, and none when anything is wrong, which it says', async () => {
+  it('changes the named settings, or none with a list of errors when any is invalid', async () => {
     const simulator = await start({ delays: {} });
     const changed = await control(simulator, 'PUT', 'settings', { readMs: 5, senderLimit: true });
     const expected = {
@@ -49,7 +49,7 @@ describe('the control interface', () => {
     const wrong = await control(simulator, 'PUT', 'settings', { sentMs: 1, deliveredMs: -1, colour: 1 });
     expect([wrong.status, wrong.json.errors]).toEqual([
       422,
-      ['deliveredMs must be an integer from 0 to 86400000', 'colour is not known'],
+      ['deliveredMs must be an integer from 0 to 86400000', 'colour is unknown'],
     ]);
     expect((await control(simulator, 'GET', 'settings')).json).toEqual(expected);
     const broken = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{' };
@@ -60,7 +60,7 @@ describe('the control interface', () => {
     ['cross-site', 403],
     ['same-site', 403],
     ['same-origin', 204],
-  ])('answers a browser that comes %s with %i', async (site, status) => {
+  ])('answers a %s browser request with %i', async (site, status) => {
     const simulator = await start();
     const headers = { 'Sec-Fetch-Site': site };
     const answered = await new Promise((resolve, reject) => {

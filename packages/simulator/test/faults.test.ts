@@ -17,7 +17,7 @@ import {
 afterEach(closeAll);
 
 describe('the rule that applies', () => {
-  it('is the one for the recipient before those for the sender, its account, and all', async () => {
+  it('is the rule for the recipient, before rules for the sender, its account, and all', async () => {
     const simulator = await start();
     await simulator.business.changeSender('2', { wabaId: '77' });
     const ofAll = simulator.rules.add({ fault: { error: 1 } });
@@ -33,7 +33,7 @@ describe('the rule that applies', () => {
     expect(simulator.requests().at(-1)).toMatchObject({ rule: ofAll.id, outcome: 'error' });
   });
 
-  it('is the oldest of equals, and gone after as many valid requests as it was made for', async () => {
+  it('is the oldest of equals, and ends after its number of valid requests', async () => {
     const simulator = await start();
     simulator.rules.add({ fault: { error: 131000 }, times: 2 });
     simulator.rules.add({ fault: { error: 131016 }, times: 1 });
@@ -46,13 +46,13 @@ describe('the rule that applies', () => {
 
   it.each<[what: string, rule: object, says: RegExp]>([
     ['no fault', { recipient: RECIPIENT }, /fault is missing/],
-    ['an empty fault', { fault: {} }, /nothing that goes wrong/],
-    ['an unknown member', { fault: { explode: true } }, /explode is not known/],
-    ['an inherited name', { fault: { constructor: 1 } }, /constructor is not known/],
+    ['an empty fault', { fault: {} }, /at least one member/],
+    ['an unknown member', { fault: { explode: true } }, /explode is unknown/],
+    ['an inherited name', { fault: { constructor: 1 } }, /constructor is unknown/],
     ['a recipient without +', { recipient: '5511987654321', fault: { hang: true } }, /recipient must be/],
     ['two outcomes', { fault: { hang: true, error: 1 } }, /only one of error, hang/],
     ['no times at all', { fault: { hang: true }, times: 0 }, /times must be an integer from 1/],
-  ])('has not %s', async (_what, rule, says) => {
+  ])('is refused with %s', async (_what, rule, says) => {
     const simulator = await start();
     const adding = () => simulator.rules.add(rule as never);
     expect(adding).toThrow(InvalidInput);
@@ -68,7 +68,7 @@ describe('a fault', () => {
     return { simulator, receiver };
   };
 
-  it('error: refuses with the usual status, or as the rule says', async () => {
+  it("error: refuses with the code's usual status, or with the rule's", async () => {
     const { simulator } = await startWith({ error: 131056 });
     expect(await send(simulator)).toMatchObject({ status: 400, json: { error: { code: 131056 } } });
     simulator.rules.clear();
@@ -79,7 +79,7 @@ describe('a fault', () => {
     expect(simulator.messages()).toEqual([]);
   });
 
-  it('latencyMs: holds the request back, and lets the message out also when the caller has left', async () => {
+  it('latencyMs: delays the request, and sends the message even if the caller disconnects', async () => {
     const { simulator, receiver } = await startWith({ latencyMs: 300 });
     const impatience = new AbortController();
     const sending = send(simulator, bodyOf(), { signal: impatience.signal });
@@ -101,7 +101,7 @@ describe('a fault', () => {
     expect(await hung).toBe('ECONNRESET');
   });
 
-  it('reset: cuts the connection before the message, or after it with its receipts', async () => {
+  it('reset: cuts the connection before the message, or after the message and its receipts', async () => {
     const { simulator, receiver } = await startWith({ reset: 'before' });
     await expect(send(simulator)).rejects.toThrow();
     expect(simulator.messages()).toEqual([]);
@@ -117,13 +117,13 @@ describe('a fault', () => {
     ]);
   });
 
-  it('acceptThenDrop: answers 200 and never posts a receipt, not even for reading', async () => {
+  it('acceptThenDrop: answers 200 and never posts a receipt, not even read', async () => {
     const { simulator, receiver } = await startWith({ acceptThenDrop: true });
     const { status, json } = await send(simulator);
     expect(status).toBe(200);
     const path = `messages/${encodeURIComponent(json.messages[0].id)}/read`;
     expect((await control(simulator, 'POST', path)).status).toBe(409);
-    // A message behind it has all its receipts, so that those of the first would be here too.
+    // A later message has all its receipts, so receipts of the first would have arrived too.
     await send(simulator, bodyOf({ to: OTHER }));
     await until('2 statuses', () => receiver.words.length >= 2);
     expect(receiver.statuses.map(({ recipient_id }) => recipient_id)).toEqual(['12015553931', '12015553931']);
@@ -131,7 +131,7 @@ describe('a fault', () => {
     expect(simulator.requests()[0]).toMatchObject({ outcome: 'dropped', http: 200 });
   });
 
-  it('lateFailure: answers 200, then posts one failed receipt, in its own time', async () => {
+  it('lateFailure: answers 200, then posts one failed receipt after its delay', async () => {
     const { simulator, receiver } = await startWith({ lateFailure: 131042, lateFailureMs: 120 });
     const { status } = await send(simulator);
     expect(status).toBe(200);
@@ -147,7 +147,7 @@ describe('a fault', () => {
     ['html', /^<!DOCTYPE html>/, 'text/html'],
     ['no_id', /"messages":\[\{\}\]/, 'application/json'],
   ] as const)(
-    'wrongBody %s: answers 200 with it, and the message goes out',
+    'wrongBody %s: answers 200 with this body, and the message is sent',
     async (wrongBody, text, type) => {
       const { simulator, receiver } = await startWith({ wrongBody });
       const answer = await send(simulator);
@@ -159,14 +159,14 @@ describe('a fault', () => {
     },
   );
 
-  it('wrongBody with an error status: there is no message', async () => {
+  it('wrongBody with an error status: no message is sent', async () => {
     const { simulator } = await startWith({ wrongBody: 'html', http: 502, retryAfter: 3 });
     const answer = await send(simulator);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([502, '3']);
     expect(simulator.messages()).toEqual([]);
   });
 
-  it('receiptsBeforeAnswer: posts them before it answers', async () => {
+  it('receiptsBeforeAnswer: posts the receipts before the answer', async () => {
     const { simulator, receiver } = await startWith(
       { receiptsBeforeAnswer: true },
       { sentMs: 60_000, deliveredMs: 60_000 },
@@ -178,7 +178,7 @@ describe('a fault', () => {
     ]);
   });
 
-  it('duplicates and disorder: receipts come several times and in reverse, each with its own time', async () => {
+  it('duplicates and disorder: posts receipts several times in reverse order, each with its own time', async () => {
     const { simulator, receiver } = await startWith(
       { duplicates: 1, disorder: true },
       { sentMs: 0, deliveredMs: 20 },

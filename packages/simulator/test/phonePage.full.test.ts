@@ -21,13 +21,13 @@ describeInBrowser('the phone page in a real browser', () => {
     await closeAll();
   });
 
-  /** Opens the page and waits until it is live. */
+  /** Opens the page and waits for its live stream. */
   async function open(url: string): Promise<void> {
     await page.goto(url);
     await page.locator('#connection[data-state=live]').waitFor();
   }
 
-  /** The one icon beside the time of the only message. */
+  /** Returns the icon next to the time of the only message. */
   const ticks = (name: string) => page.locator('.message .ticks').getByRole('img', { name, exact: true });
   const phone = (to: string) => page.locator(`[data-phone="${to}"]`);
   const phones = () =>
@@ -35,7 +35,7 @@ describeInBrowser('the phone page in a real browser', () => {
   const codes = () => page.locator('.bubble .code').allInnerTexts();
   const focused = () => page.evaluate('document.activeElement.textContent');
 
-  it('says what to do while nothing has come, takes nothing from outside and runs no script but its own', async () => {
+  it('shows instructions before the first message, loads nothing from other origins and runs only its own scripts', async () => {
     const simulator = await start();
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
@@ -50,7 +50,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows a message as it arrives, its code, and its ticks as they change', async () => {
+  it('shows a message with its code when it arrives, and its ticks when they change', async () => {
     const simulator = await start({ delays: { sentMs: 60_000, deliveredMs: 60_000 } });
     await open(simulator.url);
     const { json } = await send(simulator);
@@ -82,7 +82,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('lets the person mark a message read, by keyboard too, which posts the webhook', async () => {
+  it('marks a message as read, also by keyboard, and posts the webhook', async () => {
     const { simulator, receiver } = await startBoth();
     await send(simulator);
     await open(simulator.url);
@@ -98,13 +98,13 @@ describeInBrowser('the phone page in a real browser', () => {
   it.each([
     ['pt_BR', 'Não solicitei um código', 'Obrigado por avisar'],
     ['en', "I didn't request a code", 'Thanks for telling us'],
-  ])('lets the person say that they did not ask for a code (%s)', async (language, ask, thanks) => {
+  ])('reports a code as not requested (%s)', async (language, ask, thanks) => {
     const { simulator, receiver } = await startBoth();
     await send(simulator, bodyOf({ language }));
     await open(simulator.url);
     await page.getByRole('button', { name: ask }).click();
     await page.getByRole('button', { name: thanks }).waitFor();
-    // The button that was pressed keeps the focus, and a second press does nothing.
+    // The pressed button keeps the focus, and a second press does nothing.
     expect(await focused()).toBe(thanks);
     await page.keyboard.press('Enter');
     await until('a report', () => receiver.replies.length > 0);
@@ -114,7 +114,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('copies the code, and never takes what it shows for markup', async () => {
+  it('copies the code, and never treats text as markup', async () => {
     const simulator = await start();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: simulator.url });
     const code = '<b>1</b><i>2';
@@ -127,7 +127,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(await page.locator('.message b, .message i').count()).toBe(0);
   });
 
-  it('keeps each phone apart, and counts what came to the others', async () => {
+  it('shows phones separately, and counts new messages of the others', async () => {
     const simulator = await start();
     await open(simulator.url);
     await send(simulator, bodyOf({ code: '111111' }));
@@ -157,11 +157,11 @@ describeInBrowser('the phone page in a real browser', () => {
     await page.keyboard.press('Enter');
     await page.locator('.bubble .code', { hasText: '222222' }).waitFor();
     await page.getByLabel('Find a number').fill('999999');
-    await page.getByText('No message to such a number.').waitFor();
+    await page.getByText('No phone has these digits.').waitFor();
     expect(complaints).toEqual([]);
   });
 
-  it('keeps a pinned phone above the others, and in hand, also when the page is opened again', async () => {
+  it('keeps a pinned phone on top and selected, also after the page is opened again', async () => {
     const simulator = await start();
     await send(simulator, bodyOf({ code: '111111' }));
     await open(simulator.url);
@@ -177,7 +177,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(await phones()).toEqual([OTHER, RECIPIENT]);
   });
 
-  it('comes back by itself after the simulator went away, and shows what it missed', async () => {
+  it('reconnects after the simulator was unavailable, and shows missed messages', async () => {
     const first = await startSimulator({ appSecret: APP_SECRET });
     await open(first.url);
     await send(first, bodyOf({ code: '111111' }));
@@ -193,12 +193,12 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(await page.locator('#lost').isVisible()).toBe(false);
   });
 
-  it('adds every fault that it offers, for one phone or all, shows and removes it, and says why one is refused', async () => {
+  it('adds, shows and removes every fault of its form, for one phone or all, and shows why one is refused', async () => {
     const simulator = await start();
     await open(simulator.url);
     const kinds = await page.locator('#rule-kind option').allInnerTexts();
     for (const [at, kind] of kinds.entries()) {
-      await page.getByLabel('What goes wrong').selectOption(kind);
+      await page.getByLabel('Kind of fault').selectOption(kind);
       await page.getByRole('button', { name: 'Add fault' }).click();
       await until(`the fault “${kind}”`, () => simulator.rules.list().length === at + 1);
     }
@@ -215,9 +215,9 @@ describeInBrowser('the phone page in a real browser', () => {
     await page.getByRole('button', { name: 'Add fault' }).click();
     await page.getByText(/recipient must be a phone number/).waitFor();
     await page.getByLabel('Phone', { exact: true }).fill('+55 11 98765-4321');
-    await page.getByLabel('What goes wrong').selectOption('Refuse with an error code');
+    await page.getByLabel('Kind of fault').selectOption('Refuse with an error code');
     await page.getByLabel('Error code').fill('131049');
-    await page.getByLabel('How often').fill('2');
+    await page.getByLabel('Times').fill('2');
     await page.getByRole('button', { name: 'Add fault' }).click();
     await page.locator('.rule', { hasText: '+55 11 98765-4321 · 2 more' }).waitFor();
     expect([await codeOf(simulator, { to: OTHER }), await codeOf(simulator)]).toEqual([null, 131049]);
@@ -227,7 +227,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(simulator.rules.list()).toEqual([]);
   });
 
-  it('pauses a template, lowers the quality of a number and throttles it, blocks the account, and undoes it all', async () => {
+  it('pauses a template, lowers the quality of a number, throttles it and blocks the account, and undoes each', async () => {
     const { simulator, receiver } = await startBoth({ verifyToken: 'v' });
     await open(simulator.url);
     await page.locator('#handshake[data-state=passed]').waitFor();
@@ -249,7 +249,7 @@ describeInBrowser('the phone page in a real browser', () => {
       await page.keyboard.press('Enter');
       await page.locator('.thing', { hasText: item }).getByText(state).waitFor();
       expect(await codeOf(simulator)).toBe(code);
-      // The opposite action has taken the place of this one, and the focus with it.
+      // The opposite action has replaced this one and taken its focus.
       expect(await focused()).not.toBe(label);
     }
     expect(receiver.changes).toHaveLength(4);
@@ -259,7 +259,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('fits a small screen and a dark room', async () => {
+  it('fits a small screen and a dark theme', async () => {
     const simulator = await start();
     await page.setViewportSize({ width: 360, height: 700 });
     await open(simulator.url);

@@ -18,7 +18,7 @@ const json = (body: unknown) => ({
 });
 
 describe('the process', () => {
-  it('prints one line with its addresses, simulates, and stops while requests hang, without a secret said', async () => {
+  it('prints one line with its addresses, serves requests, and stops while requests hang, without printing secrets', async () => {
     const receiver = await startReceiver();
     run({
       ...GOOD,
@@ -59,7 +59,7 @@ describe('the process', () => {
     expect(started.output()).not.toMatch(/leaked|wamid|042913|98765/);
   });
 
-  it('says in one line for each fault what is wrong with its environment, without its secrets', async () => {
+  it('prints one line for each fault of its environment, without secrets', async () => {
     run({
       PORT: '70000',
       METRICS_PORT: 'some',
@@ -78,7 +78,7 @@ describe('the process', () => {
     ]);
   });
 
-  it('says in one line that its port is in use', async () => {
+  it('prints one line when its port is in use', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await until('the holder of the port', () => holder.listening);
     const { port } = holder.address() as AddressInfo;

@@ -18,7 +18,7 @@ afterEach(closeAll);
 const NEVER = { sentMs: 60_000, deliveredMs: 60_000 };
 
 describe('receipts', () => {
-  it('come by their delays, read only when one is set', async () => {
+  it('are posted after their delays, read only with a delay', async () => {
     const { simulator, receiver } = await startBoth({ delays: { sentMs: 0, deliveredMs: 20, readMs: 40 } });
     await send(simulator);
     await until('3 webhooks', () => receiver.webhooks.length === 3);
@@ -29,7 +29,7 @@ describe('receipts', () => {
     ]);
   });
 
-  it('can be posted by hand, for known and unknown messages, and never turn a message back', async () => {
+  it('can be posted by hand for known and unknown messages, and never move a status back', async () => {
     const { simulator, receiver } = await startBoth({ delays: NEVER });
     const { json } = await send(simulator);
     const messageId = json.messages[0].id;
@@ -56,11 +56,11 @@ describe('receipts', () => {
   });
 });
 
-describe('the person behind the phone', () => {
+describe("the phone's owner", () => {
   it.each([
     ['read', { status: 'read' }],
     ['did-not-request', { reportedAt: expect.stringMatching(/Z$/) }],
-  ])('does it once: %s', async (what, message) => {
+  ])('can do this only once: %s', async (what, message) => {
     const { simulator, receiver } = await startBoth({ delays: NEVER });
     const { json } = await send(simulator);
     const { id } = json.messages[0];
@@ -79,10 +79,10 @@ describe('the person behind the phone', () => {
       });
   });
 
-  it('may be told by a hash, and a code for somebody else fails after its acceptance', async () => {
+  it('has an identity hash; a code for another person fails after its acceptance', async () => {
     const { simulator, receiver } = await startBoth();
     await simulator.business.changeSender(SENDER, { identityKeyCheck: true });
-    await send(simulator, { ...bodyOf(), recipient_identity_key_hash: 'of somebody else' });
+    await send(simulator, { ...bodyOf(), recipient_identity_key_hash: 'of another person' });
     await until('a status', () => receiver.words.length === 1);
     const identity = simulator.business.identityOf(RECIPIENT);
     expect(receiver.statuses).toMatchObject([
@@ -93,7 +93,7 @@ describe('the person behind the phone', () => {
 });
 
 describe('a webhook', () => {
-  it('is signed over its exact bytes, which are escaped as Meta does', async () => {
+  it('is signed over its exact bytes, which are escaped as by Meta', async () => {
     const { simulator, receiver } = await startBoth();
     await simulator.postWebhook({ name: 'José 🍕', path: 'a/b' });
     const [{ rawBody, headers }] = receiver.webhooks as [(typeof receiver.webhooks)[0]];
@@ -102,7 +102,7 @@ describe('a webhook', () => {
     expect(headers['x-hub-signature-256']).toBe(`sha256=${digest}`);
   });
 
-  it.each([500, 404, 201, 302])('is posted again when it is answered with %i', async (status) => {
+  it.each([500, 404, 201, 302])('is posted again after the answer %i', async (status) => {
     const { simulator, receiver } = await startBoth();
     receiver.answer = (number) => (number === 1 ? status : 200);
     expect(await simulator.postWebhook({ n: 1 })).toBe(status);
@@ -112,7 +112,7 @@ describe('a webhook', () => {
     expect(await webhooksOf(simulator)).toMatchObject({ waiting: 0, last_failure: `answered ${status}` });
   });
 
-  it('is forgotten when the simulator is reset or closed', async () => {
+  it('is dropped when the simulator is reset or closed', async () => {
     const { simulator, receiver } = await startBoth();
     receiver.answer = () => 500;
     await simulator.postWebhook({ n: 1 });
@@ -124,7 +124,7 @@ describe('a webhook', () => {
     expect(receiver.webhooks).toHaveLength(2);
   });
 
-  it('goes nowhere without an address, or for an account that is not subscribed', async () => {
+  it('is not posted without an address, or for an account that is not subscribed', async () => {
     const nowhere = await start();
     await send(nowhere);
     expect(await nowhere.postWebhook({})).toBe(null);
@@ -138,13 +138,13 @@ describe('a webhook', () => {
 });
 
 describe('the handshake', () => {
-  it('asks as Meta does until it gets the challenge back', async () => {
+  it('repeats the request of Meta until the challenge is returned', async () => {
     const { simulator, receiver } = await startBoth({ verifyToken: 'vibecoding' });
     receiver.verify = () => 'ok';
     await until('a refused handshake', async () => (await webhooksOf(simulator)).handshake.reason !== null);
     expect((await webhooksOf(simulator)).handshake).toEqual({
       state: 'waiting',
-      reason: 'answered something else than the challenge',
+      reason: 'the answer was not the challenge',
     });
     const [asked] = receiver.handshakes;
     expect([asked!.get('hub.mode'), asked!.get('hub.verify_token')]).toEqual(['subscribe', 'vibecoding']);

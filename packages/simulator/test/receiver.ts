@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { startLocalServer, type LocalServer } from '@onecode/testing';
 
-/** Parsed JSON, whose shape only the test knows. */
+/** Parsed JSON of any shape. */
 export type Json = ReturnType<typeof JSON.parse>;
 
 export interface Webhook {
@@ -9,7 +9,7 @@ export interface Webhook {
   headers: IncomingHttpHeaders;
 }
 
-/** A webhook receiver: a server that keeps every webhook and answers what the test says. */
+/** A webhook receiver: a server that records every webhook and answers as the test sets. */
 export class Receiver {
   readonly webhooks: Webhook[] = [];
   readonly handshakes: URLSearchParams[] = [];
@@ -43,14 +43,14 @@ export class Receiver {
     return `${this.#server.url}/webhooks/whatsapp`;
   }
 
-  /** Every change so far, in the order of arrival, with the account that it belongs to: `[{ id, field, value }]`. */
+  /** All changes in the order of arrival, with their accounts: `[{ id, field, value }]`. */
   get all(): Json[] {
     return this.webhooks
       .flatMap(({ rawBody }) => JSON.parse(rawBody).entry)
       .flatMap(({ id, changes }) => changes.map((change: object) => ({ id, ...change })));
   }
 
-  /** Those of another field than `messages`. */
+  /** Changes of fields other than `messages`. */
   get changes(): Json[] {
     return this.all.filter(({ field }) => field !== 'messages');
   }
@@ -59,12 +59,12 @@ export class Receiver {
     return this.all.flatMap(({ value }) => value.statuses ?? []);
   }
 
-  /** Every message of a person so far. */
+  /** All messages from people. */
   get replies(): Json[] {
     return this.all.flatMap(({ value }) => value.messages ?? []);
   }
 
-  /** The name of every status so far: `['sent', 'delivered']`. */
+  /** The names of all statuses: `['sent', 'delivered']`. */
   get words(): string[] {
     return this.statuses.map(({ status }) => status);
   }

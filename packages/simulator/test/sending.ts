@@ -24,7 +24,7 @@ export async function startReceiver(): Promise<Receiver> {
   return receiver;
 }
 
-/** A simulator with immediate receipts unless the options say otherwise. */
+/** Starts a simulator, by default with immediate receipts. */
 export async function start(options: Options = {}): Promise<Simulator> {
   const delays = { sentMs: 0, deliveredMs: 0 };
   const simulator = await startSimulator({ appSecret: APP_SECRET, delays, ...options });
@@ -32,7 +32,7 @@ export async function start(options: Options = {}): Promise<Simulator> {
   return simulator;
 }
 
-/** A simulator and the receiver of its webhooks. */
+/** Starts a simulator and the receiver of its webhooks. */
 export async function startBoth(
   options: Options = {},
 ): Promise<{ simulator: Simulator; receiver: Receiver }> {
@@ -41,7 +41,7 @@ export async function startBoth(
   return { simulator, receiver };
 }
 
-/** The body that Meta documents for a one-time code, with these differences. */
+/** Returns the body that Meta documents for a one-time code, with these changes. */
 export function bodyOf({
   to = RECIPIENT,
   code = '042913',
@@ -65,7 +65,7 @@ export function bodyOf({
   };
 }
 
-/** Posts a message and reads the whole answer; `json` is the parsed body, where it is JSON. */
+/** Posts a message and reads the whole answer; `json` is the parsed body, if it is JSON. */
 export async function send(
   simulator: Simulator,
   body: unknown = bodyOf(),
@@ -75,7 +75,7 @@ export async function send(
   return call(`${simulator.apiUrl}/${sender}/messages`, 'POST', body, rest);
 }
 
-/** The error code of a send, `null` when it was accepted. */
+/** Returns the error code of a send, `null` when it was accepted. */
 export async function codeOf(
   simulator: Simulator,
   { sender = SENDER, ...body }: Parameters<typeof bodyOf>[0] & { sender?: string } = {},
@@ -94,7 +94,7 @@ export function read(simulator: Simulator, path: string) {
   return call(`${simulator.apiUrl}/${path}`, 'GET');
 }
 
-/** Makes one call with a token. A text is sent as it is. */
+/** Makes one call with a token. A string is sent unchanged. */
 async function call(
   url: string,
   method: string,

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(closeAll);
 
 describe('an accepted message', () => {
-  it('is answered in the form of Meta, with a message id that holds the number', async () => {
+  it("is answered in Meta's form, with a message id that contains the number", async () => {
     const { status, headers, json } = await send(simulator);
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=UTF-8']);
     expect(json).toEqual({
@@ -27,7 +27,7 @@ describe('an accepted message', () => {
     ['a Brazilian landline', '+551133334444', '551133334444'],
     ['a Mexican number', '+525512345678', '5215512345678'],
     ['a number without +', '12015553931', '12015553931'],
-  ])('has the wa_id that Meta makes of %s', async (_what, to, waId) => {
+  ])('has the wa_id that Meta returns for %s', async (_what, to, waId) => {
     const { json } = await send(simulator, bodyOf({ to }));
     expect(json.contacts).toEqual([{ input: to, wa_id: waId }]);
     expect(simulator.messages().at(-1)).toMatchObject({ to: `+${to.replace('+', '')}`, waId });
@@ -50,7 +50,7 @@ describe('an accepted message', () => {
     expect(simulator.messages().at(-1)).toMatchObject(message);
   });
 
-  it('and its request are remembered within bounds', async () => {
+  it('is kept with its request up to a limit', async () => {
     const own = await start({ keep: 3 });
     for (const code of ['1111', '2222', '3333', '4444']) await send(own, bodyOf({ code }));
     await send(own, '{}');
@@ -59,7 +59,7 @@ describe('an accepted message', () => {
   });
 });
 
-describe('a request that Meta would refuse', () => {
+describe('a refused request', () => {
   const button = (body: Json) => body.template.components[1];
   const setCode = (body: Json, code: string) => {
     for (const component of body.template.components) component.parameters[0].text = code;
@@ -68,7 +68,7 @@ describe('a request that Meta would refuse', () => {
     ['another messaging_product', (b) => (b.messaging_product = 'sms'), 400, 100],
     ['another recipient_type', (b) => (b.recipient_type = 'group'), 400, 100],
     ['no to', (b) => delete b.to, 400, 100],
-    ['a to that is no number', (b) => (b.to = '+55 11 nobody'), 400, 131009],
+    ['a to that is not a number', (b) => (b.to = '+55 11 unknown'), 400, 131009],
     ['a to that is too long', (b) => (b.to = '+1234567890123456'), 400, 131009],
     ['another type', (b) => (b.type = 'text'), 400, 100],
     ['no template', (b) => delete b.template, 400, 100],
@@ -99,7 +99,7 @@ describe('a request that Meta would refuse', () => {
   });
 
   it.each(['{"messaging_product":', '[]', '', 'x'.repeat(1024 * 1024 + 1)])(
-    'has a body that is no message (%#)',
+    'has a body that is not a message (%#)',
     async (body) => {
       const { status, json } = await send(simulator, body);
       expect([status, json.error.code]).toEqual([400, 100]);
@@ -107,14 +107,14 @@ describe('a request that Meta would refuse', () => {
   );
 
   it.each(['', 'Basic dXNlcjpwYXNz', 'Bearer two tokens'])(
-    'comes without a bearer token (Authorization: %p)',
+    'has no bearer token (Authorization: %p)',
     async (Authorization) => {
       const { status, json } = await send(simulator, bodyOf(), { headers: { Authorization } });
       expect([status, json.error.code]).toEqual([401, 190]);
     },
   );
 
-  it('comes with a token that was revoked or has expired', async () => {
+  it('has a revoked or expired token', async () => {
     const own = await start();
     const put = (token: object) => control(own, 'PUT', 'tokens/token', token);
     await put({ valid: false });
@@ -123,7 +123,7 @@ describe('a request that Meta would refuse', () => {
     expect(await codeOf(own)).toBe(190);
   });
 
-  it('goes from what is no number, or none any more', async () => {
+  it('is sent from an unknown or deleted number', async () => {
     const own = await start();
     const unknown = { type: 'GraphMethodException', code: 100, error_subcode: 33 };
     expect((await send(own, bodyOf(), { sender: 'me' })).json.error).toMatchObject(unknown);
@@ -131,7 +131,7 @@ describe('a request that Meta would refuse', () => {
     expect((await send(own)).json.error).toMatchObject(unknown);
   });
 
-  it('goes to a path that does not exist', async () => {
+  it('is for a path that does not exist', async () => {
     const response = await fetch(`${simulator.apiUrl}/${SENDER}/mesages`, { method: 'POST' });
     expect([response.status, await response.json()]).toMatchObject([404, { error: { code: 2500 } }]);
   });

@@ -1,18 +1,18 @@
--- The database of the first release. What its tables and columns mean stands in schema.prisma, and what its functions do in functions/;
--- here are the reasons for what neither can say.
+-- The database of the first release. Tables and columns are described in schema.prisma, functions in functions/; the comments here are
+-- about the rest.
 
 -- ── What operators set ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 create table settings (
   id boolean primary key default true check (id),
   free_sends integer not null default 10 check (free_sends between 0 and 1000000),
-  -- Ninety minutes is the longest expiry that the provider lets a template state.
+  -- Ninety minutes is the longest expiry that the provider allows in a template.
   code_validity_seconds integer not null default 600 check (code_validity_seconds between 1 and 5400),
   account_rate_per_minute integer not null default 600 check (account_rate_per_minute between 1 and 1000000),
-  -- A hundred is the most that NIST SP 800-63B-4, 3.2.2, allows.
+  -- A hundred is the maximum of NIST SP 800-63B-4, 3.2.2.
   guess_budget integer default 100 check (guess_budget between 5 and 100),
   trial_sends_per_day integer not null default 500 check (trial_sends_per_day between 0 and 1000000),
-  -- Twice the free sends, and so few that one network's sign-ups of a day cannot use up the pool.
+  -- Twice the free sends, and low enough that one network's sign-ups per day cannot exhaust the shared limit.
   trial_account_sends_per_day integer not null default 20 check (trial_account_sends_per_day between 0 and 1000000),
   sign_ups_per_network_day integer not null default 20 check (sign_ups_per_network_day between 1 and 1000000),
   sign_ups_per_domain_day integer not null default 100 check (sign_ups_per_domain_day between 1 and 1000000),
@@ -63,8 +63,8 @@ create table accounts (
 -- Room on each page for the next version of a row that every creation updates, so that it needs no new entries in indexes.
 with (fillfactor = 50);
 
--- Whether a row of `accounts` says nothing that contradicts itself:
--- one check, as `send_is_valid` is, since every creation writes such rows.
+-- Whether a row of `accounts` is consistent. Like `send_is_valid`, one function instead of several checks,
+-- because every creation writes such rows.
 create or replace function account_is_valid(account accounts) returns boolean
 language plpgsql immutable as $$
 declare
@@ -115,8 +115,8 @@ create table applications (
 ) with (fillfactor = 50);
 create index applications_account_id_idx on applications (account_id);
 
--- Whether a row of `applications` says nothing that contradicts itself:
--- one check, as `send_is_valid` is, since every creation writes such rows.
+-- Whether a row of `applications` is consistent. Like `send_is_valid`, one function instead of several checks,
+-- because every creation writes such rows.
 create or replace function application_is_valid(application applications) returns boolean
 language plpgsql immutable as $$
 declare
@@ -200,8 +200,8 @@ create table senders (
 create index senders_account_id_idx on senders (account_id);
 create unique index senders_phone_number_id_key on senders (phone_number_id) where removed_at is null;
 
--- A block that is over stays for a while: what was begun before its end is no news. No reference to `senders`: a business account and the
--- app are not rows of it.
+-- An ended block stays for a while, because results of messages started before its end must be ignored. No reference to `senders`: business
+-- accounts and the app are not rows of it.
 create table sender_blocks (
   cause text not null check (cause in ('operator', 'provider', 'fault', 'limit')),
   scope text not null check (scope in ('sender', 'business', 'app')),
@@ -236,13 +236,13 @@ create table provider_facts (
   constraint template_has_a_language check ((template = '') = (language = ''))
 );
 
--- What was sent lately may be forgotten in a crash of the database: unlogged, so that a permit costs no write-ahead log.
+-- A crash of the database may lose recent permits: the table is unlogged, so that a permit writes no write-ahead log.
 create unlogged table sender_permits (
   sender_id uuid primary key references senders on delete cascade,
   free_at timestamptz(6) not null
 ) with (fillfactor = 50);
 
--- A crash forgets whose turn it was. No reference to `accounts`, whose check would lock their rows.
+-- A crash may lose the turns. No reference to `accounts`: its check would lock the account's row.
 create unlogged table account_turns (
   account_id uuid primary key,
   served_at timestamptz(6) not null
@@ -268,7 +268,7 @@ create table sends (
   guess_cost smallint not null default 1,
   status text not null default 'queued',
   phase text not null default 'ready',
-  -- For the index of sends that wait: one on `phase` would keep claims and receipts from updating the row in place.
+  -- For the index of waiting sends: an index on `phase` would prevent claims and receipts from updating the row in place.
   is_waiting boolean not null generated always as (phase = 'waiting') stored,
   verification text not null default 'pending',
   wrong_guesses smallint not null default 0,
@@ -296,7 +296,7 @@ create table sends (
   traceparent text,
   pricing jsonb,
   foreign key (application_id, account_id, mode) references applications (id, account_id, mode)
-  -- Room for what a claim and receipts change, on the page of the row: no index has to hear of it.
+  -- Free space on the row's page for updates by a claim and receipts, so that they need no new index entries.
 ) with (fillfactor = 75);
 create unique index sends_idempotency_key on sends (application_id, idempotency_key) where idempotency_key is not null;
 create index sends_of_application on sends (application_id, id);
@@ -304,7 +304,7 @@ create index sends_to_recipient on sends (account_id, mode, recipient_key, creat
 create index sends_due_at on sends (due_at) where due_at is not null;
 create index sends_failed on sends (application_id, id) where failed_at is not null;
 create index sends_locked on sends (application_id, id) where locked_at is not null;
--- Apart by what decides which senders may serve them; first the one whose code lives longest.
+-- Grouped by the columns that decide which senders may serve them; the latest expiry first.
 create index sends_awaiting_turn on sends (account_id, application_id, coalesce(country, 'ZZ'), locale, expires_at desc) where is_waiting;
 
 create or replace function send_is_valid(send sends) returns boolean
@@ -370,7 +370,7 @@ end
 $$;
 alter table sends add constraint sends_are_valid check (send_is_valid(sends));
 
--- An attempt is written when it has ended. No references, whose checks would lock, and so write, the send's row.
+-- An attempt is written when it has ended. No references: their checks would lock, and so write, the send's row.
 create table attempts (
   send_id uuid not null,
   number smallint not null check (number > 0),
@@ -387,8 +387,8 @@ create table attempts (
 create index attempts_message_id_idx on attempts (message_id) where message_id is not null;
 create index attempts_finished_at_idx on attempts (finished_at);
 
--- A row dies as soon as it is applied.
--- Reports of the provider that are not applied yet. `reporter`: the account whose own Meta app sent it; null for the operator's app.
+-- A row is deleted when it is applied.
+-- Reports of the provider that are not applied yet. `reporter`: the account with the Meta app that sent it; null for the operator's app.
 create table provider_reports (
   key text collate "C" primary key,
   reporter uuid,
@@ -443,8 +443,8 @@ create table ledger_entries (
   created_at timestamptz(3) not null default clock_timestamp()
 );
 
--- Whether a row of `ledger_entries` says nothing that contradicts itself:
--- one check, as `send_is_valid` is, since every creation writes such rows.
+-- Whether a row of `ledger_entries` is consistent. Like `send_is_valid`, one function instead of several checks,
+-- because every creation writes such rows.
 create or replace function ledger_entry_is_valid(entry ledger_entries) returns boolean
 language plpgsql immutable as $$
 declare
@@ -471,13 +471,13 @@ end
 $$;
 alter table ledger_entries add constraint ledger_entries_are_valid check (ledger_entry_is_valid(ledger_entries));
 
--- One reservation and one return for a send, whatever the code does.
+-- At most one reservation and one return per send, enforced by the database.
 create unique index ledger_entries_once on ledger_entries (send_id, kind) where send_id is not null;
 create unique index ledger_entries_grant on ledger_entries (grant_id) where grant_id is not null;
 create index ledger_entries_account_id_idx on ledger_entries (account_id, id);
 
--- For accounts that were granted credits that expire: all their credits by when they do (null: never), as of the last grant or expiry. Less
--- what they hold now is what was used since.
+-- For accounts with expiring credits: all their credits by expiry (null: never), as of the last grant or expiry. The difference to the
+-- balance was used in the meantime.
 create table credit_grants (
   id bigint primary key generated always as identity,
   account_id uuid not null references accounts,
@@ -637,12 +637,12 @@ create table message_costs (
   messages bigint not null,
   free_sends bigint not null,
   credits bigint not null,
-  -- Whom the provider charges: the account whose sender it was; the nil id is the operator.
+  -- The account that the provider charges, which owns the sender; the nil id is the operator.
   payer uuid not null default '00000000-0000-0000-0000-000000000000',
   primary key (day, country, category, type, billable, pricing_model, payer)
 );
 
--- What the operator says that the provider charges, each from a month on: months before keep their price.
+-- The provider's prices as set by the operator, each starting with a month; earlier months keep their price.
 create table message_prices (
   country text not null check (country ~ '^[A-Z]{2}$'),
   since date not null check (extract(day from since) = 1),
@@ -652,7 +652,7 @@ create table message_prices (
 
 -- ── Against abuse ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- A success deletes the row. Test and live stand apart, so that playing in test mode locks nobody out.
+-- A success deletes the row. Test and live are separate, so that wrong guesses in test mode do not block live recipients.
 create table guess_budgets (
   account_id uuid not null references accounts,
   mode text not null check (mode in ('test', 'live')),
@@ -669,7 +669,7 @@ language sql immutable as $$
   select case when guess_cost = 1 then budget when budget is not null then greatest(budget, 15 * guess_cost) end
 $$;
 
--- A trip that is over stays, because only sends after its end are evidence for another.
+-- An ended trip stays, because only sends after its end can trip the breaker again.
 create table breaker_trips (
   account_id uuid not null references accounts,
   country text not null check (country ~ '^[A-Z]{2}$'),
@@ -1054,8 +1054,7 @@ create table processes (
 
 -- ── The users of the console ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- The tables from users to user_passkeys are better-auth's, under names of ours: its `account`, a way to sign in, is our
--- user_credentials.
+-- The tables from users to user_passkeys belong to better-auth, with different names: its `account`, a way to sign in, is user_credentials.
 create table users (
   id uuid primary key,
   name text not null check (length(name) between 1 and 200),
@@ -1172,7 +1171,7 @@ create table event_webhooks (
   gone_at timestamptz(3)
 );
 
--- The outbox of mails and of events for webhooks: a row is written with what it tells of.
+-- The outbox of mails and webhook events: a row is written in the transaction of the reported change.
 create table outbox (
   id uuid primary key,
   -- Compared byte by byte, so that its index finds prefixes.
@@ -1194,7 +1193,7 @@ create table outbox (
   unique (event, recipient),
   constraint outbox_is_mail_or_event check (case when account_id is null then language is not null
     else recipient = account_id::text and language is null and encrypted_link is null end),
-  -- What a mail said is gone with it. An event may be sent again.
+  -- A mail's values are erased when it ends. An event can be sent again.
   constraint outbox_end_check check (case when outcome is null then due_at is not null and ended_at is null
     else due_at is null and ended_at is not null and encrypted_link is null and (facts = '{}' or account_id is not null) end)
 );
@@ -1210,7 +1209,7 @@ create table balance_alerts (
 
 -- ── The audit log ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- No reference to `accounts`: a log outlives what it tells of, and the check would lock the row that every creation locks.
+-- No reference to `accounts`: entries outlive their account, and the check would lock the row that every creation locks.
 create table audit_entries (
   id bigint primary key generated always as identity,
   at timestamptz(3) not null default clock_timestamp(),

@@ -15,17 +15,24 @@ import type { Command } from 'commander';
 import { countries, oneOf, phoneNumber, wholeNumber, type AddCommand } from '../arguments.js';
 import { changed } from '../database.js';
 import { UsageError } from '../errors.js';
-import { keysOf } from '../numberPepper.js';
-import { example, fieldsOf, print, type Row } from '../output.js';
+import { deriveRecipientKeys } from '../numberPepper.js';
+import { example, pickFields, print, type Row } from '../output.js';
 
 const MIN_SENDS_INITIAL = 50;
 
-export const abuseControlsRow = (controls: AbuseControls): Row => ({
+export const formatAbuseControls = (controls: AbuseControls): Row => ({
   allowed_countries: controls.allowedCountries ?? 'all',
-  ...fieldsOf(controls, 'allowsPremiumRate', 'unitsPerDay', 'unitsPerMonth', 'unitsToday', 'unitsThisMonth'),
+  ...pickFields(
+    controls,
+    'allowsPremiumRate',
+    'unitsPerDay',
+    'unitsPerMonth',
+    'unitsToday',
+    'unitsThisMonth',
+  ),
   breaker_unverified_percent: controls.breaker?.unverifiedPercent ?? null,
   breaker_min_sends: controls.breaker?.minSends ?? null,
-  ...fieldsOf(controls, 'blockedCountries', 'blockedUntil', 'refusedRecipients'),
+  ...pickFields(controls, 'blockedCountries', 'blockedUntil', 'refusedRecipients'),
 });
 
 interface Breaker {
@@ -35,7 +42,7 @@ interface Breaker {
   reset?: true;
 }
 
-/** What the options of `account breaker` ask for: exactly one thing. */
+/** Returns the change that the options of `account breaker` ask for. @throws UsageError unless they ask for exactly one */
 function breakerChange({ unverifiedPercent, minSends, off, reset }: Breaker) {
   if ([unverifiedPercent, off, reset].filter((option) => option !== undefined).length !== 1)
     throw new UsageError('exactly one of --unverified-percent, --off and --reset is required');
@@ -58,12 +65,12 @@ interface CeilingOptions {
   month?: number | 'off';
 }
 
-/** @param one adds a command about an account */
+/** @param one adds a command whose first argument is an account's id */
 export function addAbuseControlCommands(one: AddCommand): void {
-  one('countries', 'let an account send to some countries only')
+  one('countries', 'allow an account to send only to some countries')
     .requiredOption(
       '--allow <list>',
-      'ISO 3166 codes or calling codes with commas between them, or all',
+      'ISO 3166 or calling codes separated by commas, or all',
       countries('--allow'),
     )
     .addHelpText(
@@ -74,22 +81,22 @@ export function addAbuseControlCommands(one: AddCommand): void {
       const controls = await changed('account', (...by) =>
         allowCountries(...by, accountId, allow === 'all' ? null : allow),
       );
-      print(command, { id: accountId, ...abuseControlsRow(controls) });
+      print(command, { id: accountId, ...formatAbuseControls(controls) });
     });
 
-  one('premium-rate', 'let an account send to satellite and premium-rate numbers, or refuse them')
+  one('premium-rate', 'allow or refuse sends of an account to satellite and premium-rate numbers')
     .argument('<value>', 'on or off', oneOf('the value', ['on', 'off']))
     .addHelpText('after', example('account premium-rate ID off'))
     .action(async (accountId: string, value: 'on' | 'off', _options: object, command: Command) => {
       const controls = await changed('account', (...by) =>
         allowPremiumRate(...by, accountId, value === 'on'),
       );
-      print(command, { id: accountId, ...abuseControlsRow(controls) });
+      print(command, { id: accountId, ...formatAbuseControls(controls) });
     });
 
-  one('ceiling', 'limit how many units an account may use in a day and in a month (UTC)')
-    .option('--day <number>', 'units a day, or off', ceiling('--day'))
-    .option('--month <number>', 'units a month, or off', ceiling('--month'))
+  one('ceiling', 'limit the units that an account may use per day and per month (UTC)')
+    .option('--day <number>', 'units per day, or off', ceiling('--day'))
+    .option('--month <number>', 'units per month, or off', ceiling('--month'))
     .addHelpText('after', example('account ceiling ID --day 1000 --month off'))
     .action(async (accountId: string, { day, month }: CeilingOptions, command: Command) => {
       if (day === undefined && month === undefined)
@@ -100,7 +107,7 @@ export function addAbuseControlCommands(one: AddCommand): void {
           ...(month !== undefined && { unitsPerMonth: month === 'off' ? null : month }),
         }),
       );
-      print(command, { id: accountId, ...abuseControlsRow(controls) });
+      print(command, { id: accountId, ...formatAbuseControls(controls) });
     });
 
   one(
@@ -117,11 +124,8 @@ export function addAbuseControlCommands(one: AddCommand): void {
       `minimum sends to the country among the account's latest 1000 (default: ${MIN_SENDS_INITIAL})`,
       wholeNumber('--min-sends', { min: 1, max: 1000 }),
     )
-    .option('--off', 'turn it off')
-    .option(
-      '--reset',
-      'reset it: the account may send to all countries again, and new sends may trip it again',
-    )
+    .option('--off', 'turn the breaker off')
+    .option('--reset', 'reset it: unblock all countries; new sends can trip it again')
     .addHelpText(
       'after',
       example(`account breaker ID --unverified-percent 90\n  $ onecode account breaker ID --reset`),
@@ -129,14 +133,14 @@ export function addAbuseControlCommands(one: AddCommand): void {
     .action(async (accountId: string, options: Breaker, command: Command) => {
       const change = breakerChange(options);
       const controls = await changed('account', (...by) => change(...by, accountId));
-      print(command, { id: accountId, ...abuseControlsRow(controls) });
+      print(command, { id: accountId, ...formatAbuseControls(controls) });
     });
 
   one('forgive', 'reset the guess count of a recipient who has used up the guess budget')
     .requiredOption('--to <number>', 'the recipient, with + and country code', phoneNumber('--to'))
     .addHelpText('after', example(`account forgive ID --to +5511987654321`))
     .action(async (accountId: string, { to }: { to: PhoneRecipient }, command: Command) => {
-      const keys = keysOf(to);
+      const keys = deriveRecipientKeys(to);
       const count = await changed('account', (...by) => resetGuessCount(...by, accountId, keys));
       print(command, { id: accountId, forgiven_wrong_codes: count });
     });

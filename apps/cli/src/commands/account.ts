@@ -22,18 +22,18 @@ import { commandGroup, commandsOn, id, lastDay, LIST_LIMIT, oneOf, text, wholeNu
 import { confirm, YES } from '../confirm.js';
 import { changed, withDatabase } from '../database.js';
 import { found, UserError } from '../errors.js';
-import { example, fieldsOf, print, type Row } from '../output.js';
-import { addAbuseControlCommands, abuseControlsRow } from './abuseControls.js';
+import { example, pickFields, print, type Row } from '../output.js';
+import { addAbuseControlCommands, formatAbuseControls } from './abuseControls.js';
 
 const UNITS_MAX = 1_000_000_000;
 
 const formatAccount = (account: Account): Row =>
-  fieldsOf(account, 'id', 'name', 'language', 'freeQuota', 'credits', 'ratePerMinute');
+  pickFields(account, 'id', 'name', 'language', 'freeQuota', 'credits', 'ratePerMinute');
 
-/** An account with what keeps it from being used. */
-const suspensionRow = (account: Account): Row => ({
+/** Formats an account with its suspension. */
+const formatSuspension = (account: Account): Row => ({
   ...formatAccount(account),
-  ...fieldsOf(account, 'suspendedAt', 'suspensionReason'),
+  ...pickFields(account, 'suspendedAt', 'suspensionReason'),
 });
 
 const ratePerMinute = (value: string): number | 'default' =>
@@ -45,7 +45,7 @@ interface Credit {
   amount: number;
   reason: string;
   reference?: string;
-  /** When it ends. */
+  /** The end of the last day on which the credits can be used. */
   lastDay?: Date;
   grantId?: string;
 }
@@ -57,14 +57,19 @@ interface List {
 }
 
 export function addAccountCommands(program: Command): void {
-  const add = commandGroup(program, 'account', 'accounts: who pays', 'account create --name "Loja Azul"');
+  const add = commandGroup(
+    program,
+    'account',
+    'accounts, which pay for sends',
+    'account create --name "Loja Azul"',
+  );
   const one = commandsOn(add, 'account');
 
-  add('create', 'make an account')
+  add('create', 'create an account')
     .requiredOption('--name <text>', 'its name, 1 to 200 characters', text('--name'))
     .option(
       '--language <language>',
-      'pt-BR or en: of messages whose request names none',
+      'pt-BR or en: the language of messages when a request names none',
       oneOf('--language', ['pt-BR', 'en']),
       'pt-BR',
     )
@@ -73,15 +78,10 @@ export function addAccountCommands(program: Command): void {
       'free sends (default: the setting free_sends)',
       wholeNumber('--free-quota', { min: 0, max: UNITS_MAX }),
     )
-    .option(
-      '--credits <number>',
-      'credits to begin with',
-      wholeNumber('--credits', { min: 0, max: UNITS_MAX }),
-      0,
-    )
+    .option('--credits <number>', 'initial credits', wholeNumber('--credits', { min: 0, max: UNITS_MAX }), 0)
     .option(
       '--rate-per-minute <number>',
-      'creation limit (default: follows the setting account_rate_per_minute)',
+      'creation limit (default: the setting account_rate_per_minute)',
       wholeNumber('--rate-per-minute', SETTING_BOUNDS.accountRatePerMinute),
     )
     .addHelpText('after', example('account create --name "Loja Azul" --credits 500 --json'))
@@ -92,7 +92,7 @@ export function addAccountCommands(program: Command): void {
       print(command, formatAccount(made));
     });
 
-  one('show', 'show an account, what it has left, and its abuse controls')
+  one('show', 'show an account, its balance and its abuse controls')
     .addHelpText('after', example('account show ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
       const [account, balance, abuseControls] = await withDatabase((database) =>
@@ -104,27 +104,35 @@ export function addAccountCommands(program: Command): void {
       );
       const known = found('account', account);
       print(command, {
-        ...suspensionRow(known),
-        ...fieldsOf(known, 'senders', 'trialCountries'),
-        expiring: balance?.expiring.map((expiry) => fieldsOf(expiry, 'at', 'units')) ?? [],
-        ...(abuseControls && abuseControlsRow(abuseControls)),
+        ...formatSuspension(known),
+        ...pickFields(known, 'senders', 'trialCountries'),
+        expiring: balance?.expiring.map((expiry) => pickFields(expiry, 'at', 'units')) ?? [],
+        ...(abuseControls && formatAbuseControls(abuseControls)),
       });
     });
 
-  one('credit', 'give an account credits')
+  one('credit', 'grant credits to an account')
     .requiredOption(
       '--amount <number>',
-      'how many to add',
+      'number of credits to add',
       wholeNumber('--amount', { min: 1, max: UNITS_MAX }),
     )
     .requiredOption('--reason <text>', 'kept in the ledger', text('--reason'))
-    .option('--reference <text>', "what the books call it, such as an invoice's number", text('--reference'))
+    .option(
+      '--reference <text>',
+      'reference in your bookkeeping, such as an invoice number',
+      text('--reference'),
+    )
     .option(
       '--last-day <date>',
-      'the last day (UTC) on which they can be used, as 2027-01-31: what is left of them then expires',
+      'last day (UTC) on which the credits can be used, such as 2027-01-31; unused credits expire at its end',
       lastDay('--last-day'),
     )
-    .option('--grant-id <id>', 'of a grant that was not answered: it is given once', id('--grant-id'))
+    .option(
+      '--grant-id <id>',
+      'id of an earlier grant without a response: repeating it grants nothing twice',
+      id('--grant-id'),
+    )
     .addHelpText(
       'after',
       example('account credit ID --amount 500 --reason "November" --reference INV-42 --last-day 2027-11-30'),
@@ -139,22 +147,18 @@ export function addAccountCommands(program: Command): void {
           throw new UserError(
             error.why === 'too_many'
               ? 'the account cannot hold that many credits'
-              : '--grant-id is that of another grant',
+              : '--grant-id belongs to another grant',
           );
-        // The answer may be all that was lost.
+        // The grant may have been committed although its response was lost.
         if (error instanceof UserError)
-          throw new UserError(`${error.message}: to grant once, run it again with --grant-id ${grantId}`);
+          throw new UserError(`${error.message}: to avoid a second grant, retry with --grant-id ${grantId}`);
         throw error;
       });
       print(command, formatAccount(credited));
     });
 
-  one('rate', 'change how many sends an account may create in a minute')
-    .argument(
-      '<number>',
-      'a number, or default: it follows the setting account_rate_per_minute',
-      ratePerMinute,
-    )
+  one('rate', 'change how many sends an account may create per minute')
+    .argument('<number>', 'a number, or default for the setting account_rate_per_minute', ratePerMinute)
     .addHelpText('after', example('account rate ID 1200'))
     .action(async (accountId: string, rate: number | 'default', _options: object, command: Command) => {
       const ratePerMinute = rate === 'default' ? null : rate;
@@ -162,11 +166,11 @@ export function addAccountCommands(program: Command): void {
       print(command, formatAccount(account));
     });
 
-  one('senders', 'choose the senders of an account')
-    .argument('<which>', 'shared, or own: only its own senders', oneOf('the senders', SENDER_POLICIES))
+  one('senders', 'choose which senders an account uses')
+    .argument('<which>', 'shared, or own for only its own senders', oneOf('the senders', SENDER_POLICIES))
     .addHelpText(
       'after',
-      `\n\`sender assign\` gives an account senders of its own.\n${example('account senders ID own')}`,
+      `\n\`sender assign\` assigns a sender to an account.\n${example('account senders ID own')}`,
     )
     .action(async (accountId: string, senders: SenderPolicy, _options: object, command: Command) => {
       const account = await changed('account', (...by) => changeAccount(...by, accountId, { senders }));
@@ -175,29 +179,26 @@ export function addAccountCommands(program: Command): void {
 
   addAbuseControlCommands(one);
 
-  one(
-    'suspend',
-    "refuse an account's requests: its keys are not valid; what it sent before is still delivered",
-  )
+  one('suspend', 'suspend an account: its API requests are refused; sends created before are still delivered')
     .requiredOption('--reason <text>', 'kept with the account', text('--reason'))
     .addHelpText('after', example('account suspend ID --reason "invoice 42 is open"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
       const account = await changed('account', (...by) => suspendAccount(...by, accountId, reason));
-      print(command, suspensionRow(account));
+      print(command, formatSuspension(account));
     });
 
   one(
     'delete',
-    'delete its people, keys and sends for ever; what bookkeeping needs stays, with the account suspended',
+    'permanently delete the users, keys and sends of an account; the ledger and the suspended account remain',
   )
-    .requiredOption('--reason <text>', 'what the audit log says', text('--reason'))
+    .requiredOption('--reason <text>', 'kept in the audit log', text('--reason'))
     .option(...YES)
     .addHelpText('after', example('account delete ID --reason "contract ended"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
       const { name } = found('account', await withDatabase((database) => findAccount(database, accountId)));
-      await confirm(command, `This deletes the people, keys and sends of the account "${name}".`);
+      await confirm(command, `This deletes the users, keys and sends of the account "${name}".`);
       const deleted = await changed('account', (...by) => deleteAccount(...by, accountId, reason));
-      const counts = fieldsOf(deleted, 'peopleDeleted', 'keysDeleted', 'sendsDeleted');
+      const counts = pickFields(deleted, 'peopleDeleted', 'keysDeleted', 'sendsDeleted');
       print(command, { id: accountId, ...counts });
     });
 
@@ -205,10 +206,10 @@ export function addAccountCommands(program: Command): void {
     .addHelpText('after', example('account resume ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
       const account = await changed('account', (...by) => resumeAccount(...by, accountId));
-      print(command, suspensionRow(account));
+      print(command, formatSuspension(account));
     });
 
-  add('trials', 'show how many live sends trial accounts made today (UTC), of those that they share')
+  add('trials', 'show how many live sends trial accounts created today (UTC), and their shared limit')
     .addHelpText('after', example('account trials --json'))
     .action(async (_options: object, command: Command) => {
       const { day, sends, perDay } = await withDatabase(readTrialSends);
@@ -218,14 +219,10 @@ export function addAccountCommands(program: Command): void {
   add('list', 'list accounts, newest first')
     .option(
       '--search <text>',
-      'those whose name has words that begin so, or the one with this id',
+      'only accounts with words in their name that start with the text, or with this id',
       text('--search'),
     )
-    .option(
-      '--before <id>',
-      'those after the account with this id, the last of the list before',
-      id('--before'),
-    )
+    .option('--before <id>', 'next page: the id of the last account on the page before', id('--before'))
     .option(...LIST_LIMIT)
     .addHelpText('after', example('account list --search loja --json'))
     .action(async ({ search, before, limit }: List, command: Command) => {
@@ -235,6 +232,6 @@ export function addAccountCommands(program: Command): void {
         ...(before !== undefined && { before }),
       };
       const accounts = await withDatabase((database) => searchAccounts(database, page));
-      print(command, accounts.map(suspensionRow));
+      print(command, accounts.map(formatSuspension));
     });
 }

@@ -12,8 +12,8 @@ import type { Command } from 'commander';
 import { commandGroup, commandsOn, id, limit, LIST_LIMIT, oneOf, phoneNumber, text } from '../arguments.js';
 import { changed, withDatabase } from '../database.js';
 import { found, UsageError, UserError } from '../errors.js';
-import { keysOf } from '../numberPepper.js';
-import { example, fieldsOf, print, type Row } from '../output.js';
+import { deriveRecipientKeys } from '../numberPepper.js';
+import { example, pickFields, print, type Row } from '../output.js';
 
 const LIMIT_BOUNDS = { min: 1, max: 1_000_000 };
 /** The values that `on` stands for: the specification's section 8, "initial values when enabled". */
@@ -21,12 +21,12 @@ const PER_MINUTE_INITIAL = 60;
 const PER_RECIPIENT_HOUR_INITIAL = 5;
 
 const formatApplication = (application: Application): Row =>
-  fieldsOf(application, 'id', 'accountId', 'name', 'mode');
+  pickFields(application, 'id', 'accountId', 'name', 'mode');
 
-/** An application with its limits, of which null is off. */
-const limitsRow = (application: Application): Row => ({
+/** Formats an application with its limits; null means off. */
+const formatLimits = (application: Application): Row => ({
   ...formatApplication(application),
-  ...fieldsOf(application, 'perMinute', 'perRecipientHour', 'identityCheck'),
+  ...pickFields(application, 'perMinute', 'perRecipientHour', 'identityCheck'),
 });
 
 interface Limits {
@@ -34,23 +34,23 @@ interface Limits {
   perRecipientHour?: number | 'off';
 }
 
-const limitOf = (typed: number | 'off'): number | null => (typed === 'off' ? null : typed);
+const toNullable = (typed: number | 'off'): number | null => (typed === 'off' ? null : typed);
 
 export function addApplicationCommands(program: Command): void {
   const add = commandGroup(
     program,
     'application',
-    'applications: a mode, keys and limits of their own',
+    'applications of accounts, each with a mode, keys and limits',
     'application create --account ID --name Shop --mode live',
   );
   const one = commandsOn(add, 'application');
 
-  add('create', 'make an application of an account')
+  add('create', 'create an application of an account')
     .requiredOption('--account <id>', 'the account', id('--account'))
     .requiredOption('--name <text>', 'its name, 1 to 200 characters', text('--name'))
     .requiredOption(
       '--mode <mode>',
-      'test or live; it never changes afterwards',
+      'test or live; it cannot be changed later',
       oneOf('--mode', ['test', 'live']),
     )
     .addHelpText('after', example('application create --account ID --name Shop --mode live'))
@@ -66,11 +66,11 @@ export function addApplicationCommands(program: Command): void {
       const [application] = await withDatabase((database) =>
         findApplications(database, { id: applicationId, limit: 1 }),
       );
-      print(command, limitsRow(found('application', application)), { absent: 'off' });
+      print(command, formatLimits(found('application', application)), { absent: 'off' });
     });
 
   add('list', 'list applications and their limits, newest first')
-    .option('--account <id>', 'those of one account', id('--account'))
+    .option('--account <id>', 'only applications of this account', id('--account'))
     .option(...LIST_LIMIT)
     .addHelpText('after', example('application list --json'))
     .action(async (options: { account?: string; limit: number }, command: Command) => {
@@ -80,30 +80,30 @@ export function addApplicationCommands(program: Command): void {
           throw new UserError('there is no account with this id');
         return findApplications(database, { limit, ...(accountId !== undefined && { accountId }) });
       });
-      print(command, applications.map(limitsRow), { absent: 'off' });
+      print(command, applications.map(formatLimits), { absent: 'off' });
     });
 
-  one('limits', 'set or lift creation limits; what is left out stays as it is')
+  one('limits', 'set or remove creation limits; omitted limits keep their values')
     .option(
       '--per-minute <limit>',
-      `sends a minute: a number, off, or on for ${PER_MINUTE_INITIAL}`,
+      `sends per minute: a number, off, or on for ${PER_MINUTE_INITIAL}`,
       limit('--per-minute', LIMIT_BOUNDS, PER_MINUTE_INITIAL),
     )
     .option(
       '--per-recipient-hour <limit>',
-      `sends an hour to one recipient: a number, off, or on for ${PER_RECIPIENT_HOUR_INITIAL}`,
+      `sends per hour to one recipient: a number, off, or on for ${PER_RECIPIENT_HOUR_INITIAL}`,
       limit('--per-recipient-hour', LIMIT_BOUNDS, PER_RECIPIENT_HOUR_INITIAL),
     )
     .addHelpText('after', example('application limits ID --per-minute 100 --per-recipient-hour on'))
     .action(async (applicationId: string, { perMinute, perRecipientHour }: Limits, command: Command) => {
       if (perMinute === undefined && perRecipientHour === undefined)
-        throw new UsageError('one of --per-minute and --per-recipient-hour is required');
+        throw new UsageError('at least one of --per-minute and --per-recipient-hour is required');
       const limits = {
-        ...(perMinute !== undefined && { perMinute: limitOf(perMinute) }),
-        ...(perRecipientHour !== undefined && { perRecipientHour: limitOf(perRecipientHour) }),
+        ...(perMinute !== undefined && { perMinute: toNullable(perMinute) }),
+        ...(perRecipientHour !== undefined && { perRecipientHour: toNullable(perRecipientHour) }),
       };
       const limited = await changed('application', (...by) => limitApplication(...by, applicationId, limits));
-      print(command, limitsRow(limited), { absent: 'off' });
+      print(command, formatLimits(limited), { absent: 'off' });
     });
 
   one('set', 'change a setting of an application')
@@ -112,10 +112,10 @@ export function addApplicationCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-identity_check: what to do when a number may have changed hands since its owner last verified a code
-  off      nothing
-  observe  say so on the send's timeline, and send
-  enforce  do not deliver the code
+identity_check: what happens when a number may have changed hands since its owner last verified a code
+  off      the code is delivered
+  observe  the code is delivered, and the send's timeline shows the change
+  enforce  the code is not delivered
 
 Example:
   $ onecode application set ID identity_check observe`,
@@ -129,15 +129,15 @@ Example:
         command: Command,
       ) => {
         const set = await changed('application', (...by) => setIdentityCheck(...by, applicationId, value));
-        print(command, limitsRow(set), { absent: 'off' });
+        print(command, formatLimits(set), { absent: 'off' });
       },
     );
 
-  one('trust', 'trust a number again after it changed hands: the next code goes to whoever has it')
+  one('trust', 'trust a number again after it changed hands: its current owner gets the next code')
     .requiredOption('--to <number>', 'the recipient, E.164', phoneNumber('--to'))
     .addHelpText('after', example('application trust ID --to +5511987654321'))
     .action(async (applicationId: string, { to }: { to: PhoneRecipient }, command: Command) => {
-      const keys = keysOf(to);
+      const keys = deriveRecipientKeys(to);
       const forgotten = await changed('application', (...by) => forgetIdentity(...by, applicationId, keys));
       print(command, { application_id: applicationId, forgotten });
     });

@@ -2,25 +2,25 @@ import { listAuditEntries, type AuditEntry } from '@onecode/store/operations';
 import type { Command } from 'commander';
 import { commandGroup, id, LIST_LIMIT } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { example, fieldsOf, print, type Row } from '../output.js';
+import { example, pickFields, print, type Row } from '../output.js';
 
 const formatEntry = (entry: AuditEntry): Row => ({
-  ...fieldsOf(entry, 'id', 'at'),
+  ...pickFields(entry, 'id', 'at'),
   actor_kind: entry.actor.kind,
   actor_id: entry.actor.id,
   actor: entry.actor.name,
-  ...fieldsOf(entry, 'action', 'accountId', 'subject', 'details'),
+  ...pickFields(entry, 'action', 'accountId', 'subject', 'details'),
 });
 
 export function addAuditCommands(program: Command): void {
   const add = commandGroup(
     program,
     'audit',
-    'the log of every change by a person or the command line, of sign-ins, and of what staff read',
+    'the log of all changes by users and the command line, of sign-ins, and of reads by staff',
     'audit list',
   );
   add('list', 'list the latest entries, newest first')
-    .option('--account <id>', 'those of one account', id('--account'))
+    .option('--account <id>', 'only entries of this account', id('--account'))
     .option(...LIST_LIMIT)
     .addHelpText('after', example('audit list --limit 10 --json'))
     .action(async ({ account, limit }: { account?: string; limit: number }, command: Command) => {

@@ -11,24 +11,24 @@ import { actor } from '../actor.js';
 import { commandGroup, id, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UsageError } from '../errors.js';
-import { example, fieldsOf, print, type Row } from '../output.js';
+import { example, pickFields, print, type Row } from '../output.js';
 
 const DAYS = { min: 1, max: 366 };
 const DAYS_INITIAL = 30;
 
 const formatCost = (cost: MessageCost): Row => ({
-  ...fieldsOf(cost, 'day', 'country', 'category', 'type', 'billable', 'pricingModel', 'accountId'),
-  ...fieldsOf(cost, 'messages', 'freeSends', 'credits'),
+  ...pickFields(cost, 'day', 'country', 'category', 'type', 'billable', 'pricingModel', 'accountId'),
+  ...pickFields(cost, 'messages', 'freeSends', 'credits'),
 });
 
 const MONTHS = { min: 1, max: 120 };
 const MONTHS_INITIAL = 12;
 const THIS_MONTH = new Date().toISOString().slice(0, 7);
 
-const monthRowOf = (cost: MonthlyCost, currency: string | null): Row => ({
-  ...fieldsOf(cost, 'month', 'country', 'messages', 'charged', 'price', 'amount'),
+const formatMonth = (cost: MonthlyCost, currency: string | null): Row => ({
+  ...pickFields(cost, 'month', 'country', 'messages', 'charged', 'price', 'amount'),
   currency,
-  ...fieldsOf(cost, 'freeSends', 'credits'),
+  ...pickFields(cost, 'freeSends', 'credits'),
 });
 
 function matching(what: string, pattern: RegExp, form: string): (typed: string) => string {
@@ -43,7 +43,7 @@ function country(typed: string): string {
   return typed;
 }
 
-/** A price in decimal notation, or `off`. */
+/** Parses a price in decimal notation, or `off`. */
 function price(typed: string): number | 'off' {
   if (typed === 'off') return typed;
   const value = Number(typed);
@@ -56,12 +56,12 @@ export function addCostCommands(program: Command): void {
   const add = commandGroup(
     program,
     'cost',
-    'what Meta charges for messages, beside what customers were charged',
+    'what Meta charges for messages, next to what customers were charged',
     'cost months',
   );
 
   add('list', 'count messages by day (UTC), country and price, newest day first')
-    .option('--days <number>', 'of so many days, today included', wholeNumber('--days', DAYS), DAYS_INITIAL)
+    .option('--days <number>', 'number of days, including today', wholeNumber('--days', DAYS), DAYS_INITIAL)
     .addHelpText('after', example('cost list --days 7 --json'))
     .action(async ({ days }: { days: number }, command: Command) => {
       const costs = await withDatabase((database) => listMessageCosts(database, days));
@@ -70,15 +70,15 @@ export function addCostCommands(program: Command): void {
 
   add(
     'months',
-    'sum messages by senders of no account by month (UTC) and country, newest month first, in money where prices are set',
+    'sum messages of shared senders by month (UTC) and country, newest month first, with amounts where prices are set',
   )
     .option(
       '--months <number>',
-      'of so many months, this one included',
+      'number of months, including this one',
       wholeNumber('--months', MONTHS),
       MONTHS_INITIAL,
     )
-    .option('--account <id>', 'what it is charged for messages by its own senders', id('--account'))
+    .option('--account <id>', "messages of this account's own senders instead", id('--account'))
     .addHelpText('after', example('cost months --json'))
     .action(async ({ months, account }: { months: number; account?: string }, command: Command) => {
       const [costs, { currency }] = await withDatabase((database) =>
@@ -86,21 +86,21 @@ export function addCostCommands(program: Command): void {
       );
       print(
         command,
-        costs.map((one) => monthRowOf(one, currency)),
+        costs.map((one) => formatMonth(one, currency)),
       );
     });
 
-  add('price', 'set what Meta charges for a message to a country, from a month on')
-    .argument('<country>', 'its code, such as BR', country)
-    .argument('<price>', 'of one message, or off', price)
+  add('price', 'set what Meta charges per message to a country, starting with a month')
+    .argument('<country>', 'country code, such as BR', country)
+    .argument('<price>', 'price of one message, or off', price)
     .requiredOption(
       '--currency <code>',
-      'of all prices, such as USD',
+      'currency of all prices, such as USD',
       matching('--currency', /^[A-Z]{3}$/, 'a code such as USD'),
     )
     .option(
       '--since <month>',
-      'the first month',
+      'first month with this price',
       matching('--since', /^20\d\d-(0[1-9]|1[0-2])$/, 'a month such as 2026-11'),
       THIS_MONTH,
     )

@@ -23,25 +23,25 @@ import { NotOk, UsageError, UserError } from '../errors.js';
 import { findNumberPepper, optionalKeyring } from '../numberPepper.js';
 import { print } from '../output.js';
 import { examineRestored } from './restored.js';
-import { resultsOf } from './senderCheck.js';
+import { runPreflight } from './senderCheck.js';
 
 const ANSWER_MS_MAX = 5_000;
 
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check the whole deployment, and say what to do; exit code 1 unless all is well')
+    .description('check the whole deployment and print remedies; exit code 1 if a check fails')
     .addHelpText(
       'after',
-      '\nRun it with the variables of an API process: REDIS_URL, BASE_URL, SECRET_KEY and NUMBER_PEPPER let it check more.\n\nExample:\n  $ onecode doctor --json',
+      '\nRun it with the variables of an API process: REDIS_URL, BASE_URL, SECRET_KEY and NUMBER_PEPPER enable more checks.\n\nExample:\n  $ onecode doctor --json',
     )
     .option(
       '--after-restore',
-      'instead, hold live sends in a database that was restored, and say what came back; before processes start',
+      'run once after restoring a database, before processes start: hold live sends, and list what needs a review',
     )
     .option(
       '--audit <->',
-      'with --after-restore: what "audit list --json" printed after the backup, from standard input; revokes its keys again',
+      'with --after-restore: read the output of "audit list --json" from after the backup, and repeat its key revocations',
       oneOf('--audit', ['-']),
     )
     .action(async ({ afterRestore, audit }: { afterRestore?: true; audit?: '-' }, command: Command) => {
@@ -88,7 +88,7 @@ async function examineDatabase(
       const facts = await readDatabaseFacts(database, VERSION);
       const checks = databaseChecks(facts, keys);
       if (facts.rightsFault !== null || facts.schemaFault !== null) return checks;
-      // Without REDIS_URL nothing is known of it, which is no finding.
+      // Without REDIS_URL, Redis is not checked, so it must not cause a finding.
       const known = redis ?? { redisMs: 0, redisRefusal: null, queues: [] };
       const health = await createHealthReader(database, () => Promise.resolve(known))();
       return [
@@ -100,25 +100,25 @@ async function examineDatabase(
     });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    // A message with a colon says by itself what to do.
-    const todo = error.message.includes(':') ? '' : `: see ${runbookPath('postgresql_unavailable')}`;
-    return [{ check: 'database', ok: false, detail: `${error.message}${todo}.` }];
+    // A message with a colon contains its own remedy.
+    const remedy = error.message.includes(':') ? '' : `: see ${runbookPath('postgresql_unavailable')}`;
+    return [{ check: 'database', ok: false, detail: `${error.message}${remedy}.` }];
   }
 }
 
-/** A check for each sender, by what the provider last said of it; `sender check` asks anew. */
+/** Checks each sender from the provider's latest reports; `sender check` asks the provider again. */
 async function examineSenders(database: Database): Promise<DeploymentCheck[]> {
   const checks: DeploymentCheck[] = [];
   for (const sender of await listSenders(database)) {
     const [knowledge] = await listSenderKnowledge(database, sender.id);
     if (knowledge === undefined) continue;
-    const faults = (await resultsOf(database, sender, knowledge)).filter(({ ok }) => !ok);
+    const faults = (await runPreflight(database, sender, knowledge)).filter(({ ok }) => !ok);
     const check = `sender_${sender.id}`;
-    const whose = sender.accountName === null ? '' : `Of the account ${sender.accountName}: `;
+    const owner = sender.accountName === null ? '' : `Sender of the account ${sender.accountName}: `;
     checks.push(
       faults.length === 0
-        ? { check, ok: true, detail: `${whose}The provider says that it is ready.` }
-        : { check, ok: false, detail: `${whose}${faults.map(({ text }) => text).join(' ')}` },
+        ? { check, ok: true, detail: `${owner}Meta reports that it is ready.` }
+        : { check, ok: false, detail: `${owner}${faults.map(({ text }) => text).join(' ')}` },
     );
   }
   return checks;
@@ -146,7 +146,7 @@ async function examineRedis(
     await new Promise((resolve) => setTimeout(resolve, 20));
   const health = await readRedisHealth(queues);
   await queues.close();
-  return { check: { check: 'redis', ok: true, detail: 'It takes writes.' }, health };
+  return { check: { check: 'redis', ok: true, detail: 'It accepts writes.' }, health };
 }
 
 async function examineWebhook(baseUrl: string): Promise<DeploymentCheck> {

@@ -6,18 +6,18 @@ import { actor } from '../actor.js';
 import { commandGroup, oneOf, text } from '../arguments.js';
 import { changed, withDatabase } from '../database.js';
 import { UsageError, UserError } from '../errors.js';
-import { example, fieldsOf, print, type Row } from '../output.js';
+import { example, pickFields, print, type Row } from '../output.js';
 
 const KINDS = ['live', 'country', 'account'] as const;
 
 const formatHold = (one: Hold): Row => ({
   kind: one.kind,
   target: one.target === '' ? null : one.target,
-  ...fieldsOf(one, 'reason', 'since', 'setBy'),
+  ...pickFields(one, 'reason', 'since', 'setBy'),
 });
 
-/** What is named: nothing more for `live`, a country code or an account's id for the others. */
-function targetOf(kind: HoldTarget['kind'], typed: string | undefined): HoldTarget {
+/** Parses the target of a hold: none for `live`, a country code, or an account's id. */
+function parseTarget(kind: HoldTarget['kind'], typed: string | undefined): HoldTarget {
   if (kind === 'live') {
     if (typed !== undefined) throw new UsageError('live takes no target');
     return { kind, target: '' };
@@ -26,7 +26,7 @@ function targetOf(kind: HoldTarget['kind'], typed: string | undefined): HoldTarg
     const country = typed?.toUpperCase();
     if (country === undefined || !isCountryTarget(country))
       throw new UsageError(
-        `the target must be a country code such as BR, or ${NO_COUNTRY} for numbers of no country`,
+        `the target must be a country code such as BR, or ${NO_COUNTRY} for numbers without a country`,
       );
     return { kind, target: country };
   }
@@ -39,11 +39,11 @@ export function addHoldCommands(program: Command): void {
   const add = commandGroup(
     program,
     'hold',
-    'holds: live sends wait until an operator releases them; sender pause stops one sender',
+    'holds: live sends wait until an operator releases them; to pause one sender, see sender pause',
     'hold set country BR --reason "traffic pumping"',
   );
 
-  add('set', 'keep live sends back: all of them, those to a country, or those of an account')
+  add('set', 'hold live sends: all, to one country, or of one account')
     .argument('<kind>', KINDS.join(', '), oneOf('the kind', KINDS))
     .argument('[target]', "a country code, or an account's id")
     .requiredOption('--reason <text>', 'kept with the hold', text('--reason'))
@@ -55,7 +55,7 @@ export function addHoldCommands(program: Command): void {
         { reason }: { reason: string },
         command: Command,
       ) => {
-        const target = targetOf(kind, typed);
+        const target = parseTarget(kind, typed);
         print(
           command,
           formatHold(await changed('account', (...by) => placeHold(...by, { ...target, reason }))),
@@ -63,13 +63,13 @@ export function addHoldCommands(program: Command): void {
       },
     );
 
-  add('release', 'end a hold: what waited leaves at once')
+  add('release', 'end a hold: the waiting sends are sent immediately')
     .argument('<kind>', KINDS.join(', '), oneOf('the kind', KINDS))
     .argument('[target]', "a country code, or an account's id")
     .addHelpText('after', example('hold release country BR'))
     .action(
       async (kind: HoldTarget['kind'], typed: string | undefined, _options: object, command: Command) => {
-        const target = targetOf(kind, typed);
+        const target = parseTarget(kind, typed);
         const released = await withDatabase((database) => releaseHold(database, actor(), target));
         if (released === null) throw new UserError('there is no such hold');
         print(command, formatHold(released));

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { commandGroup } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { NotOk } from '../errors.js';
-import { example, fieldsOf, print, type Row } from '../output.js';
+import { example, pickFields, print, type Row } from '../output.js';
 
 const FAULTS_MAX = 1_000;
 /** It reads every entry and every send. */
@@ -13,13 +13,10 @@ export function addLedgerCommands(program: Command): void {
   const add = commandGroup(
     program,
     'ledger',
-    'units that were granted, reserved, returned and reclaimed',
+    'the ledger of granted, reserved, returned and reclaimed units',
     'ledger verify',
   );
-  add(
-    'verify',
-    'compare every balance and every live send with the ledger, and exit with 1 where they differ',
-  )
+  add('verify', 'compare every balance and every live send with the ledger; exit code 1 if they differ')
     .addHelpText('after', example('ledger verify --json'))
     .action(async (_options: object, command: Command) => {
       const { faults, ...counts } = await withDatabase((database) => verifyLedger(database, FAULTS_MAX), {
@@ -33,7 +30,7 @@ export function addLedgerCommands(program: Command): void {
 const formatFault = (fault: LedgerFault): Row =>
   'sendId' in fault
     ? {
-        ...fieldsOf(fault, 'accountId', 'sendId', 'reserved', 'returned', 'reclaimed'),
+        ...pickFields(fault, 'accountId', 'sendId', 'reserved', 'returned', 'reclaimed'),
         failed: fault.isFailed,
       }
-    : fieldsOf(fault, 'accountId', 'bucket', 'balance', 'ledger');
+    : pickFields(fault, 'accountId', 'bucket', 'balance', 'ledger');

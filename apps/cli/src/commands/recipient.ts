@@ -6,8 +6,8 @@ import { commandGroup, id, phoneNumber, text } from '../arguments.js';
 import { confirm, YES } from '../confirm.js';
 import { changed, withDatabase } from '../database.js';
 import { found } from '../errors.js';
-import { keysOf } from '../numberPepper.js';
-import { example, fieldsOf, print } from '../output.js';
+import { deriveRecipientKeys } from '../numberPepper.js';
+import { example, pickFields, print } from '../output.js';
 
 interface Options {
   to: PhoneRecipient;
@@ -18,34 +18,34 @@ export function addRecipientCommands(program: Command): void {
   const add = commandGroup(
     program,
     'recipient',
-    'what is kept of a number, in all its forms, when the person who has it asks',
+    'data stored about a phone number, for requests of its owner',
     'recipient export --to +5511987654321',
   );
   const about = (command: Command): Command =>
     command
       .requiredOption('--to <number>', 'the number, with + and country code', phoneNumber('--to'))
-      .option('--account <id>', 'of this account only', id('--account'));
+      .option('--account <id>', 'only data of this account', id('--account'));
 
-  about(add('export', 'print all that is kept; the audit log records it'))
+  about(add('export', 'print all stored data; the audit log records it'))
     .addHelpText('after', example('recipient export --to +5511987654321 --json'))
     .action(async ({ to, account }: Options, command: Command) => {
-      const keys = keysOf(to);
+      const keys = deriveRecipientKeys(to);
       const kept = await changed('account', (...by) => exportRecipient(...by, keys, account ?? null));
       print(command, { ...kept }, { apart: 'sends' });
     });
 
-  about(add('erase', 'end its active codes, and mask the number for ever'))
-    .requiredOption('--reason <text>', 'what the audit log says, without the number', text('--reason'))
+  about(add('erase', 'end its active codes and mask the number permanently'))
+    .requiredOption('--reason <text>', 'kept in the audit log; must not contain the number', text('--reason'))
     .option(...YES)
     .addHelpText('after', example('recipient erase --to +5511987654321 --reason "Request 17"'))
     .action(async ({ to, account, reason }: Options & { reason: string }, command: Command) => {
-      const keys = keysOf(to);
+      const keys = deriveRecipientKeys(to);
       if (account !== undefined)
         found('account', await withDatabase((database) => findAccount(database, account)));
       await confirm(command, 'This masks the number in every send and ends its active codes.');
       const erased = await changed('account', (...by) =>
         eraseRecipient(...by, keys, account ?? null, reason),
       );
-      print(command, fieldsOf(erased, 'sendsErased', 'codesEnded'));
+      print(command, pickFields(erased, 'sendsErased', 'codesEnded'));
     });
 }

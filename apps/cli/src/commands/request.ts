@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { commandGroup, id, LIST_LIMIT } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError } from '../errors.js';
-import { example, fieldsOf, print, type Row } from '../output.js';
+import { example, pickFields, print, type Row } from '../output.js';
 
 interface Options {
   account: string;
@@ -15,7 +15,17 @@ interface Options {
 
 const formatRequest = (request: ListedRefusedRequest): Row => ({
   at: request.refusedAt,
-  ...fieldsOf(request, 'requestId', 'route', 'status', 'code', 'detail', 'fields', 'count', 'applicationId'),
+  ...pickFields(
+    request,
+    'requestId',
+    'route',
+    'status',
+    'code',
+    'detail',
+    'fields',
+    'count',
+    'applicationId',
+  ),
   application: request.applicationName,
   key: request.keyHint,
 });
@@ -24,13 +34,13 @@ export function addRequestCommands(program: Command): void {
   const add = commandGroup(
     program,
     'request',
-    'requests that the API refused, for 14 days',
+    'requests that the API refused in the last 14 days',
     'request list --account ID',
   );
-  add('list', "list an account's refused requests, newest first, without anything that the client sent")
+  add('list', "list an account's refused requests, newest first, without their contents")
     .requiredOption('--account <id>', 'the account', id('--account'))
-    .option('--id <id>', 'the one with this X-Request-Id', id('--id'))
-    .option('--application <id>', 'those of one application', id('--application'))
+    .option('--id <id>', 'only the request with this X-Request-Id', id('--id'))
+    .option('--application <id>', 'only requests of this application', id('--application'))
     .option(...LIST_LIMIT)
     .addHelpText('after', example('request list --account ID --limit 10 --json'))
     .action(async ({ account, id, application: applicationId, limit }: Options, command: Command) => {

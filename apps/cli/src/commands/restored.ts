@@ -13,11 +13,11 @@ import { readStandardInput } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UsageError } from '../errors.js';
 
-const REASON = 'restored: what came back is looked at first';
-/** Entries that changed nothing which could be done again. */
-const PASSING = /^user\.(?:sign_|confirm_)|\.read$/;
+const REASON = 'restored from a backup: review before releasing';
+/** Audit actions that changed nothing an operator could repeat. */
+const NOTHING_TO_REPEAT = /^user\.(?:sign_|confirm_)|\.read$/;
 
-/** An entry as `audit list --json` prints it, as far as it is used here. */
+/** The fields used here of an entry that `audit list --json` printed. */
 interface PrintedEntry {
   id: string;
   at: Date;
@@ -28,9 +28,9 @@ interface PrintedEntry {
 }
 
 /**
- * Holds live sends in a database that was restored, revokes keys again, and says what is left to look at. It may run again.
+ * Holds live sends in a restored database, repeats key revocations, and returns what an operator has to review. It can be repeated.
  *
- * @param audit `-` reads the audit log of the lost time from standard input
+ * @param audit `-` reads audit entries written after the backup from standard input
  */
 export async function examineRestored(audit: '-' | undefined): Promise<DeploymentCheck[]> {
   const who = actor();
@@ -39,27 +39,27 @@ export async function examineRestored(audit: '-' | undefined): Promise<Deploymen
     const held = await holdLive(database, who);
     if (printed === null) return [...held, ...(await validKeys(database))];
     const lost = await findLostEntries(database, printed);
-    const toDo = printed.filter(({ id, action }) => lost.has(id) && !PASSING.test(action));
+    const toDo = printed.filter(({ id, action }) => lost.has(id) && !NOTHING_TO_REPEAT.test(action));
     const isWhole = lost.size < printed.length;
     return [
       ...held,
-      isWhole ? endOf(printed) : TOO_SHORT,
+      isWhole ? describeEnd(printed) : TOO_SHORT,
       ...(isWhole ? [] : await validKeys(database)),
-      ...(await redo(database, who, toDo)),
+      ...(await repeatRevocations(database, who, toDo)),
     ];
   });
 }
 
-const endOf = ([newest]: readonly PrintedEntry[]): DeploymentCheck => ({
+const describeEnd = ([newest]: readonly PrintedEntry[]): DeploymentCheck => ({
   check: 'audit_log',
   ok: true,
-  detail: `It was given until ${newest!.at.toISOString()}: what was done later is not known.`,
+  detail: `The given entries end at ${newest!.at.toISOString()}: later changes are unknown.`,
 });
 
 const TOO_SHORT: DeploymentCheck = {
   check: 'audit_log',
   ok: false,
-  detail: 'It was not given back to the backup: what was done between them is not known.',
+  detail: 'The given entries do not reach back to the backup: changes between them are unknown.',
 };
 
 function parseEntries(json: string): PrintedEntry[] {
@@ -71,7 +71,7 @@ function parseEntries(json: string): PrintedEntry[] {
       return { ...entry, at };
     });
   } catch {
-    throw new UsageError('--audit must be what "onecode audit list --json" printed');
+    throw new UsageError('--audit must be the output of "onecode audit list --json"');
   }
 }
 
@@ -79,24 +79,24 @@ async function holdLive(database: Database, who: Actor): Promise<DeploymentCheck
   const hold = await placeHold(database, who, { kind: 'live', target: '', reason: REASON });
   const isOwn = hold?.reason === REASON;
   const before = isOwn ? hold.since : new Date();
-  // Those that were started since have told of themselves since.
+  // Processes started after the restore have written newer rows.
   if (isOwn) await endProcessesSeenBefore(database, before);
   const { newestAt, waiting, lastExpiresAt } = await readRestoredState(database, before);
   const again =
     lastExpiresAt === null
       ? ''
-      : ` They may have gone out before: those released by ${lastExpiresAt.toISOString()} go out again, later ones fail and return their unit.`;
+      : ` Some may have been sent before the restore: sends released by ${lastExpiresAt.toISOString()} are sent again, later ones fail and their units are refunded.`;
   return [
     {
       check: 'restored',
       ok: true,
       detail:
-        newestAt === null ? 'The database is empty.' : `What came after ${newestAt.toISOString()} is gone.`,
+        newestAt === null ? 'The database is empty.' : `Changes after ${newestAt.toISOString()} are lost.`,
     },
     {
       check: 'hold_live',
       ok: true,
-      detail: `Live sends are held until onecode hold release live; ${waiting} wait with a code that lives.${again}`,
+      detail: `Live sends are held until onecode hold release live; ${waiting} wait with an active code.${again}`,
     },
   ];
 }
@@ -105,15 +105,15 @@ async function validKeys(database: Database): Promise<DeploymentCheck[]> {
   return (await listValidKeys(database)).map((key) => ({
     check: `key_${key.id}`,
     ok: null,
-    detail: `${describeKey(key)} is valid: revoke it again if it was revoked since.`,
+    detail: `${describeKey(key)} is valid: revoke it again if it was revoked after the backup.`,
   }));
 }
 
 const describeKey = ({ hint, applicationId, createdAt, lastUsedAt }: ApiKey): string =>
-  `${hint} of application ${applicationId}, made ${createdAt.toISOString()}, last used ${lastUsedAt?.toISOString() ?? 'never'},`;
+  `${hint} of application ${applicationId}, created ${createdAt.toISOString()}, last used ${lastUsedAt?.toISOString() ?? 'never'},`;
 
-/** Revokes the keys again that were revoked in the lost time, and lists all else that was done in it, oldest first. */
-async function redo(
+/** Repeats lost key revocations, and lists all other lost changes, oldest first. */
+async function repeatRevocations(
   database: Database,
   who: Actor,
   lost: readonly PrintedEntry[],
@@ -130,7 +130,7 @@ async function redo(
     checks.push({
       check: `audit_${id}`,
       ok: isRevoked ? true : null,
-      detail: `${done} ${isRevoked ? 'is done again.' : 'is gone.'}`,
+      detail: `${done} ${isRevoked ? 'has been repeated.' : 'is lost.'}`,
     });
   }
   return checks;

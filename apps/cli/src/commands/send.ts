@@ -14,9 +14,9 @@ import { actor } from '../actor.js';
 import { commandGroup, id } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError } from '../errors.js';
-import { example, fieldsOf, print, type Row } from '../output.js';
+import { example, pickFields, print, type Row } from '../output.js';
 
-/** What staff may see of a send: whose it is, but neither its recipient nor its code. @param holds those that stop it */
+/** Formats what staff may see of a send: its account, but not its recipient or code. @param holds the holds that match it */
 function formatSend(send: SendDetails, account: { id: string; name: string }, holds: readonly Hold[]): Row {
   const wait = deliveryWait(send, holds.length > 0);
   return {
@@ -25,48 +25,48 @@ function formatSend(send: SendDetails, account: { id: string; name: string }, ho
     account: account.name,
     application_id: send.applicationId,
     application: send.applicationName,
-    ...fieldsOf(send, 'mode', 'status', 'verification', 'country', 'locale', 'requestId', 'traceparent'),
-    ...fieldsOf(send, 'channel', 'from', 'chargedFrom', 'failureReason'),
+    ...pickFields(send, 'mode', 'status', 'verification', 'country', 'locale', 'requestId', 'traceparent'),
+    ...pickFields(send, 'channel', 'from', 'chargedFrom', 'failureReason'),
     guesses_left: send.verification === 'pending' ? GUESSES_MAX - send.wrongGuesses : 0,
-    ...fieldsOf(send, 'phase', 'dueAt'),
+    ...pickFields(send, 'phase', 'dueAt'),
     waits_for: wait?.for ?? null,
     waits_until: wait?.until ?? null,
-    holds: holds.map((hold) => fieldsOf(hold, 'since', 'kind', 'target', 'reason')),
-    ...fieldsOf(send, 'createdAt', 'expiresAt', 'sentAt', 'deliveredAt', 'readAt'),
-    ...fieldsOf(send, 'verifiedAt', 'failedAt'),
+    holds: holds.map((hold) => pickFields(hold, 'since', 'kind', 'target', 'reason')),
+    ...pickFields(send, 'createdAt', 'expiresAt', 'sentAt', 'deliveredAt', 'readAt'),
+    ...pickFields(send, 'verifiedAt', 'failedAt'),
     refunded_at: send.units.find(({ kind }) => kind === 'returned')?.at ?? null,
     reclaimed_at: send.units.find(({ kind }) => kind === 'reclaimed')?.at ?? null,
     wrong_guesses: send.wrongGuessTimes,
-    ...fieldsOf(send, 'deniedAt', 'identityChangedAt'),
+    ...pickFields(send, 'deniedAt', 'identityChangedAt'),
     attempts: send.attempts.map((attempt) => ({
-      ...fieldsOf(attempt, 'number', 'startedAt', 'finishedAt', 'outcome', 'errorCode'),
+      ...pickFields(attempt, 'number', 'startedAt', 'finishedAt', 'outcome', 'errorCode'),
       sender: attempt.senderNumber,
       is_own_sender: attempt.isOwnSender,
     })),
     receipts: send.receipts.map((receipt) =>
-      fieldsOf(receipt, 'attempt', 'occurredAt', 'status', 'errorCode'),
+      pickFields(receipt, 'attempt', 'occurredAt', 'status', 'errorCode'),
     ),
-    units: send.units.map((unit) => fieldsOf(unit, 'at', 'kind', 'bucket')),
-    timeline: buildTimeline(send).map(eventOf),
+    units: send.units.map((unit) => pickFields(unit, 'at', 'kind', 'bucket')),
+    timeline: buildTimeline(send).map(formatEvent),
   };
 }
 
-/** An event with its time, its kind and what else is known of it: of a provider's error also what it means and what to do. */
-function eventOf(event: TimelineEvent): Row {
+/** Formats a timeline event; a provider error includes its meaning and remedy. */
+function formatEvent(event: TimelineEvent): Row {
   const { at, kind, ...facts } = event;
   const names = Object.keys(facts) as (keyof typeof facts)[];
-  return { at, event: kind, ...fieldsOf(facts, ...names), ...explanationOf(event) };
+  return { at, event: kind, ...pickFields(facts, ...names), ...explain(event) };
 }
 
-function explanationOf(event: TimelineEvent): Row {
+function explain(event: TimelineEvent): Row {
   if (!('outcome' in event) || event.outcome === null || event.outcome === 'accepted') return {};
   const { meaning, remedy } = explainError(event.errorCode, event.outcome);
   return { meaning: meaning.english, remedy: remedy.english };
 }
 
 export function addSendCommands(program: Command): void {
-  const add = commandGroup(program, 'send', 'sends: one code to one recipient', 'send show ID');
-  add('show', 'show the whole story of a send, without its recipient and its code; the audit log records it')
+  const add = commandGroup(program, 'send', 'sends, each of one code to one recipient', 'send show ID');
+  add('show', 'show the timeline of a send, without its recipient and code; the audit log records it')
     .argument('<id>', 'the send', id('the send'))
     .addHelpText('after', example('send show ID'))
     .action(async (sendId: string, _options: object, command: Command) => {

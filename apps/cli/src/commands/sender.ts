@@ -32,7 +32,7 @@ import {
 import { changed, withDatabase } from '../database.js';
 import { NotOk, UserError } from '../errors.js';
 import { example, print } from '../output.js';
-import { checkSender, findSender, senderRow, showSender } from './senderCheck.js';
+import { checkSender, findSender, formatSender, showSender } from './senderCheck.js';
 import { addSenderSetupCommand } from './senderSetup.js';
 import { addSenderTokenCommands, readKeyConfig } from './senderTokens.js';
 
@@ -72,13 +72,13 @@ export function addSenderCommands(program: Command): void {
     )
     .option(
       '--business-account-id <id>',
-      "the provider's id of the WhatsApp business account that the number belongs to; left out, it is found out",
+      "the provider's id of the number's WhatsApp business account (default: looked up)",
       businessAccountId('--business-account-id'),
     )
     .requiredOption('--number <number>', 'the number, with + and country code', phoneNumber('--number'))
     .requiredOption(
       '--token <token>',
-      'access token; - reads it from standard input, where no list of processes shows it',
+      'access token; - reads it from standard input, so that lists of processes do not show it',
       token('--token'),
     )
     .option(
@@ -89,17 +89,17 @@ export function addSenderCommands(program: Command): void {
     )
     .option(
       '--english <language>',
-      'en or en_US: the language under which the English template was approved',
+      'en or en_US: language of the approved English template',
       oneOf('--english', ['en', 'en_US']),
       'en',
     )
     .option(
       '--throughput <number>',
-      'messages a second that the provider takes from the number',
+      'messages per second that the provider accepts from the number',
       wholeNumber('--throughput', SENDER_THROUGHPUT),
       SENDER_THROUGHPUT.initial,
     )
-    .option('--paused', 'sends nothing until it is resumed')
+    .option('--paused', 'add it paused, until it is resumed')
     .option(...ACCOUNT)
     .option(...APPLICATION)
     .addHelpText(
@@ -119,10 +119,10 @@ export function addSenderCommands(program: Command): void {
           englishTemplateLanguage: options.english,
           throughput: options.throughput,
           paused: options.paused === true,
-          owner: ownerOf(options),
+          owner: parseOwner(options),
         }),
       ).catch(refuseAssignment);
-      print(command, senderRow(notTaken(added ?? 'taken')));
+      print(command, formatSender(requireNotTaken(added ?? 'taken')));
     });
 
   addEditCommand(one);
@@ -130,7 +130,7 @@ export function addSenderCommands(program: Command): void {
   add('list', 'list all senders, oldest first')
     .addHelpText('after', example('sender list --json'))
     .action(async (_options: object, command: Command) => {
-      print(command, (await withDatabase(listSenders)).map(senderRow));
+      print(command, (await withDatabase(listSenders)).map(formatSender));
     });
 
   one('show', 'show a sender')
@@ -142,8 +142,8 @@ export function addSenderCommands(program: Command): void {
       );
     });
 
-  one('check', 'ask the provider about a sender, and say what to do; exit code 1 when a check is not ok')
-    .addHelpText('after', '\nA running worker makes the read.\n\nExample:\n  $ onecode sender check ID')
+  one('check', 'check a sender at the provider and print remedies; exit code 1 if a check fails')
+    .addHelpText('after', '\nA running worker asks the provider.\n\nExample:\n  $ onecode sender check ID')
     .action(async (senderId: string, _options: object, command: Command) => {
       const checks = await withDatabase(async (database) =>
         checkSender(database, await findSender(database, senderId)),
@@ -153,22 +153,22 @@ export function addSenderCommands(program: Command): void {
     });
 
   for (const [name, description, change] of [
-    ['pause', 'send nothing from a sender until it is resumed', pauseSender],
-    ['resume', "end a sender's pause and forget its faults", resumeSender],
-    ['remove', 'remove a sender and erase its token; its past sends keep its name', removeSender],
+    ['pause', 'pause a sender until it is resumed', pauseSender],
+    ['resume', "end a sender's pause and clear its faults", resumeSender],
+    ['remove', 'remove a sender and erase its token; its past sends still name it', removeSender],
   ] as const)
     one(name, description)
       .addHelpText('after', example(`sender ${name} ID`))
       .action(async (senderId: string, _options: object, command: Command) => {
-        print(command, senderRow(await changed('sender', (...by) => change(...by, senderId))));
+        print(command, formatSender(await changed('sender', (...by) => change(...by, senderId))));
       });
 
-  one('throughput', 'change how many messages a second the provider takes from a sender')
-    .argument('<number>', 'messages a second', wholeNumber('the throughput', SENDER_THROUGHPUT))
+  one('throughput', 'set how many messages per second the provider accepts from a sender')
+    .argument('<number>', 'messages per second', wholeNumber('the throughput', SENDER_THROUGHPUT))
     .addHelpText('after', example('sender throughput ID 500'))
     .action(async (senderId: string, throughput: number, _options: object, command: Command) => {
       const edited = await changed('sender', (...by) => editSender(...by, senderId, { throughput }));
-      print(command, senderRow(notTaken(edited)));
+      print(command, formatSender(requireNotTaken(edited)));
     });
 
   addAssignCommand(one);
@@ -178,11 +178,11 @@ export function addSenderCommands(program: Command): void {
 const ACCOUNT = ['--account <id>', 'the account that it belongs to', id('--account')] as const;
 const APPLICATION = [
   '--application <id>',
-  'only for this live application of the account; may be repeated',
+  'only for this live application of the account; can be repeated',
   ids('--application'),
 ] as const;
 
-function ownerOf({ account, application = [] }: Owner): SenderOwner {
+function parseOwner({ account, application = [] }: Owner): SenderOwner {
   if (account !== undefined) return { accountId: account, applicationIds: application };
   if (application.length > 0) throw new UserError('--application needs --account');
   return 'shared';
@@ -191,32 +191,34 @@ function ownerOf({ account, application = [] }: Owner): SenderOwner {
 function refuseAssignment(error: unknown): never {
   if (!(error instanceof AssignmentRefused)) throw error;
   throw new UserError(
-    error.why === 'unknown_account' ? 'there is no such account' : 'the account has no such live application',
+    error.why === 'unknown_account'
+      ? 'there is no account with this id'
+      : 'the account has no live application with this id',
   );
 }
 
 function addAssignCommand(one: AddCommand): void {
-  one('assign', "say whose messages a sender sends: everybody's, or those of an account")
+  one('assign', 'assign a sender to an account, or share it between all accounts')
     .option(...ACCOUNT)
     .option(...APPLICATION)
-    .option('--shared', 'all accounts share it')
+    .option('--shared', 'share it between all accounts')
     .addHelpText(
       'after',
-      `\n\`account senders\` says whether the account sends by it.\n${example('sender assign ID --account ACCOUNT')}`,
+      `\n\`account senders\` chooses whether the account uses its own senders.\n${example('sender assign ID --account ACCOUNT')}`,
     )
     .action(async (senderId: string, { shared, ...options }: Assign, command: Command) => {
       if ((options.account === undefined) !== (shared === true))
-        throw new UserError('name either --account or --shared');
-      const owner = ownerOf(options);
+        throw new UserError('exactly one of --account and --shared is required');
+      const owner = parseOwner(options);
       const assigned = await changed('sender', (...by) => assignSender(...by, senderId, owner)).catch(
         refuseAssignment,
       );
-      print(command, senderRow(assigned));
+      print(command, formatSender(assigned));
     });
 }
 
 function addEditCommand(one: AddCommand): void {
-  one('edit', 'change a sender; another number is paused until the sender is resumed')
+  one('edit', 'change a sender; changing its number pauses it until it is resumed')
     .option('--phone-number-id <id>', "the provider's id of the number", phoneNumberId('--phone-number-id'))
     .option(
       '--business-account-id <id>',
@@ -228,7 +230,7 @@ function addEditCommand(one: AddCommand): void {
     .option('--english <language>', 'en or en_US', oneOf('--english', ['en', 'en_US']))
     .option(
       '--throughput <number>',
-      'messages a second that the provider takes from the number',
+      'messages per second that the provider accepts from the number',
       wholeNumber('--throughput', SENDER_THROUGHPUT),
     )
     .addHelpText(
@@ -242,13 +244,13 @@ function addEditCommand(one: AddCommand): void {
         ...(english && { englishTemplateLanguage: english }),
         ...(number && { number: number.e164 }),
       };
-      if (Object.keys(change).length === 0) throw new UserError('name what to change');
+      if (Object.keys(change).length === 0) throw new UserError('at least one option is required');
       const edited = await changed('sender', (...by) => editSender(...by, senderId, change));
-      print(command, senderRow(notTaken(edited)));
+      print(command, formatSender(requireNotTaken(edited)));
     });
 }
 
-function notTaken(sender: Sender | 'taken'): Sender {
-  if (sender === 'taken') throw new UserError('there is a sender with this phone number id already');
+function requireNotTaken(sender: Sender | 'taken'): Sender {
+  if (sender === 'taken') throw new UserError('a sender with this phone number id already exists');
   return sender;
 }

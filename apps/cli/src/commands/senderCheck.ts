@@ -14,7 +14,7 @@ import {
   type SenderKnowledge,
 } from '@onecode/store/senders';
 import { found } from '../errors.js';
-import { fieldsOf, type Row } from '../output.js';
+import { pickFields, type Row } from '../output.js';
 
 export async function findSender(database: Database, senderId: string): Promise<ListedSender> {
   return found(
@@ -23,11 +23,11 @@ export async function findSender(database: Database, senderId: string): Promise<
   );
 }
 
-export function senderRow(sender: Sender) {
+export function formatSender(sender: Sender) {
   const now = new Date();
   const block = activeBlock(sender.blocks, now);
   return {
-    ...fieldsOf(sender, 'id', 'accountId', 'applicationIds', 'phoneNumberId', 'number', 'template'),
+    ...pickFields(sender, 'id', 'accountId', 'applicationIds', 'phoneNumberId', 'number', 'template'),
     english: sender.englishTemplateLanguage,
     throughput: sender.throughput,
     state: senderState(sender.blocks, now),
@@ -41,17 +41,17 @@ export function senderRow(sender: Sender) {
   };
 }
 
-/** A sender with what the provider said of it, in the provider's own words. */
+/** Formats a sender with the provider's reports about it, in the provider's words. */
 export async function showSender(database: Database, sender: Sender): Promise<Row> {
   const { number, templates, alerts, readAt } = await knowledgeOf(database, sender);
   return {
-    ...senderRow(sender),
+    ...formatSender(sender),
     business_account_id: sender.businessAccountId,
     quality: number.quality?.value ?? 'UNKNOWN',
     messaging_limit: number.messagingLimit?.value ?? null,
     unique_recipients_24h: await countRecipients(database, sender.id),
     checked_at: readAt,
-    alerts: alerts.map((alert) => fieldsOf(alert, 'type', 'severity', 'detail', 'at')),
+    alerts: alerts.map((alert) => pickFields(alert, 'type', 'severity', 'detail', 'at')),
     templates: templates.map(({ name, language, facts }) => ({
       name,
       language,
@@ -64,7 +64,7 @@ export async function showSender(database: Database, sender: Sender): Promise<Ro
   };
 }
 
-/** How long a read may take: five calls that time out, and the wait for a worker. */
+/** Enough for five calls that time out and the wait for a worker. */
 const READ_MS_MAX = 45_000;
 const PAUSE_MS = 100;
 
@@ -74,7 +74,7 @@ export interface CheckRow extends Row {
   detail: string;
 }
 
-/** Lets a worker read what the provider knows of a sender, and says of each check whether it is well and what to do. */
+/** Makes a worker read a sender's state from the provider. @returns a result with a remedy for each check */
 export async function checkSender(database: Database, sender: Sender): Promise<CheckRow[]> {
   const results = await resultsSince(database, sender, await requestReading(database, sender.id));
   return [
@@ -83,22 +83,22 @@ export async function checkSender(database: Database, sender: Sender): Promise<C
   ];
 }
 
-/** Whose it is, and whether its account sends by it. */
+/** Checks that the account of a sender uses its own senders. */
 async function checkOwner(database: Database, { accountId }: Sender): Promise<CheckRow> {
   const check = 'owner';
   const account = accountId === null ? null : await findAccount(database, accountId);
-  if (account === null) return { check, ok: true, detail: 'All accounts share it.' };
-  const whose = `It is of the account ${account.name}`;
+  if (account === null) return { check, ok: true, detail: 'The sender is shared between all accounts.' };
+  const owner = `The sender belongs to the account ${account.name}`;
   return account.senders === 'shared'
     ? {
         check,
         ok: false,
-        detail: `${whose}, which sends by the shared senders: onecode account senders ${account.id} own.`,
+        detail: `${owner}, which uses the shared senders: run onecode account senders ${account.id} own.`,
       }
-    : { check, ok: true, detail: `${whose}.` };
+    : { check, ok: true, detail: `${owner}.` };
 }
 
-/** What the provider says of a token that was just set. @param since when a read was asked for */
+/** Checks at the provider a token that was just set. @param since when the read was requested */
 export async function checkToken(
   database: Database,
   sender: Sender,
@@ -116,17 +116,17 @@ async function resultsSince(
   sender: Sender,
   since: Date | null,
 ): Promise<PreflightResult[]> {
-  const whyNot = await whyNotRead(database, sender.id, since);
+  const readFault = await waitForRead(database, sender.id, since);
   const knowledge = await knowledgeOf(database, sender);
-  return resultsOf(
+  return runPreflight(
     database,
     sender,
-    whyNot === null ? knowledge : { ...knowledge, failures: allFailed(whyNot) },
+    readFault === null ? knowledge : { ...knowledge, failures: allFailed(readFault) },
   );
 }
 
-/** What the checks of a sender say, by what is known of it. */
-export async function resultsOf(
+/** Returns the results of a sender's checks, from the provider's latest reports. */
+export async function runPreflight(
   database: Database,
   { id, template, englishTemplateLanguage }: Sender,
   knowledge: SenderKnowledge,
@@ -147,8 +147,8 @@ const allFailed = (why: string): SenderKnowledge['failures'] => ({
   templates: why,
 });
 
-/** Waits until a worker has made the read that was asked for. @returns why there is none, or null */
-async function whyNotRead(database: Database, senderId: string, since: Date | null): Promise<string | null> {
+/** Waits until a worker has made the requested read. @returns why there is none, or null */
+async function waitForRead(database: Database, senderId: string, since: Date | null): Promise<string | null> {
   if ((await countWorkers(database)) === 0) return 'No worker is running.';
   const end = performance.now() + READ_MS_MAX;
   while (since !== null && performance.now() < end) {

@@ -41,7 +41,7 @@ import { withDatabase } from '../database.js';
 import { environment } from '../environment.js';
 import { NotOk } from '../errors.js';
 import { example, print } from '../output.js';
-import { senderRow } from './senderCheck.js';
+import { formatSender } from './senderCheck.js';
 import { KEY_VARIABLES } from './senderTokens.js';
 
 interface Setup {
@@ -205,7 +205,7 @@ async function setUp(
       );
   }
   const after = await find();
-  return { sender: after && senderRow(after), steps: [...steps.values()].map((step) => ({ ...step })) };
+  return { sender: after && formatSender(after), steps: [...steps.values()].map((step) => ({ ...step })) };
 }
 
 const stepOf = (step: string, status: SetupStep['status'], detail: string): SetupStep => ({

@@ -8,7 +8,7 @@ import { readAppSecret, readToken, secretSource, token, type AddCommand } from '
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
 import { found, NotOk, UserError } from '../errors.js';
-import { example, fieldsOf, print } from '../output.js';
+import { example, pickFields, print } from '../output.js';
 import { checkToken, findSender } from './senderCheck.js';
 
 /** The variables of a command that encrypts or decrypts tokens. */
@@ -18,11 +18,11 @@ export const KEY_VARIABLES = { DATABASE_URL, SECRET_KEY: secret(variable(parseKe
 export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
   one(
     'token',
-    'give a sender another access token, and say whether the provider takes it; exit code 1 when not',
+    'replace the access token of a sender and check it at the provider; exit code 1 if it is refused',
   )
     .requiredOption(
       '--token <token>',
-      'access token; - reads it from standard input, where no list of processes shows it',
+      'access token; - reads it from standard input, so that lists of processes do not show it',
       token('--token'),
     )
     .addHelpText(
@@ -41,16 +41,16 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
       if (checked.accepted === false) throw new NotOk();
     });
 
-  one('app', "take webhooks of the Meta app of a sender's own business, or none any more")
-    .option('--secret <source>', '-: take the app secret from standard input', secretSource('--secret'))
-    .option('--none', 'erase the app secret: its reports come to the shared address')
+  one('app', "set or remove the Meta app of a sender's own business, which sends its webhooks")
+    .option('--secret <source>', '-: read the app secret from standard input', secretSource('--secret'))
+    .option('--none', 'erase the app secret: webhooks arrive at the shared address')
     .addHelpText(
       'after',
       `\nEnter callback_path, below BASE_URL, and verify_token in the app's settings.\n${example('sender app ID --secret - < secret.txt')}`,
     )
     .action(async (senderId: string, options: { secret?: '-'; none?: true }, command: Command) => {
       if ((options.secret === undefined) !== (options.none === true))
-        throw new UserError('name either --secret or --none');
+        throw new UserError('exactly one of --secret and --none is required');
       const config = readKeyConfig();
       const given = options.secret === undefined ? null : await readAppSecret('--secret');
       const isSet = await withDatabase((database) =>
@@ -67,7 +67,7 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
 
   add(
     'reencrypt',
-    "encrypt every sender's token and app secret, and the webhooks' secrets, with the key that stands first in SECRET_KEY",
+    "reencrypt all senders' tokens and app secrets and all webhook secrets with the first key in SECRET_KEY",
   )
     .addHelpText('after', example('sender reencrypt'))
     .action(async (_options: object, command: Command) => {
@@ -80,11 +80,11 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
         command,
         reencrypted.map((one) => ({
           id: one.senderId,
-          ...fieldsOf(one, 'phoneNumberId', 'number', 'token'),
+          ...pickFields(one, 'phoneNumberId', 'number', 'token'),
         })),
         {
           note: unreadable
-            ? 'unreadable: the key that encrypted it is not in SECRET_KEY; add the key, or set the token again.'
+            ? 'unreadable: its key is not in SECRET_KEY; add the key, or set the token again.'
             : undefined,
         },
       );

@@ -37,7 +37,7 @@ type NumberName = keyof typeof NUMBERS;
 type SettingName = keyof typeof FIELDS;
 const NAMES = Object.keys(FIELDS) as SettingName[];
 
-/** What `on` stands for. Of the guess budget: NIST SP 800-63B-4, 3.2.2. */
+/** The values for `on`. The guess budget's is from NIST SP 800-63B-4, 3.2.2. */
 const INITIAL: Readonly<Record<OptionalSetting, number>> = {
   guessBudget: 100,
   retainNumbersDays: 90,
@@ -51,16 +51,16 @@ const formatSettings = (settings: Settings): Row =>
 const isNumber = (name: SettingName): name is NumberName => name in NUMBERS;
 const isOptional = (name: NumericSetting): name is OptionalSetting => name in INITIAL;
 
-function boundsLine(name: SettingName): string {
-  return `  ${name.padEnd(27)} ${isNumber(name) ? boundsOf(name) : STAFF_TWO_FACTOR.join(' or ')}`;
+function formatBoundsLine(name: SettingName): string {
+  return `  ${name.padEnd(27)} ${isNumber(name) ? formatBounds(name) : STAFF_TWO_FACTOR.join(' or ')}`;
 }
 
-function boundsOf(name: NumberName): string {
+function formatBounds(name: NumberName): string {
   const { min, max } = SETTING_BOUNDS[NUMBERS[name]];
   return `${min} to ${max}${isOptional(NUMBERS[name]) ? ', or off' : ''}`;
 }
 
-function valueOf(name: SettingName, typed: string): Settings[keyof Settings] {
+function parseValue(name: SettingName, typed: string): Settings[keyof Settings] {
   if (!isNumber(name)) return oneOf(name, STAFF_TWO_FACTOR)(typed);
   const bounds = SETTING_BOUNDS[NUMBERS[name]];
   const setting = NUMBERS[name];
@@ -73,7 +73,7 @@ export function addSettingsCommands(program: Command): void {
   const add = commandGroup(
     program,
     'settings',
-    'settings for everybody; running processes follow within five seconds',
+    'global settings; running processes apply changes within five seconds',
     'settings get',
   );
 
@@ -88,31 +88,31 @@ export function addSettingsCommands(program: Command): void {
 
   add('set', 'change a setting')
     .argument('<setting>', NAMES.join(', '), oneOf('the setting', NAMES))
-    .argument('<value>', 'a whole number, off or a word, as listed below')
+    .argument('<value>', 'a whole number, off or a word, see below')
     .addHelpText(
       'after',
-      `\nSettings:\n${NAMES.map(boundsLine).join('\n')}\n\nExample:\n  $ onecode settings set free_sends 25`,
+      `\nSettings:\n${NAMES.map(formatBoundsLine).join('\n')}\n\nExample:\n  $ onecode settings set free_sends 25`,
     )
     .action(async (name: SettingName, typed: string, _options: object, command: Command) => {
-      const value = valueOf(name, typed);
+      const value = parseValue(name, typed);
       const { changed, warnings } = await withDatabase(async (database) => ({
         changed: await changeSetting(database, actor(), FIELDS[name], value),
-        warnings: name === 'code_validity_seconds' ? await templateWarnings(database, Number(value)) : [],
+        warnings: name === 'code_validity_seconds' ? await findTemplateWarnings(database, Number(value)) : [],
       }));
       print(command, formatSettings(changed), {
         absent: 'off',
         areNamesTyped: true,
         note:
           name === 'code_validity_seconds'
-            ? `The expiry that WhatsApp shows is fixed in each sender's template: it has to fit ${value} seconds.`
+            ? `WhatsApp shows the expiry in each sender's template: it has to match ${value} seconds.`
             : undefined,
       });
       for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
     });
 }
 
-/** The templates that say or do something else than a validity of codes, as far as the provider has told. */
-async function templateWarnings(database: Database, validitySeconds: number): Promise<string[]> {
+/** Returns a warning for each template that contradicts the validity of codes, from the provider's latest reports. */
+async function findTemplateWarnings(database: Database, validitySeconds: number): Promise<string[]> {
   const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
   return knowledge.flatMap(({ senderId, templates }) => {
     const number = senders.find(({ id }) => id === senderId)?.number ?? senderId;

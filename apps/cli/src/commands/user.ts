@@ -28,7 +28,7 @@ import {
 } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError, UsageError } from '../errors.js';
-import { example, fieldsOf, print, type Row } from '../output.js';
+import { example, pickFields, print, type Row } from '../output.js';
 
 const STAFF = { operator: 'operator', 'on-call': 'on_call', none: null } as const;
 type StaffWord = keyof typeof STAFF;
@@ -36,20 +36,20 @@ type StaffWord = keyof typeof STAFF;
 const FAULTS: Readonly<Record<PasswordFault, string>> = {
   too_short: `the password must have ${PASSWORD_LENGTH_MIN} characters or more`,
   too_long: `the password must have ${PASSWORD_LENGTH_MAX} characters or fewer`,
-  guessable: "the password is a common one, or made of the person's name or e-mail",
+  guessable: "the password is common, or consists of the user's name or e-mail address",
 };
-const NOBODY = 'nobody has this e-mail address';
+const UNKNOWN_USER = 'there is no user with this e-mail address';
 
-const staffWord = (staff: StaffRole | null): StaffWord =>
+const formatStaffRole = (staff: StaffRole | null): StaffWord =>
   staff === 'on_call' ? 'on-call' : (staff ?? 'none');
 
 const LANGUAGES = ['pt-BR', 'en', 'browser'] as const;
 type Language = (typeof LANGUAGES)[number];
 
 const formatUser = (user: User): Row => ({
-  ...fieldsOf(user, 'id', 'email', 'name'),
+  ...pickFields(user, 'id', 'email', 'name'),
   language: user.language ?? 'browser',
-  staff: staffWord(user.staff),
+  staff: formatStaffRole(user.staff),
   confirmed: user.isConfirmed,
   two_factor: user.hasTwoFactor ? 'on' : 'off',
   created_at: user.createdAt,
@@ -71,33 +71,37 @@ interface Staff {
 }
 
 export function addUserCommands(program: Command): void {
-  const add = commandGroup(program, 'user', 'people who sign in to the console', 'user list');
+  const add = commandGroup(program, 'user', 'users of the console', 'user list');
   const of: AddCommand = (name, description) =>
-    add(name, description).argument('<email>', 'who', emailAddress('the e-mail'));
+    add(name, description).argument('<email>', "the user's e-mail address", emailAddress('the e-mail'));
 
-  add('create', 'make somebody who can sign in; a password that is made is printed once')
-    .requiredOption('--email <address>', 'what they sign in with', emailAddress('--email'))
-    .requiredOption('--name <text>', 'their name, 1 to 200 characters', text('--name'))
+  add('create', 'create a user; a generated password is printed once')
+    .requiredOption('--email <address>', 'the address to sign in with', emailAddress('--email'))
+    .requiredOption('--name <text>', "the user's name, 1 to 200 characters", text('--name'))
     .option(
       '--staff <role>',
       'operator, on-call or none',
       oneOf('--staff', Object.keys(STAFF) as StaffWord[]),
       'none',
     )
-    .option('--account <id>', 'the account that they belong to', id('--account'))
-    .option('--role <role>', `their role there: ${MEMBER_ROLES.join(', ')}`, oneOf('--role', MEMBER_ROLES))
+    .option('--account <id>', 'the account to add the user to', id('--account'))
+    .option(
+      '--role <role>',
+      `the role in the account: ${MEMBER_ROLES.join(', ')}`,
+      oneOf('--role', MEMBER_ROLES),
+    )
     .option(
       '--language <language>',
-      "pt-BR, en, or browser for the browser's until they choose one",
+      "pt-BR, en, or browser for the browser's language until the user chooses one",
       oneOf('--language', LANGUAGES),
       'pt-BR',
     )
-    .option('--password <source>', '-: take the password from standard input', secretSource('--password'))
+    .option('--password <source>', '-: read the password from standard input', secretSource('--password'))
     .addHelpText('after', example('user create --email ana@example.com --name "Ana Souza" --staff operator'))
     .action(async (options: Create, command: Command) => {
-      const membership = membershipOf(options);
+      const membership = parseMembership(options);
       const { email, name, language } = options;
-      const { password, made } = await passwordOf(options.password, { email, name });
+      const { password, generated } = await readPassword(options.password, { email, name });
       const created = await withDatabase((database) =>
         createUser(database, actor(), {
           email,
@@ -109,7 +113,7 @@ export function addUserCommands(program: Command): void {
         }),
       );
       if (created.kind === 'email_taken')
-        throw new UserError('somebody has this e-mail address already: see user show and user staff');
+        throw new UserError('a user with this e-mail address already exists: see user show and user staff');
       if (created.kind === 'no_account') throw new UserError('there is no account with this id');
       print(command, {
         id: created.user.id,
@@ -118,90 +122,91 @@ export function addUserCommands(program: Command): void {
         staff: options.staff,
         account_id: membership?.accountId ?? null,
         role: membership?.role ?? null,
-        password: made,
+        password: generated,
       });
     });
 
-  add('list', 'list everybody who can sign in')
+  add('list', 'list all users')
     .addHelpText('after', example('user list --json'))
     .action(async (_options: object, command: Command) => {
       print(command, (await withDatabase(listUsers)).map(formatUser));
     });
 
-  of('show', 'show somebody who can sign in')
+  of('show', 'show a user')
     .addHelpText('after', example('user show ana@example.com'))
     .action(async (email: string, _options: object, command: Command) => {
       const known = (await withDatabase(listUsers)).find((one) => one.email === email);
-      if (known === undefined) throw new UserError(NOBODY);
+      if (known === undefined) throw new UserError(UNKNOWN_USER);
       print(command, formatUser(known));
     });
 
-  of('password', 'give somebody a new password and end their sessions; one that is made is printed once')
-    .option('--password <source>', '-: take the password from standard input', secretSource('--password'))
+  of('password', 'set a new password and end the sessions of a user; a generated password is printed once')
+    .option('--password <source>', '-: read the password from standard input', secretSource('--password'))
     .addHelpText('after', example('user password ana@example.com'))
     .action(async (email: string, options: { password?: '-' }, command: Command) => {
-      const { password, made } = await passwordOf(options.password, { email, name: '' });
+      const { password, generated } = await readPassword(options.password, { email, name: '' });
       if (!(await withDatabase((database) => setPassword(database, actor(), email, password))))
-        throw new UserError(NOBODY);
-      print(command, { email, password: made });
+        throw new UserError(UNKNOWN_USER);
+      print(command, { email, password: generated });
     });
 
   of(
     'staff',
-    'make a user an operator, on-call staff, or neither, and end their sessions; more rights begin with a new password, printed once',
+    "set a user's staff role and end the user's sessions; a role with more rights requires a new password, printed once",
   )
     .argument('<role>', 'operator, on-call or none', oneOf('the role', Object.keys(STAFF) as StaffWord[]))
-    .option('--password <source>', '-: take the new password from standard input', secretSource('--password'))
-    .option('--unconfirmed', 'also for an unconfirmed address: you know that this user signed up with it')
+    .option('--password <source>', '-: read the new password from standard input', secretSource('--password'))
+    .option('--unconfirmed', 'accept an unconfirmed address: you know that this user signed up with it')
     .addHelpText('after', example('user staff ana@example.com on-call'))
     .action(async (email: string, role: StaffWord, options: Staff, command: Command) => {
-      const { password, made } = await passwordOf(options.password, { email, name: '' });
+      const { password, generated } = await readPassword(options.password, { email, name: '' });
       const changed = await withDatabase((database) =>
         setStaffRole(database, actor(), email, STAFF[role], {
-          ...(made === null && { password }),
+          ...(generated === null && { password }),
           isVouchedFor: options.unconfirmed === true,
         }),
       );
-      if (changed.kind === 'unknown') throw new UserError(NOBODY);
+      if (changed.kind === 'unknown') throw new UserError(UNKNOWN_USER);
       if (changed.kind === 'not_promoted')
-        throw new UserError('the role gives no new rights: user password sets a password');
-      if (changed.kind === 'unconfirmed') throw new UserError(unconfirmedLine(changed.user));
+        throw new UserError('the role adds no rights, so --password is not accepted: use user password');
+      if (changed.kind === 'unconfirmed') throw new UserError(formatUnconfirmed(changed.user));
       print(command, { ...formatUser(changed.user), password: changed.password });
     });
 
   of(
     'remove-two-factor',
-    'take away the second factor and the passkeys of somebody who lost them, and end their sessions',
+    'remove the second factor and the passkeys of a user who lost them, and end the sessions',
   )
     .addHelpText('after', example('user remove-two-factor ana@example.com'))
     .action(async (email: string, _options: object, command: Command) => {
       if (!(await withDatabase((database) => removeTwoFactor(database, actor(), email))))
-        throw new UserError(NOBODY);
+        throw new UserError(UNKNOWN_USER);
       print(command, { email, two_factor: 'off' });
     });
 }
 
 /** Names the user, so that the operator can recognize a stranger who signed up with a colleague's address. */
-const unconfirmedLine = ({ name, createdAt }: User): string =>
+const formatUnconfirmed = ({ name, createdAt }: User): string =>
   `the address is unconfirmed, and a stranger may have signed up with it: ${JSON.stringify(name)} did on ${createdAt.toISOString()}; if that is the right user, add --unconfirmed`;
 
-function membershipOf({ account, role }: Create): { accountId: string; role: MemberRole } | null {
+function parseMembership({ account, role }: Create): { accountId: string; role: MemberRole } | null {
   if (account === undefined && role === undefined) return null;
-  if (account === undefined || role === undefined) throw new UsageError('--account and --role go together');
+  if (account === undefined || role === undefined)
+    throw new UsageError('--account and --role require each other');
   return { accountId: account, role };
 }
 
-/** The password from standard input, or one that is made; only that one is told. */
-async function passwordOf(
+/** Returns the password from standard input, or a generated one, which alone is printed. */
+async function readPassword(
   source: '-' | undefined,
   owner: { email: string; name: string },
-): Promise<{ password: string; made: string | null }> {
+): Promise<{ password: string; generated: string | null }> {
   if (source === undefined) {
-    const made = randomPassword();
-    return { password: made, made };
+    const generated = randomPassword();
+    return { password: generated, generated };
   }
   const password = await readStandardInput();
   const fault = await passwordFault({ password, ...owner });
   if (fault !== null) throw new UsageError(FAULTS[fault]);
-  return { password, made: null };
+  return { password, generated: null };
 }
