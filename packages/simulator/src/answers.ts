@@ -24,6 +24,8 @@ export interface MetaError {
       code: number;
       error_data?: { messaging_product: 'whatsapp'; details: string };
       error_subcode?: number;
+      error_user_title?: string;
+      error_user_msg?: string;
       fbtrace_id: string;
     };
   };
@@ -61,7 +63,7 @@ export function graphError(
   http: number,
   code: number,
   message: string,
-  extra: { type?: string; error_subcode?: number } = {},
+  extra: { type?: string; error_subcode?: number; error_user_title?: string; error_user_msg?: string } = {},
 ): MetaError {
   return errorOf(http, null, { message, type: 'OAuthException', code, ...extra });
 }

@@ -82,6 +82,10 @@ export class Business {
         qualityRating: 'GREEN',
         throughputLevel: 'STANDARD',
         identityKeyCheck: false,
+        verifiedName: 'Onecode',
+        codeVerificationStatus: 'VERIFIED',
+        registered: true,
+        pin: null,
       }
     );
   }
@@ -107,7 +111,10 @@ export class Business {
   /** Returns a template; `null` when the business account does not have it in this language. */
   findTemplate(key: TemplateKey): TemplateProfile | null {
     const template = this.#template(key);
-    const isUsual = TEMPLATE_KEY.name.fits(key.name) && LANGUAGES.includes(key.language);
+    const isUsual =
+      TEMPLATE_KEY.name.fits(key.name) &&
+      LANGUAGES.includes(key.language) &&
+      !this.account(key.wabaId).startsEmpty;
     const exists = isUsual || this.#templates.has(formatTemplateKey(key));
     return exists && template.status !== 'DELETED' ? template : null;
   }
@@ -120,7 +127,9 @@ export class Business {
 
   /** Returns the templates that a business account lists. */
   templates(wabaId: string): TemplateProfile[] {
-    const usual = LANGUAGES.map((language) => this.#template({ wabaId, name: LISTED_TEMPLATE, language }));
+    const usual = this.account(wabaId).startsEmpty
+      ? []
+      : LANGUAGES.map((language) => this.#template({ wabaId, name: LISTED_TEMPLATE, language }));
     const all = new Map([...usual, ...this.#templates.values()].map((one) => [formatTemplateKey(one), one]));
     return [...all.values()].filter((one) => one.wabaId === wabaId && one.status !== 'DELETED');
   }
@@ -131,13 +140,29 @@ export class Business {
     return { ...state, isValid: state.valid && !hasExpired };
   }
 
-  /** Returns the error for a call with this `Authorization` that sends from a number or reads an object; `null` when it is allowed. */
-  refusal(method: 'get' | 'post', nodeId: string, authorization: string | undefined): MetaError | null {
+  /** Returns a template by Meta's id; `null` if none was created or changed here. */
+  templateById(templateId: string): TemplateProfile | null {
+    return [...this.#templates.values()].find(({ id }) => id === templateId) ?? null;
+  }
+
+  /** Returns the error for a call with this `Authorization` about a number or, if allowed, a business account; `null` when it is allowed. */
+  refusal(
+    method: 'get' | 'post',
+    nodeId: string,
+    authorization: string | undefined,
+    mayBeAccount = method === 'get',
+  ): MetaError | null {
+    const refused = this.tokenRefusal(authorization);
+    if (refused !== null) return refused;
+    const isKnown = (mayBeAccount && this.isAccount(nodeId)) || this.#hears(nodeId);
+    return isKnown ? null : unknownObject(method, nodeId);
+  }
+
+  /** Returns the error for a call whose `Authorization` has no valid token. */
+  tokenRefusal(authorization: string | undefined): MetaError | null {
     const token = bearerOf(authorization);
     if (token === undefined) return noToken();
-    if (!this.token(token).isValid) return invalidToken();
-    const isKnown = (method === 'get' && this.isAccount(nodeId)) || this.#hears(nodeId);
-    return isKnown ? null : unknownObject(method, nodeId);
+    return this.token(token).isValid ? null : invalidToken();
   }
 
   /** Returns whether a number exists, and adds it to the list. */

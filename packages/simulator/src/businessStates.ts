@@ -21,6 +21,13 @@ export const SENDER = {
   throughputLevel: oneOf('STANDARD', 'HIGH', 'NOT_APPLICABLE'),
   /** Whether webhooks contain the identity hash of the phone's owner. */
   identityKeyCheck: yesOrNo,
+  verifiedName: text(/^[^\p{Cc}]{1,100}$/u, 'a name of up to 100 characters'),
+  /** Whether the owner has entered the code that Meta sent by SMS or voice. */
+  codeVerificationStatus: oneOf('VERIFIED', 'NOT_VERIFIED', 'EXPIRED'),
+  /** Whether it is registered with the Cloud API. Without it, sends are refused with 133010, whatever the status is. */
+  registered: yesOrNo,
+  /** The two-step PIN; `null` until the first registration sets it. */
+  pin: orNull(text(/^\d{6}$/, 'six digits')),
 };
 export type SenderState = ValuesOf<typeof SENDER>;
 export type SenderProfile = SenderState & { phoneNumberId: string };
@@ -32,6 +39,8 @@ export const ACCOUNT = {
   accountReviewStatus: oneOf('APPROVED', 'PENDING', 'REJECTED'),
   /** Whether the app gets this account's webhooks; read as `subscribed_apps`. */
   subscribed: yesOrNo,
+  /** Whether it has only those numbers and templates that were created or changed here. */
+  startsEmpty: yesOrNo,
 };
 export type BusinessAccountState = ValuesOf<typeof ACCOUNT>;
 export type BusinessAccountProfile = BusinessAccountState & { id: string };
@@ -39,6 +48,7 @@ export const ACCOUNT_DEFAULTS: BusinessAccountState = {
   condition: 'active',
   accountReviewStatus: 'APPROVED',
   subscribed: true,
+  startsEmpty: false,
 };
 
 /** Meta's state of one language of a message template. */

@@ -52,8 +52,8 @@ export function createParts(options: SimulatorOptions) {
     changed,
   );
   const receipts = new Receipts(business, messages, settings, timers, webhooks);
-  const counts = { reads: 0 };
-  const status = () => ({ requests: requests.count, ...counts, webhooks: webhooks.status() });
+  const counts = { reads: 0, registrations: new Map<string, number>() };
+  const status = () => ({ requests: requests.count, reads: counts.reads, webhooks: webhooks.status() });
   const newest = () => messages.all().slice(-SNAPSHOT_MESSAGES).toReversed();
   const events = new Events(newest, () => ({
     rules: rules.list().slice(0, SNAPSHOT_RULES),
@@ -65,6 +65,7 @@ export function createParts(options: SimulatorOptions) {
   const reset = () => {
     timers.reset();
     counts.reads = 0;
+    counts.registrations.clear();
     for (const part of [messages, requests, rules]) part.clear();
     for (const part of [settings, business, throttles, limits, webhooks]) part.reset();
     events.restart();

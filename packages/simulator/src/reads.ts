@@ -16,7 +16,7 @@ type Answer = Record<string, unknown> | MetaError;
  * Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0.
  */
 export function reads(parts: Parts): Router {
-  const edges = 'message_templates|subscribed_apps';
+  const edges = 'message_templates|phone_numbers|subscribed_apps';
   const path = new RegExp(`^/v\\d+\\.\\d+/(?<id>[^/]+)(?:/(?<edge>${edges}))?/?$`);
   return Router().get(path, (request, response) => serve(parts, request, response));
 }
@@ -48,6 +48,15 @@ function read(business: Business, request: Request, id: string): Answer {
     return fieldsOf(request, 'WhatsAppBusinessAccount', id, accountFields(business, account));
   if (edge === 'subscribed_apps')
     return { data: account.subscribed ? [{ whatsapp_business_api_data: APP }] : [] };
+  if (edge === 'phone_numbers') {
+    const data = business
+      .senders()
+      .filter(({ wabaId }) => wabaId === id)
+      .map((sender) =>
+        fieldsOf(request, 'WhatsAppBusinessPhoneNumber', sender.phoneNumberId, listedFields(sender)),
+      );
+    return data.find(isRefusal) ?? { data };
+  }
   // Graph treats a name as a part of a path.
   const name = typeof request.query['name'] === 'string' ? request.query['name'] : '';
   const data = business
@@ -93,6 +102,18 @@ function senderFields(business: Business, sender: SenderProfile) {
         entity('BUSINESS', PORTFOLIO_ID, ...portfolioHealth(portfolio)),
       ],
     },
+  };
+}
+
+/** Source: Meta's OpenAPI, `/{WABA-ID}/phone_numbers`. */
+function listedFields(sender: SenderProfile) {
+  return {
+    display_phone_number: `+${sender.displayPhoneNumber}`,
+    verified_name: sender.verifiedName,
+    code_verification_status: sender.codeVerificationStatus,
+    quality_rating: sender.qualityRating,
+    status: sender.status,
+    throughput: { level: sender.throughputLevel },
   };
 }
 
@@ -158,5 +179,7 @@ function debugToken(business: Business, { headers, query }: Request): Answer {
   if (token === undefined) return noToken();
   if (query['input_token'] !== token) return graphError(400, 100, '(#100) Invalid parameter input_token');
   const { isValid, scopes, expiresAt } = business.token(token);
-  return { data: { is_valid: isValid, scopes: isValid ? scopes : [], expires_at: expiresAt } };
+  return {
+    data: { app_id: APP.id, is_valid: isValid, scopes: isValid ? scopes : [], expires_at: expiresAt },
+  };
 }

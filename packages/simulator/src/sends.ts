@@ -8,6 +8,7 @@ import { readTemplateRequest, type TemplateRequest } from './templateRequest.js'
 
 const BODY_BYTES_MAX = 1024 * 1024;
 const IDENTITY_CHANGED = 137000;
+const NOT_REGISTERED = 133010;
 
 /** `POST /{version}/{phone number id}/messages`. */
 export function sends(parts: Parts): Router {
@@ -45,7 +46,7 @@ function judge(
 ): TemplateRequest | Refusal {
   const refused = business.refusal('post', phoneNumberId, request.headers.authorization);
   if (refused) return refused;
-  const { wabaId, status } = business.sender(phoneNumberId);
+  const { wabaId, status, registered } = business.sender(phoneNumberId);
   const wanted = readTemplateRequest(request.body, (name, language) =>
     business.findTemplate({ wabaId, name, language }),
   );
@@ -55,7 +56,10 @@ function judge(
   record.language = wanted.language;
   const throttled = throttles.take({ sender: phoneNumberId, recipient: wanted.to, wabaId });
   if (throttled) return throttled;
-  const blocked = ACCOUNT_ERROR[business.account(wabaId).condition] ?? SENDER_ERROR[status];
+  const blocked =
+    ACCOUNT_ERROR[business.account(wabaId).condition] ??
+    SENDER_ERROR[status] ??
+    (registered ? undefined : NOT_REGISTERED);
   if (blocked !== undefined) return metaError(blocked);
   return limits.take(phoneNumberId) ?? wanted;
 }

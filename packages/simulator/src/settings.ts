@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { integer, InvalidInput, orNull, read, yesOrNo, type ValuesOf } from './input.js';
+import { integer, InvalidInput, oneOf, orNull, read, yesOrNo, type ValuesOf } from './input.js';
 
 const delay = integer(0, 86_400_000);
 const MEMBERS = {
@@ -10,6 +10,9 @@ const MEMBERS = {
   readMs: orNull(delay),
   /** Limits each sender to 80 messages per second (error 130429). */
   senderLimit: yesOrNo,
+  /** How long the review of a new or changed template takes, and how it ends. */
+  reviewMs: delay,
+  review: oneOf('APPROVED', 'REJECTED'),
 };
 
 /** Settings that can change while the simulator runs. */
@@ -23,6 +26,8 @@ const DEFAULTS: SettingValues = {
   deliveredMs: 900,
   readMs: null,
   senderLimit: false,
+  reviewMs: 3000,
+  review: 'APPROVED',
 };
 
 export class Settings {

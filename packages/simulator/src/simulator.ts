@@ -9,6 +9,7 @@ import { reads } from './reads.js';
 import type { Receipt } from './receipts.js';
 import { sends } from './sends.js';
 import type { SettingValues } from './settings.js';
+import { writes } from './writes.js';
 
 export type Simulator = Awaited<ReturnType<typeof startSimulator>>;
 
@@ -19,7 +20,7 @@ export async function startSimulator(options: SimulatorOptions) {
   let ready = true;
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  app.use(sends(parts), reads(parts));
+  app.use(sends(parts), writes(parts), reads(parts));
   app.use(health(() => ready));
   app.use('/simulator', control(parts));
   app.use(phonePage());

@@ -100,7 +100,7 @@ describe('a reading of a sender', () => {
       ...SENDER,
       businessAccountId: ACCOUNT,
     });
-    const failure = 'Meta refused the read (error 190, HTTP 400).';
+    const failure = 'Meta refused the call (error 190, HTTP 400).';
     expect(reading).toEqual({
       businessAccountId: { value: ACCOUNT },
       number: { failure },

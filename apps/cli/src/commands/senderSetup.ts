@@ -62,7 +62,6 @@ interface Setup {
 const REQUIRED = /^(?:registration|subscription|sender|health|template_\w+)$/;
 
 const PROVIDER_TIMEOUT_MS = 10_000;
-const POLL_MS = 2_000;
 const RECEIPT_MS_MAX = 60_000;
 const RECEIPT_POLL_MS = 500;
 const APPROVAL_MINUTES = { min: 0, max: 1_440, initial: 10 };
@@ -188,7 +187,6 @@ async function setUp(
     isDryRun: options.dryRun === true,
     mayChangeTemplates: options.fix === true,
     approvalMs: options.wait * 60_000,
-    pollMs: POLL_MS,
     isKnown: async (of) => (await listSenders(database)).some((sender) => sender.phoneNumberId === of),
     addSender: (number) => {
       ({ phoneNumberId } = number);

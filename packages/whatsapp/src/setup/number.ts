@@ -143,17 +143,18 @@ export async function register(
 
 /** How long a registered number may take to be shown as connected. */
 const CONNECTED_READS = 10;
+const CONNECTED_PAUSE_MS = 1_000;
 
 /** Reads whether Meta lets the number, its business account and its business send, with what Meta asks for. */
 export async function readHealth(
   call: GraphCall,
-  { token, businessAccountId, pollMs, isDryRun }: SetupOptions,
+  { token, businessAccountId, isDryRun }: SetupOptions,
   { id }: FoundNumber,
 ): Promise<SetupStep> {
   const name = 'health';
   let value: Record<string, unknown> = {};
   for (let read = 0; read < (isDryRun ? 1 : CONNECTED_READS); read++) {
-    if (read > 0) await wait(pollMs);
+    if (read > 0) await wait(CONNECTED_PAUSE_MS);
     const result = await call(token, id, { query: { fields: 'status,health_status' } });
     if ('failure' in result) return refused(name, 'The state of the number could not be read.', result);
     ({ value } = result);
@@ -180,7 +181,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 function problemOf(entity: Record<string, unknown>): { isBlocking: boolean; text: string }[] {
-  const { entity_type: type, sentencesend_message: can, errors, additional_info: info } = entity;
+  const { entity_type: type, can_send_message: can, errors, additional_info: info } = entity;
   if (can !== 'BLOCKED' && can !== 'LIMITED') return [];
   const why = [
     ...elements(errors)
@@ -194,7 +195,7 @@ function problemOf(entity: Record<string, unknown>): { isBlocking: boolean; text
   return [
     {
       isBlocking: can === 'BLOCKED',
-      text: storableText(`${sentence}: ${why.join(' ') || 'no reason given'}.`),
+      text: storableText(`${sentence}: ${why.join(' ') || 'no reason given'}`),
     },
   ];
 }

@@ -36,8 +36,6 @@ export interface SetupOptions {
   mayChangeTemplates: boolean;
   /** How long to wait for the approval of templates. */
   approvalMs: number;
-  /** The pause between two reads while waiting, and before a failed call is repeated. */
-  pollMs: number;
   /** Returns whether an earlier run has set up the number. */
   isKnown: (phoneNumberId: string) => Promise<boolean>;
   /** Adds the sender, paused, or finds that it exists. */
@@ -52,7 +50,7 @@ export interface SetupOptions {
  * Yields a step whenever its state changes; the last state of each step counts. Ends early when the following steps need one that failed.
  */
 export async function* setUpNumber(graph: GraphCall, options: SetupOptions): AsyncGenerator<SetupStep, void> {
-  const call = repeating(graph, options.pollMs);
+  const call = repeating(graph);
   const token = await checkToken(call, options.token);
   yield token.step;
   if (!isWell(token.step)) return;
@@ -62,7 +60,8 @@ export async function* setUpNumber(graph: GraphCall, options: SetupOptions): Asy
   if (found.number === null) return;
   const { number } = found;
 
-  yield await register(call, options, number);
+  const registration = await register(call, options, number);
+  yield registration;
   yield await subscribe(call, options, token.appId);
 
   const templates = await readTemplates(readWith(call), options, options.businessAccountId);
@@ -79,21 +78,22 @@ export async function* setUpNumber(graph: GraphCall, options: SetupOptions): Asy
     throughput,
   });
   yield* provideTemplates(call, options, ['pt_BR', english], templates.value);
-  yield await readHealth(call, options, number);
+  if (isWell(registration)) yield await readHealth(call, options, number);
 }
 
 /** Returns whether the following steps may rely on a step. */
 export const isWell = ({ status }: SetupStep): boolean => status === 'done' || status === 'already';
 
 const TRIES = 3;
+const REPEAT_MS = 500;
 
 /** Repeats calls that failed for a temporary reason. All calls of the setup may be repeated: creating a template twice is refused. */
 const repeating =
-  (graph: GraphCall, pauseMs: number): GraphCall =>
+  (graph: GraphCall): GraphCall =>
   async (...request) => {
     let result = await graph(...request);
     for (let tries = 1; tries < TRIES && 'failure' in result && result.isTemporary; tries++) {
-      await wait(pauseMs * tries);
+      await wait(REPEAT_MS * tries);
       result = await graph(...request);
     }
     return result;

@@ -71,6 +71,9 @@ const TEMPLATE_ADVICE: Readonly<Record<number, string>> = {
 };
 const ALREADY_EXISTS = 2388024;
 
+/** Milliseconds between two reads of templates that wait for approval: the first, and the longest. */
+const READ_PAUSE_MS = { first: 250, max: 5_000 };
+
 /** Yields the states of the templates in these languages until each is approved, needs a person, or `approvalMs` has passed. */
 export async function* provideTemplates(
   call: GraphCall,
@@ -78,7 +81,7 @@ export async function* provideTemplates(
   languages: readonly string[],
   known: readonly ReadTemplate[],
 ): AsyncGenerator<SetupStep, void> {
-  const { token, businessAccountId, codeValiditySeconds, approvalMs, pollMs, template } = options;
+  const { token, businessAccountId, codeValiditySeconds, approvalMs, template } = options;
   const minutes = codeValiditySeconds / 60;
   if (!Number.isInteger(minutes) || minutes > FOOTER_MINUTES_MAX) {
     const detail = `Codes are valid for ${codeValiditySeconds} seconds, which a template cannot state: set code_validity_seconds to whole minutes, up to ${FOOTER_MINUTES_MAX * 60}.`;
@@ -101,8 +104,10 @@ export async function* provideTemplates(
     } else yield provided.step ?? judge(language, found as ReadTemplate);
   }
   const endsAt = performance.now() + approvalMs;
+  let pauseMs = READ_PAUSE_MS.first;
   while (pending.length > 0 && !options.isDryRun && performance.now() < endsAt) {
-    await wait(pollMs);
+    await wait(pauseMs);
+    pauseMs = Math.min(pauseMs * 1.5, READ_PAUSE_MS.max);
     const read = await readTemplates(readWith(call), { token, template }, businessAccountId);
     if ('failure' in read) continue;
     const [waitedFor, states] = [pending, read.value];
