@@ -1,0 +1,224 @@
+import { openGraph, setUpNumber, type SetupOptions, type SetupStep } from '../src/setup/setup.js';
+import { closeProviders, startProvider } from './provider.js';
+
+const ACCOUNT = '300000000000001';
+const NUMBER_ID = '400000000000001';
+const TOKEN = 'EAAGsecretToken';
+
+afterEach(closeProviders);
+
+/** What Graph answers, by method and node: an object, or a status with an error; null cuts the connection. */
+type Answers = Record<string, object | null | (() => object | null)>;
+
+const NUMBER = { id: NUMBER_ID, display_phone_number: '+1 555-078-3881', status: 'CONNECTED' };
+const template = (language: string, more: object = {}) => ({
+  id: `5${language.length}0`,
+  name: 'verification_code',
+  language,
+  status: 'APPROVED',
+  category: 'AUTHENTICATION',
+  message_send_ttl_seconds: 600,
+  components: [
+    { type: 'FOOTER', code_expiration_minutes: 10 },
+    { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE' }] },
+  ],
+  ...more,
+});
+const READY: Answers = {
+  'GET debug_token': {
+    data: {
+      app_id: '6',
+      is_valid: true,
+      scopes: ['whatsapp_business_management', 'whatsapp_business_messaging'],
+    },
+  },
+  [`GET ${ACCOUNT}/phone_numbers`]: { data: [NUMBER] },
+  [`POST ${NUMBER_ID}/register`]: { success: true },
+  [`GET ${ACCOUNT}/subscribed_apps`]: { data: [{ whatsapp_business_api_data: { id: '6' } }] },
+  [`GET ${ACCOUNT}/message_templates`]: { data: [template('pt_BR'), template('en')] },
+  [`GET ${NUMBER_ID}`]: { status: 'CONNECTED' },
+};
+const error = (code: number, more: object = {}) => ({ error: { code, message: `quotes ${TOKEN}`, ...more } });
+
+/** Sets up the number against a Graph with these answers. @returns the last state of each step, and the requests */
+async function setUp(answers: Answers, options: Partial<SetupOptions> = {}) {
+  const all: Answers = { ...READY, ...answers };
+  const provider = await startProvider((response, { method, url }) => {
+    const node = new URL(url, 'http://graph').pathname.replace('/v25.0/', '');
+    const found = all[`${method} ${node}`];
+    const answer = typeof found === 'function' ? found() : found;
+    if (answer === null) response.destroy();
+    else
+      response
+        .writeHead(answer === undefined || 'error' in answer ? 400 : 200)
+        .end(JSON.stringify(answer ?? error(2500)));
+  });
+  const steps = new Map<string, SetupStep>();
+  const setup = setUpNumber(openGraph({ baseUrl: provider.baseUrl, timeoutMs: 2_000 }), {
+    token: TOKEN,
+    businessAccountId: ACCOUNT,
+    number: null,
+    pin: '123456',
+    template: 'verification_code',
+    english: null,
+    codeValiditySeconds: 600,
+    isDryRun: false,
+    mayChangeTemplates: false,
+    approvalMs: 5_000,
+    isKnown: async () => false,
+    addSender: async ({ number, throughput }) => ({
+      step: 'sender',
+      status: 'done',
+      detail: `${number} ${throughput}`,
+      link: null,
+    }),
+    ...options,
+  });
+  for await (const step of setup) steps.set(step.step, step);
+  const requests = provider.requests.map(
+    ({ method, url }) => `${method} ${new URL(url, 'http://graph').pathname.replace('/v25.0/', '')}`,
+  );
+  return { steps: Object.fromEntries(steps), requests };
+}
+
+describe('setUpNumber', () => {
+  it('does nothing but register when everything else is there', async () => {
+    const { steps, requests } = await setUp({});
+    expect(Object.values(steps).map(({ step, status }) => `${step} ${status}`)).toEqual([
+      'token already',
+      'number already',
+      'registration done',
+      'subscription already',
+      'sender done',
+      'template_pt_BR already',
+      'template_en already',
+      'health already',
+    ]);
+    expect(requests.filter((request) => request.startsWith('POST'))).toEqual([`POST ${NUMBER_ID}/register`]);
+  });
+
+  it.each([
+    [133005, 'needs_you', /PIN is wrong/],
+    [133006, 'needs_you', /Verify the number/],
+    [133008, 'waiting', /too often/],
+    [133015, 'waiting', /five minutes/],
+    [133016, 'waiting', /72 hours/],
+    [10, 'needs_you', /full control/],
+    [131999, 'failed', /error 131999, HTTP 400.*Meta says: "quotes …"/],
+  ])('reports a registration that Meta refuses with %d, and goes on', async (code, status, detail) => {
+    const { steps } = await setUp({ [`POST ${NUMBER_ID}/register`]: error(code) });
+    expect(steps['registration']).toMatchObject({ status, detail: expect.stringMatching(detail) });
+    expect(steps['template_en']).toMatchObject({ status: 'already' });
+    expect(JSON.stringify(steps)).not.toContain(TOKEN);
+  });
+
+  it.each([
+    [
+      error(100, { error_subcode: 2388019, error_user_msg: 'Too many templates.' }),
+      'needs_you',
+      /Too many templates\..*Delete unused/,
+    ],
+    [
+      error(100, { error_subcode: 2388077, error_user_title: 'Odd', error_user_msg: 'Why.' }),
+      'needs_you',
+      /subcode 2388077.*Odd: Why\./,
+    ],
+    [error(100, { error_subcode: 33 }), 'needs_you', /access to this business account/],
+    [error(131999), 'failed', /error 131999/],
+  ])('quotes Meta when it does not take a template (%j)', async (answer, status, detail) => {
+    const { steps } = await setUp({
+      [`GET ${ACCOUNT}/message_templates`]: { data: [template('pt_BR')] },
+      [`POST ${ACCOUNT}/message_templates`]: answer,
+    });
+    expect(steps['template_en']).toMatchObject({ status, detail: expect.stringMatching(detail) });
+    expect(steps['template_pt_BR']).toMatchObject({ status: 'already' });
+  });
+
+  it('finds a template whose creation had no answer', async () => {
+    let isCreated = false;
+    const { steps } = await setUp({
+      [`GET ${ACCOUNT}/message_templates`]: () => ({
+        data: isCreated ? [template('pt_BR'), template('en')] : [template('pt_BR')],
+      }),
+      [`POST ${ACCOUNT}/message_templates`]: () => {
+        const answer = isCreated ? error(100, { error_subcode: 2388024 }) : null;
+        isCreated = true;
+        return answer;
+      },
+    });
+    expect(steps['template_en']).toMatchObject({ status: 'done' });
+  });
+
+  it('subscribes the app of the token when only another one is subscribed', async () => {
+    const apps = [{ whatsapp_business_api_data: { id: '7' } }];
+    const { steps } = await setUp({
+      [`GET ${ACCOUNT}/subscribed_apps`]: () => ({ data: apps }),
+      [`POST ${ACCOUNT}/subscribed_apps`]: () => {
+        apps.push({ whatsapp_business_api_data: { id: '6' } });
+        return { success: true };
+      },
+    });
+    expect(steps['subscription']).toMatchObject({ status: 'done' });
+  });
+
+  it('finds a number on a later page', async () => {
+    let page = 0;
+    const { steps } = await setUp(
+      {
+        [`GET ${ACCOUNT}/phone_numbers`]: () =>
+          page++ === 0
+            ? {
+                data: [{ ...NUMBER, id: '41', display_phone_number: '+1 555-078-3882' }],
+                paging: { next: 'x', cursors: { after: 'a' } },
+              }
+            : { data: [{ ...NUMBER, throughput: { level: 'HIGH' } }] },
+      },
+      { number: '+15550783881' },
+    );
+    expect(steps['sender']).toMatchObject({ detail: '+15550783881 1000' });
+  });
+
+  it('continues with a token that may not inspect itself', async () => {
+    const { steps } = await setUp({ 'GET debug_token': error(100) });
+    expect(steps['token']).toMatchObject({ status: 'already' });
+    expect(steps['health']).toMatchObject({ status: 'already' });
+  });
+
+  it('says what Meta asks for in the health of the number', async () => {
+    const entities = [
+      {
+        entity_type: 'WABA',
+        can_send_message: 'BLOCKED',
+        errors: [{ error_description: 'No payment method.', possible_solution: 'Add one.' }],
+      },
+      { entity_type: 'BUSINESS', can_send_message: 'LIMITED', additional_info: ['Not verified.'] },
+    ];
+    const { steps } = await setUp({
+      [`GET ${NUMBER_ID}`]: { status: 'CONNECTED', health_status: { entities } },
+    });
+    expect(steps['health']).toMatchObject({
+      status: 'needs_you',
+      detail: expect.stringMatching(
+        /business account send nothing: No payment method\. Add one\..*Not verified\./,
+      ),
+    });
+  });
+
+  it('reports codes that are valid for a time that no footer can state', async () => {
+    const { steps } = await setUp({}, { codeValiditySeconds: 90 });
+    expect(steps['template_pt_BR']).toMatchObject({
+      status: 'needs_you',
+      detail: expect.stringContaining('whole minutes'),
+    });
+  });
+
+  it.each([
+    [{ data: [] }, /has no number/],
+    [error(190), /new access token/],
+    [error(803), /Check the id/],
+  ])('ends when there is no number to set up (%j)', async (answer, detail) => {
+    const { steps, requests } = await setUp({ [`GET ${ACCOUNT}/phone_numbers`]: answer });
+    expect(steps['number']).toMatchObject({ status: 'needs_you', detail: expect.stringMatching(detail) });
+    expect(requests.filter((request) => request.startsWith('POST'))).toEqual([]);
+  });
+});
