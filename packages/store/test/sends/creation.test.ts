@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { decideCreations, type CreationDecision, type RateWindow } from '@onecode/domain';
-import { limitApplication, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
+import { createApiKey, limitApplication, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import { AccountBusy, createSend, type Creation, type NewSend } from '@onecode/store/sends';
 import {
@@ -586,6 +587,36 @@ describe('processes that create sends of one account at the same time', () => {
     const counts = await createInAll((n) => newSend(callers[n % 5]!));
     expect(counts).toEqual({ created: 42, trial_ceiling: PROCESSES * EACH - 42 });
     expect(await store.sql('select trial_sends_of_day as sends from settings')).toEqual([{ sends: 42 }]);
+  });
+});
+
+describe('a batch', () => {
+  it.each([
+    ['has a revoked key', async (by: TestCaller) => revokeApiKey(store.database, TEST_ACTOR, by.keyId)],
+    ['is of a deleted application', async (by: TestCaller) => void (by.applicationId = randomUUID())],
+  ])('keeps the limits of the account and of the application if its first request %s', async (_, refuse) => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 100, ratePerMinute: 5 });
+    const first = {
+      ...caller,
+      keyId: (await createApiKey(store.database, TEST_ACTOR, caller.applicationId))!.id,
+    };
+    await store.sql('update applications set per_minute = 4 where id = $1', [caller.applicationId]);
+    for (let made = 0; made < 4; made++) await createSend(store.database, newSend(caller));
+    await refuse(first);
+    const ends = await Promise.all(
+      [first, ...Array.from({ length: 12 }, () => caller)].map((by) =>
+        createSend(store.database, newSend(by)),
+      ),
+    );
+    expect(ends.map(({ outcome }) => outcome)).toEqual([
+      'key_refused',
+      ...Array.from({ length: 12 }, () => 'rate_limited'),
+    ]);
+    await store.sql('update applications set per_minute = null where id = $1', [caller.applicationId]);
+    const more = await Promise.all(
+      [first, caller, caller].map((by) => createSend(store.database, newSend(by))),
+    );
+    expect(more.map(({ outcome }) => outcome)).toEqual(['key_refused', 'created', 'rate_limited']);
   });
 });
 
