@@ -42,21 +42,21 @@ describe('prisma/functions', () => {
   });
 
   it('is put into a migration by `npm run migration`, each function in its place', () => {
-    const [latest] = readdirSync('prisma/migrations').toSorted().slice(-1);
-    const migration = readFileSync(`prisma/migrations/${latest}/migration.sql`, 'utf8');
+    const migrations = readdirSync('prisma/migrations', { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => readFileSync(`prisma/migrations/${name}/migration.sql`, 'utf8'));
+    const migration = migrations.findLast((sql) => sql.includes('create or replace function'))!;
     expect(withFunctions(migration, readFunctions())).toEqual({ text: migration, replaced: [] });
+    const [, one] = /function (\w+)\(/.exec(migration)!;
+    const withArgument = (sql: string): string =>
+      sql.replace(`function ${one}(`, `function ${one}(p_more text, `);
     const changed = readFunctions().map(({ name, sql }) => ({
       name,
-      sql:
-        name === 'name_words'
-          ? sql.replace('function name_words(', 'function name_words(p_more text, ')
-          : sql,
+      sql: name === one ? withArgument(sql) : sql,
     }));
     const refreshed = withFunctions(migration, changed);
-    expect(refreshed.replaced).toEqual(['name_words']);
-    expect(refreshed.text).toBe(
-      migration.replace('function name_words(', 'function name_words(p_more text, '),
-    );
+    expect(refreshed.replaced).toEqual([one]);
+    expect(refreshed.text).toBe(withArgument(migration));
     expect(withFunctions(refreshed.text, readFunctions()).text).toBe(migration);
   });
 
