@@ -42,7 +42,7 @@ const SHOWN_SETTINGS = [
   'shared_buffers',
 ];
 const START_MS_MAX = 20_000;
-/** Whose median is the time of a commit. */
+/** Commits that are timed; their median is the time of a commit. */
 const COMMITS = 21;
 
 /**

@@ -178,8 +178,8 @@ const secondsOf = (ms) => (Number.isFinite(ms) ? (ms / 1000).toFixed(1) : `> ${W
 function lineOf({ name, target, waits: { quiet, first, perSecond } }) {
   const line = { 'waiting accounts': name, target };
   const cells = [
-    ...Object.entries({ quiet, first }).map(([whose, waits]) => [
-      `${whose}: median, 99th, worst, s`,
+    ...Object.entries({ quiet, first }).map(([name, waits]) => [
+      `${name}: median, 99th, worst, s`,
       [0.5, 0.99, 1].map((fraction) => secondsOf(percentile(waits, fraction))).join(', '),
     ]),
     ['calls a second', perSecond.toFixed(1)],

@@ -82,7 +82,7 @@ function generateContract() {
   writeFileSync(target, made);
 }
 
-/** Processes tell the commit that they were built from. An image is built without a history, and is told. */
+/** Processes report the commit that they were built from. An image is built without a history, so its build gets the commit as a variable. */
 function writeCommit() {
   const { stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' });
   mkdirSync(join(root, 'packages/runtime/dist'), { recursive: true });

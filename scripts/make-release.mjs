@@ -7,7 +7,7 @@ import { reportError, UserError } from './user-error.mjs';
 
 const CHANGELOG = 'CHANGELOG.md';
 const PREVIOUS = 'test/rolling/previous-release.json';
-/** What names the version besides package.json. The SDK tells it in its requests, where it cannot read its package.json. */
+/** Files with the version in addition to package.json. The SDK sends it in requests and cannot read its package.json there. */
 export const NAMING_FILES = [
   'packages/client/src/version.ts',
   'deploy/kubernetes/overlays/production/kustomization.yaml',
@@ -89,14 +89,14 @@ export function makeRelease(folder, version, date) {
   for (const path of ['', ...packages])
     if (lock.packages[path] !== undefined) lock.packages[path] = withVersion(lock.packages[path], version);
   writeJson(folder, 'package-lock.json', lock);
-  git('commit', '--quiet', '--all', '--message', `Release ${version}`);
+  git('commit', '--quiet', '--all', '--message', `chore: release ${version}`);
   git('tag', '--annotate', tag, '--message', `Release ${version}`);
 
   writeFileSync(
     join(folder, PREVIOUS),
     `{ "version": "${version}", "commit": "${git('rev-parse', 'HEAD')}" }\n`,
   );
-  git('commit', '--quiet', '--all', '--message', `The next release is deployed beside ${version}`);
+  git('commit', '--quiet', '--all', '--message', `chore: test the next release next to ${version}`);
   return tag;
 }
 

@@ -35,7 +35,7 @@ const READS: Record<string, string[]> = {
 };
 
 describe('docker compose', () => {
-  it('runs these processes of ours, besides the services that they need', () => {
+  it("runs Onecode's processes and the services that they need", () => {
     expect(Object.keys(services).toSorted()).toEqual([...Object.keys(READS), 'postgres', 'redis'].toSorted());
   });
 
@@ -44,7 +44,7 @@ describe('docker compose', () => {
     expect(Object.keys(services[process]!.environment!).toSorted()).toEqual(reads.toSorted());
   });
 
-  it('takes no variable from .env that .env.example does not explain', () => {
+  it('reads only variables from .env that .env.example explains', () => {
     const explained = new Set(fileOf('.env.example').match(/^[A-Z_]+(?==)/gm));
     const taken = [...compose.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name!);
     expect(taken.filter((name) => !explained.has(name))).toEqual([]);

@@ -105,7 +105,7 @@ describe('a person’s number', () => {
   }, STACK_START_MS_MAX);
   afterAll(() => stack.stop());
 
-  it('is exported in all its forms, with all that is kept of it', async () => {
+  it('is exported in all its forms with all stored data', async () => {
     const kept = await stack.onecode<{ sends: Record<string, unknown>[] }>(
       `recipient export --to ${OLD_FORM} --account ${live.accountId}`,
     );
@@ -120,7 +120,7 @@ describe('a person’s number', () => {
     expect(JSON.stringify(kept)).not.toContain(OTHER.slice(1));
   });
 
-  it('is erased: codes end, units come back, and nothing tells it any more', async () => {
+  it('is erased: codes end, units are refunded, and no table contains the number', async () => {
     const before = await units();
     expect(
       await stack.onecode(`recipient erase --to ${OLD_FORM} --account ${live.accountId} --reason Request-17`),
@@ -157,7 +157,7 @@ describe('a person’s number', () => {
     expect(findSecrets(stack.output(), phones)).toEqual([]);
   });
 
-  it('is still what limits and repeats go by', async () => {
+  it('still counts for limits and idempotent repeats', async () => {
     expect(await create(live, NUMBER, 'k-denied')).toBe(sends.denied);
     const again = { key: live.key, body: { to: NUMBER } };
     expect((await stack.request('POST', '/v1/send', again)).status).toBe(429);

@@ -42,7 +42,7 @@ export class FaultyService {
     );
   }
 
-  /** Creates sends to Mexico whose messages fail by their receipts. @returns their ids */
+  /** Creates sends to Mexico that fail with a receipt. @returns their ids */
   async sendAndFailInMexico(count: number): Promise<string[]> {
     for (let nth = 1; nth <= count; nth++)
       await this.stack.simulator.addRule({
@@ -64,7 +64,7 @@ export class FaultyService {
   }
 
   /**
-   * Posts six webhooks that somebody else has signed, three minutes after a message, and forgets those that were counted as accepted until
+   * Posts six webhooks with a wrong signature three minutes after a message, and forgets those that were counted as accepted until
    * `isSeen`.
    */
   async rejectWebhooks(isSeen: () => Promise<boolean>): Promise<void> {

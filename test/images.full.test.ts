@@ -138,19 +138,19 @@ afterAll(async () => {
 }, CLEAN_UP_MS);
 
 describe('the Dockerfile', () => {
-  it('names every image from outside by its digest', () => {
+  it('names every external image by its digest', () => {
     const outside = stages.filter(({ from }) => !stages.some(({ name }) => name === from));
     expect(outside.map(({ from }) => from)).toEqual([
       expect.stringMatching(/^node:\d+\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}$/),
     ]);
   });
 
-  it('begins with the Node of .nvmrc', () => {
+  it('uses the Node version of .nvmrc', () => {
     const major = readFileSync(join(ROOT, '.nvmrc'), 'utf8').trim().split('.')[0];
     expect(stageOf('base').from).toMatch(new RegExp(`^node:${major}\\.`));
   });
 
-  it('knows every package that decides what is installed', () => {
+  it('copies the manifest of every package before the installation', () => {
     const copied = new Set(
       ['manifests', 'build'].flatMap((name) =>
         stageOf(name).instructions.flatMap(({ text }) => text.match(/\S+\/package\.json/g) ?? []),
@@ -212,7 +212,7 @@ const DEVELOPMENT = [
 
 describe.each(Object.keys(FOREIGN))('the image of %s', (image) => {
   it(
-    'has the packages of its process and no others',
+    'has only the packages of its process',
     () => {
       const packages = packagesOf(image);
       expect([...FOREIGN[image]!, ...DEVELOPMENT].filter((name) => packages.has(name))).toEqual([]);
@@ -221,7 +221,7 @@ describe.each(Object.keys(FOREIGN))('the image of %s', (image) => {
   );
 
   it(
-    'has all that its process needs',
+    'has all files that its process needs',
     async () => {
       const [node, path = ''] = commandOf(image);
       expect(node).toBe('node');

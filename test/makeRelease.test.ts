@@ -51,7 +51,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a release', () => {
-  it('has its version everywhere, its lines in the changelog, and a tag', () => {
+  it('sets its version everywhere, moves its lines in the changelog, and makes a tag', () => {
     expect(makeRelease(folder, '1.1.0', DATE)).toBe('v1.1.0');
     expect(jsonOf('package.json')).toMatchObject({ version: '1.1.0' });
     expect(jsonOf('apps/api/package.json')).toEqual({
@@ -84,7 +84,7 @@ describe('a release', () => {
     expect(git('status', '--porcelain')).toBe('');
   });
 
-  it('is the one beside which the next release is deployed', () => {
+  it('becomes the previous release of the rolling upgrade tests', () => {
     makeRelease(folder, '1.0.1', DATE);
     expect(jsonOf('test/rolling/previous-release.json')).toEqual({
       version: '1.0.1',
@@ -125,7 +125,7 @@ describe('a release', () => {
     expect(state()).toEqual(before);
   });
 
-  it('can be made of this repository as it is', () => {
+  it('can be made from the current repository', () => {
     for (const file of ['CHANGELOG.md', 'package.json', 'package-lock.json'])
       cpSync(file, join(folder, file));
     const { version } = jsonOf('package.json') as { version: string };

@@ -69,7 +69,7 @@ describeInBrowser('a first visit', () => {
     expect(requests).toBeLessThanOrEqual(25);
   });
 
-  it('to the documents needs 230 kB in 20 requests', async () => {
+  it('to the documentation needs 230 kB in 20 requests', async () => {
     const page = await service.window();
     const { bytes, requests } = await weigh(page, `${service.stack.apis[0]}/docs/`, 'Onecode');
     expect(bytes).toBeLessThanOrEqual(230_000);

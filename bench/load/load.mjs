@@ -15,7 +15,7 @@ import { cpuMsOf } from '../machine.mjs';
  *
  * @typedef {object} Endpoint  where a load goes
  * @property {string} url
- * @property {Record<string, number>} pids processes whose processor time is measured, by name
+ * @property {Record<string, number>} pids measured processes, by name
  *
  * @typedef {object} Load
  * @property {string} url

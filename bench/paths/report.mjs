@@ -187,7 +187,7 @@ export const goalLines = (goals) =>
     '': met ? 'met' : 'missed',
   }));
 
-/** The processes whose processor time is shown, in this order. */
+/** The processes with a column for processor time, in this order. */
 const PROCESSES = ['api', 'worker', 'postgres', 'redis', 'provider', 'load'];
 
 /**

@@ -25,7 +25,7 @@ import {
  * @property {() => Promise<void>} flushRedis removes the jobs that one measurement leaves to the next
  */
 
-export const goal = 'the hot paths, beside the least code that does the same and what people use today';
+export const goal = 'the hot paths, next to minimal code that does the same and to common alternatives';
 
 /** In this order: the first two leave no send that a worker would deliver in the next. */
 const MEASUREMENTS =

@@ -25,13 +25,13 @@ const SILENCE_MS_MAX = 10_000;
 const WARM_UP_SECONDS = 30;
 /** In three seconds, a single pause of the machine of 30 ms would be the 99th percentile. */
 const STEADY_SECONDS_MIN = 15;
-/** Of sends whose receipts are all applied: as many as `WARM_UP_CALLS` on a common machine. */
+/** Sends with all receipts applied: as many as `WARM_UP_CALLS` on a common machine. */
 const END_TO_END_WARM_UP_SECONDS = 10;
 /** A send is under way for half a second. */
 const END_TO_END_SECONDS_MIN = 5;
 /** Receipts that are prepared for each second of a load. */
 const RECEIPTS_PER_SECOND = 10_000;
-/** Sends whose receipts of one status are stored before any of the next status: more than a worker takes at once. */
+/** Receipts of one status are stored for this many sends before the next status: more than a worker takes at once. */
 const SENDS_REPORTED_TOGETHER = 500;
 
 const PROVIDERS = [
@@ -189,7 +189,7 @@ export async function untilCalls(url, calls, until = Infinity) {
 /**
  * @param {string} url of the provider
  * @param {number} delayMs
- * @param {Pick<import('../targets/target.mjs').Target, 'api' | 'secret'>} [reportsTo] whose messages are delivered and read
+ * @param {Pick<import('../targets/target.mjs').Target, 'api' | 'secret'>} [reportsTo] the target that gets receipts of its messages
  * @param {'together' | 'one by one'} [posting] how the provider posts its reports
  */
 export async function resetProvider(url, delayMs, reportsTo, posting = 'together') {

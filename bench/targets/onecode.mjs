@@ -25,7 +25,7 @@ const FILLERS = 2;
 /** What the benchmark imports from the store of a build. */
 const STORE_EXPORTS = ['./client', './sends'];
 
-/** Leaves sends as a worker would whose messages the provider has accepted. */
+/** Updates sends like a worker after the provider has accepted their messages. */
 const ACCEPT = `
   with accepted as (
     update sends s set status = 'sent', phase = 'unconfirmed', channel = 'whatsapp', from_number = r.number, sender_id = r.id, attempts = 1, attempt_number = 1,
@@ -50,14 +50,14 @@ const ACCEPT = `
 export const WORKING_TREE = { name: 'Onecode', folder: root };
 
 /**
- * Builds another revision, to be measured beside the working tree.
+ * Builds another revision, to be measured next to the working tree.
  * @param {Environment} environment
  * @param {string} ref a git revision
  * @returns {Promise<Release>}
  */
 export async function buildRevision({ processes }, ref) {
   const commit = commitOf(ref);
-  if (commit === null) throw new UserError(`--beside: git knows no ${ref} here.`);
+  if (commit === null) throw new UserError(`--beside: git has no revision ${ref} here.`);
   const { exports = {} } = JSON.parse(readAtCommit(commit, 'packages/store/package.json'));
   const missing = STORE_EXPORTS.filter((name) => !Object.hasOwn(Object(exports), name));
   if (missing.length > 0)
@@ -70,7 +70,7 @@ export async function buildRevision({ processes }, ref) {
 }
 
 /**
- * The packages of a release's own build, whose statements fit its own schema.
+ * The packages of a release's build, with statements that fit its schema.
  * @param {Release} release
  */
 export async function packagesOf({ folder }) {
@@ -238,7 +238,7 @@ function scrape(url) {
  * @returns {Pick<Target, 'createSends' | 'createAcceptedSends' | 'clear'>}
  */
 function sendsOf(pool, handle, callers, { store, testing, whatsapp }) {
-  // Ids grow with time: every send that is created from now on has a greater one.
+  // Ids grow with time: every later send has a greater one.
   const first = store.newId();
   /** @param {number} count */
   const createSends = async (count) => {

@@ -144,7 +144,7 @@ export function webhooks(reports, size, secret) {
 }
 
 /**
- * Reports on messages that the target did not send, which it has to store all the same.
+ * Reports on messages that the target did not send, which it still has to store.
  * @param {number} count
  */
 export const reportsOfUnknownMessages = (count) =>

@@ -69,7 +69,7 @@ export const readFunctions = () =>
  * that is `end;`. Comments above it in its file stay there.
  * @param {string} migration
  * @param {readonly { name: string, sql: string }[]} functions
- * @returns {{ text: string, replaced: string[] }} replaced: the names of those whose text has changed
+ * @returns {{ text: string, replaced: string[] }} replaced: the names of changed functions
  */
 export function withFunctions(migration, functions) {
   let text = migration;

@@ -32,7 +32,7 @@ import { Logs } from './logs.mjs';
  * @property {number} stage the highest stage is stopped first
  * @property {[NodeJS.Signals, number][]} stop signals in turn, each with the milliseconds it is given
  *
- * @typedef {{ name: string, pid: number, exited: Promise<string> }} Started  `exited` tells how: "exit code 1", "SIGKILL"
+ * @typedef {{ name: string, pid: number, exited: Promise<string> }} Started  `exited` resolves with "exit code 1" or "SIGKILL"
  *
  * A process of the operating system. The pid alone may by now belong to another process; with the time of its start it
  * identifies one process for ever.
@@ -214,7 +214,7 @@ export async function stopChildren(children) {
 }
 
 /**
- * The same children with at most a second for each signal: for those that nobody waits for any more.
+ * Stops the same children with at most a second for each signal, when nothing waits for them any more.
  * @param {Child[]} children
  * @returns {Child[]}
  */
@@ -279,7 +279,7 @@ function isRunning({ pid, startedAt }) {
 }
 
 /**
- * When a process started, as the operating system tells it.
+ * Returns when a process started, according to the operating system.
  * @param {number} pid
  * @returns {string | null} null when no such process runs (one that has ended and only waits to be reaped does not run)
  */

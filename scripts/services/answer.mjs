@@ -8,7 +8,7 @@ const START_MS_MAX = 60_000;
 /**
  * Asks a PostgreSQL server that was started here whether it answers.
  * @param {string} url of one server
- * @param {{ isEncrypted?: boolean }} [options] isEncrypted: by TLS, whoever signed its certificate
+ * @param {{ isEncrypted?: boolean }} [options] isEncrypted: with TLS, without a check of the certificate
  * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
  */
 export async function postgresFault(url, { isEncrypted = false } = {}) {

@@ -9,7 +9,7 @@ import { fetchReleasePackages } from './packages.mjs';
  * @typedef {{ command: string, args: string[] }} Kustomize
  */
 
-/** A release of Debian that has Kustomize. The program needs nothing besides a basic system. */
+/** A release of Debian that has Kustomize. The program needs only a basic system. */
 const RELEASE = 'trixie';
 /** The first version that knows `labels`. */
 const MAJOR_MIN = 4;

@@ -13,7 +13,7 @@ import { freePort } from './ports.mjs';
 
 /** 1.21 is the first version that keeps prepared statements in transaction mode. */
 const MINOR_VERSION_MIN = 21;
-/** A release of Debian that has a later one, and what it needs besides a basic system. */
+/** A release of Debian that has a later one, and its dependencies beyond a basic system. */
 const RELEASE = 'trixie';
 const RELEASE_PACKAGES = [
   'pgbouncer',
@@ -97,7 +97,7 @@ function connectQuery(entry) {
  * @param {import('../processes/processes.mjs').Processes} options.processes
  * @param {string} options.url of the database
  * @param {Record<string, string | number>} options.settings of the section `pgbouncer`
- * @param {string} [options.entry] of deploy/pgbouncer/pgbouncer.ini, whose connect_query it runs on each of its sessions
+ * @param {string} [options.entry] of deploy/pgbouncer/pgbouncer.ini; its connect_query runs on each session
  * @param {number} [options.port] that it had the last time
  * @returns {Promise<import('../processes/processes.mjs').Started & { url: string, port: number }>}
  */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
 /**
- * A port that nobody listens on: the wanted one where it is free, else one of the system's choosing.
+ * Returns a free port: the wanted one if it is free, else one that the system chooses.
  * @param {number} [wanted]
  * @returns {Promise<number>}
  */

@@ -73,7 +73,7 @@ export async function startPostgres({ processes, port: portBefore, throwaway, se
 }
 
 /**
- * Starts a streaming replica of a PostgreSQL of ours, which goes on meanwhile.
+ * Starts a streaming replica of a running PostgreSQL that was started here.
  * @param {Pick<import('./services.mjs').ServiceOptions, 'processes' | 'throwaway' | 'log'> & { primaryUrl: string, port: number }} options
  * @returns {Promise<import('../processes/processes.mjs').Started & { takePlace: () => void }>} takePlace: puts its data in the place
  *   of the primary's, when both have stopped

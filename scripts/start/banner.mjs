@@ -34,7 +34,7 @@ export function banner(
   const phone =
     simulator === null
       ? 'none: WHATSAPP_API_URL names another Cloud API'
-      : `http://localhost:${simulator} (beside your messages: those of example traffic, for twenty minutes)`;
+      : `http://localhost:${simulator} (your messages, and example traffic for twenty minutes)`;
   const mails =
     mailbox === null
       ? 'none: SMTP_URL names another server'

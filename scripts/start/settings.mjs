@@ -165,7 +165,7 @@ export function commonEnvironment(ports, { databaseUrl, redisUrl }, smtpUrl) {
 }
 
 /**
- * Records what the command line needs to work beside the running processes.
+ * Writes the variables that the command line needs to use the running Onecode.
  * @param {NodeJS.ProcessEnv} env
  */
 export function recordEnvironment({ DATABASE_URL, DATABASE_POOLER, NUMBER_PEPPER, SECRET_KEY }) {
@@ -179,7 +179,7 @@ export function recordEnvironment({ DATABASE_URL, DATABASE_POOLER, NUMBER_PEPPER
   );
 }
 
-/** Nothing runs any more that the command line could reach. */
+/** Removes the variables when nothing runs any more that the command line could reach. */
 export function removeEnvironment() {
   rmSync(environmentFile, { force: true });
 }

@@ -12,8 +12,8 @@ const FAILED_STARTS_MAX = 5;
  */
 
 /**
- * Restarts processes that end by themselves, each after a pause that doubles while its ends follow quickly on one another. A
- * process whose restart fails five times in a row is given up.
+ * Restarts processes that end unexpectedly, each after a pause that doubles while it keeps ending quickly. After five failed restarts in a
+ * row, a process is not restarted any more.
  */
 export class Supervisor {
   #signal;

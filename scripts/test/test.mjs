@@ -78,7 +78,7 @@ async function checkAndTest(processes, args) {
 }
 
 /**
- * Returns what is built for test files besides the packages: the site for those of the API, the SDK and the guides, the web application for
+ * Returns what is built for test files in addition to the packages: the site for those of the API, the SDK and the guides, the web application for
  * those of the console, both for tests of the whole and for all tests, and each where there is none yet.
  * @param {readonly string[]} files as they were typed; all tests when empty
  */

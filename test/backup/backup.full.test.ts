@@ -269,7 +269,7 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
   }
 
   it(
-    'loses nothing that it had received, or what came after a chosen moment, and goes on with all else',
+    'loses nothing it had received, or only changes after a chosen time, and continues with the rest',
     walk,
     WALK_MS_MAX,
   );

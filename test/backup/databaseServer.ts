@@ -92,7 +92,7 @@ export class DatabaseServers {
     );
   }
 
-  /** Runs commands, as the account of PostgreSQL unless told. @returns their output @throws when one of them fails */
+  /** Runs commands, by default as PostgreSQL's system user. @returns their output @throws when one of them fails */
   async run(commands: string, asPostgres = true): Promise<string> {
     const started = this.begin(commands, asPostgres);
     const code = await started.exited;

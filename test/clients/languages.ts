@@ -17,7 +17,7 @@ interface Language {
   name: string;
   /** Null where this machine can have none. */
   findProgram: () => string | null;
-  /** @param caFile what the driver is to trust besides `SSL_CERT_FILE` @returns the command that runs it */
+  /** @param caFile an authority that the driver trusts in addition to `SSL_CERT_FILE` @returns the command that runs it */
   build: (program: string, folder: string, caFile: string) => string[];
   /** It sends further requests on the connection of an earlier one. */
   keepsConnections?: true;

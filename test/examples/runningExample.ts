@@ -5,7 +5,7 @@ import { closedPort, until } from '@onecode/testing';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'packages/client');
-/** What somebody installed and built in an example's own folder may be of other versions, and hundreds of megabytes. */
+/** Files installed or built in an example's folder are not copied: they may be of other versions and hundreds of megabytes. */
 const NOT_COPIED = new Set(['node_modules', '.next']);
 
 /** The time in which an example is prepared and started: packages are installed, Next.js builds. */

@@ -52,7 +52,7 @@ const ANSWER_MS_MAX = 20_000;
 const DRAIN_MS_MAX = 10_000;
 /** How long a fault lasts before `/readyz` is asked. */
 const NOTICED_MS = 1_500;
-/** How long from then on `/readyz` may take to show it, on a busy machine. */
+/** The time after which `/readyz` must show it, on a busy machine. */
 const NOTICED_MS_MAX = 10_000;
 const READINESS_MS_MAX = 5_000;
 

@@ -102,7 +102,7 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
   const idIn = (output: string): string => UUID.exec(output)![0];
 
   it(
-    'lead from nothing to a verified deployment, to the next release and back, to a backup and a restore',
+    'lead to a verified deployment, to the next release and back, to a backup and a restore',
     async () => {
       await shell.run('git clone --quiet /mnt/repository.git /mnt/compose && cd /mnt/compose');
       expect(await runBlocks(deploy, 'One machine with compose')).toContain('docker compose up');

@@ -76,7 +76,7 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
     );
 
   it(
-    'fires for five faults that would go unnoticed, and stops when they are over',
+    'fires for five silent faults, and stops when they end',
     async () => {
       const { stack, redis, caller } = service;
       await service.send(20);

@@ -12,7 +12,7 @@ const START_MS_MAX = 30_000;
 const ASK_MS_MAX = 2_000;
 const FAIL_OVER_MS_MAX = 60_000;
 const SLOTS = 16_384;
-/** Replicas take over at once, and no clock of theirs is waited for. */
+/** Replicas take over immediately, without their usual waits. */
 const COMMON = ['save ""', 'appendonly no', 'repl-diskless-sync-delay 0', 'repl-ping-replica-period 1'];
 
 /** A Redis server of a test. */

@@ -98,13 +98,13 @@ describe('while secrets are rotated, process by process,', () => {
   });
 
   it(
-    'first every one learns the new keys, and nothing is lost',
+    'first all processes accept the new keys, and nothing is lost',
     () => roll(keyrings((keys) => `1:${keys.old},2:${keys.new}`)),
     ROLL_MS_MAX,
   );
 
   it(
-    'then every one makes new values with them, and nothing is lost between those that do and those that do not yet',
+    'then all processes use the new keys for new values, and nothing is lost between old and new processes',
     async () => {
       await roll(keyrings((keys) => `2:${keys.new},1:${keys.old}`));
       const versions = await stack.db.sql<{ hash: number; encrypted: number }>(
@@ -119,7 +119,7 @@ describe('while secrets are rotated, process by process,', () => {
   );
 
   it(
-    'then the old keys go, once tokens are reencrypted and old codes have expired, and nothing is lost',
+    'then the old keys are removed, after tokens are reencrypted and old codes have expired, and nothing is lost',
     async () => {
       expect(await stack.onecode<{ token: string }[]>('sender reencrypt')).toEqual([
         expect.objectContaining({ id: senderId, token: 'reencrypted' }),
@@ -146,7 +146,7 @@ describe('while secrets are rotated, process by process,', () => {
   );
 
   it(
-    'webhooks signed with the old or the new app secret are taken, until the old one goes',
+    'webhooks signed with the old or the new app secret are accepted until the old one is removed',
     async () => {
       const [old, next] = [stack.secrets.appSecret, 'the-new-app-secret'];
       const statusOf = async (secret: string, api: number): Promise<number> => {
@@ -172,7 +172,7 @@ describe('while secrets are rotated, process by process,', () => {
     ROLL_MS_MAX,
   );
 
-  it('no process met an error', () => {
+  it('no process logged an error', () => {
     expect(stack.output().match(/^.*"level":"(error|fatal)".*$/gm)).toBeNull();
   });
 });

@@ -25,7 +25,7 @@ export const COMPLETION: Invariants = {
     if (mode === 'test') return [now - row.createdAt > OVERDUE_MS && `test, and still ${status}`];
     return [dueAt !== null && now - dueAt > OVERDUE_MS && `${status}, overdue since ${dueAt - now} ms`];
   }),
-  /** A send whose code is verified or locked waits for no sender. */
+  /** A send with a verified or locked code waits for no sender. */
   'finished-code-does-not-wait': ofEachSend(({ row }) => [
     row.phase === 'waiting' &&
       (row.verifiedAt ?? row.lockedAt) !== null &&

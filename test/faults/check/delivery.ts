@@ -32,7 +32,7 @@ export const DELIVERY: Invariants = {
       row.attempts > attemptsMax && `${row.attempts} attempts in the row`,
     ];
   }),
-  /** A claim is of the latest call, whose number the row has: no earlier call is open. */
+  /** A claim belongs to the latest call, which the row numbers: no earlier call is pending. */
   'one-attempt-at-a-time': ofEachSend(({ row, attempts }) => [
     attempts.length > row.attemptNumber && `${attempts.length} attempts, numbered to ${row.attemptNumber}`,
     !row.isClaimed &&

@@ -5,7 +5,7 @@ import type { AttemptRow, Creation, Evidence, Guess, LedgerRow, SendRow } from '
 /** Promises of the service by their names, each with what finds its violations: a line for each, ids and states only. */
 export type Invariants = Readonly<Record<string, (facts: Facts) => string[]>>;
 
-/** What an answer told a client about a send. `view` is null for the answer to a guess. */
+/** The content of an answer to a client about a send. `view` is null for the answer to a guess. */
 export interface Observation {
   startedAt: number;
   endedAt: number;

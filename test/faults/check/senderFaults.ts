@@ -21,7 +21,7 @@ const kindOf = (code: number | null, http: number | null): Word['kind'] => {
   return isThrottle ? 'throttle' : 'other';
 };
 
-/** An accepted message speaks for itself by its reports; one whose fate is unknown is a word of another kind. */
+/** Reports decide about an accepted message; a message with an unknown outcome is a separate signal. */
 function wordsOf({ requests, messages }: SendFacts): Word[] {
   const wordOfRequest = ({ at, sender, code, http }: RequestRecord): Word => ({
     at: Date.parse(at),
@@ -43,7 +43,7 @@ function wordsOf({ requests, messages }: SendFacts): Word[] {
 const lifeMsMin = ({ createdAt, expiresAt }: SendFacts['row']): number =>
   Math.min((expiresAt - createdAt) / 10, 30_000) + 2_000;
 
-/** A send whose code was verified or locked meanwhile has nothing left to deliver. */
+/** A send with a code that was verified or locked in the meantime needs no delivery. */
 const failedBeforeExpiry = ({ row }: SendFacts): boolean =>
   row.status === 'failed' &&
   row.failedAt !== null &&

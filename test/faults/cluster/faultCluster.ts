@@ -35,7 +35,7 @@ const PRELOADS = ['crashPoints.mjs', 'clockOffset.mjs'].map((file) =>
   fileURLToPath(new URL(file, import.meta.url)),
 );
 
-/** The faults with which a process starts, besides its configuration. */
+/** The faults with which a process starts, in addition to its configuration. */
 export interface FaultSettings {
   /** The value of CRASH_POINTS. */
   crashPoints?: string;

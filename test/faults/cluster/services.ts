@@ -58,7 +58,7 @@ export class Services {
     await exited;
   }
 
-  /** Starts a streaming replica, for which every commit waits from then on. */
+  /** Starts a streaming replica that every later commit waits for. */
   async startReplica(): Promise<void> {
     this.#replica = await startReplica({
       ...this.#options(),

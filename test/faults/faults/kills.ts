@@ -69,7 +69,7 @@ function settingsFor(process: string, missing: readonly string[], random: Random
 
 /**
  * Creates what the load alone does not: a fault of a sender, a message that fails late, a send past its deadline, one that waits for a
- * sender, a change that the provider tells of, and a reading of a sender. The updates increase the version, so that no concurrent claim
+ * sender, a change that the provider reports, and a read of a sender. The updates increase the version, so that no concurrent claim
  * overwrites them.
  */
 async function triggerRareWork(cluster: FaultCluster): Promise<void> {

@@ -62,7 +62,7 @@ const throttleFault = (
   },
 });
 
-/** A change that Meta makes and tells by a webhook, and takes back at the end. */
+/** A change by Meta with a webhook, undone at the end. */
 const changeFault = (
   name: string,
   change: (cluster: FaultCluster, random: Random, isBack: boolean) => Promise<void>,
