@@ -15,7 +15,7 @@ import { startEnvironment } from './environment.mjs';
  * @property {number} rows of sends in a second database, which is compared with the empty one; 0 is none
  * @property {number} past sends that retention may delete, and those of the simulated year
  * @property {number} flushMs that PostgreSQL's disk takes longer to flush
- * @property {string | null} beside a git revision that is built and measured next to this one; null is none
+ * @property {string | null} against a git revision that is built and measured next to this one; null is none
  * @property {string[]} only measurements with one of these texts in their name; none is all
  *
  * @typedef {Record<string, string>} Line  a table's cells by column; the first column says what the line is about
@@ -26,7 +26,7 @@ import { startEnvironment } from './environment.mjs';
  * @property {object} details for the JSON file
  */
 
-const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minutes 0.25] [--rows 0] [--past 1000000] [--flush-ms 0] [--beside REF] [--only TEXT …]]`;
+const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minutes 0.25] [--rows 0] [--past 1000000] [--flush-ms 0] [--against REF] [--only TEXT …]]`;
 
 /** The suites by name. Each states its goal and measures. */
 const SUITES =
@@ -78,7 +78,7 @@ function readOptions(args, names) {
         rows: { type: 'string', default: '0' },
         past: { type: 'string', default: '1000000' },
         'flush-ms': { type: 'string', default: '0' },
-        beside: { type: 'string' },
+        against: { type: 'string' },
         only: { type: 'string', multiple: true, default: [] },
       },
     });
@@ -92,7 +92,7 @@ function readOptions(args, names) {
       rows: numberOf('rows', values.rows, 0),
       past: numberOf('past', values.past, 1000),
       flushMs: numberOf('flush-ms', values['flush-ms'], 0),
-      beside: values.beside ?? null,
+      against: values.against ?? null,
       only: values.only,
     };
   } catch (error) {

@@ -80,7 +80,7 @@ describe('a release', () => {
       ),
     );
     expect(git('tag', '--list')).toBe('v1.1.0');
-    expect(git('log', '--format=%s', '-1', 'v1.1.0')).toBe('Release 1.1.0');
+    expect(git('log', '--format=%s', '-1', 'v1.1.0')).toBe('chore: release 1.1.0');
     expect(git('status', '--porcelain')).toBe('');
   });
 

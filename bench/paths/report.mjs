@@ -192,7 +192,7 @@ const PROCESSES = ['api', 'worker', 'postgres', 'redis', 'provider', 'load'];
 
 /**
  * The measurements, each with its ratio to the baseline in the same rounds, and those of Onecode with their ratio to the build that
- * `--beside` names.
+ * `--against` names.
  * @param {readonly Row[]} rows
  * @returns {Line[]}
  */

@@ -57,12 +57,12 @@ export const WORKING_TREE = { name: 'Onecode', folder: root };
  */
 export async function buildRevision({ processes }, ref) {
   const commit = commitOf(ref);
-  if (commit === null) throw new UserError(`--beside: git has no revision ${ref} here.`);
+  if (commit === null) throw new UserError(`--against: git has no revision ${ref} here.`);
   const { exports = {} } = JSON.parse(readAtCommit(commit, 'packages/store/package.json'));
   const missing = STORE_EXPORTS.filter((name) => !Object.hasOwn(Object(exports), name));
   if (missing.length > 0)
     throw new UserError(
-      `--beside: the benchmark cannot load ${ref} (${commit.slice(0, 7)}), because its packages/store lacks the exports ` +
+      `--against: the benchmark cannot load ${ref} (${commit.slice(0, 7)}), because its packages/store lacks the exports ` +
         `${missing.map((name) => `"${name}"`).join(' and ')}. Name a later commit.`,
     );
   console.log(`Building ${ref} (${commit.slice(0, 7)}) …`);
@@ -271,7 +271,7 @@ function sendsOf(pool, handle, callers, { store, testing, whatsapp }) {
       return accepted;
     },
     async clear() {
-      // The reports of another revision, named by `--beside`, may be in another table.
+      // The reports of another revision, named by `--against`, may be in another table.
       const { rows } = await pool.query(
         `select coalesce(to_regclass('provider_reports'), to_regclass('receipts'))::text as reports`,
       );

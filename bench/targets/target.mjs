@@ -29,7 +29,7 @@ import { roundRobin } from '../scheduling.mjs';
  * @property {() => Promise<void>} close ends the benchmark's own connections
  */
 
-/** The name of the build that `--beside` names. */
+/** The name of the build that `--against` names. */
 export const BEFORE = 'before';
 export const BASELINE = 'baseline';
 export const ACCOUNTS = 1_000;
