@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { makeRelease, NAMING_FILES, nextVersions, releasedChangelog } from '../scripts/make-release.mjs';
+import { makeRelease, NAMING_FILES, nextVersions, moveUnreleasedLines } from '../scripts/make-release.mjs';
 
 const DATE = '2027-01-31';
 const LINK = '[unreleased]: ../../compare/v1.0.0...HEAD\n[1.0.0]: ../../releases/tag/v1.0.0\n';
@@ -132,7 +132,7 @@ describe('a release', () => {
     for (const file of NAMING_FILES)
       expect([file, readFileSync(file, 'utf8')]).toEqual([file, expect.stringContaining(version)]);
     const next = nextVersions(version)[1]!;
-    const changelog = releasedChangelog(textOf('CHANGELOG.md'), next, version, DATE);
+    const changelog = moveUnreleasedLines(textOf('CHANGELOG.md'), next, version, DATE);
     // Null just after a release.
     if (changelog !== null) {
       expect(changelog).toContain(`## [Unreleased]\n\n## [${next}] - ${DATE}\n`);

@@ -7,7 +7,7 @@ import { fetchReleasePackages, librariesIn } from './packages.mjs';
 import { freePort } from './ports.mjs';
 
 /**
- * A PgBouncer that runs on this machine.
+ * A PgBouncer on this machine.
  * @typedef {{ version: string, command: string, args: string[], env: NodeJS.ProcessEnv }} PgBouncer
  */
 
@@ -26,7 +26,7 @@ const RELEASE_PACKAGES = [
 ];
 
 /**
- * A PgBouncer that keeps prepared statements: from the path, or from a release of Debian, unpacked into .cache.
+ * Returns a PgBouncer that supports prepared statements: from the path, or from a release of Debian, unpacked into .cache.
  * @returns {PgBouncer | null} null where this machine cannot have one
  */
 export function findPgBouncer() {
@@ -39,7 +39,7 @@ export function findPgBouncer() {
 }
 
 /**
- * A release's program needs that release's libraries, its loader among them.
+ * A release's program needs that release's libraries, including its loader.
  * @param {string} folder
  */
 function unpacked(folder) {
@@ -108,7 +108,7 @@ export async function startPgBouncer(
   const target = new URL(url);
   const port = await freePort(portBefore);
   const folder = mkdtempSync(join(processes.folder, 'pgbouncer-'));
-  // As root it starts only for another account, which then reads this file.
+  // As root it only runs under another account, which must be able to read this file.
   chmodSync(folder, 0o711);
   const file = join(folder, 'pgbouncer.ini');
   const database = target.pathname.slice(1);

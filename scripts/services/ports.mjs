@@ -11,7 +11,7 @@ export async function freePort(wanted = 0) {
 }
 
 /**
- * Whether a server could listen on a port, on the loopback address and on all of them.
+ * Returns whether a server can listen on a port, on the loopback address and on all addresses.
  * @param {number} port
  */
 export async function isFree(port) {

@@ -47,7 +47,7 @@ export async function startMailbox(port) {
 const withTargets = (html) => html.replace('<head>', '<head><base target="_blank">');
 
 /**
- * The page: newest mails first.
+ * Returns the page, with the newest mails first.
  * @param {CaughtMail[]} mails
  */
 function listOf(mails) {

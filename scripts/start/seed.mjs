@@ -6,7 +6,7 @@ import { dataFolder } from './settings.mjs';
 
 const file = join(dataFolder, 'demo.json');
 
-/** The history of the demonstration's account: something for its charts to show. */
+/** The history of the demonstration's account, for its charts. */
 const HISTORY = { sends: 5_000, days: 45 };
 
 /**

@@ -27,7 +27,7 @@ export async function generateTraffic({ api, simulator, keys, signal }) {
       ).catch(() => {});
     }
   } catch {
-    // Everything is stopping, or the simulator is not ours to talk to.
+    // Everything is stopping, or WHATSAPP_API_URL names another simulator.
   }
 }
 
