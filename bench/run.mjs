@@ -28,7 +28,7 @@ import { startEnvironment } from './environment.mjs';
 
 const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minutes 0.25] [--rows 0] [--past 1000000] [--flush-ms 0] [--against REF] [--only TEXT …]]`;
 
-/** The suites by name. Each states its goal and measures. */
+/** The suites by name, each with its goal and its measurement. */
 const SUITES =
   /** @type {Record<string, () => Promise<{ goal: string, measure: (environment: import('./environment.mjs').Environment, options: Options) => Promise<Result> }>>} */ ({
     fairness: () => import('./fairness.mjs'),
@@ -135,7 +135,7 @@ async function runSuite(name, environment, options) {
 }
 
 /**
- * A table as aligned text.
+ * Returns a table as aligned text.
  * @param {readonly Line[]} lines
  * @returns {string}
  */

@@ -8,7 +8,7 @@ const { services } = parse(compose, { merge: true }) as {
   services: Record<string, { environment?: Record<string, string> }>;
 };
 
-/** The image says these of every process. */
+/** Variables that the image sets for every process. */
 const OF_IMAGE = new Set(['METRICS_PORT', 'METRICS_HOST']);
 /**
  * The Redis of this file speaks no TLS, its PostgreSQL has no pooler, nothing distributes requests among several processes, and a container

@@ -42,7 +42,7 @@ function declaredBy(read: (environment: NodeJS.ProcessEnv) => object): Map<strin
   ]);
 }
 
-/** The variables that a configuration's reader takes from files too. */
+/** Returns the variables that a configuration can also read from files. */
 function secretsOf(read: (environment: NodeJS.ProcessEnv) => object): string[] {
   const names = Object.keys(read(REQUIRED));
   const files = Object.fromEntries(names.map((name) => [`${name}_FILE`, '/dev/null/missing']));

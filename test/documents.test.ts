@@ -17,7 +17,7 @@ const PAGES = [
 
 const GUIDES = namesIn('apps/docs/pages/').filter((name) => name.endsWith('.md'));
 
-/** The words of the code, and those of others' settings that pages name. */
+/** The words of the code, and settings of other products that pages name. */
 const WORDS = new Set([
   ...['apps/', 'packages/', 'prisma/', 'deploy/', 'scripts/', 'test/']
     .flatMap(namesIn)

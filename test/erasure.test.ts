@@ -26,7 +26,7 @@ const OLD_FORM = '+551187654321';
 const OTHER = '+5511987650000';
 const CODE = '90817263';
 
-/** A number goes every way that there is, and its owner asks for what is kept, and then that it is forgotten. */
+/** A number passes through all features, and its owner requests its data and then its erasure. */
 describe('a person’s number', () => {
   let stack: ProcessStack;
   let live: TestCaller;
@@ -149,7 +149,7 @@ describe('a person’s number', () => {
       ...hashes.filter(({ value }) => text.includes(value)).map(({ name }) => `${column}: ${name}`),
     ]);
     expect(found).toEqual([]);
-    // The search finds what is there.
+    // The search finds existing values.
     expect(
       findSecrets(contents.get('sends.recipient')!, [{ name: 'other', value: OTHER.slice(1) }]),
     ).toHaveLength(1);

@@ -5,7 +5,7 @@ const BRAZIL = '+5511987';
 const MEXICO = '+525512';
 const numberOf = (prefix: string, nth: number): string => `${prefix}${String(nth).padStart(6, '0')}`;
 
-/** Two APIs and a worker with one sender and a Redis of their own, and what can go wrong with them. */
+/** Two APIs and a worker with one sender and a separate Redis, and functions that inject faults. */
 export class FaultyService {
   #sent = 0;
 

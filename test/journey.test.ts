@@ -123,7 +123,7 @@ describe('two APIs and two workers', () => {
     await expect(onecode.verify(id, '004217')).rejects.toThrow(IndeterminateVerificationError);
     await network.open();
     expect(await onecode.status(id)).toMatchObject({ verification: 'verified' });
-    // The right code, once more: this is why a client never does that by itself.
+    // The right code again: this is why a client must not repeat a verification.
     const again = { valid: false, verification: 'verified', attempts_left: 0 };
     expect(await onecode.verify(id, '004217')).toEqual(again);
     await network.close();

@@ -22,7 +22,7 @@ const [LOOPBACK, OTHER] = ['127.0.0.1', '127.0.0.2'];
 const hasIPv6 = Object.values(networkInterfaces()).some((own) =>
   own?.some(({ family }) => family === 'IPv6'),
 );
-/** The address at which images serve health and metrics; test/kubernetes holds the manifests to the same. */
+/** The address at which images serve health and metrics; test/kubernetes checks that the manifests use it too. */
 const IMAGE_METRICS_HOST = / METRICS_HOST=(\S+)$/m.exec(readFileSync('Dockerfile', 'utf8'))![1]!;
 
 /** The secrets that each process requires. */
@@ -305,7 +305,7 @@ describe.each(['api', 'console'] as const)('the %s with SHUTDOWN_DELAY_MS', (nam
     const account = { freeQuota: 1_000_000, ratePerMinute: 1_000_000 };
     const caller = await buildCaller(environment.db.database, 'live', account);
     const headers = { Authorization: `Bearer ${caller.key}`, 'Content-Type': 'application/json' };
-    /** Each send has a recipient of its own: a person may have only so many active codes. */
+    /** Each send has a separate recipient, because a recipient's active codes are limited. */
     let recipients = 0;
     const work = (at: number, agent: Agent | false): Promise<Answer> => {
       if (name === 'console') return ask(at, '/', agent);

@@ -87,7 +87,7 @@ function patternsIn(file: string, script = readFileSync(file, 'utf8')): Pattern[
       ? [node['value'] as Node]
       : (node['arguments'] as { expression: Node }[]).map(({ expression }) => expression);
     const text = textOf(source);
-    // Without a text of its own, it is the source of another expression.
+    // Without a text, it is the source of another expression.
     return text === null ? [] : [{ file, source: text, flags: isPattern ? 'u' : (textOf(flags) ?? '') }];
   });
 }
@@ -112,7 +112,7 @@ function clientPatternsIn(file: string): Pattern[] {
 
 const CLIENTS = ['python/onecode.py', 'php/Onecode.php', 'java/Onecode.java'];
 
-/** Returns what is wrong with a pattern: how its time grows with the text, or null if linearly at the most. */
+/** Returns how a pattern's time grows with the text, or null if at most linearly. */
 async function faultOf({ source, flags }: Pattern): Promise<string | null> {
   const found = await check(source, flags, { timeout: 60_000, randomSeed: 1 });
   if (found.status === 'safe') return null;

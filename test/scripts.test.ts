@@ -40,7 +40,7 @@ it('npm run generate compiles the packages that its scripts import', () => {
   expect(importsOf(steps.slice(0, compiled).map((step) => step.replace('node ', '')))).toEqual([]);
 });
 
-/** The packages of this repository that scripts, and what they import, load when they start. */
+/** Returns the packages of this repository that scripts load at start, directly or indirectly. */
 function importsOf(files: readonly string[]): string[] {
   const seen = new Set(files);
   const packages = new Set<string>();

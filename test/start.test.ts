@@ -70,7 +70,7 @@ it("a log starts anew with each start, and the previous one's is kept next to it
     for (const text of ['one\ntwo\n', 'three\n']) {
       const logs = new Logs(folder);
       writeSync(logs.open('api'), text);
-      // Opened again, as after a restart: it goes on.
+      // Opened again, as after a restart: it appends.
       writeSync(logs.open('api'), 'end\n');
       expect(logs.tail('api', 2)).toBe(`${text.trim().split('\n').at(-1)}\nend`);
     }
@@ -116,7 +116,7 @@ describe('npm start', () => {
     started = [];
   });
 
-  /** Starts all processes as `npm start` does with this environment, and returns where each listens. */
+  /** Starts all processes as `npm start` does with this environment. @returns the address of each */
   async function startAll(given: { HOST?: string }): Promise<Record<string, string[]>> {
     const ports = {
       api: await freePort(),

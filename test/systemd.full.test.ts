@@ -37,7 +37,7 @@ describeIf(hasSystemd)('systemd', () => {
       encoding: 'utf8',
     });
     rmSync(folder, { recursive: true });
-    // Other units of this machine may have faults of their own.
+    // Other units of this machine may have faults.
     expect(stderr.split('\n').filter((line) => line.includes('onecode'))).toEqual([]);
     expect(status).toBe(0);
   });
@@ -80,7 +80,7 @@ describe.each(units)('%s', (name) => {
         .map((line) => line.replace('%d', folder).replace(/^((?:METRICS_)?PORT)=.*/, '$1=0'))
         .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const),
     );
-    // With another variable wrong on purpose, the line of a process names that one alone: all others were there.
+    // With one variable wrong on purpose, the process names only that one, so all others are present.
     const wrong = name.includes('migrate') ? {} : { METRICS_PORT: 'none' };
     const started = startProcess(program.replace('/usr/bin/node /opt/onecode/current/', ''), {
       ...env,

@@ -477,7 +477,7 @@ describe('telemetry of the processes', () => {
   });
 
   it('secrets are in no span, of refused and failed requests either', async () => {
-    // The database's refusals come last: what was begun before them has been exported then.
+    // The database's refusals come last: all earlier work has been exported by then.
     const failed = ['POST /v1/send', 'POST /v1/send/:id/verify', 'process deliver'];
     for (const wanted of failed)
       await until(`a failed span ${wanted}`, () =>

@@ -16,7 +16,7 @@ describeInBrowser('a first visit', () => {
   }, STACK_START_MS_MAX);
   afterAll(() => service.close());
 
-  /** What a page that was never open before asks for, until it shows this heading, with charts where it has some, and waits for nothing. */
+  /** Measures the first load of a page until it shows this heading and its charts, and has no pending requests. */
   async function weigh(
     page: Page,
     url: string,

@@ -17,7 +17,7 @@ import { percentile } from '../statistics.mjs';
  * @typedef {Omit<import('./load.mjs').LoadResult, 'requests' | 'medianMs' | 'p99Ms'> & { timesMs: number[] }} Outcome
  */
 
-/** Sends that are under way at a time: several times what API and worker have in hand at once, so neither runs out of work. */
+/** Pending sends at a time: several times the number that API and worker handle at once, so that neither runs out of work. */
 const UNDER_WAY_MAX = 400;
 const POLL_MS = 50;
 const SILENCE_MS_MAX = 10_000;

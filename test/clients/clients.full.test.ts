@@ -347,7 +347,7 @@ describe('a client', () => {
           service.script(behaviour);
           expect(['problem', 'connection']).toContain((await status()).outcome);
         }
-        // Java's HttpClient reads again what it may.
+        // Java's HttpClient repeats reads itself.
         if (language.keepsConnections !== true) expect(service.requests).toHaveLength(6);
         expect(new Set(service.requests.map(({ path }) => path))).toEqual(
           new Set(['/v1/send/the-send/status']),

@@ -74,7 +74,7 @@ class Visitor {
   }
 }
 
-/** The network's faults are the SDK's to bear and tested there; here is what the examples make of them. */
+/** The SDK's tests cover network faults; these tests cover how the examples react to them. */
 describe.each(EXAMPLES)('the %s example', (name) => {
   const service = useService();
   const folder = mkdtempSync(join(tmpdir(), `onecode-${name}-`));
@@ -325,7 +325,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
   it('refuses a form that is too long, with or without a Content-Length', async () => {
     service.script(isCreated);
     const start = new URLSearchParams({ to: TO, more: '' }).toString();
-    /** Sends a form of so many bytes, in chunks that do not say how long they are together. */
+    /** Sends a form of this many bytes in chunks, without a Content-Length. */
     const submit = (bytes: number, inChunks: boolean): Promise<Response> => {
       const form = start.padEnd(bytes, 'x');
       const parts = [form.slice(0, 100), form.slice(100)].map((part) => new TextEncoder().encode(part));

@@ -26,7 +26,7 @@ export function prepareExample(name: string, folder: string): void {
   run(folder, 'run', '--silent', '--if-present', 'build');
 }
 
-/** Runs npm. @throws with what it wrote */
+/** Runs npm. @throws with its output */
 function run(cwd: string, ...args: string[]): void {
   execFileSync('npm', args, { cwd, stdio: 'pipe' });
 }
@@ -68,7 +68,7 @@ export async function startExample(
   try {
     const state = await until(`the ${name} example`, async () => {
       if (child.exitCode !== null || child.signalCode !== null) return 'ended';
-      // Its own line says that it listens there, and not another program.
+      // Its output proves that it listens there, and not another program.
       const isThere = output.includes(url) && (await fetch(url).then(...YES_OR_NO));
       return isThere ? 'serves' : undefined;
     });

@@ -40,7 +40,7 @@ interface Observed {
 export interface Goals {
   /** For the median recovery of a fault's injections. */
   recoveryMedianMs: number;
-  /** For each recovery. It is greater, because everything restarts at once on one machine. */
+  /** Time limit of each recovery. It is long because everything restarts at once on one machine. */
   recoveryMs: number;
   /** For the 95th percentile of creations during a Redis fault. */
   redisCreationP95Ms: number;
@@ -99,7 +99,7 @@ function missedGoals(fault: Fault, { resumedMs }: Recovery, observed: Observed, 
   const recoveryMs = Math.max(fault.recoveryMs ?? 0, goals.recoveryMs);
   if (resumedMs === null || resumedMs > recoveryMs)
     missed.push(`recovered after ${resumedMs ?? 'too many'} ms, goal ${recoveryMs}`);
-  // A process that has just started is slow by itself.
+  // A process that has just started is slow without any fault.
   if (fault.family === 'redis' && observed.kills === 0 && observed.creationP95Ms > goals.redisCreationP95Ms)
     missed.push(
       `95 of 100 creations took up to ${observed.creationP95Ms} ms, goal ${goals.redisCreationP95Ms}`,

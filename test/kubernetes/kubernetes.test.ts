@@ -392,7 +392,7 @@ function valueOf(
   return found;
 }
 
-/** The secrets that a container has as files, held to be those that its variables name. */
+/** Returns the secrets that a container has as files, after checking that its variables name the same ones. */
 function secretFiles({ pod, container }: Workload): string[] {
   const [mount] = container['volumeMounts'] as { name: string; mountPath: string; readOnly: boolean }[];
   const volume = pod['volumes'].find(({ name }: { name: string }) => name === mount!.name);

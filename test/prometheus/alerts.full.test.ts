@@ -22,7 +22,7 @@ describeIf(programs !== null)('promtool', () => {
     const { status, stdout, stderr } = spawnSync(programs!.promtool, args, { encoding: 'utf8' });
     return { status, output: stdout + stderr };
   };
-  /** Runs one unit test of the rules for each of the cases: series, and what each alert must say when. */
+  /** Runs one unit test of the rules per case: series, and the expected state of each alert at given times. */
   function testRules(
     interval: string,
     ...cases: { input_series: object[]; alert_rule_test: object[] }[]
@@ -186,7 +186,7 @@ describeIf(programs !== null)('promtool', () => {
   });
 
   it('pages for eight late codes or slow requests at low traffic, but not for one', () => {
-    /** One that is good, and at last those that are not. */
+    /** One good value, then the bad ones at the end. */
     const counted = (name: string, labels: string, bad: number) => ({
       series: `${name}{${labels}}`,
       values: `0x300 1x52 ${1 + bad}x50`,

@@ -124,7 +124,7 @@ const isAnswering = (call: RedisServer['call']): Promise<boolean> =>
     () => false,
   );
 
-/** Runs one command on a connection of its own. */
+/** Runs one command on a separate connection. */
 async function ask(redis: Redis, command: string, ...args: (string | number)[]): Promise<unknown> {
   redis.on('error', () => {});
   try {
@@ -142,7 +142,7 @@ export interface Topology {
   servers: readonly RedisServer[];
   /** The server that has the queues' keys. */
   master(): Promise<RedisServer>;
-  /** Makes the master a replica, which goes on. */
+  /** Makes the master a replica, which keeps running. */
   failOver(): Promise<unknown>;
   /** Waits until another server than this one is the master. */
   untilReplaced(master: RedisServer): Promise<RedisServer>;
@@ -198,7 +198,7 @@ export async function startSentinel(
   };
 }
 
-/** Three masters, of which the one that has the queues' keys has a replica. */
+/** Three masters; the one with the queues' keys has a replica. */
 export async function startCluster(
   servers: RedisServers,
   keyOfQueues: string,

@@ -35,7 +35,7 @@ function openQueue(redisUrl: string, redisCa = '') {
   });
   let sent = 0;
   return {
-    /** Enqueues a job, again until Redis takes it, and waits until it was consumed. */
+    /** Enqueues a job, with retries until Redis accepts it, and waits until it was consumed. */
     async untilDelivered(): Promise<void> {
       const sendId = `send-${(sent += 1)}`;
       const enqueue = () => deliveryQueue.enqueue('deliver', sendId);
@@ -66,7 +66,7 @@ describe('Redis with', () => {
     beforeAll(async () => {
       topology = await start(isTls);
       ca = isTls ? servers.ca : '';
-      // One of those that the address names is gone.
+      // One server of the address has been stopped.
       url = topology.url.replace('@', `@${HOST}:1,`);
     }, START_MS_MAX);
 

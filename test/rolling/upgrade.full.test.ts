@@ -9,7 +9,7 @@ const PREVIOUS = JSON.parse(readFileSync(new URL('previous-release.json', import
   version: string;
   commit: string;
 };
-/** Building a release and starting every process, on a machine that has other work. */
+/** Time limit for building a release and starting every process on a busy machine. */
 const START_MS_MAX = 240_000;
 /** Which API and worker of the two are replaced first; the provider's webhooks go to the first API. */
 const NEW = 0;
@@ -111,7 +111,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     }
   }
 
-  /** Each API gets the same creation at once, a guess, and the right code. */
+  /** Sends each API the same creation concurrently, a wrong guess, and the right code. */
   async function signIn(to: string, api: number): Promise<void> {
     const headers = { 'idempotency-key': to };
     const both = await Promise.all(
@@ -135,7 +135,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
 
   const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');
 
-  /** A request at one API, or at the other while that one is being replaced. An answer that is no success is not repeated. */
+  /** Makes a request to one API, or to the other while the first is being replaced. Failed answers are not repeated. */
   async function anywhere<Result>(api: number, send: (api: number) => Promise<Result>): Promise<Result> {
     let at = api;
     return until('an API that can be reached', async () => {
@@ -170,7 +170,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     done.push({ id, to });
   }
 
-  /** What the processes that run now make of what those before them left. */
+  /** Checks that the running processes continue the work of the earlier ones. */
   async function finishWhatWasLeft(): Promise<void> {
     if (left === null) return;
     const { delivered, waiting, guessed } = left;
@@ -283,7 +283,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     START_MS_MAX,
   );
 
-  /** Checks the account's units: those given are those left and those of sends that did not fail, and the ledger agrees. */
+  /** Checks that granted units equal units left plus units of sends that did not fail, and that the ledger agrees. */
   async function expectUnitsToAddUp(): Promise<void> {
     const [units] = await stack.db.sql<Record<'used' | 'reserved' | 'returned' | 'live' | 'failed', number>>(
       `select l.granted - a.free_quota - a.credits as used, l.reserved, l.returned, s.live, s.failed

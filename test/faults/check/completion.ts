@@ -1,6 +1,6 @@
 import { isDelivering, ofEachSend, type Invariants } from './facts.js';
 
-/** How long a send may be overdue at the end of a run: longer than any sweep takes. */
+/** Maximum time that a send may be overdue at the end of a run: longer than any sweep. */
 const OVERDUE_MS = 10_000;
 /** The longest delay that a provider may ask for (`packages/domain/src/sends/retry.ts`). */
 const DELAY_MS_MAX = 900_000;

@@ -1,7 +1,7 @@
 import { isDelivering, ofEachSend, type SendFacts, type Invariants } from './facts.js';
 import type { AttemptRow } from '../evidence.js';
 
-/** Limits of the provider, with the HTTP statuses that say the same without a code. */
+/** Limits of the provider, with equivalent HTTP statuses without a code. */
 const THROTTLES = new Set([4, 80007, 130429, 131056]);
 const THROTTLE_STATUSES = new Set([429, 503]);
 

@@ -8,7 +8,7 @@ const SENDER_FAULT_CODES: ReadonlySet<number> = new Set([
 /** The codes of throttles. */
 const THROTTLE_CODES: ReadonlySet<number> = new Set([4, 80007, 130429, 131056]);
 
-/** What the provider said about one message of a send: in its answer, or in a report of failure. */
+/** The provider's answer or failure report about one message of a send. */
 interface Word {
   at: number;
   sender: string;
@@ -39,7 +39,7 @@ function wordsOf({ requests, messages }: SendFacts): Word[] {
   ].toSorted((one, other) => one.at - other.at);
 }
 
-/** A code with less life than this is not sent any more: a tenth of it, at most 30 s, and what the clocks differ by. */
+/** A code with less validity left is not sent any more: a tenth of it, at most 30 s, plus the difference of the clocks. */
 const lifeMsMin = ({ createdAt, expiresAt }: SendFacts['row']): number =>
   Math.min((expiresAt - createdAt) / 10, 30_000) + 2_000;
 
