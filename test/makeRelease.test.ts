@@ -101,9 +101,9 @@ describe('a release', () => {
       'with changes',
       '1.1.0',
       (): void => writeFileSync(join(folder, 'new'), ''),
-      'changes that are not committed',
+      'uncommitted changes',
     ],
-    ['that was tagged', '1.1.0', (): void => void git('tag', 'v1.1.0'), 'The tag v1.1.0 exists'],
+    ['that was tagged', '1.1.0', (): void => void git('tag', 'v1.1.0'), 'The tag v1.1.0 already exists'],
     [
       'that changes nothing',
       '1.1.0',
