@@ -39,7 +39,7 @@ export async function makeDocumentedDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Runs statements one by one: some may not be in a transaction with others. */
+/** Runs statements one by one, because some cannot share a transaction. */
 async function run(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -7,12 +7,12 @@ const folder = new URL('../.github/workflows/', import.meta.url);
 describe('the workflows of continuous integration', () => {
   const files = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name));
 
-  it.each(files)('%s is one that GitHub accepts', async (name) => {
+  it.each(files)('%s is valid for GitHub', async (name) => {
     const lint = await createLinter();
     expect(lint(readFileSync(new URL(name, folder), 'utf8'), name)).toEqual([]);
   });
 
-  it.each(files)('%s names each action by its commit, which nobody can move', (name) => {
+  it.each(files)('%s pins each action to a commit', (name) => {
     const uses = readFileSync(new URL(name, folder), 'utf8').match(/uses: .*/g) ?? [];
     expect(uses.filter((line) => !/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual(
       [],
@@ -30,7 +30,7 @@ describe('the workflow of the images', () => {
     };
   };
 
-  it('builds each image for amd64 and arm64, with an SBOM and its provenance', () => {
+  it('builds each image for amd64 and arm64 with an SBOM and provenance', () => {
     const build = jobs.image.steps.find(({ uses }) => uses?.startsWith('docker/build-push-action@'));
     expect(build?.with).toMatchObject({
       platforms: 'linux/amd64,linux/arm64',

@@ -14,7 +14,7 @@ const isAble =
   has('sh', '-c', 'command -v psql && "$(pg_config --bindir)/initdb" --version && id postgres') &&
   has('sh', '-c', 'command -v redis-server || ls .cache/redis-*/usr/bin/redis-server');
 
-/** A shell on a machine of its own. */
+/** A shell on a separate machine. */
 class Shell {
   #output = '';
   #count = 0;
@@ -45,7 +45,7 @@ class Shell {
     this.#bash.stdin.write(`trap 'echo "FAILED: $BASH_COMMAND"' ERR\n`);
   }
 
-  /** Runs commands, in the same shell as those before. @returns their output @throws when one of them fails */
+  /** Runs commands in the same shell as earlier ones. @returns their output @throws when one of them fails */
   async run(commands: string): Promise<string> {
     const end = `END ${(this.#count += 1)}`;
     const from = this.#output.length;
@@ -86,7 +86,7 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
   const deploy = blocksOf('deploy');
   const operations = blocksOf('operations');
   const backup = blocksOf('backup');
-  /** Runs the blocks below a heading as they stand, but for placeholders. */
+  /** Runs the blocks below a heading unchanged except for placeholders. */
   async function runBlocks(
     blocks: typeof deploy,
     heading: string,
@@ -102,7 +102,7 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
   const idIn = (output: string): string => UUID.exec(output)![0];
 
   it(
-    'lead from nothing to a verified deployment, to the next release and back, to a backup and a restore',
+    'lead to a verified deployment, to the next release and back, to a backup and a restore',
     async () => {
       await shell.run('git clone --quiet /mnt/repository.git /mnt/compose && cd /mnt/compose');
       expect(await runBlocks(deploy, 'One machine with compose')).toContain('docker compose up');

@@ -145,7 +145,7 @@ const KINDS = {
       },
     },
     remedy:
-      'Send less from the number. Look for an account whose recipients do not expect codes, or for traffic pumping. Meta may limit the number next.',
+      'Send less from the number. Look for an account that sends codes which recipients do not expect, or for traffic pumping. Meta may limit the number next.',
   },
   paused_by_operator: {
     owners: ['held'],

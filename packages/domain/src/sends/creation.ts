@@ -384,7 +384,7 @@ function usedUntil(
 }
 
 /**
- * Returns a minute after the last send of a trial account whose latest sends were mostly rejected. Each rejection returns its unit, so a few
+ * Returns a minute after the last send of a trial account with mostly rejected latest sends. Each rejection returns its unit, so a few
  * free units would otherwise pay for any number of messages to invented numbers. Only the provider's rejections count: an outage is not the
  * account's fault.
  */

@@ -9,7 +9,7 @@ import type { NewSend } from './newSend.js';
 /** Milliseconds since 1970. */
 const ms = (time: Prisma.Sql): Prisma.Sql => Prisma.sql`round(date_part('epoch', ${time}) * 1000)`;
 
-/** What a batch of creations is decided on: `states` has undefined for a request whose application was deleted. */
+/** The input for deciding a batch of creations: `states` has undefined for a request of a deleted application. */
 export interface CreationBatch {
   /** The database's clock. */
   now: number;

@@ -114,7 +114,7 @@ describe('rate windows', () => {
     made.counters[which] = last;
   }
 
-  /** How one request must end. A created send counts from then on. */
+  /** The expected outcome of one request. A created send counts for later ones. */
   function expected(account: Account, limits: Limits, mode: string, send: NewSend, now: bigint): Result {
     const { applicationId, recipient } = send;
     const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key).toString();
@@ -322,8 +322,8 @@ describe('rate windows', () => {
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
         const model = await Model.make();
         for (const run of steps) {
-          const told = await run(model);
-          if (told !== undefined) expect(told.given).toEqual(told.answers);
+          const outcome = await run(model);
+          if (outcome !== undefined) expect(outcome.given).toEqual(outcome.answers);
         }
       }),
       // Bounds the search for a smaller counterexample.
@@ -430,7 +430,7 @@ describe('busy accounts', () => {
         own.push(create(held));
         expect(mixed.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created']);
       }
-      // Still held: had anybody waited for it, we would not be here.
+      // The lock is still held: a request that waited for it would not have returned.
       expect(await store.countLockWaits()).toBeGreaterThan(0);
       await hold.release();
       const made = await Promise.all(own);
@@ -494,7 +494,7 @@ describe('busy accounts', () => {
       await hold.release();
       await changed;
       const end = await waiting;
-      // Whoever had the account's lock first: the change, and then the creation is refused, or the creation, before the change.
+      // Either the change took the account's lock first and the creation is refused, or the creation came before the change.
       expect(end).toEqual(landed === 'waits' ? expect.anything() : { outcome: 'key_refused', cause });
       expect(await create(caller)).toEqual({ outcome: 'key_refused', cause });
     });
