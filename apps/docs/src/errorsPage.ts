@@ -15,13 +15,13 @@ export function errorsPage(contract: Contract, t: Translate): string {
   return [
     `# ${t('Errors')}`,
     t(
-      'Every error is `application/problem+json`. Branch on `code`, which never changes; the other texts may. A wrong code is no error: its answer is 200 with `valid: false`.',
+      'On this page you find the cause and the remedy of every error. Errors are `application/problem+json`. Branch on `code`, which never changes; the other texts may. A wrong code is not an error: the response is 200 with `valid: false`.',
     ),
-    t('What to show to people is in [errors and people](./showing-errors).'),
-    `## ${t('Answers of the API')}`,
+    t('For the sentences to show to users, see [errors and people](./showing-errors).'),
+    `## ${t('API responses')}`,
     ...codes.filter((code) => !isOfWebhooks(code)).map(section),
-    `## ${t('Answers to the provider’s webhooks')}`,
-    t('For the operator alone: no program of an integrator meets them.'),
+    `## ${t('Responses to the provider’s webhooks')}`,
+    t('Only operators see these errors. Programs that call the API never get them.'),
     ...codes.filter(isOfWebhooks).map(section),
   ].join('\n\n');
 }
@@ -56,9 +56,9 @@ function problemSection(code: ProblemCode, answer: Example | undefined, t: Trans
     ...(request === undefined
       ? []
       : [
-          `${t('A request that can be answered with it')}:`,
+          `${t('A request that can get this error')}:`,
           block('http', request),
-          `${t('The answer')}:`,
+          `${t('The response')}:`,
           block('json', JSON.stringify(value, null, 2)),
         ]),
   ].join('\n\n');

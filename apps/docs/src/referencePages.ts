@@ -47,16 +47,16 @@ function overviewPage(contract: Contract, t: Translate): string {
     t(contract.info.description),
     `## ${t('Address')}`,
     block('text', SERVICE),
-    t('The contract as OpenAPI 3.1 is at `/openapi.json` of this address.'),
+    t('Download the OpenAPI 3.1 contract from `/openapi.json` at this address.'),
     `## ${t('Credentials')}`,
     t(contract.components.securitySchemes.bearer.description),
     `## ${t('Operations')}`,
     table([t('Operation'), t('Request')], rows),
-    `## ${t('Answers of every operation')}`,
+    `## ${t('Responses of every operation')}`,
     ...Object.entries(operationsOf(contract)[0]!.operation.responses)
       .filter(([status]) => BEFORE_OPERATIONS.has(status))
       .map(([status, answer]) => answerSection(status, answer, t)),
-    t('What answers hold is in [objects](./objects), and every error in [errors](../errors).'),
+    t('For the fields of the responses, see [objects](./objects). For every error, see [errors](../errors).'),
   ].join('\n\n');
 }
 
@@ -81,7 +81,7 @@ function operationPage(path: string, method: string, operation: Operation, t: Tr
     codeGroup(samples),
     ...parameterSection(parameters, t),
     ...bodySection(operation, t),
-    `## ${t('Answers')}`,
+    `## ${t('Responses')}`,
     ...Object.entries(operation.responses)
       .filter(([status]) => !BEFORE_OPERATIONS.has(status))
       .map(([status, answer]) => answerSection(status, answer, t)),
@@ -104,7 +104,7 @@ function bodySection(operation: Operation, t: Translate): string[] {
   if (media === undefined) return [];
   return [
     `## ${t('Body')}`,
-    t('A JSON object in UTF-8 of at most 64 KiB, with these members and no others.'),
+    t('A JSON object in UTF-8 of at most 64 KiB, with these members only.'),
     fieldTable(media.schema, t),
     exampleGroup(media.examples, t),
   ];
@@ -159,7 +159,7 @@ function objectsPage(contract: Contract, t: Translate): string {
   });
   return [
     `# ${t('Objects')}`,
-    t('What the answers are made of. All times are RFC 3339 in UTC.'),
+    t('The objects in the responses. All times are RFC 3339 in UTC.'),
     ...sections,
   ].join('\n\n');
 }
