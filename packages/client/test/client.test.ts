@@ -178,7 +178,7 @@ describe('a client', () => {
     }
   });
 
-  it('follows no redirect: the key goes to no other host', async () => {
+  it('follows no redirect: it never sends the key to another host', async () => {
     service.script((response) => void response.writeHead(302, { location: `${service.url}/stolen` }).end());
     const onecode = make({ baseUrl: service.url });
     for (const call of [
@@ -250,7 +250,7 @@ describe('a signal that outlives its calls, as that of a whole server', () => {
 });
 
 describe('a signal that is aborted', () => {
-  it('ends a send at once with its reason, during a try or a pause', async () => {
+  it('ends a send immediately with its reason, during a try or a pause', async () => {
     const reason = { why: 'shutting down' };
     const duringTry = new AbortController();
     service.script(() => duringTry.abort(reason));
@@ -269,7 +269,7 @@ describe('a signal that is aborted', () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it('ends the wait for a send at once with its reason', async () => {
+  it('ends the wait for a send immediately with its reason', async () => {
     const controller = new AbortController();
     service.script(json(200, aSend()));
     const waiting = patient().waitFor('the-send', {

@@ -65,7 +65,7 @@ describe('a delivery', () => {
   });
 
   it.each(['expired_before_delivery', 'attempts_exhausted', 'rejected_by_provider'] as const)(
-    'fails with %s, and the unit goes back once to where it came from',
+    'fails with %s, and refunds the unit once to its source',
     async (reason) => {
       const { account } = server;
       await sendTo('+5511900000001');
@@ -109,7 +109,7 @@ describe('a delivery', () => {
     expect(server.account.freeQuota).toBe(1);
   });
 
-  it('never moves back, and does not fail once it was confirmed', async () => {
+  it('never moves back, and does not fail after it was confirmed', async () => {
     const id = await sendTo();
     for (const outcome of [{ status: 'sent' }, { status: 'failed', reason: 'attempts_exhausted' }] as const) {
       server.script(TO, outcome);
@@ -225,7 +225,7 @@ describe('a refusal', () => {
     ['rate_limited', 429, 31],
     ['internal_error', 500, undefined],
   ] as const)(
-    '%s is met once, in the words of the service, reserves nothing and binds no key',
+    '%s happens once, with the text of the service, reserves nothing and binds no key',
     async (answer, status, retryAfterSeconds) => {
       server.script(TO, answer === 'rate_limited' ? { answer, retryAfterSeconds: 31 } : { answer });
       const idempotencyKey = 'the same';
@@ -295,7 +295,7 @@ it('a port that is taken is an error, and leaves nothing open', async () => {
 });
 
 describe('what a test sees', () => {
-  it('are the sends with the contract’s fields, and number, code, locale and key besides', async () => {
+  it('are the sends with the contract’s fields, and also number, code, locale and key', async () => {
     await onecode.send({ to: '+55 (11) 98765-4321', code: '004217', locale: 'en' }, { idempotencyKey: 'k' });
     await onecode.send({ to: '+5511900000001' });
     const [first, second] = server.sends;

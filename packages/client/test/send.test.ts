@@ -234,7 +234,7 @@ describe('reading', () => {
 const soon = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
 describe('waiting for a send', () => {
-  it('ends at the state, and tells of each change once', async () => {
+  it('ends at the state, and reports each change once', async () => {
     const queued = aSend();
     const sent = { ...queued, status: 'sent' as const, sent_at: soon(0) };
     service.script(json(200, queued), json(200, queued), json(200, sent));
@@ -268,7 +268,7 @@ describe('waiting for a send', () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it('ends at the deadline by this machine’s clock where the server tells no time', async () => {
+  it('ends at the deadline by this machine’s clock if the server sends no time', async () => {
     const send = aSend({ expires_at: soon(-1) });
     service.script((response, request) => {
       response.sendDate = false;
@@ -278,7 +278,7 @@ describe('waiting for a send', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('goes on when single readings fail', async () => {
+  it('continues when single reads fail', async () => {
     const sent = aSend({ status: 'sent' });
     service.script(resets, json(200, aSend()), problem(500, 'internal_error'), json(200, sent));
     await expect(client().waitFor('the-send', { until: 'sent' })).resolves.toEqual(sent);
@@ -296,7 +296,7 @@ describe('waiting for a send', () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it('fails at once where reading again helps nothing', async () => {
+  it('fails immediately when a retry cannot help', async () => {
     service.script(problem(404, 'send_not_found'));
     await expect(client().waitFor('the-send', { until: 'sent' })).rejects.toThrow(ProblemError);
     expect(service.requests).toHaveLength(1);

@@ -187,7 +187,7 @@ describe('a verification', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('that is aborted on its way is open, and ends at once', async () => {
+  it('that is aborted in transit is indeterminate, and ends immediately', async () => {
     const controller = new AbortController();
     const reason = new Error('the visitor left');
     service.script(() => controller.abort(reason));
