@@ -6,7 +6,7 @@ import { SERVICE } from './service.js';
 import { operationsOf, type Contract, type Example } from './contract.js';
 import type { Translate } from './translations.js';
 
-/** The page that problem types lead to: each code at its own anchor, with cause, remedy, and a request that can be answered with it. */
+/** Returns the page that problem types link to. Each code has an anchor, its cause and remedy, and a request that can get it. */
 export function errorsPage(contract: Contract, t: Translate): string {
   const codes = Object.keys(PROBLEMS) as ProblemCode[];
   const isOfWebhooks = (code: ProblemCode): boolean => !(code in ERROR_REQUESTS);
@@ -26,7 +26,7 @@ export function errorsPage(contract: Contract, t: Translate): string {
   ].join('\n\n');
 }
 
-/** The contract's example of each problem. */
+/** Returns the contract's example of each problem. */
 function answersOf(contract: Contract): Map<string, Example> {
   return new Map(
     operationsOf(contract).flatMap(({ operation }) =>

@@ -19,10 +19,10 @@ const OPERATION_PAGES: Record<string, string> = {
   verifyCode: 'reference/verify-code',
   getSignupSettings: 'reference/signup-settings',
 };
-/** What any operation may answer before it is reached; told once, on the first page. */
+/** Responses that any operation can return before it runs; shown only on the first page. */
 const BEFORE_OPERATIONS = new Set(['400', '408', '431']);
 
-/** Makes the pages of the reference. @returns their Markdown, by their paths without an ending */
+/** Creates the reference pages. @returns their Markdown, by their paths without an ending */
 export function referencePages(contract: Contract, t: Translate): Map<string, string> {
   const pages = new Map([
     ['reference/index', overviewPage(contract, t)],
@@ -137,7 +137,7 @@ function exampleGroup(examples: Record<string, Example>, t: Translate, byName = 
   );
 }
 
-/** The schemas that answers are made of, by name. Those of requests stand on the page of their operation, the codes on that of errors. */
+/** Returns the schemas of responses, by name. Schemas of requests are on the page of their operation, and the codes on the errors page. */
 function answerSchemas(contract: Contract): [name: string, schema: Schema][] {
   const bodies = new Set(
     operationsOf(contract).map(({ operation }) =>
@@ -164,7 +164,7 @@ function objectsPage(contract: Contract, t: Translate): string {
   ].join('\n\n');
 }
 
-/** Two columns, so that a phone shows all of it. */
+/** Returns a table of two columns, which fits a phone. */
 function fieldTable(schema: Schema, t: Translate): string {
   const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const isRequired = schema.required?.includes(name) === true;
@@ -181,7 +181,7 @@ function fieldTable(schema: Schema, t: Translate): string {
 const typeOf = ({ type = 'string', format }: Schema): string =>
   [...[type].flat(), ...(format === undefined ? [] : [format])].join(', ');
 
-/** What a description that lists the values, or a page of its own, does not say already. */
+/** Returns the rules of a field that its description, or another page, does not already contain. */
 function rulesOf(
   { description = '', enum: values, pattern, minimum, maximum }: Schema,
   t: Translate,
