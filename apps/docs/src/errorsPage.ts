@@ -15,7 +15,7 @@ export function errorsPage(contract: Contract, t: Translate): string {
   return [
     `# ${t('Errors')}`,
     t(
-      'On this page you find the cause and the remedy of every error. Errors are `application/problem+json`. Branch on `code`, which never changes; the other texts may. A wrong code is not an error: the response is 200 with `valid: false`.',
+      'This page gives the cause and the remedy of every error. Errors are `application/problem+json`. Branch on `code`, which never changes; the other texts may. A wrong code is not an error: the response is 200 with `valid: false`.',
     ),
     t('For the sentences to show to users, see [errors and people](./showing-errors).'),
     `## ${t('API responses')}`,
