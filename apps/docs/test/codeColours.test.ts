@@ -15,8 +15,8 @@ it('colours code the same on a slow machine, and splits no address', async () =>
   expect(usual).toContain('https://api.example.com/v1/send');
   // Each read of the clock is a second later.
   const { now } = Date;
-  let told = now();
-  Date.now = () => (told += 1_000);
+  let clock = now();
+  Date.now = () => (clock += 1_000);
   try {
     expect(coloured()).toBe(usual);
   } finally {

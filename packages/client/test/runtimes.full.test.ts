@@ -19,7 +19,7 @@ describe.each(RUNTIMES)('the built client in %s', (name, command, args) => {
     it('repeats a send, and never a verification', async () => {
       const send = aSend();
       service.script(
-        // A send whose first answers are lost.
+        // A send that loses its first responses.
         resets,
         resets,
         json(202, send),

@@ -278,7 +278,7 @@ describe('verifyLatest', () => {
     expect(await onecode.verifyLatest([newer.id], 'none')).toMatchObject({ verification: 'locked' });
   });
 
-  it('makes no second request after one whose outcome is open', async () => {
+  it('makes no second request after an indeterminate one', async () => {
     const [older, newer] = [await send(), await send()];
     server.script(TO, { answer: 'lost', on: 'verify', afterWork: true });
     await expect(onecode.verifyLatest([newer.id, older.id], older.code)).rejects.toMatchObject({
