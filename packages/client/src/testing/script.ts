@@ -38,7 +38,7 @@ export class Script {
   }
 }
 
-/** Does work without returning its response or its refusal. */
+/** Does the work, and discards its response or its refusal. */
 function doWork(work: () => unknown): void {
   try {
     work();
