@@ -53,10 +53,7 @@ const SUMMARY: Record<Language, string> = {
     'O Onecode envia códigos de uso único pelo WhatsApp e verifica o que os usuários digitam. Chame-o de servidores, por HTTPS, com JSON. Só autentique o usuário com `valid: true` na resposta a uma verificação. Nunca repita uma verificação. Repita a criação de um envio com a mesma Idempotency-Key e os mesmos bytes.',
 };
 
-/**
- * Returns `llms.txt` (llmstxt.org): a summary of the site, and links to its pages as Markdown. @param titles the first line of each page,
- * by its path
- */
+/** Returns `llms.txt` (llmstxt.org): a summary, and links to the pages as Markdown. @param titles the first line of each page, by path */
 export function llmsText(titles: ReadonlyMap<string, string>): string {
   const links = (language: Language): string[] =>
     GROUPS.flatMap(({ title, pages }) => [
