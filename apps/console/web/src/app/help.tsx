@@ -14,7 +14,7 @@ const PAGES: readonly [path: RegExp, docs: string][] = [
   [/\/ledger$/, 'going-live#refunds'],
   [/\/team$|^\/profile$/, 'security'],
   [/^\/staff\/senders$/, 'going-live'],
-  [/^\/staff\//, '#for-whom'],
+  [/^\/staff\//, '#audience'],
 ];
 
 /** The way to the page of the documents that fits what is shown, in a window of its own. */
