@@ -26,7 +26,7 @@ describeIf(hasSystemd)('systemd', () => {
   it.each(units)('finds no fault in %s, with this checkout as /opt/onecode/current', (name) => {
     const folder = mkdtempSync(join(tmpdir(), 'units-'));
     cpSync(FOLDER, folder, { recursive: true });
-    const file = join(folder, name);
+    const file = join(folder, name.replace('@.', '@3000.'));
     writeFileSync(
       file,
       textOf(name)
