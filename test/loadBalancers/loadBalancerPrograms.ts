@@ -107,26 +107,26 @@ export const CADDY: LoadBalancerKind = {
 
 /** Starts a load balancer in front of two processes. @returns its port */
 export async function startLoadBalancer(
-  { name, configure }: LoadBalancerKind,
+  kind: LoadBalancerKind,
   program: string,
   { processes, upstreams, certificates }: Omit<Configuration, 'port'> & { processes: Processes },
 ): Promise<number> {
-  const folder = mkdtempSync(join(processes.folder, `${name}-`));
+  const folder = mkdtempSync(join(processes.folder, `${kind.name}-`));
   mkdirSync(join(folder, 'home'));
   const port = await freePort();
   const started = await processes.start({
-    name: `${name}-${port}`,
+    name: `${kind.name}-${port}`,
     command: program,
-    args: configure(folder, { port, upstreams, certificates }),
+    args: kind.configure(folder, { port, upstreams, certificates }),
     env: { PATH: process.env['PATH'], HOME: join(folder, 'home'), XDG_DATA_HOME: join(folder, 'home') },
-    output: processes.logs.open(`${name}-${port}`),
+    output: processes.logs.open(`${kind.name}-${port}`),
     stage: 2,
     stop: [
       ['SIGTERM', 3_000],
       ['SIGKILL', 300],
     ],
   });
-  await waitForAnswer(name, started, processes.logs, async () => {
+  await waitForAnswer(kind.name, started, processes.logs, async () => {
     const answer = await fetch(`http://127.0.0.1:${port}`).catch((error: Error) => error);
     // Plain HTTP gets 400 on a port with TLS.
     return answer instanceof Response ? null : answer.message;
