@@ -47,6 +47,8 @@ export const NGINX: LoadBalancerKind = {
     for (const [at, own] of [
       ['127.0.0.1:3000', `127.0.0.1:${upstreams[0]}`],
       ['127.0.0.1:3010', `127.0.0.1:${upstreams[1]}`],
+      // The console.
+      ['127.0.0.1:3001', `127.0.0.1:${upstreams[0]}`],
       ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
       ['server_name api.example.com', 'server_name localhost'],
       ['/etc/nginx/tls/api.example.com.pem', certificates.certificate],
@@ -88,6 +90,8 @@ export const CADDY: LoadBalancerKind = {
     for (const [at, own] of [
       ['127.0.0.1:3000', `127.0.0.1:${upstreams[0]}`],
       ['127.0.0.1:3010', `127.0.0.1:${upstreams[1]}`],
+      // The console.
+      ['127.0.0.1:3001', `127.0.0.1:${upstreams[0]}`],
       ['{\n\tservers', '{\n\tadmin off\n\tauto_https off\n\tservers'],
       [
         'api.example.com {',

@@ -25,6 +25,7 @@ import { CADDY, NGINX, startLoadBalancer } from './loadBalancerPrograms.js';
 
 /** The contract's limit for a body, in bytes. */
 const BODY_BYTES_MAX = 65_536;
+const CONSOLE = 'console.example.com';
 const FORGED = { 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'http' };
 const KINDS = [NGINX, CADDY].map((kind) => ({ kind, program: kind.find() }));
 
@@ -61,7 +62,7 @@ describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
 
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'onecode-load-balancer-'));
-      certificates = makeCertificates(folder);
+      certificates = makeCertificates(folder, [CONSOLE]);
       ({ key } = await buildCaller(environment.db.database, 'test', { ratePerMinute: 100_000 }));
       apis.push(...(await Promise.all([startApi(), startApi()])));
     }, STACK_START_MS_MAX);
@@ -95,6 +96,7 @@ describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
         };
         const options = {
           host: 'localhost',
+          servername: headers['host']?.split(':')[0] ?? 'localhost',
           port,
           method,
           path,
@@ -114,6 +116,11 @@ describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
       expect([status, body]).toEqual([202, expect.any(String)]);
       return (JSON.parse(body) as { id: string }).id;
     }
+    const postUnsigned = (port: number, body: string | Buffer): Promise<Answer> =>
+      ask(port, 'POST', '/webhooks/whatsapp', {
+        headers: { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` },
+        body,
+      });
     const guess = (port: number, id: string): Promise<Answer> =>
       ask(port, 'POST', `/v1/send/${id}/verify`, { body: '{"code":"999999"}' });
 
@@ -141,10 +148,7 @@ describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
 
     it('passes a webhook of 3 MiB', async () => {
       const port = await start(apis.map((api) => api.port));
-      const { status, body } = await ask(port, 'POST', '/webhooks/whatsapp', {
-        headers: { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` },
-        body: Buffer.alloc(3 * 1024 * 1024, 32),
-      });
+      const { status, body } = await postUnsigned(port, Buffer.alloc(3 * 1024 * 1024, 32));
       expect([status, JSON.parse(body)]).toEqual([
         401,
         expect.objectContaining({ code: 'invalid_signature' }),
@@ -165,6 +169,7 @@ describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
         for (let n = 0; n < 10; n += 1) {
           await createdId(port);
           expect(await read()).toBe(200);
+          expect((await postUnsigned(port, '{}')).status).toBe(401);
           expect((await guess(port, await createdId(port))).status).toBe(200);
         }
         apis[index] = await startApi(killed.port);
@@ -217,15 +222,16 @@ describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
     it('replaces forwarded headers that a client chose', async () => {
       const upstreams = await startUpstreams(0);
       const port = await start(upstreams.ports);
-      await ask(port, 'POST', '/v1/send', { headers: FORGED });
-      expect(upstreams.requests).toEqual([
-        expect.objectContaining({
-          host: kind === NGINX ? 'localhost' : `localhost:${port}`,
+      for (const host of ['localhost', CONSOLE]) {
+        const hostAndPort = `${host}:${port}`;
+        await ask(port, 'POST', '/', { headers: { ...FORGED, host: hostAndPort } });
+        expect(upstreams.requests.pop()).toMatchObject({
+          host: kind === NGINX ? host : hostAndPort,
           'x-forwarded-for': '127.0.0.1',
           'x-forwarded-proto': 'https',
           authorization: `Bearer ${key}`,
-        }),
-      ]);
+        });
+      }
       await upstreams.close();
     });
   });
