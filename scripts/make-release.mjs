@@ -13,6 +13,7 @@ export const NAMING_FILES = [
   'deploy/kubernetes/overlays/production/kustomization.yaml',
   'deploy/kubernetes/overlays/single-node/kustomization.yaml',
   'deploy/prometheus/prometheus.yml',
+  'docker-compose.yml',
   'docs/deploy.md',
   'docs/kubernetes.md',
 ];

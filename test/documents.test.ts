@@ -31,6 +31,7 @@ const WORDS = new Set([
   'checkpoint_timeout',
   'max_wal_size',
   'wal_compression',
+  'log_min_duration_statement',
   'shared_buffers',
 ]);
 

@@ -26,7 +26,7 @@ describeIf(hasSystemd)('systemd', () => {
   it.each(units)('finds no fault in %s, with this checkout as /opt/onecode/current', (name) => {
     const folder = mkdtempSync(join(tmpdir(), 'units-'));
     cpSync(FOLDER, folder, { recursive: true });
-    const file = join(folder, name);
+    const file = join(folder, name.replace('@.', '@3000.'));
     writeFileSync(
       file,
       textOf(name)
@@ -161,5 +161,27 @@ describe('deploy/systemd/onecode', () => {
       /^onecode: the database cannot be reached\n$/,
     );
     rmSync(folder, { recursive: true });
+  });
+});
+
+describe('instances of onecode-api and onecode-worker', () => {
+  it('are documented with ports that no other process of the machine has', () => {
+    const text = ['docs/deploy.md', 'docs/operations.md']
+      .map((page) => readFileSync(page, 'utf8'))
+      .join('\n');
+    const instances = new Set(text.match(/onecode-(?:api|worker)@\d+/g));
+    const ports = [...instances].flatMap((unit) => {
+      const [name = '', instance = ''] = unit.split('@');
+      return valuesOf(`${name}@.service`, 'Environment').flatMap(
+        (line) => /^(?:METRICS_)?PORT=(.*)$/.exec(line)?.[1]!.replace('%i', instance) ?? [],
+      );
+    });
+    const ofConsole = valuesOf('onecode-console.service', 'Environment').flatMap(
+      (line) => /^(?:METRICS_)?PORT=(\d+)$/.exec(line)?.[1] ?? [],
+    );
+    expect(instances.size).toBe(4);
+    expect(new Set([...ports, ...ofConsole]).size).toBe(ports.length + ofConsole.length);
+    const sample = readFileSync('deploy/nginx/onecode.conf', 'utf8');
+    expect(sample.match(/(?<=server 127\.0\.0\.1:)\d+/g)).toEqual(['3000', '3010', ofConsole[0]]);
   });
 });
