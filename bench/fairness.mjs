@@ -41,10 +41,10 @@ export const goal = `behind a flood of ${FLOOD} sends, 99 of 100 sends of quiet 
  * @param {import('./run.mjs').Options} options
  * @returns {Promise<import('./run.mjs').Result>}
  */
-export async function measure(environment, { only, beside }) {
+export async function measure(environment, { only, against }) {
   const machine = await describeMachine(environment);
   console.log(machine.text);
-  const releases = [WORKING_TREE, ...(beside === null ? [] : [await buildRevision(environment, beside)])];
+  const releases = [WORKING_TREE, ...(against === null ? [] : [await buildRevision(environment, against)])];
   const provider = await startService(environment, {
     name: 'provider',
     script: 'bench/provider.mjs',

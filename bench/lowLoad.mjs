@@ -69,10 +69,10 @@ export const goal = `at ${RATES.join(', ')} sends per second, the processor time
  * @param {import('./run.mjs').Options} options
  * @returns {Promise<import('./run.mjs').Result>}
  */
-export async function measure(environment, { rounds, seconds, beside, only }) {
+export async function measure(environment, { rounds, seconds, against, only }) {
   const machine = await describeMachine(environment);
   console.log(machine.text);
-  const before = beside === null ? null : await buildRevision(environment, beside);
+  const before = against === null ? null : await buildRevision(environment, against);
   const redis = new Redis(environment.redisUrl);
   const database = await connect(environment.databaseUrl);
   redis.on('error', () => {}); // an interrupt stops the services first

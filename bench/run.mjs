@@ -15,7 +15,7 @@ import { startEnvironment } from './environment.mjs';
  * @property {number} rows of sends in a second database, which is compared with the empty one; 0 is none
  * @property {number} past sends that retention may delete, and those of the simulated year
  * @property {number} flushMs that PostgreSQL's disk takes longer to flush
- * @property {string | null} beside a git revision that is built and measured next to this one; null is none
+ * @property {string | null} against a git revision that is built and measured next to this one; null is none
  * @property {string[]} only measurements with one of these texts in their name; none is all
  *
  * @typedef {Record<string, string>} Line  a table's cells by column; the first column says what the line is about
@@ -92,7 +92,7 @@ function readOptions(args, names) {
       rows: numberOf('rows', values.rows, 0),
       past: numberOf('past', values.past, 1000),
       flushMs: numberOf('flush-ms', values['flush-ms'], 0),
-      beside: values.beside ?? null,
+      against: values.beside ?? null,
       only: values.only,
     };
   } catch (error) {

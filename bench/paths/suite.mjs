@@ -90,7 +90,7 @@ export async function measure(environment, options) {
  * @returns {Promise<Context>}
  */
 async function openAll(environment, options, flushRedis) {
-  const before = options.beside === null ? null : await buildRevision(environment, options.beside);
+  const before = options.against === null ? null : await buildRevision(environment, options.against);
   console.log('Starting the services, with a thousand accounts each …');
   const targets = [await openOnecode(environment, WORKING_TREE, 'onecode_empty', 0)];
   if (options.rows > 0) {

@@ -163,7 +163,7 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
     const lost = load.accepted.filter(({ begunAt }) => begunAt > acceptedBefore);
     const repeated = lost[0]!;
     await stack.untilStatus(key, repeated.id, 'delivered');
-    await operate(servers.documented('What to keep besides').join(''));
+    await operate(servers.documented('What else to keep').join(''));
     const received = [...load.accepted];
     const position = await servers.ask('select pg_current_wal_flush_lsn()');
     const question = `select flush_lsn >= '${position}' from pg_stat_replication`;

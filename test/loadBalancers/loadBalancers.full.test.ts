@@ -197,7 +197,7 @@ describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
       expect(await asking).toBeGreaterThan(10);
     }, 60_000);
 
-    it('repeats no verification whose response is lost', async () => {
+    it('does not repeat a verification after a lost response', async () => {
       const proxies = await Promise.all(apis.map((api) => startTcpProxy(`http://127.0.0.1:${api.port}`)));
       const port = await start(proxies.map(({ url }) => Number(new URL(url).port)));
       const id = await createdId(port);
@@ -211,7 +211,7 @@ describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
       await Promise.all(proxies.map((proxy) => proxy.close()));
     });
 
-    it('repeats a read whose response is lost', async () => {
+    it('repeats a read after a lost response', async () => {
       const upstreams = await startUpstreams(1);
       const port = await start(upstreams.ports);
       expect((await ask(port, 'GET', '/v1/send/1/status')).status).toBe(200);

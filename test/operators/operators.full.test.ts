@@ -174,7 +174,7 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
           until onecode doctor > doctor.txt; do sleep 1; done; cat doctor.txt`),
       ).toContain('The health page finds nothing');
 
-      await runBlocks(backup, 'What to keep besides');
+      await runBlocks(backup, 'What else to keep');
       await runBlocks(backup, 'A dump');
       await runBlocks(backup, 'Restoring');
       await shell.run(`psql --host db.example.com --user postgres --command 'drop database onecode' \

@@ -195,7 +195,7 @@ export function decideCreations(
   const decisions = requests.map((request, place): CreationDecision => {
     const state = states[place];
     if (state === undefined) return { outcome: 'key_refused', cause: 'revoked' };
-    // Before any refusal: this may be the request whose state has the values of its account and application.
+    // Before any refusal: the state of this request may have the values of its account and application.
     const account = found(accounts, request.accountId, () => noCreations(state, now));
     const application = found(account.applications, request.applicationId, () => ({
       places: [],
