@@ -21,7 +21,7 @@ import {
   setBalanceAlert,
   takeDueMails,
 } from '@onecode/store/mails';
-import { recordIncidents } from '@onecode/store/operations';
+import { acknowledgeIncident, listIncidents, recordIncidents } from '@onecode/store/operations';
 import {
   acceptInvitation,
   createUser,
@@ -577,7 +577,7 @@ it('a tripped breaker is reported once to the subscribed admins', async () => {
   expect(mailbox.mails[0]!.text).toContain('1,100 were not verified');
 });
 
-it('a failing finding is reported to staff after five minutes, and once if it is intermittent', async () => {
+it('an incident that fails for five minutes is mailed to staff once, with its first start, and not after it ended', async () => {
   const { email } = await user({ staff: 'on_call' });
   const findings = [
     { name: 'no_workers', cause: 'none', owner: 'us', severity: 'failing' },
@@ -591,18 +591,39 @@ it('a failing finding is reported to staff after five minutes, and once if it is
   };
   const age = (interval: string): Promise<unknown> =>
     sql(
-      `update incidents set began_at = began_at - $1::interval, failing_at = failing_at - $1::interval, seen_at = seen_at - $1::interval`,
+      `update incidents set began_at = began_at - $1::interval, failing_at = failing_at - $1::interval, seen_at = seen_at - $1::interval,
+         ended_at = ended_at - $1::interval`,
       [interval],
     );
+  const subject = 'Onecode is failing: no_workers';
   expect(await queueAlerts()).toEqual([]);
   await sql(`update incidents set began_at = began_at - interval '4 minutes 50 seconds',
     failing_at = failing_at - interval '4 minutes 50 seconds'`);
   expect(await queueAlerts()).toEqual([]);
+  // The server accepts the mail later than the incident ends: it is not sent.
+  mailbox.fault = () => 451;
   await sql(`update incidents set failing_at = failing_at - interval '11 seconds'`);
-  expect(await queueAlerts()).toEqual(['Onecode is failing: no_workers']);
-  // The finding ends, and starts again for a long time.
+  expect(await queueAlerts()).toEqual([]);
+  expect(await waiting()).toBe(1);
+  await recordIncidents(database, []);
+  mailbox.fault = () => null;
+  await letTimePass();
+  await run();
+  expect([mailbox.mails, await waiting()]).toEqual([[], 0]);
+  // An incident that returned fails anew, and began once.
+  await age('2 minutes');
+  expect(await queueAlerts()).toEqual([]);
+  await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
+  const [incident] = (await listIncidents(database)).filter(({ finding }) => finding.name === 'no_workers');
+  await acknowledgeIncident(database, { ...TEST_ACTOR, name: 'ana@example.com' }, incident!.id, 'disk full');
+  expect(await queueAlerts()).toEqual([subject]);
+  const [{ text } = { text: '' }] = mailbox.to(email);
+  const beganAt = incident!.beganAt.toLocaleString('en', { timeStyle: 'short', timeZone: 'UTC' });
+  expect(text).toContain('has been failing for more than five minutes');
+  expect(text).toContain(`${beganAt} UTC`);
+  expect(text).toContain('has acknowledged it: “disk full”');
   await age('2 minutes');
   await queueAlerts();
   await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
-  expect(await queueAlerts()).toEqual(['Onecode is failing: no_workers']);
+  expect(await queueAlerts()).toEqual([subject]);
 });

@@ -161,10 +161,13 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['See the senders', 'senders'],
     }),
-    finding: ({ name, subject }) => ({
+    finding: ({ name, subject, since, acknowledgedBy, note }, { time }) => ({
       subject: `Onecode is failing: ${name}`,
       paragraphs: [
-        `The finding “${[name, subject].join(' ').trim()}” has been failing for five minutes.`,
+        `The finding “${[name, subject].join(' ').trim()}” has been failing for more than five minutes. The incident began at ${time(since)}.`,
+        ...(acknowledgedBy === null
+          ? []
+          : [`${acknowledgedBy} has acknowledged it${note === null ? '.' : `: “${note}”`}`]),
         'The Health page shows what is affected and what to do first.',
       ],
       button: ['Open Health', 'health'],
@@ -304,10 +307,13 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['Ver os remetentes', 'senders'],
     }),
-    finding: ({ name, subject }) => ({
+    finding: ({ name, subject, since, acknowledgedBy, note }, { time }) => ({
       subject: `O Onecode está com falha: ${name}`,
       paragraphs: [
-        `O achado “${[name, subject].join(' ').trim()}” está com falha há cinco minutos.`,
+        `O achado “${[name, subject].join(' ').trim()}” está com falha há mais de cinco minutos. O incidente começou em ${time(since)}.`,
+        ...(acknowledgedBy === null
+          ? []
+          : [`${acknowledgedBy} já está cuidando disso${note === null ? '.' : `: “${note}”`}`]),
         'A página Saúde mostra o que foi afetado e o que fazer primeiro.',
       ],
       button: ['Abrir Saúde', 'health'],

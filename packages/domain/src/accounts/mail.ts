@@ -45,7 +45,15 @@ export interface MailFacts {
     language: string | null;
     country: string | null;
   };
-  finding: { name: FindingName; subject: string };
+  /** `since`: when the incident began (RFC 3339). `acknowledgedBy`: the staff member who takes care of it, with a note. */
+  finding: {
+    incidentId: string;
+    name: FindingName;
+    subject: string;
+    since: string;
+    acknowledgedBy: string | null;
+    note: string | null;
+  };
 }
 
 export type MailKind = keyof MailFacts;
