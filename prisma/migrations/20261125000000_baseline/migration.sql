@@ -1174,7 +1174,7 @@ create table event_webhooks (
   account_id uuid primary key references accounts,
   url text not null check (length(url) <= 2000),
   encrypted_secret bytea not null,
-  created_at timestamptz(3) not null default clock_timestamp(),
+  set_at timestamptz(3) not null default clock_timestamp(),
   gone_at timestamptz(3)
 );
 

@@ -280,6 +280,7 @@ describe('the tenant boundary of the routes', () => {
       'POST /staff/senders/:sender/pause',
       'POST /staff/senders/:sender/resume',
       'POST /staff/senders/:sender/check',
+      'POST /staff/health/incidents/:incident/acknowledge',
       'POST /staff/holds',
       'POST /staff/holds/release',
     ]);

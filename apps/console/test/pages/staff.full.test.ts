@@ -133,6 +133,7 @@ describeInBrowser('the pages of staff', () => {
         await route.fulfill({ response, json: { ...body, senders } });
       });
       await page.goto(`/accounts/${owner}/senders`);
+      await page.getByRole('main').getByRole('link', { name: '+' }).click();
       await page.getByRole('button', { name: 'Activate' }).click();
       await page.getByRole('dialog').getByText(text).waitFor();
     });
@@ -244,7 +245,7 @@ describeInBrowser('the pages of staff', () => {
   it('say in Portuguese why a sender is blocked, whatever blocks it', async () => {
     const { database } = server.db;
     await server.db.sql('delete from senders');
-    const at = { at: '2026-01-01T00:00:00Z', source: 'read' } as const;
+    const at = { at: '2026-01-01T00:00:00Z', since: '2026-01-01T00:00:00Z', source: 'read' } as const;
     const fact = <T>(value: T) => ({ value, ...at });
     const told = [
       senderBlock({}, { isDeleted: fact(true) }, new Date()),
@@ -270,7 +271,7 @@ describeInBrowser('the pages of staff', () => {
 
     await asPerson(who, async (page) => {
       for (const [path, row] of [
-        ['senders', page.getByRole('region', { name: paused.number })],
+        ['senders', page.getByRole('row').filter({ hasText: paused.number })],
         ['health', page.getByRole('row').filter({ hasText: maskRecipient(paused.number) })],
       ] as const) {
         await page.goto(`/staff/${path}`);
@@ -285,9 +286,11 @@ describeInBrowser('the pages of staff', () => {
 
   it('pause a sender with a reason and resume it', () =>
     asPerson(operator, async (page) => {
-      const { number } = await buildSender(server.db.database);
+      const { id, number } = await buildSender(server.db.database);
       await page.goto('/staff/senders');
-      const card = page.getByRole('region', { name: number });
+      await page.getByRole('link', { name: number }).click();
+      await page.waitForURL(`**/staff/senders/${id}`);
+      const card = page.getByRole('main');
       await card.getByRole('button', { name: 'Pause' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Reason').fill('Meta asked us to');

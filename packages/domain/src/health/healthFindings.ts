@@ -50,10 +50,10 @@ export interface Failures {
   accounts: number;
 }
 
-/** Returns the check that shows a finding, the sends that it holds up, and its English texts. */
+/** Returns the check that shows a finding, the sends that it holds up, its English texts, and whether only operators can end it. */
 export function describeFinding({ name, cause }: Pick<Finding, 'name' | 'cause'>) {
-  const { causes, remedy } = FINDINGS[name];
-  return { ...causes[cause]!, remedy };
+  const { causes, remedy, needsOperator = false } = FINDINGS[name];
+  return { ...causes[cause]!, remedy, needsOperator };
 }
 
 /** Returns what distinguishes findings of one name: account, cause, template, country, sender, reason or code. Empty for most. */
