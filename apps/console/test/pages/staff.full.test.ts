@@ -379,7 +379,8 @@ describeInBrowser('the pages of staff', () => {
         const named = await page.getByRole('main').getByRole('button').allTextContents();
         return [...new Set(named.filter((name) => name !== ''))].toSorted();
       };
-      expect(await buttons('/staff/senders', 'Resume')).toEqual(['Check now', 'Pause', 'Resume']);
+      expect(await buttons('/staff/senders', '')).toEqual([]);
+      expect(await buttons(`/staff/senders/${id}`, 'Resume')).toEqual(['Check now', 'Pause', 'Resume']);
       expect(await buttons('/staff/holds', 'Release')).toEqual([
         'Hold a country',
         'Hold an account',

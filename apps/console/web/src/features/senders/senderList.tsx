@@ -60,6 +60,10 @@ export function SenderList({ senders }: { senders: readonly SenderView[] }) {
           {
             title: t('list.columns.attention'),
             visibleFrom: 'sm',
+            // Takes the room that the others leave.
+            w: '100%',
+            maw: 0,
+            style: { minWidth: 160 },
             render: (sender) => <Attention sender={sender} />,
           },
         ]}
@@ -103,7 +107,7 @@ function Attention({ sender }: { sender: SenderView }) {
   if (first === undefined) return '–';
   return (
     <Group gap={6} wrap="nowrap">
-      <Text inherit truncate maw={260} title={first}>
+      <Text inherit truncate title={first}>
         {first}
       </Text>
       {others.length > 0 && <Text inherit c="dimmed">{`+${others.length}`}</Text>}

@@ -98,7 +98,8 @@ function Attention({ sender, activation }: { sender: SenderView; activation: str
   const errorText = useErrorText();
   const { isNew, blocks, errors, provider } = sender;
   if (!isNew && blocks.length === 0 && errors.length === 0) return null;
-  const remedies = [...new Set(errors.map(({ explanation }) => errorText('remedies', explanation.remedy)))];
+  const explanations = [...blocks, ...errors].flatMap(({ explanation }) => explanation ?? []);
+  const remedies = [...new Set(explanations.map(({ remedy }) => errorText('remedies', remedy)))];
   const facts = [
     `${sender.number} · ${sender.phoneNumberId}`,
     ...attentionOf(sender),
@@ -114,7 +115,9 @@ function Attention({ sender, activation }: { sender: SenderView; activation: str
         <Blocks blocks={blocks} />
       )}
       <SenderErrors errors={errors} />
-      {account === undefined && <HandOver facts={facts} path={`${path}/${sender.id}`} />}
+      {account === undefined && remedies.length > 0 && (
+        <HandOver facts={facts} path={`${path}/${sender.id}`} />
+      )}
     </Section>
   );
 }
@@ -151,23 +154,31 @@ function Blocks({ blocks }: Pick<SenderView, 'blocks'>) {
   const { t } = useTranslation(['senders', 'health']);
   const nameOf = useCountryName();
   const reasonOf = useBlockReason();
+  const errorText = useErrorText();
   return blocks.map(({ onlyFor, source, errorCode, since, until, ...why }) => (
-    <Text key={`${onlyFor} ${why.reason}`}>
-      {onlyFor === '' && t('blocks.all')}
-      {/^[A-Z]{2}$/.test(onlyFor) && t('blocks.country', { country: nameOf(onlyFor) })}
-      {/^[a-z]/.test(onlyFor) &&
-        t('blocks.language', {
-          language: t(`health:languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`),
-        })}{' '}
-      <Time at={since} seconds />: {reasonOf(why)}
-      {errorCode !== null && ` (${errorCode})`} · {t(`sources.${source}`)}
-      {until !== null && (
-        <>
-          {' '}
-          · {t('blocks.until')} <Time at={until} seconds />
-        </>
+    <div key={`${onlyFor} ${why.reason}`}>
+      <Text>
+        {onlyFor === '' && t('blocks.all')}
+        {/^[A-Z]{2}$/.test(onlyFor) && t('blocks.country', { country: nameOf(onlyFor) })}
+        {/^[a-z]/.test(onlyFor) &&
+          t('blocks.language', {
+            language: t(`health:languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`),
+          })}{' '}
+        <Time at={since} seconds />: {reasonOf(why)}
+        {errorCode !== null && ` (${errorCode})`} · {t(`sources.${source}`)}
+        {until !== null && (
+          <>
+            {' '}
+            · {t('blocks.until')} <Time at={until} seconds />
+          </>
+        )}
+      </Text>
+      {why.explanation !== null && (
+        <Text c="dimmed">
+          {t('errors.remedy', { remedy: errorText('remedies', why.explanation.remedy) })}
+        </Text>
       )}
-    </Text>
+    </div>
   ));
 }
 
