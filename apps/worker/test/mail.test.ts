@@ -1,5 +1,6 @@
 import { createLog } from '@onecode/runtime';
 import {
+  cancelDeletion,
   createApiKey,
   createApplication,
   createOwnAccount,
@@ -7,6 +8,7 @@ import {
   removeEventWebhook,
   revokeApiKey,
   rotateEventSecret,
+  scheduleDeletion,
   setEventWebhook,
   tripBreaker,
 } from '@onecode/store/accounts';
@@ -575,6 +577,30 @@ it('a tripped breaker is reported once to the subscribed admins', async () => {
     [wants.email, 'Sends to Brazil are blocked'],
   ]);
   expect(mailbox.mails[0]!.text).toContain('1,100 were not verified');
+});
+
+it('the deletion of an account is mailed to all its admins when it is scheduled and when it is cancelled', async () => {
+  const accountId = await buildAccount(database, { name: 'Padaria' });
+  const admins = [
+    await user({ accountId, role: 'admin' }),
+    await user({ accountId, role: 'admin' }, 'pt-BR'),
+  ] as const;
+  const viewer = await user({ accountId, role: 'viewer' });
+  const actor = { kind: 'user', id: admins[0].id, name: admins[0].email } as const;
+  const at = await scheduleDeletion(database, actor, accountId);
+  await cancelDeletion(database, actor, accountId);
+  await run();
+  const subjects = ({ email }: TestUser) =>
+    mailbox
+      .to(email)
+      .map(({ subject }) => subject)
+      .toSorted();
+  expect(subjects(admins[0])).toEqual(['Padaria will be deleted', 'Padaria will not be deleted']);
+  expect(subjects(admins[1])).toEqual(['Padaria não vai mais ser excluída', 'Padaria vai ser excluída']);
+  expect(subjects(viewer)).toEqual([]);
+  const scheduled = mailbox.to(admins[0].email).find(({ subject }) => subject === 'Padaria will be deleted')!;
+  expect(scheduled.text).toContain(at!.toLocaleString('en', { dateStyle: 'medium', timeZone: 'UTC' }));
+  expect(linkOf(scheduled)).toBe(`${CONSOLE_URL}/accounts/${accountId}/team`);
 });
 
 it('an incident that fails for five minutes is mailed to staff once, with its first start, and not after it ended', async () => {
