@@ -3,6 +3,7 @@ import { applyProviderReport } from '@onecode/store/senders';
 import {
   buildAccount,
   buildCaller,
+  buildSend,
   buildSender,
   describeInBrowser,
   TEST_ACTOR,
@@ -21,7 +22,9 @@ let admin: TestPerson;
 let viewer: TestPerson;
 beforeAll(async () => {
   account = await buildAccount(server.db.database, { name: 'Loja Azul' });
-  application = (await buildCaller(server.db.database, 'live', { id: account })).applicationId;
+  const caller = await buildCaller(server.db.database, 'live', { id: account });
+  application = caller.applicationId;
+  await buildSend(server.db.database, caller);
   admin = await person(server, { accounts: { [account]: 'admin' } });
   viewer = await person(server, { accounts: { [account]: 'viewer' } });
 });
@@ -65,15 +68,15 @@ describeInBrowser('the pages of an account', () => {
 
   it('show a delivery time below one second as less than one second', () =>
     asPerson(viewer, async (page) => {
-      await page.route('**/api/accounts/*/overview?*', async (route) => {
+      await page.route(/\/overview\?/, async (route) => {
         const response = await route.fetch();
         const body = (await response.json()) as { totals: object };
         const totals = { ...body.totals, sends: 5, deliverySecondsMedian: 0.4, deliverySecondsP95: 1.4 };
         await route.fulfill({ response, json: { ...body, totals } });
       });
       await page.goto(`/accounts/${account}/overview`);
-      await page.getByText('<\u00a01\u00a0s').waitFor();
-      await page.getByText('1.4\u00a0s').waitFor();
+      await page.getByText('< 1 s').waitFor();
+      await page.getByText('1.4 s').waitFor();
     }));
 
   it('show since when a webhook has its address and a template its status, not when they were created or read', async () => {

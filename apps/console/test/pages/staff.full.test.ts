@@ -382,7 +382,7 @@ describeInBrowser('the pages of staff', () => {
       await page.goto('/staff/senders');
       await page.getByRole('row').nth(1).waitFor();
       expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
-      expect(await buttons(`/staff/senders/${id}`, 'Resume')).toEqual(['Check now', 'Pause', 'Resume']);
+      expect(await buttons(`/staff/senders/${id}`, 'Resume')).toEqual(['Check now', 'Resume']);
       expect(await buttons('/staff/holds', 'Release')).toEqual([
         'Hold a country',
         'Hold an account',
