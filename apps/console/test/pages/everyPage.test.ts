@@ -2,8 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { LIMIT_REFUSALS } from '@onecode/domain';
-import { changeAccount, grantCredits, setEventWebhook, setMessagePrice } from '@onecode/store/accounts';
+import {
+  changeAccount,
+  grantCredits,
+  scheduleDeletion,
+  setEventWebhook,
+  setMessagePrice,
+} from '@onecode/store/accounts';
 import { noteMailSender } from '@onecode/store/mails';
+import { acknowledgeIncident, listIncidents, recordIncidents } from '@onecode/store/operations';
 import { applySenderReading, pauseSender } from '@onecode/store/senders';
 import {
   blockSender,
@@ -419,6 +426,24 @@ beforeAll(async () => {
   await server.db.sql(
     `update accounts set trial_countries = '{BR,PT}', allowed_countries = '{BR,PT}', allows_premium_rate = false, units_per_day = 1000 where id = $1`,
     [empty],
+  );
+  await scheduleDeletion(database, TEST_ACTOR, empty);
+  // An incident that has ended, and was acknowledged.
+  await recordIncidents(database, [
+    { name: 'mail_failing', cause: 'mail', owner: 'us', severity: 'degraded' },
+  ]);
+  const [incident] = await listIncidents(database);
+  await acknowledgeIncident(
+    database,
+    TEST_ACTOR,
+    incident!.id,
+    'the password of the SMTP server had expired',
+  );
+  await recordIncidents(database, []);
+  await server.db.sql(
+    `update incidents set began_at = began_at - interval '40 minutes', seen_at = seen_at - interval '20 minutes',
+       ended_at = ended_at - interval '20 minutes' where id = $1`,
+    [incident!.id],
   );
   const first = async (where: string): Promise<string> =>
     String((await server.db.sql(`select id from sends where ${where} order by id desc limit 1`))[0]?.['id']);
