@@ -640,7 +640,7 @@ it('an incident that fails for five minutes is mailed to staff once, with its fi
   await age('2 minutes');
   expect(await queueAlerts()).toEqual([]);
   await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
-  const [incident] = (await listIncidents(database)).filter(({ finding }) => finding.name === 'no_workers');
+  const incident = (await listIncidents(database)).find(({ finding }) => finding.name === 'no_workers');
   await acknowledgeIncident(database, { ...TEST_ACTOR, name: 'ana@example.com' }, incident!.id, 'disk full');
   expect(await queueAlerts()).toEqual([subject]);
   const [{ text } = { text: '' }] = mailbox.to(email);

@@ -128,6 +128,7 @@ function Blocks({ view, incident }: Omit<Props, 'isFirst'>) {
             {/^[A-Z]/.test(onlyFor) && ` · ${t('blocked.country', { country: countryName(onlyFor) })}`}
             {/^[a-z]/.test(onlyFor) &&
               ` · ${t('blocked.language', { language: t(`languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`) })}`}
+            {until !== null && until <= view.at && ` · ${t('blocked.tries')}`}
             {until !== null && until > view.at && (
               <>
                 {' '}

@@ -110,7 +110,8 @@ export function SenderTable({ senders }: Pick<HealthView, 'senders'>) {
         },
         {
           title: t('senders.until'),
-          render: ({ blocks: [block] }) => (block?.until == null ? '–' : <Time at={block.until} seconds />),
+          render: ({ state, blocks: [block] }) =>
+            state === 'active' || block?.until == null ? '–' : <Time at={block.until} seconds />,
         },
       ]}
     />

@@ -56,12 +56,14 @@ export function SenderPage() {
       <Section title={t('facts.title')}>
         <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm" component="dl" m={0}>
           <Facts sender={sender} />
-          {sender.hasOwnApp && (
+        </SimpleGrid>
+        {sender.hasOwnApp && (
+          <dl style={{ margin: 0 }}>
             <Fact label={t('app.reports')}>
               <Id id={`${webhookUrl}/${sender.id}`} what={t('app.url')} />
             </Fact>
-          )}
-        </SimpleGrid>
+          </dl>
+        )}
       </Section>
       <Section title={t('lastHour')}>
         <LastHour sender={sender} />
@@ -149,24 +151,19 @@ function Facts({ sender }: { sender: SenderView }) {
   );
 }
 
-/** What it does not send, since and until when, and why. */
+/** What it does not send, since and until when, why, and what to do. */
 function Blocks({ blocks }: Pick<SenderView, 'blocks'>) {
   const { t } = useTranslation(['senders', 'health']);
-  const nameOf = useCountryName();
   const reasonOf = useBlockReason();
   const errorText = useErrorText();
-  return blocks.map(({ onlyFor, source, errorCode, since, until, ...why }) => (
+  const scopeOf = useBlockScope();
+  return blocks.map(({ onlyFor, source, errorCode, since, until, isBlocking, ...why }) => (
     <div key={`${onlyFor} ${why.reason}`}>
       <Text>
-        {onlyFor === '' && t('blocks.all')}
-        {/^[A-Z]{2}$/.test(onlyFor) && t('blocks.country', { country: nameOf(onlyFor) })}
-        {/^[a-z]/.test(onlyFor) &&
-          t('blocks.language', {
-            language: t(`health:languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`),
-          })}{' '}
-        <Time at={since} seconds />: {reasonOf(why)}
+        {isBlocking ? scopeOf(onlyFor) : t('blocks.tries')}{' '}
+        <Time at={isBlocking ? since : (until ?? since)} seconds />: {reasonOf(why)}
         {errorCode !== null && ` (${errorCode})`} · {t(`sources.${source}`)}
-        {until !== null && (
+        {isBlocking && until !== null && (
           <>
             {' '}
             · {t('blocks.until')} <Time at={until} seconds />
@@ -180,6 +177,18 @@ function Blocks({ blocks }: Pick<SenderView, 'blocks'>) {
       )}
     </div>
   ));
+}
+
+/** Returns the function that says what a sender does not send, before the time since when. */
+function useBlockScope(): (onlyFor: string) => string {
+  const { t } = useTranslation(['senders', 'health']);
+  const nameOf = useCountryName();
+  return (onlyFor) => {
+    if (onlyFor === '') return t('blocks.all');
+    if (/^[A-Z]{2}$/.test(onlyFor)) return t('blocks.country', { country: nameOf(onlyFor) });
+    const language = t(`health:languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`);
+    return t('blocks.language', { language });
+  };
 }
 
 function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
