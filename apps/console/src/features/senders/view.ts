@@ -76,7 +76,6 @@ export function senderView(
       source: block.source,
       errorCode: block.errorCode,
       reason: block.reason,
-      isConfiguration: block.isConfiguration,
       explanation: explainBlock(block),
       failures: block.failures,
       since: block.since,
