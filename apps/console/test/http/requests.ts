@@ -78,6 +78,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   },
   'put /staff/accounts/:target/rate': { ratePerMinute: 60 },
   'post /staff/accounts/:target/suspend': { reason: 'a test' },
+  'post /staff/health/incidents/:incident/acknowledge': { note: 'a test' },
   'post /staff/holds': { kind: 'country', target: 'BR', reason: 'a test' },
   'post /staff/holds/release': { kind: 'country', target: 'BR', reason: 'a test' },
 };

@@ -132,6 +132,7 @@ const staffIds = (): Record<string, string> => ({
   account: ours.accountId,
   target: ours.accountId,
   sender,
+  incident: newId(),
 });
 
 describe('the tenant boundary of the routes', () => {
@@ -277,6 +278,7 @@ describe('the tenant boundary of the routes', () => {
       'POST /staff/accounts/:target/refused-requests/search',
       'POST /staff/accounts/:target/sends/search',
       'POST /staff/search',
+      'POST /staff/health/incidents/:incident/acknowledge',
       'POST /staff/senders/:sender/pause',
       'POST /staff/senders/:sender/resume',
       'POST /staff/senders/:sender/check',

@@ -2,10 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { LIMIT_REFUSALS } from '@onecode/domain';
-import { changeAccount, grantCredits, setEventWebhook, setMessagePrice } from '@onecode/store/accounts';
-import { noteMailSender } from '@onecode/store/mails';
-import { pauseSender } from '@onecode/store/senders';
 import {
+  changeAccount,
+  grantCredits,
+  scheduleDeletion,
+  setEventWebhook,
+  setMessagePrice,
+} from '@onecode/store/accounts';
+import { noteMailSender } from '@onecode/store/mails';
+import { acknowledgeIncident, listIncidents, recordIncidents } from '@onecode/store/operations';
+import { applySenderReading, pauseSender } from '@onecode/store/senders';
+import {
+  blockSender,
   buildAccount,
   buildCaller,
   buildSender,
@@ -126,6 +134,7 @@ const PAGES: readonly Visit[] = [
   { name: 'empty-webhook', path: '/accounts/EMPTY/webhook', as: 'member' },
   { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
   { name: 'own-senders', path: '/accounts/ACCOUNT/senders', as: 'member' },
+  { name: 'own-sender', path: '/accounts/ACCOUNT/senders/OWNED', as: 'member' },
   { name: 'empty-own-senders', path: '/accounts/EMPTY/senders', as: 'member' },
   { name: 'account-audit', path: '/accounts/ACCOUNT/audit', as: 'member' },
   { name: 'profile', path: '/profile', as: 'member' },
@@ -145,12 +154,16 @@ const PAGES: readonly Visit[] = [
   { name: 'staff-sends', path: '/staff/accounts/ACCOUNT/sends?status=failed', as: 'operator' },
   { name: 'staff-ledger', path: '/staff/accounts/ACCOUNT/ledger', as: 'operator' },
   { name: 'senders', path: '/staff/senders', as: 'operator' },
+  { name: 'sender', path: '/staff/senders/SENDER', as: 'operator' },
   { name: 'holds', path: '/staff/holds', as: 'operator' },
   { name: 'costs', path: '/staff/costs', as: 'operator' },
   { name: 'settings', path: '/staff/settings', as: 'operator' },
   { name: 'audit', path: '/staff/audit', as: 'operator' },
   { name: 'staff-send', path: '/staff/sends/FAILED', as: 'operator' },
+  { name: 'health-on-call', path: '/staff/health', as: 'onCall' },
   { name: 'senders-on-call', path: '/staff/senders', as: 'onCall' },
+  { name: 'sender-on-call', path: '/staff/senders/SENDER', as: 'onCall' },
+  { name: 'settings-on-call', path: '/staff/settings', as: 'onCall' },
 ];
 
 /** The one search, with what it finds. */
@@ -188,6 +201,7 @@ const DIALOGS: Record<string, Dialog> = {
   'low-balance': [`${OURS}/ledger`, 'member', 'Set the low balance'],
   'webhook-address': ['/accounts/EMPTY/webhook', 'member', 'Set the address', 'Save'],
   'webhook-secret': [`${OURS}/webhook`, 'member', 'Replace the secret', 'Replace the secret'],
+  acknowledge: ['/staff/health', 'operator', 'Acknowledge'],
   sender: ['/staff/senders', 'operator', 'Add sender'],
   'own-sender': [`${OURS}/senders`, 'member', 'Add sender'],
   'account-senders': ['/staff/accounts/ACCOUNT', 'operator', 'Change senders'],
@@ -211,13 +225,13 @@ const submit = (page: Page, step: number): Promise<void> =>
   page.getByRole('main').locator('form').nth(step).locator('[type=submit]').click();
 const TEST_TRYOUT = { path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' } as const;
 
-/** What stands in the menu of the last sender. */
+/** What stands in the menu of a sender. */
 const OF_SENDERS: readonly Visit[] = ['dialog-assign', 'dialog-own-app'].map((name, place) => ({
   name,
-  path: '/staff/senders',
+  path: '/staff/senders/SENDER',
   as: 'operator',
   async act(page) {
-    await page.locator('main section button[aria-haspopup=menu]').last().click();
+    await page.locator('main button[aria-haspopup=menu]').click();
     await page
       .getByRole('menuitem')
       .nth(place + 1)
@@ -328,8 +342,28 @@ beforeAll(async () => {
     reference: 'INV-2026-44',
     expiresAt: new Date('2090-01-31T00:00:00Z'),
   });
-  const sender = await buildSender(database);
-  await buildSender(database);
+  const sender = await buildSender(database, { businessAccountId: '77' });
+  const blocked = await buildSender(database);
+  const reason = 'The sender’s access token has expired or is not valid.';
+  await blockSender(database, blocked, { errorCode: 190, reason, isConfiguration: true });
+  await applySenderReading(
+    database,
+    { ...sender, businessAccountId: '77' },
+    {
+      businessAccountId: { value: '77' },
+      number: { value: { quality: 'YELLOW', status: 'CONNECTED', messagingLimit: 'TIER_2K' } },
+      token: { value: { isValid: true, scopes: ['whatsapp_business_messaging'], expiresAt: 0 } },
+      businessAccount: { value: { verification: 'VERIFIED' } },
+      subscription: { value: true },
+      templates: {
+        value: [
+          { language: 'en', values: { status: 'APPROVED', category: 'AUTHENTICATION', quality: 'GREEN' } },
+          { language: 'pt_BR', values: { status: 'PAUSED', category: 'AUTHENTICATION', quality: 'RED' } },
+        ],
+      },
+    },
+    new Date(Date.now() - 7_200_000),
+  );
   const owner = { accountId: account, applicationIds: [live.applicationId] };
   const own = await buildSender(database, { owner });
   await buildSender(database, { owner: { ...owner, applicationIds: [] } });
@@ -393,6 +427,24 @@ beforeAll(async () => {
     `update accounts set trial_countries = '{BR,PT}', allowed_countries = '{BR,PT}', allows_premium_rate = false, units_per_day = 1000 where id = $1`,
     [empty],
   );
+  await scheduleDeletion(database, TEST_ACTOR, empty);
+  // An incident that has ended, and was acknowledged.
+  await recordIncidents(database, [
+    { name: 'mail_failing', cause: 'mail', owner: 'us', severity: 'degraded' },
+  ]);
+  const [incident] = await listIncidents(database);
+  await acknowledgeIncident(
+    database,
+    TEST_ACTOR,
+    incident!.id,
+    'the password of the SMTP server had expired',
+  );
+  await recordIncidents(database, []);
+  await server.db.sql(
+    `update incidents set began_at = began_at - interval '40 minutes', seen_at = seen_at - interval '20 minutes',
+       ended_at = ended_at - interval '20 minutes' where id = $1`,
+    [incident!.id],
+  );
   const first = async (where: string): Promise<string> =>
     String((await server.db.sql(`select id from sends where ${where} order by id desc limit 1`))[0]?.['id']);
   Object.assign(ids, {
@@ -400,6 +452,8 @@ beforeAll(async () => {
     EMPTY: empty,
     APPLICATION: live.applicationId,
     TRIED: test.applicationId,
+    SENDER: blocked.id,
+    OWNED: own.id,
     SEND: await first(`status = 'read' and verification = 'verified' and mode = 'live'`),
     FAILED: await first(`status = 'failed'`),
     DIGITS: String(

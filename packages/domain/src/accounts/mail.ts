@@ -33,6 +33,9 @@ export interface MailFacts {
   /** `host`: where events are sent now; null for nowhere. `isSecretNew`: only the secret changed. */
   webhook_changed: { host: string | null; isSecretNew: boolean; by: string | null };
   member_joined: { name: string; role: string };
+  /** `deleteAt`: RFC 3339. */
+  deletion_scheduled: { deleteAt: string; by: string | null };
+  deletion_cancelled: { by: string | null };
   /** `perDay`: the live sends of the last day. */
   low_balance: { left: number; below: number; perDay: number };
   /** `until`: RFC 3339. */
@@ -45,7 +48,15 @@ export interface MailFacts {
     language: string | null;
     country: string | null;
   };
-  finding: { name: FindingName; subject: string };
+  /** `since`: when the incident began (RFC 3339). `acknowledgedBy`: the staff member who takes care of it, with a note. */
+  finding: {
+    incidentId: string;
+    name: FindingName;
+    subject: string;
+    since: string;
+    acknowledgedBy: string | null;
+    note: string | null;
+  };
 }
 
 export type MailKind = keyof MailFacts;
@@ -76,6 +87,8 @@ export const URGENT_MAILS = [
   'key_revoked',
   'webhook_changed',
   'member_joined',
+  'deletion_scheduled',
+  'deletion_cancelled',
 ] as const satisfies readonly MailKind[];
 
 /**

@@ -98,6 +98,7 @@ const RECIPIENT_KEYS = recipientKeysOf(RECIPIENT);
 export const ADDED_NUMBER = '+15550783881';
 
 const BUDGET = store.newId();
+const INCIDENT = store.newId();
 const PASSKEY = store.newId();
 const rule = { unverifiedPercent: 90, minSends: 50 };
 const added = {
@@ -287,6 +288,16 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     change: ({ database }, id) => store.setAppSecret(database, ACTOR, TEST_SECRET_KEY, id, 'a'.repeat(32)),
   },
   reencryptTokens: changeBy('sender.reencrypt', store.reencryptTokens, otherKey),
+  acknowledgeIncident: {
+    action: 'incident.acknowledge',
+    of: () => INCIDENT,
+    isRepeatable: true,
+    given: ({ database }) =>
+      database.prisma.incident.create({
+        data: { id: INCIDENT, name: 'no_workers', subject: '', finding: {} },
+      }),
+    change: ({ database }, id) => store.acknowledgeIncident(database, ACTOR, id, 'looking'),
+  },
   placeHold: {
     action: 'hold.set',
     of: accountOf,

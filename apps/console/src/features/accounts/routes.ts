@@ -27,6 +27,11 @@ export const accountRoutes: readonly Route[] = [
       return { at: await readDeletion(context.database, accountId) };
     },
   }),
+  route('get', '/staff/accounts/:target/deletion', 'on_call', {
+    async handle({ context, params }) {
+      return { at: await readDeletion(context.database, params['target'] ?? '') };
+    },
+  }),
   route('post', '/accounts/:account/deletion', 'admin', {
     confirmed: true,
     async handle({ context, actor, accountId }) {

@@ -13,7 +13,7 @@ const PAGES: readonly [path: RegExp, docs: string][] = [
   [/\/recipients$/, 'security#guesses'],
   [/\/ledger$/, 'going-live#refunds'],
   [/\/team$|^\/profile$/, 'security'],
-  [/^\/staff\/senders$/, 'going-live'],
+  [/^\/staff\/senders/, 'going-live'],
   [/^\/staff\//, '#audience'],
 ];
 

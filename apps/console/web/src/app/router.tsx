@@ -81,6 +81,7 @@ export const router = createBrowserRouter([
               page('audit', () => import('../features/audit/audit.js'), 'AccountAudit'),
               page('team', () => import('../features/team/team.js'), 'Team'),
               page('senders', () => import('../features/senders/senders.js'), 'Senders'),
+              page('senders/:sender', () => import('../features/senders/senderPage.js'), 'SenderPage'),
             ],
           },
           {
@@ -97,6 +98,7 @@ export const router = createBrowserRouter([
               ...readPages('accounts/:target/'),
               page('sends/:send', () => import('../features/sends/sendDetails.js'), 'StaffSendDetails'),
               page('senders', () => import('../features/senders/senders.js'), 'Senders'),
+              page('senders/:sender', () => import('../features/senders/senderPage.js'), 'SenderPage'),
               page('holds', () => import('../features/holds/holds.js'), 'Holds'),
               page('costs', () => import('../features/costs/costs.js'), 'Costs'),
               page('settings', () => import('../features/settings/settings.js'), 'Settings'),

@@ -13,6 +13,7 @@ import { NumberField } from '../../components/numberField.js';
 import { Page, Section } from '../../components/page.js';
 import { ReadOnlyBadge } from '../../components/badges.js';
 import { Failure, Loaded } from '../../components/states.js';
+import { SettingsFacts } from './settingsFacts.js';
 import { StaffTwoFactor } from './staffTwoFactor.js';
 
 /** The numeric settings; two-factor authentication for staff has its own section. */
@@ -29,14 +30,19 @@ type Optional = keyof typeof INITIAL;
 
 export function Settings() {
   const { t } = useTranslation(['settings', 'common']);
+  const mayOperate = useMayOperate();
   return (
     <Page title={t('common:nav.settings')} description={t('description')} actions={<ReadOnlyBadge />}>
       <Loaded read={useData<SettingsView>('/staff/settings')}>
         {(data) => (
           <>
             <Section title={t('current')}>
-              {/* Remounted when somebody else changes a setting. */}
-              <SettingsForm key={JSON.stringify(data.settings)} view={data} />
+              {mayOperate ? (
+                // Remounted when another operator changes a setting.
+                <SettingsForm key={JSON.stringify(data.settings)} view={data} />
+              ) : (
+                <SettingsFacts view={data} />
+              )}
             </Section>
             <StaffTwoFactor value={data.settings.staffTwoFactor} />
             <Prices />
@@ -53,7 +59,6 @@ export function Settings() {
 function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { view: SettingsView }) {
   const { staffTwoFactor: _apart, ...settings } = all;
   const { t } = useTranslation(['settings', 'common']);
-  const mayOperate = useMayOperate();
   const { whole } = useNumbers();
   const { seconds: durationText } = useDurations();
   const numberRule = useNumberRule();
@@ -67,7 +72,6 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
     label: t(`fields.${name}.label`),
     description: t(`fields.${name}.description`),
     ...bounds[name],
-    disabled: !mayOperate,
     maw: 480,
     ...form.getInputProps(name),
   });
@@ -77,18 +81,12 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
         label={t(`fields.${name}.switch`)}
         description={t(`fields.${name}.description`)}
         checked={form.values[name] !== null}
-        disabled={!mayOperate}
         onChange={({ currentTarget: { checked } }) =>
           form.setFieldValue(name, checked ? (settings[name] ?? INITIAL[name]) : null)
         }
       />
       {form.values[name] !== null && (
-        <NumberField
-          label={t(`fields.${name}.label`)}
-          {...bounds[name]}
-          disabled={!mayOperate}
-          {...form.getInputProps(name)}
-        />
+        <NumberField label={t(`fields.${name}.label`)} {...bounds[name]} {...form.getInputProps(name)} />
       )}
     </Stack>
   );
@@ -131,13 +129,11 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
         <NumberField {...field('signUpsPerDomainDay')} />
         {optional('newAccountUnitsPerDay')}
         {change.error !== null && <Failure problem={change.error} />}
-        {mayOperate && (
-          <Group>
-            <Button type="submit" loading={change.isPending} disabled={!form.isDirty()}>
-              {t('common:save')}
-            </Button>
-          </Group>
-        )}
+        <Group>
+          <Button type="submit" loading={change.isPending} disabled={!form.isDirty()}>
+            {t('common:save')}
+          </Button>
+        </Group>
       </Stack>
     </form>
   );
