@@ -67,9 +67,9 @@ export const BODIES: Readonly<Record<string, object>> = {
     'post /:sender/resume': { reason: 'a test' },
   }),
   'put /staff/senders/:sender/owner': { accountId: null, applicationIds: [] },
-  'put /staff/settings': { freeSends: 10 },
+  'put /staff/settings': { freeSends: 10, reason: 'a test' },
   'put /staff/prices': { country: 'BR', since: '2026-11', price: 0.0068, currency: 'USD' },
-  'put /staff/settings/staff-two-factor': { staffTwoFactor: 'optional' },
+  'put /staff/settings/staff-two-factor': { staffTwoFactor: 'optional', reason: 'a test' },
   'put /staff/accounts/:target/senders': { senders: 'own' },
   'post /staff/accounts/:target/credits': {
     amount: 1,

@@ -108,6 +108,7 @@ describeInBrowser('two-factor authentication required for staff', () => {
     await asPerson(who, async (page) => {
       await page.goto('/staff/settings');
       await page.getByRole('button', { name: 'Require' }).click();
+      await page.getByRole('dialog').getByLabel('Reason').fill('a test');
       await page.getByRole('dialog').getByRole('button', { name: 'Require' }).click();
       await page.getByText('Required: staff without it cannot open').waitFor();
       await page

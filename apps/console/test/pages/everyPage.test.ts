@@ -49,7 +49,7 @@ type Theme = (typeof THEMES)[number];
 const IS_WHOLE = process.env['ALL_TESTS'] === '1';
 
 function shownIn(theme: Theme): Visit[] {
-  const states = [...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED, ...OF_SENDERS];
+  const states = [...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED, ...OF_SENDERS, SETTINGS];
   // The buttons of dialogs are found by their English names.
   const dialogs = theme.language === 'en' ? Object.entries(DIALOGS).map(dialogVisit) : [];
   if (IS_WHOLE) return [...PAGES, ...states, ...dialogs];
@@ -206,6 +206,22 @@ const dialogVisit = ([name, [path, as, opener, confirm]]: [string, Dialog]): Vis
     await dialog.locator(':focus').waitFor();
   },
 });
+
+/** The question before settings are saved, with everything that it can count. */
+const SETTINGS: Visit = {
+  name: 'dialog-settings',
+  path: '/staff/settings',
+  as: 'operator',
+  async act(page) {
+    await page.getByRole('main').locator('input[inputmode=numeric]').nth(1).fill('300');
+    for (const name of [/Delete old sends|Apagar envios antigos/, /Guess budget|Limite de códigos errados/])
+      await page.getByRole('switch', { name }).press('Space');
+    await page.getByRole('main').locator('form [type=submit]').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator(':focus').waitFor();
+    await dialog.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+  },
+};
 
 const submit = (page: Page, step: number): Promise<void> =>
   page.getByRole('main').locator('form').nth(step).locator('[type=submit]').click();
