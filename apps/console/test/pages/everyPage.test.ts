@@ -120,6 +120,7 @@ const PAGES: readonly Visit[] = [
   { name: 'protection', path: '/accounts/ACCOUNT/protection', as: 'member' },
   { name: 'protection-on-trial', path: '/accounts/EMPTY/protection#ceilings', as: 'member' },
   { name: 'recipients', path: '/accounts/ACCOUNT/recipients', as: 'member' },
+  { name: 'personal-data', path: '/accounts/ACCOUNT/personal-data', as: 'member' },
   { name: 'ledger', path: '/accounts/ACCOUNT/ledger', as: 'member' },
   { name: 'statement', path: '/accounts/ACCOUNT/statement', as: 'member' },
   { name: 'webhook', path: '/accounts/ACCOUNT/webhook', as: 'member' },
@@ -140,6 +141,8 @@ const PAGES: readonly Visit[] = [
   { name: 'accounts', path: '/staff/accounts', as: 'operator' },
   { name: 'account', path: '/staff/accounts/ACCOUNT', as: 'operator' },
   { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },
+  { name: 'users', path: '/staff/users', as: 'operator' },
+  { name: 'user', path: '/staff/users/USER', as: 'operator' },
   { name: 'staff-requests', path: '/staff/accounts/ACCOUNT/requests', as: 'operator' },
   { name: 'staff-overview', path: '/staff/accounts/ACCOUNT/overview', as: 'operator' },
   { name: 'staff-sends', path: '/staff/accounts/ACCOUNT/sends?status=failed', as: 'operator' },
@@ -179,6 +182,10 @@ const DIALOGS: Record<string, Dialog> = {
   invite: [`${OURS}/team`, 'member', 'Invite member', 'Create link'],
   countries: [`${OURS}/protection`, 'member', 'Change allowed countries'],
   ceilings: [`${OURS}/protection`, 'member', 'Change ceilings'],
+  'account-name': [`${OURS}/team`, 'member', 'Change name and language'],
+  'new-link': [`${OURS}/team`, 'member', 'New link for'],
+  'user-password': ['/staff/users/USER', 'operator', 'New password'],
+  'user-role': ['/staff/users/USER', 'operator', 'Change staff role'],
   resume: [`${OURS}/protection`, 'member', 'Resume sends'],
   'second-factor': ['/profile', 'member', 'Turn on', 'Continue'],
   passkey: ['/profile', 'member', 'Add a passkey'],
@@ -404,6 +411,11 @@ beforeAll(async () => {
        as e (nth, kind, tries, error, answer, outcome)`,
     [account],
   );
+  await server.db.sql(
+    `insert into invitations (id, account_id, email, role, token_hash, created_at, expires_at)
+     values (gen_random_uuid(), $1, 'bia@example.com', 'developer', 'x', now(), now() + interval '5 days')`,
+    [account],
+  );
   const empty = await buildAccount(database, { name: 'Ateliê Novo' });
   await server.db.sql(
     `update accounts set trial_countries = '{BR,PT}', allowed_countries = '{BR,PT}', allows_premium_rate = false, units_per_day = 1000 where id = $1`,
@@ -448,6 +460,7 @@ beforeAll(async () => {
     withCode: (await withTwoFactor(server, { staff: 'operator' })).who,
     withPassword: await person(server, { staff: 'operator' }),
   };
+  ids['USER'] = people.member.id;
   for (const who of [people.withCode, people.withPassword]) await letConfirmationPass(server, who);
   for (const name of ['Chrome on macOS', 'Security key']) await givePasskey(server, people.member, name);
 }, 60_000);

@@ -35,7 +35,7 @@ export const settingsRoutes: readonly Route[] = [
       return { settings, bounds: BOUNDS, trialSendsToday: sends };
     },
   }),
-  route('get', '/staff/settings/effects', 'operator', {
+  route('get', '/staff/settings/effects', 'on_call', {
     query: strictObject({
       codeValiditySeconds: Type.Optional(within('codeValiditySeconds')),
       retainNumbersDays: Type.Optional(within('retainNumbersDays')),

@@ -122,7 +122,9 @@ export function MembersSection({ account: { members } }: Props) {
       <Stack gap={4}>
         {members.map(({ id, name, role }) => (
           <Group key={id} justify="space-between">
-            <Text>{name}</Text>
+            <Anchor component={Link} to={`/staff/users/${id}`}>
+              {name}
+            </Anchor>
             <Text c="dimmed">{t(`team:roles.${role}`)}</Text>
           </Group>
         ))}

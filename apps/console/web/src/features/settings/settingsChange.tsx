@@ -38,7 +38,7 @@ export function SettingsChange({
       done={t('saved')}
     >
       <Stack gap="sm">
-        <List>
+        <List size="sm">
           {changed.map((name) => (
             <List.Item key={name}>
               {field(name)}: {value(before[name], name)} → <strong>{value(after[name], name)}</strong>

@@ -20,6 +20,7 @@ import settings from './settings.json';
 import start from './start.json';
 import team from './team.json';
 import tryout from './tryout.json';
+import users from './users.json';
 import webhook from './webhook.json';
 
 /** Every text of the pages in this language, by feature, but the first. */
@@ -46,5 +47,6 @@ export const ptBR = {
   start,
   team,
   tryout,
+  users,
   webhook,
 };
