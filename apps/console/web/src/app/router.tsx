@@ -3,6 +3,7 @@ import { createBrowserRouter, type RouteObject } from 'react-router';
 import { readSession } from '../api/auth.js';
 import { queryClient } from '../api/queries.js';
 import { loadTexts } from './i18n.js';
+import { skipToSignIn } from './skipToSignIn.js';
 import { UnknownPage } from './unknownPage.js';
 import { SignIn } from '../features/auth/signIn.js';
 
@@ -35,6 +36,8 @@ const readPages = (account: string): RouteObject[] => [
   page(`${account}ledger`, () => import('../features/ledger/ledger.js'), 'Ledger'),
   page(`${account}statement`, () => import('../features/ledger/statement.js'), 'Statement'),
 ];
+
+skipToSignIn();
 
 /** Every page and its URL. Pages of an account carry its id in the URL, so that links can be shared. */
 export const router = createBrowserRouter([

@@ -1,5 +1,6 @@
 import { Avatar, Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import {
+  IconCheck,
   IconDeviceDesktop,
   IconLanguage,
   IconLogout,
@@ -19,6 +20,13 @@ const SCHEMES = [
   ['dark', IconMoon],
   ['auto', IconDeviceDesktop],
 ] as const;
+
+/** One of several choices in a menu: a check marks the chosen one, also for screen readers. */
+const choice = (isChosen: boolean) => ({
+  role: 'menuitemradio',
+  'aria-checked': isChosen,
+  rightSection: isChosen && <IconCheck size={16} aria-hidden />,
+});
 
 export function UserMenu() {
   const { t, i18n } = useTranslation();
@@ -57,8 +65,8 @@ export function UserMenu() {
           <Menu.Item
             key={language}
             lang={language}
+            {...choice(i18n.language === language)}
             leftSection={<IconLanguage size={16} />}
-            fw={i18n.language === language ? 600 : undefined}
             onClick={() => changeLanguage(language)}
           >
             {t(`languages.${language}`)}
@@ -68,8 +76,8 @@ export function UserMenu() {
         {SCHEMES.map(([scheme, Icon]) => (
           <Menu.Item
             key={scheme}
+            {...choice(colorScheme === scheme)}
             leftSection={<Icon size={16} />}
-            fw={colorScheme === scheme ? 600 : undefined}
             onClick={() => setColorScheme(scheme)}
           >
             {t(`scheme.${scheme}`)}

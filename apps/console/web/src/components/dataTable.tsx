@@ -1,4 +1,4 @@
-import { Table, type TableProps, type TableTdProps, type TableTrProps } from '@mantine/core';
+import { Table, type TableProps, type TableTdProps, type TableTrProps, VisuallyHidden } from '@mantine/core';
 import { memo, type ReactNode, useMemo } from 'react';
 
 /** A column: its title, and what a row has there. */
@@ -51,8 +51,8 @@ export function DataTable<Row>({
         <Table.Thead>
           <Table.Tr>
             {shown.map(({ title, isTitleHidden = false, isName: _isName, render: _render, ...props }) => (
-              <Table.Th key={title} {...props} {...(isTitleHidden && { 'aria-label': title })}>
-                {!isTitleHidden && title}
+              <Table.Th key={title} {...props}>
+                {isTitleHidden ? <VisuallyHidden>{title}</VisuallyHidden> : title}
               </Table.Th>
             ))}
           </Table.Tr>
