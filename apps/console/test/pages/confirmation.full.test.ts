@@ -128,7 +128,7 @@ describeInBrowser('two-factor authentication required for staff', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Your password').fill(PASSWORD);
       await dialog.getByRole('button', { name: 'Continue' }).click();
-      const secret = await dialog.getByRole('region', { name: 'secret' }).innerText();
+      const secret = await dialog.getByRole('group', { name: 'secret' }).innerText();
       await dialog.getByLabel('Six-digit code').fill(codeOf(`otpauth://totp/x?secret=${secret.trim()}`));
       await dialog.getByRole('button', { name: 'Turn on' }).click();
       await dialog.getByRole('button', { name: 'I have saved the codes' }).click();

@@ -5,6 +5,7 @@ import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation, useMatch } from 'react-router';
 import { ConfirmIdentity } from '../features/auth/confirmIdentity.js';
+import { MissingPart } from '../components/states.js';
 import { LiveHoldBanner } from '../features/holds/liveHoldBanner.js';
 import { Search } from '../features/search/search.js';
 import { Help } from './help.js';
@@ -93,6 +94,7 @@ function Layout() {
                   <LiveHoldBanner />
                 </>
               )}
+              <MissingPart />
               {isMember && mayOperate ? <Outlet key={account} /> : <UnknownPage />}
             </ConfirmIdentity>
           )}

@@ -8,10 +8,13 @@ import {
   IconSun,
   IconUser,
 } from '@tabler/icons-react';
+import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
 import { signOut } from '../api/auth.js';
+import { useMutationOnce } from '../api/queries.js';
+import { useProblemText } from '../components/states.js';
 import { put, useChange } from '../hooks/change.js';
 import { useSession } from './session.js';
 
@@ -35,16 +38,20 @@ export function UserMenu() {
   const client = useQueryClient();
   const navigate = useNavigate();
 
-  const profile = useChange(['/session']);
+  const problemText = useProblemText();
+  const profile = useChange(['/session'], { failed: problemText });
   const changeLanguage = (language: 'en' | 'pt-BR'): void => {
     void i18n.changeLanguage(language);
     profile.mutate(put('/profile', { language }));
   };
-  const endSession = async (): Promise<void> => {
-    await signOut();
-    client.clear();
-    await navigate('/sign-in');
-  };
+  const endSession = useMutationOnce<void>({
+    mutationFn: signOut,
+    onSuccess: async () => {
+      client.clear();
+      await navigate('/sign-in');
+    },
+    onError: (problem) => notifications.show({ color: 'red', message: problemText(problem) }),
+  });
   return (
     <Menu position="bottom-end" width={240} withinPortal>
       <Menu.Target>
@@ -84,7 +91,7 @@ export function UserMenu() {
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void endSession()}>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => endSession.mutate()}>
           {t('nav.signOut')}
         </Menu.Item>
       </Menu.Dropdown>

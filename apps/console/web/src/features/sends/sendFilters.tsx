@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { ProtectionView } from '../../../../src/features/protection/view.js';
 import { NO_COUNTRY, useCountryChoices, useCountryName } from '../../hooks/countries.js';
-import { useData } from '../../api/queries.js';
+import { useAside } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { MODES, TIMES, type Mode, type useSendQuery } from './sendQuery.js';
 
@@ -24,10 +24,10 @@ export function SendFilters({
   const { t } = useTranslation(['sends', 'common', 'refusedRequests']);
   const countryName = useCountryName();
   const { path } = useAccount();
-  const protection = useData<ProtectionView>(`${path}/protection`);
+  const protection = useAside<ProtectionView>(`${path}/protection`);
   // Until they are known, and if they cannot be read, the one in the URL.
   const countries = useCountryChoices(
-    protection.data?.countryChoices ??
+    protection?.countryChoices ??
       [query.country].filter((code) => code !== null && code !== NO_COUNTRY).map(String),
   );
   const own = applications.filter((application) => application.mode === mode);
@@ -81,7 +81,7 @@ export function SendFilters({
               searchable={name === 'application' || name === 'country'}
               nothingFoundMessage={t('common:picker.nothing')}
               size="xs"
-              w={{ base: 'calc(50% - 5px)', sm: 160 }}
+              w={{ base: 'calc(50% - 5px)', sm: 150 }}
               maxDropdownHeight={320}
             />
           ))}
@@ -94,7 +94,7 @@ export function SendFilters({
               value={query[name] ?? ''}
               onChange={({ currentTarget }) => set({ [name]: currentTarget.value || null })}
               size="xs"
-              w={{ base: 'calc(50% - 5px)', sm: 160 }}
+              w={{ base: 'calc(50% - 5px)', sm: 150 }}
             />
           ))}
         {isFiltered && (

@@ -8,6 +8,7 @@ import { useAccount } from '../../app/session.js';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { DataTable } from '../../components/dataTable.js';
 import { DialogButton } from '../../components/dialog.js';
+import { Small } from '../../components/facts.js';
 import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { remove } from '../../hooks/change.js';
@@ -29,9 +30,14 @@ export function Invitations() {
             {
               title: t('common:words.email'),
               style: { overflowWrap: 'anywhere' },
-              render: ({ email }) => email,
+              render: ({ email, role }) => (
+                <>
+                  {email}
+                  <Small hiddenFrom="sm">{t(`roles.${role}`)}</Small>
+                </>
+              ),
             },
-            { title: t('columns.role'), render: ({ role }) => t(`roles.${role}`) },
+            { title: t('columns.role'), visibleFrom: 'sm', render: ({ role }) => t(`roles.${role}`) },
             {
               title: t('columns.invitedBy'),
               visibleFrom: 'md',

@@ -50,7 +50,7 @@ function Details({ user }: { user: UserDetailsView }) {
   const isSelf = useSession().user.id === user.id;
   return (
     <>
-      <Section title={t('common:words.account')}>
+      <Section title={t('common:nav.accounts')}>
         {user.memberships.length === 0 && <Text c="dimmed">{t('noAccounts')}</Text>}
         <Stack gap={4}>
           {user.memberships.map(({ accountId, accountName, role }) => (
