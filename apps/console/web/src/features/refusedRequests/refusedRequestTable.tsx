@@ -8,6 +8,7 @@ import { Id } from '../../components/copy.js';
 import { Small } from '../../components/facts.js';
 import { type Column, DataTable } from '../../components/dataTable.js';
 import { Time } from '../../components/times.js';
+import { useRefusalText } from './refusalText.js';
 import { useDocs } from '../../hooks/docs.js';
 import { useNumbers } from '../../hooks/formats.js';
 
@@ -80,15 +81,17 @@ export function RefusedRequestTable({
   );
 }
 
-function Reason({ request: { status, code, detail, fields, defence } }: { request: RefusedRequestView }) {
+function Reason({ request }: { request: RefusedRequestView }) {
+  const { status, code, fields, defence } = request;
   const { t } = useTranslation('refusedRequests');
+  const { text, isTranslated } = useRefusalText()(request);
   return (
     <>
       <Group gap="xs">
         <Anchor href={useDocs()(`errors#${code}`)} target="_blank" rel="noreferrer" fw={550}>
           {status} {code}
         </Anchor>
-        <Text lang="en">{detail}</Text>
+        <Text {...(!isTranslated && { lang: 'en' })}>{text}</Text>
       </Group>
       {defence !== null && <DefenceLink defence={defence} />}
       {fields.length > 0 && <Text>{t('fields', { count: fields.length, fields: fields.join(', ') })}</Text>}

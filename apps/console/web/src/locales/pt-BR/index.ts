@@ -12,6 +12,7 @@ import profile from './profile.json';
 import providerErrors from './providerErrors.json';
 import protection from './protection.json';
 import recipients from './recipients.json';
+import refusals from './refusals.json';
 import refusedRequests from './refusedRequests.json';
 import search from './search.json';
 import senders from './senders.json';
@@ -39,6 +40,7 @@ export const ptBR = {
   protection,
   providerErrors,
   recipients,
+  refusals,
   refusedRequests,
   search,
   senders,
