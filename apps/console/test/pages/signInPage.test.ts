@@ -29,6 +29,12 @@ describeInBrowser('the first page of a visitor without a session', () => {
     await page.getByRole('textbox', { name: 'Senha' }).fill('correct horse battery');
     await page.getByRole('button', { name: 'Entrar', exact: true }).click();
     await page.waitForURL('/staff/settings?from=a-mail');
+
+    await page.goto('/profile');
+    await page
+      .getByRole('cell', { name: 'this computer' })
+      .or(page.getByRole('cell', { name: 'este computador' }))
+      .waitFor();
     await context.close();
   });
 

@@ -26,7 +26,6 @@ export function Team() {
   return (
     <Page
       title={t('common:nav.team')}
-      description={t('description')}
       actions={
         <>
           <Leave disabled={isOnlyAdmin} />
