@@ -255,7 +255,12 @@ describe('a second factor of staff', () => {
     expect((await require(who)).status).toBe(204);
     expect((await who.get('/staff/settings')).body.settings.staffTwoFactor).toBe('required');
     expect(await listAuditEntries(server.db.database, { limit: 1, actionPrefix: 'settings.' })).toMatchObject(
-      [{ actor: { id: who.id }, details: { name: 'staffTwoFactor', before: 'optional', after: 'required', reason: 'a test' } }],
+      [
+        {
+          actor: { id: who.id },
+          details: { name: 'staffTwoFactor', before: 'optional', after: 'required', reason: 'a test' },
+        },
+      ],
     );
     expect((await require(who, 'optional')).status).toBe(204);
   });
