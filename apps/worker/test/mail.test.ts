@@ -29,9 +29,10 @@ import {
   createUser,
   inviteMember,
   logOwnSecurityChange,
+  type MemberRole,
   requestPasswordReset,
   requestSignUp,
-  type MemberRole,
+  setPassword,
   type StaffRole,
 } from '@onecode/store/users';
 import {
@@ -277,6 +278,18 @@ describe('mails', () => {
       expect(html).not.toContain('<b>');
       expect(html + text).not.toMatch(/evil\.example|:\/\/evil/);
     }
+  });
+
+  it('about one’s own sign-in are in the language of one’s account where none was chosen', async () => {
+    const accountId = await buildAccount(database, { name: 'Loja' });
+    const { email } = await user({ accountId, role: 'viewer' }, null);
+    const alone = await user(null, null);
+    for (const to of [email, alone.email])
+      await setPassword(database, TEST_ACTOR, to, 'another horse battery');
+    await run();
+    // The account's language is Portuguese.
+    expect(mailbox.to(email)[0]!.html).toContain('<html lang="pt-BR"');
+    expect(mailbox.to(alone.email)[0]!.html).toContain('<html lang="en"');
   });
 
   it('report to the admins who set the webhook, replaced its secret or removed it', async () => {

@@ -404,18 +404,25 @@ describeInBrowser('the pages of staff', () => {
     });
   });
 
-  it('show an error beside its field and keep the input', () =>
+  it('show an error beside its field, and ask before a setting of all accounts is saved', () =>
     asPerson(operator, async (page) => {
       await page.goto('/staff/settings');
       const validity = page.getByLabel('Code validity (seconds)');
       await validity.fill('6000');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Enter a whole number from 1 to 5,400.').waitFor();
+      await page.getByText('Enter a whole number from 60 to 3,600.').waitFor();
       expect(await validity.inputValue()).toContain('6');
 
       await validity.fill('300');
       await page.getByText('5 min').waitFor();
       await page.getByRole('button', { name: 'Save' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Change the settings of all accounts?' });
+      await dialog.getByText('code validity (seconds): 600 → 300').waitFor();
+      await dialog.getByText(/\d codes? (is|are) active now/).waitFor();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByText('Enter a reason.').waitFor();
+      await dialog.getByLabel('Reason').fill('shorter codes');
+      await dialog.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('row', { name: /code validity \(seconds\).*600 → 300/ }).waitFor();
     }));
 

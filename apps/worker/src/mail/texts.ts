@@ -173,6 +173,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
             ? 'It cannot send.'
             : `It cannot send to ${around.country(country)}.`,
         `Reason from Meta: ${reason}`,
+        'The senders page explains the reason and says what to do.',
       ],
       button: ['See the senders', 'senders'],
     }),
@@ -333,7 +334,8 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
           : country === null
             ? 'Ele não envia nada.'
             : `Ele não envia nada para ${around.country(country)}.`,
-        `O que a Meta diz: ${reason}`,
+        `A resposta da Meta, em inglês: “${reason}”`,
+        'A página Remetentes explica o motivo e diz o que fazer.',
       ],
       button: ['Ver os remetentes', 'senders'],
     }),

@@ -382,6 +382,7 @@ const USER_CHANGES: Record<string, AuditedChange> = {
   },
   setPassword: { ...ofEmail('user.password', store.setPassword, PASSWORD), isRepeatable: true },
   removeTwoFactor: { ...ofEmail('user.two_factor_removed', store.removeTwoFactor), isRepeatable: true },
+  signOutEverywhere: { ...ofEmail('user.sign_out_everywhere', store.signOutEverywhere), isRepeatable: true },
   renamePasskey: { ...ofPasskey('user.passkey_renamed', store.renamePasskey, 'Phone'), given: givenPasskey },
   removePasskey: { ...ofPasskey('user.passkey_removed', store.removePasskey, none), given: givenPasskey },
   logOwnSecurityChange: {

@@ -5,6 +5,7 @@ import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation, useMatch } from 'react-router';
 import { ConfirmIdentity } from '../features/auth/confirmIdentity.js';
+import { MissingPart } from '../components/states.js';
 import { LiveHoldBanner } from '../features/holds/liveHoldBanner.js';
 import { DeletionBanner } from '../features/team/deletionBanner.js';
 import { Search } from '../features/search/search.js';
@@ -105,6 +106,7 @@ function Layout() {
               {target !== undefined && mayOperate && (
                 <DeletionBanner path={`/staff/accounts/${target}`} name={null} />
               )}
+              <MissingPart />
               {isMember && mayOperate ? <Outlet key={account} /> : <UnknownPage />}
             </ConfirmIdentity>
           )}

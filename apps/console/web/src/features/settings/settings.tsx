@@ -1,23 +1,24 @@
 import { Button, Divider, Group, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SettingsView } from '../../../../src/features/settings/view.js';
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
 import { Prices } from '../costs/prices.js';
-import { put, useChange } from '../../hooks/change.js';
 import { useNumberRule } from '../../hooks/forms.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { NumberField } from '../../components/numberField.js';
 import { Page, Section } from '../../components/page.js';
 import { ReadOnlyBadge } from '../../components/badges.js';
-import { Failure, Loaded } from '../../components/states.js';
+import { Loaded } from '../../components/states.js';
+import { SettingsChange } from './settingsChange.js';
 import { SettingsFacts } from './settingsFacts.js';
 import { StaffTwoFactor } from './staffTwoFactor.js';
 
 /** The numeric settings; two-factor authentication for staff has its own section. */
-type Settings = Omit<SettingsView['settings'], 'staffTwoFactor'>;
+export type NumericSettings = Omit<SettingsView['settings'], 'staffTwoFactor'>;
 
 /** The value of a field when it is switched on. Of the guess budget: NIST SP 800-63B-4, 3.2.2. */
 const INITIAL = {
@@ -62,13 +63,20 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
   const { whole } = useNumbers();
   const { seconds: durationText } = useDurations();
   const numberRule = useNumberRule();
-  const change = useChange(['/staff/settings', '/staff/audit', '/staff/accounts'], { done: t('saved') });
-  const form = useForm<Settings>({
+  const [asked, setAsked] = useState<NumericSettings | null>(null);
+  const form = useForm<NumericSettings>({
     initialValues: settings,
-    validate: Object.fromEntries(Object.entries(bounds).map(([name, of]) => [name, numberRule(of)])),
+    // The command line accepts values that these pages do not: one that stays is no reason to refuse the others.
+    validate: Object.fromEntries(
+      Object.entries(bounds).map(([name, of]) => [
+        name,
+        (value: number | null) =>
+          value === settings[name as keyof NumericSettings] ? null : numberRule(of)(value),
+      ]),
+    ),
   });
 
-  const field = (name: Exclude<keyof Settings, Optional>) => ({
+  const field = (name: Exclude<keyof NumericSettings, Optional>) => ({
     label: t(`fields.${name}.label`),
     description: t(`fields.${name}.description`),
     ...bounds[name],
@@ -91,50 +99,46 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
     </Stack>
   );
   const validity: number | string = form.values.codeValiditySeconds;
-  const save = (values: Settings): void => {
-    const changed = Object.entries(values).filter(
-      ([name, value]) => value !== settings[name as keyof Settings],
-    );
-    change.mutate(put('/staff/settings', Object.fromEntries(changed)));
-  };
   return (
-    <form onSubmit={form.onSubmit(save)} noValidate>
-      <Stack>
-        <NumberField {...field('freeSends')} />
-        <NumberField
-          {...field('codeValiditySeconds')}
-          rightSection={
-            <Text c="dimmed" className="tabular">
-              {typeof validity === 'number' && durationText(validity)}
-            </Text>
-          }
-          rightSectionWidth={130}
-        />
-        <NumberField {...field('accountRatePerMinute')} />
-        {optional('guessBudget')}
-        {optional('retainNumbersDays')}
-        {optional('retainSendsDays')}
-        <Divider label={t('signUps')} labelPosition="left" maw={480} />
-        <NumberField
-          {...field('trialSendsPerDay')}
-          rightSection={
-            <Text c="dimmed" className="tabular">
-              {t('usedToday', { formatted: whole(trialSendsToday) })}
-            </Text>
-          }
-          rightSectionWidth={130}
-        />
-        <NumberField {...field('trialAccountSendsPerDay')} />
-        <NumberField {...field('signUpsPerNetworkDay')} />
-        <NumberField {...field('signUpsPerDomainDay')} />
-        {optional('newAccountUnitsPerDay')}
-        {change.error !== null && <Failure problem={change.error} />}
-        <Group>
-          <Button type="submit" loading={change.isPending} disabled={!form.isDirty()}>
-            {t('common:save')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <>
+      <form onSubmit={form.onSubmit(setAsked)} noValidate>
+        <Stack>
+          <NumberField {...field('freeSends')} />
+          <NumberField
+            {...field('codeValiditySeconds')}
+            rightSection={
+              <Text c="dimmed" className="tabular">
+                {typeof validity === 'number' && durationText(validity)}
+              </Text>
+            }
+            rightSectionWidth={130}
+          />
+          <NumberField {...field('accountRatePerMinute')} />
+          {optional('guessBudget')}
+          {optional('retainNumbersDays')}
+          {optional('retainSendsDays')}
+          <Divider label={t('signUps')} labelPosition="left" maw={480} />
+          <NumberField
+            {...field('trialSendsPerDay')}
+            rightSection={
+              <Text c="dimmed" className="tabular">
+                {t('usedToday', { formatted: whole(trialSendsToday) })}
+              </Text>
+            }
+            rightSectionWidth={130}
+          />
+          <NumberField {...field('trialAccountSendsPerDay')} />
+          <NumberField {...field('signUpsPerNetworkDay')} />
+          <NumberField {...field('signUpsPerDomainDay')} />
+          {optional('newAccountUnitsPerDay')}
+          <Group>
+            <Button type="submit" disabled={!form.isDirty()}>
+              {t('common:save')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      {asked !== null && <SettingsChange before={settings} after={asked} onClose={() => setAsked(null)} />}
+    </>
   );
 }
