@@ -40,7 +40,7 @@ create table accounts (
   units_of_day integer default 0 not null,
   units_of_month integer default 0 not null,
   constraint accounts_pkey PRIMARY KEY (id),
-  constraint accounts_are_valid CHECK (account_is_valid(accounts.*))
+  constraint accounts_counters_check CHECK (credits >= 0 AND units_of_day >= 0 AND units_of_month >= 0)
 ) with (fillfactor=50);
 CREATE INDEX accounts_name_words ON public.accounts USING gin (array_to_tsvector(name_words(name)));
 
@@ -80,8 +80,7 @@ create table applications (
   created_at timestamp(3) with time zone default now() not null,
   constraint applications_pkey PRIMARY KEY (id),
   constraint applications_id_account_id_mode_key UNIQUE (id, account_id, mode),
-  constraint applications_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint applications_are_valid CHECK (application_is_valid(applications.*))
+  constraint applications_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
 ) with (fillfactor=50);
 CREATE INDEX applications_account_id_idx ON public.applications USING btree (account_id);
 
@@ -297,7 +296,7 @@ create table ledger_entries (
   expires_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone default clock_timestamp() not null,
   constraint ledger_entries_pkey PRIMARY KEY (id),
-  constraint ledger_entries_are_valid CHECK (ledger_entry_is_valid(ledger_entries.*))
+  constraint ledger_entries_units_check CHECK (units > 0 AND (send_id IS NULL OR units = 1))
 );
 CREATE INDEX ledger_entries_account_id_idx ON public.ledger_entries USING btree (account_id, id);
 CREATE UNIQUE INDEX ledger_entries_grant ON public.ledger_entries USING btree (grant_id) WHERE (grant_id IS NOT NULL);
