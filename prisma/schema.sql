@@ -3,9 +3,7 @@
 
 create type active_block as (cause text, scope text, subject text, only_for text, opens_at timestamp with time zone, spacing interval);
 
-create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
-
-create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, job_wait_ms integer);
+create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, direct_wait_ms integer, job_wait_ms integer);
 
 create type permit_source as (sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamp with time zone, taken integer);
 

@@ -584,11 +584,6 @@ create table guess_budgets (
   primary key (account_id, mode, recipient_key)
 );
 
-create or replace function guess_points_max(budget integer, guess_cost integer) returns integer
-language sql immutable as $$
-  select case when guess_cost = 1 then budget when budget is not null then greatest(budget, 15 * guess_cost) end
-$$;
-
 -- A trip that is over stays, because only sends after its end are evidence for another.
 create table breaker_trips (
   account_id uuid not null references accounts,
@@ -622,21 +617,9 @@ create table holds (
     else target ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
   end)
 );
-create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
-
-create or replace function active_holds() returns active_holds
-language sql stable as $$
-  select (
-    coalesce(bool_or(kind = 'live'), false),
-    coalesce(array_agg(target) filter (where kind = 'country'), '{}'),
-    coalesce(array_agg(target::uuid) filter (where kind = 'account'), '{}')
-  )::active_holds
-  from holds
-$$;
-
-create or replace function is_held(holds active_holds, account_id uuid, country text) returns boolean
+create or replace function is_held(holds text[], account_id uuid, country text) returns boolean
 language sql immutable as $$
-  select (holds).all_live or coalesce(country, 'ZZ') = any ((holds).countries) or account_id = any ((holds).accounts)
+  select array['live ', 'country ' || coalesce(country, 'ZZ'), 'account ' || account_id::text] && holds
 $$;
 
 -- ── What creates and routes sends ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -676,9 +659,6 @@ begin atomic
   where t.failures > 0 or (t.cleared_at > p_now - interval '1 minute' and g.rate < g.full_rate);
 end;
 
-create or replace function direct_permit_wait_ms() returns integer
-language sql immutable as $$ select 250 $$;
-
 create or replace function may_serve(
   sender_account_id uuid, application_ids uuid[], senders text, account_id uuid, application_id uuid
 ) returns boolean
@@ -687,13 +667,13 @@ language sql immutable as $$
     else sender_account_id = account_id and (application_ids is null or application_id = any (application_ids)) end
 $$;
 
-create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid) returns boolean
+create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid, p_wait_ms integer) returns boolean
 language sql as $$
   with blocks as materialized (
     select scope, subject, opens_at from active_blocks(clock_timestamp()) where only_for = ''
   )
   select coalesce(bool_and(
-    coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => direct_permit_wait_ms() / 1000.0)
+    coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => p_wait_ms / 1000.0)
   ), false)
   from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
     select max(b.opens_at) as opens_at from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)
@@ -701,17 +681,11 @@ language sql as $$
   where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
 $$;
 
-create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, job_wait_ms integer);
+create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, direct_wait_ms integer, job_wait_ms integer);
 create type permit_source as (
   sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamptz,
   taken integer
 );
-
-create or replace function points_left_at(points integer, last_wrong_at timestamptz, at timestamptz) returns double precision
-language sql immutable as $$
-  -- Of two concurrent guesses, the one written last may be the earlier one.
-  select greatest(0, points - 5 * greatest(0, extract(epoch from at - last_wrong_at))::double precision / 86400)
-$$;
 
 create or replace function first_id_at(at timestamptz) returns uuid
 language sql immutable as $$
@@ -726,7 +700,7 @@ returns setof uuid
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_end timestamptz := p_now + p_horizon;
-  v_holds active_holds := active_holds();
+  v_holds text[] := array(select kind || ' ' || target from holds);
 begin
   return query with recursive blocks as materialized (
     select * from active_blocks(p_now) b where b.opens_at > v_end
@@ -740,7 +714,7 @@ begin
   ), groups as (
     select '00000000-0000-0000-0000-000000000000'::uuid as account_id, '00000000-0000-0000-0000-000000000000'::uuid as application_id,
       '' as country, '' as locale, false as is_worth
-    where exists (select from available) and not (v_holds).all_live
+    where exists (select from available) and 'live ' <> all (v_holds)
     union all
     select n.* from groups g cross join lateral (
       select w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, is_worth_sending(w.created_at, w.expires_at, v_end)
@@ -797,15 +771,12 @@ begin
 end
 $$;
 
-create or replace function lock_permits() returns void
-language sql as $$ select pg_advisory_xact_lock(7165203) $$;
-
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
-  v_direct interval := make_interval(secs => direct_permit_wait_ms() / 1000.0);
+  v_direct interval := make_interval(secs => p_terms.direct_wait_ms / 1000.0);
   v_horizon interval := make_interval(secs => p_terms.permit_wait_ms / 1000.0);
   v_ids uuid[];
   v_eligible uuid[];
@@ -813,7 +784,8 @@ declare
   v_claimed integer;
   v_turns uuid[];
 begin
-  perform lock_permits();
+  -- The lock under which permits are assigned.
+  perform pg_advisory_xact_lock(7165203);
   -- Read after waiting for the lock, so that times never decrease. Columns store milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
   v_ids := coalesce(p_ids, array(
@@ -881,7 +853,7 @@ language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_senders permit_source[];
   v_blocks active_block[];
-  v_holds active_holds := active_holds();
+  v_holds text[] := array(select kind || ' ' || target from holds);
   v_position integer;
   w record;
 begin
