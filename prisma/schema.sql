@@ -37,9 +37,12 @@ create table accounts (
   units_on date default '1970-01-01'::date not null,
   units_of_day integer default 0 not null,
   units_of_month integer default 0 not null,
+  low_balance integer,
+  low_balance_at timestamp(3) with time zone,
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_counters_check CHECK (credits >= 0 AND units_of_day >= 0 AND units_of_month >= 0)
 ) with (fillfactor=50);
+CREATE INDEX accounts_low_balance ON public.accounts USING btree (id) WHERE (low_balance IS NOT NULL);
 CREATE INDEX accounts_name_words ON public.accounts USING gin (array_to_tsvector(name_words(name)));
 
 create table api_keys (
@@ -117,15 +120,6 @@ create table audit_entries (
 CREATE INDEX audit_entries_account_id ON public.audit_entries USING btree (account_id, id);
 CREATE INDEX audit_entries_action ON public.audit_entries USING btree (action, id);
 CREATE TRIGGER audit_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
-
-create table balance_alerts (
-  account_id uuid not null,
-  below integer not null,
-  crossed_at timestamp(3) with time zone,
-  constraint balance_alerts_pkey PRIMARY KEY (account_id),
-  constraint balance_alerts_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint balance_alerts_below_check CHECK (below >= 1 AND below <= 100000000)
-);
 
 create table breaker_trips (
   account_id uuid not null,
@@ -324,16 +318,6 @@ create table message_costs (
   credits bigint not null,
   payer uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
   constraint message_costs_pkey PRIMARY KEY (day, country, category, type, billable, pricing_model, payer)
-);
-
-create table message_prices (
-  country text not null,
-  since date not null,
-  price numeric(12,6) not null,
-  constraint message_prices_pkey PRIMARY KEY (country, since),
-  constraint message_prices_country_check CHECK (country ~ '^[A-Z]{2}$'::text),
-  constraint message_prices_price_check CHECK (price >= 0::numeric),
-  constraint message_prices_since_check CHECK (EXTRACT(day FROM since) = 1::numeric)
 );
 
 create table outbox (
@@ -586,6 +570,7 @@ create table settings (
   sign_ups_per_domain_day integer default 100 not null,
   staff_two_factor text default 'optional'::text not null,
   price_currency text,
+  message_prices jsonb default '[]'::jsonb not null,
   retain_numbers_days integer default 90,
   retain_sends_days integer,
   new_account_units_per_day integer default 1000,

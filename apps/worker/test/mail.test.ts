@@ -537,10 +537,10 @@ describe('a low balance', () => {
     const { email } = await user({ accountId: other, role: 'admin' });
     for (const id of [refused, other]) await setBalanceAlert(database, TEST_ACTOR, id, 1_000);
     await sql(
-      `alter table balance_alerts add constraint refuse check (account_id <> '${refused}' or crossed_at is null)`,
+      `alter table accounts add constraint refuse check (id <> '${refused}' or low_balance_at is null)`,
     );
     await expect(queueLowBalanceAlerts(database)).rejects.toThrow();
-    await sql('alter table balance_alerts drop constraint refuse');
+    await sql('alter table accounts drop constraint refuse');
     await run();
     expect(mailbox.to(email)).toHaveLength(1);
   });

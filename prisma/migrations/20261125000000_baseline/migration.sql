@@ -17,8 +17,8 @@ create table settings (
   sign_ups_per_network_day integer not null default 20 check (sign_ups_per_network_day between 1 and 1000000),
   sign_ups_per_domain_day integer not null default 100 check (sign_ups_per_domain_day between 1 and 1000000),
   staff_two_factor text not null default 'optional' check (staff_two_factor in ('optional', 'required')),
-  -- Of all prices in message_prices.
   price_currency text check (price_currency ~ '^[A-Z]{3}$'),
+  message_prices jsonb not null default '[]',
   retain_numbers_days integer default 90 check (retain_numbers_days between 1 and 3650),
   retain_sends_days integer check (retain_sends_days between 30 and 3650),
   new_account_units_per_day integer default 1000 check (new_account_units_per_day between 0 and 1000000000),
@@ -59,6 +59,8 @@ create table accounts (
   units_on date not null default '1970-01-01',
   units_of_day integer not null default 0,
   units_of_month integer not null default 0,
+  low_balance integer,
+  low_balance_at timestamptz(3),
   -- Every creation writes the row, so there is no check of the format of columns that it does not write, and one check for all counters:
   -- PostgreSQL prepares each check again for each statement.
   constraint accounts_counters_check check (credits >= 0 and units_of_day >= 0 and units_of_month >= 0)
@@ -66,7 +68,8 @@ create table accounts (
 -- Room on each page for the next version of a row that every creation updates, so that it needs no new entries in indexes.
 with (fillfactor = 50);
 
--- The index looks at the name only, so a creation still updates its account's row in place.
+-- The indexes look at the name and the alert only, so a creation still updates its account's row in place.
+create index accounts_low_balance on accounts (id) where low_balance is not null;
 create index accounts_name_words on accounts using gin (array_to_tsvector(name_words(name)));
 
 create table applications (
@@ -560,14 +563,6 @@ create table message_costs (
   -- Whom the provider charges: the account whose sender it was; the nil id is the operator.
   payer uuid not null default '00000000-0000-0000-0000-000000000000',
   primary key (day, country, category, type, billable, pricing_model, payer)
-);
-
--- What the operator says that the provider charges, each from a month on: months before keep their price.
-create table message_prices (
-  country text not null check (country ~ '^[A-Z]{2}$'),
-  since date not null check (extract(day from since) = 1),
-  price numeric(12, 6) not null check (price >= 0),
-  primary key (country, since)
 );
 
 -- ── Against abuse ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -1093,12 +1088,6 @@ create table outbox (
 create index outbox_due on outbox (due_at) where due_at is not null;
 create index outbox_ended on outbox (ended_at) where ended_at is not null;
 create index outbox_account on outbox (account_id, created_at) where account_id is not null;
-
-create table balance_alerts (
-  account_id uuid primary key references accounts,
-  below integer not null check (below between 1 and 100000000),
-  crossed_at timestamptz(3)
-);
 
 -- ── The audit log ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

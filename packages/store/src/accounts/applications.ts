@@ -1,5 +1,5 @@
 import type { IdentityCheck, Mode } from '@onecode/domain';
-import { audited, changedFields, type Actor, type Log } from '../operations/audit.js';
+import { audited, changeRow, type Actor, type Log } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 
@@ -103,7 +103,6 @@ export async function renameApplication(
   return change(database, actor, 'application.rename', { id, accountId }, { name });
 }
 
-/** Changes an application under its lock, so that `before` in the audit log is the state that was changed. */
 function change(
   database: Database,
   actor: Actor,
@@ -112,16 +111,15 @@ function change(
   data: Partial<Pick<Application, 'name' | 'perMinute' | 'perRecipientHour' | 'identityCheck'>>,
 ): Promise<Application | null> {
   const { id } = where;
-  return audited(database, actor, async (connection, log) => {
-    await connection.sql.execute`select from applications where id = ${id}::uuid for no key update`;
-    const before = await connection.prisma.application.findFirst({ where, select: SELECTED });
-    if (before === null) return null;
-    const after = await connection.prisma.application.update({ where: { id }, data, select: SELECTED });
-    const details = changedFields(before, after);
-    if (details !== null) await log({ action, accountId: after.accountId, subject: id, details });
-    return after as Application;
-  });
+  const read = async ({ prisma }: Connection) =>
+    (await prisma.application.findFirst({ where, select: SELECTED })) as Application | null;
+  const row = { action, table: 'applications', id, read, accountOf } as const;
+  return changeRow(database, actor, row, ({ prisma }) =>
+    prisma.application.update({ where: { id }, data, select: { id: true } }),
+  );
 }
+
+const accountOf = ({ accountId }: Application): string => accountId;
 
 /** An application as the account's members see it. */
 export interface ApplicationSummary extends Omit<Application, 'accountId'> {

@@ -1,11 +1,4 @@
-export {
-  changeAccount,
-  expireCredits,
-  grantCredits,
-  GrantRefused,
-  resumeAccount,
-  suspendAccount,
-} from './accountChanges.js';
+export * from './accountChanges.js';
 export {
   type Account,
   createAccount,
@@ -37,22 +30,8 @@ export {
   renameApplication,
   setIdentityCheck,
 } from './applications.js';
-export {
-  type BreakerTrip,
-  type CountryEvidence,
-  listBreakerTrips,
-  readBreakerEvidence,
-  resetBreaker,
-  setBreaker,
-  tripBreaker,
-} from './breaker.js';
-export {
-  cancelDeletion,
-  deleteAccount,
-  deleteDueAccounts,
-  readDeletion,
-  scheduleDeletion,
-} from './deleteAccount.js';
+export * from './breaker.js';
+export * from './deleteAccount.js';
 export {
   endEventWebhook,
   type EventDelivery,
@@ -66,45 +45,10 @@ export {
   takeEvent,
   testEventWebhook,
 } from './eventWebhooks.js';
-export {
-  type MessagePrice,
-  type MessagePrices,
-  PRICE_MAX,
-  readMessagePrices,
-  setMessagePrice,
-} from './messagePrices.js';
-export {
-  deleteOldRefusedRequests,
-  REFUSED_REQUEST_DAYS,
-  type RefusedRequest,
-  storeRefusedRequests,
-} from './refusedRequests.js';
-export {
-  changeSetting,
-  isStaffTwoFactorRequired,
-  type NumericSetting,
-  type OptionalSetting,
-  readSettings,
-  SETTING_BOUNDS,
-  type Settings,
-  STAFF_TWO_FACTOR,
-} from './settings.js';
-export {
-  createOwnAccount,
-  type FirstApplication,
-  mayCreateAccount,
-  type NewOwnAccount,
-  readLiveCountries,
-  readTrialSends,
-} from './trialAccounts.js';
-export {
-  deleteEndedKeys,
-  hasTriedSend,
-  createVisitKey,
-  logTriedSend,
-  newTryoutIdempotencyKey,
-  takeTryout,
-} from './tryouts.js';
+export * from './refusedRequests.js';
+export * from './settings.js';
+export * from './trialAccounts.js';
+export * from './tryouts.js';
 export {
   allowCountries,
   allowPremiumRate,

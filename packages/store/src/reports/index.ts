@@ -11,7 +11,7 @@ export {
   type Units,
   verifyLedger,
 } from './ledger.js';
-export { listMessageCosts, listMonthlyCosts, type MessageCost, type MonthlyCost } from './messageCosts.js';
+export * from './messageCosts.js';
 export { overview, type Overview, type OverviewQuestion, type SendStatistics } from './overview.js';
 export {
   countRefusedRequests,
