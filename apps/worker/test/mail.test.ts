@@ -3,11 +3,7 @@ import {
   createApiKey,
   createApplication,
   createOwnAccount,
-  createVisitKey,
-  removeEventWebhook,
   revokeApiKey,
-  rotateEventSecret,
-  setEventWebhook,
   tripBreaker,
 } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
@@ -20,6 +16,9 @@ import {
   readMailStatistics,
   setBalanceAlert,
   takeDueMails,
+  removeEventWebhook,
+  rotateEventSecret,
+  setEventWebhook,
 } from '@onecode/store/mails';
 import { recordIncidents } from '@onecode/store/operations';
 import {
@@ -31,6 +30,7 @@ import {
   requestSignUp,
   type MemberRole,
   type StaffRole,
+  createVisitKey,
 } from '@onecode/store/users';
 import {
   buildAccount,

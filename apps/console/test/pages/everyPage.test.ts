@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { LIMIT_REFUSALS } from '@onecode/domain';
-import { changeAccount, grantCredits, setEventWebhook } from '@onecode/store/accounts';
-import { noteMailSender } from '@onecode/store/mails';
+import { changeAccount, grantCredits } from '@onecode/store/accounts';
+import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
 import { setMessagePrice } from '@onecode/store/reports';
 import { pauseSender } from '@onecode/store/senders';
 import {

@@ -32,23 +32,8 @@ export {
 } from './applications.js';
 export * from './breaker.js';
 export * from './deleteAccount.js';
-export {
-  endEventWebhook,
-  type EventDelivery,
-  type EventWebhook,
-  findEventWebhook,
-  listEventDeliveries,
-  removeEventWebhook,
-  repeatEvent,
-  rotateEventSecret,
-  setEventWebhook,
-  takeEvent,
-  testEventWebhook,
-} from './eventWebhooks.js';
-export * from './refusedRequests.js';
 export * from './settings.js';
 export * from './trialAccounts.js';
-export * from './tryouts.js';
 export {
   allowCountries,
   allowPremiumRate,

@@ -2,7 +2,7 @@ import { encrypt, reencrypt, tryDecrypt, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
 import { requestReading } from './readings.js';
-import { reencryptEventSecrets } from '../accounts/eventWebhooks.js';
+import { reencryptEventSecrets } from '../mails/eventWebhooks.js';
 import { reencryptAppSecrets } from './ownApps.js';
 import { toSenderFilter, type SenderKey } from './senders.js';
 

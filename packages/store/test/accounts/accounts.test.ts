@@ -1,21 +1,23 @@
 import { hashApiKey } from '@onecode/domain';
 import {
   createAccount,
-  deleteEndedKeys,
   findApplication,
   findCaller,
   grantCredits,
-  hasTriedSend,
-  createVisitKey,
   listApiKeys,
-  newTryoutIdempotencyKey,
   revokeApiKey,
-  takeTryout,
   type NewAccount,
 } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
 import { findBalance, listLedger, searchAccounts, type LedgerEntry } from '@onecode/store/reports';
-import { deleteEndedTries } from '@onecode/store/users';
+import {
+  deleteEndedTries,
+  deleteEndedKeys,
+  hasTriedSend,
+  createVisitKey,
+  newTryoutIdempotencyKey,
+  takeTryout,
+} from '@onecode/store/users';
 import {
   buildAccount,
   buildCaller,

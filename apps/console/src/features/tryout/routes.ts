@@ -1,14 +1,13 @@
 import { Type } from 'typebox';
 import { exampleNumber, maskRecipient, parseRecipient, pastedNumber, TEST_CODE } from '@onecode/domain';
+import { readLiveCountries, type ApplicationSummary } from '@onecode/store/accounts';
 import {
   logTriedSend,
   hasTriedSend,
   createVisitKey,
   newTryoutIdempotencyKey,
-  readLiveCountries,
   takeTryout,
-  type ApplicationSummary,
-} from '@onecode/store/accounts';
+} from '@onecode/store/users';
 import { idField, languageField, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';

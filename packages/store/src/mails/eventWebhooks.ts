@@ -2,7 +2,7 @@ import { encrypt, newEventSecret, reencrypt, TEST_EVENT, type Keyring } from '@o
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
-import { writeEvent } from '../mails/writeMails.js';
+import { writeEvent } from './writeMails.js';
 import { takeAction, type Requester } from '../users/outwardLimits.js';
 
 /** An account's webhook for its events, without its secret. */
