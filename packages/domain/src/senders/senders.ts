@@ -1,13 +1,3 @@
-/** A sender's permission to send one message, from a time on. */
-export interface Permit {
-  sender: {
-    id: string;
-    number: string;
-  };
-  /** Milliseconds from now until the message may be sent. */
-  waitMs: number;
-}
-
 /** How far ahead a permit may be. The worker waits this long with a claimed send; a send that has to wait longer waits in its row. */
 export const PERMIT_WAIT_MS_MAX = 500;
 /**

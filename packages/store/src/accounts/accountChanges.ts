@@ -69,11 +69,7 @@ export async function expireCredits({ sql }: Connection): Promise<void> {
   for (const { id } of due) await sql.execute`select expire_credits(${id}::uuid)`;
 }
 
-/**
- * Changes the given fields; a null `ratePerMinute` follows the setting.
- *
- * @returns the changed account, or null if it does not exist
- */
+/** Changes the given fields; a null `ratePerMinute` follows the setting. @returns the changed account, or null if it does not exist */
 export async function changeAccount(
   database: Database,
   actor: Actor,

@@ -21,12 +21,9 @@ export {
 } from './apiKeys.js';
 export {
   type Application,
-  type ApplicationSummary,
   createApplication,
-  findApplication,
   findApplications,
   limitApplication,
-  listApplications,
   renameApplication,
   setIdentityCheck,
 } from './applications.js';

@@ -64,11 +64,7 @@ export async function isStaffTwoFactorRequired(database: Connection): Promise<bo
   return (await readSettings(database)).staffTwoFactor === 'required';
 }
 
-/**
- * Changes one setting.
- *
- * @throws if the setting does not allow the value
- */
+/** Changes one setting. @throws if the setting does not allow the value */
 export async function changeSetting<Name extends keyof Settings>(
   database: Database,
   actor: Actor,

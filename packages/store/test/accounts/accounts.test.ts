@@ -1,7 +1,7 @@
 import { hashApiKey } from '@onecode/domain';
 import {
   createAccount,
-  findApplication,
+  findApplications,
   findCaller,
   grantCredits,
   listApiKeys,
@@ -274,7 +274,9 @@ describe('the page Try it', () => {
       const [listed] = await keysOf(caller);
       expect(listed!.expiresAt!.getTime() - listed!.createdAt.getTime()).toBe(600_000);
       const { accountId, applicationId } = caller;
-      expect((await findApplication(store.database, accountId, applicationId))?.keysInUse).toBe(1);
+      expect((await findApplications(store.database, { accountId, id: applicationId }))[0]?.keysInUse).toBe(
+        1,
+      );
       expect([...(await tableContents(store)).values()].join('\n')).not.toContain(key.slice(8, -4));
     });
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { exampleNumber, maskRecipient, parseRecipient, pastedNumber, TEST_CODE } from '@onecode/domain';
-import { readLiveCountries, type ApplicationSummary } from '@onecode/store/accounts';
+import { readLiveCountries, type Application } from '@onecode/store/accounts';
 import {
   logTriedSend,
   hasTriedSend,
@@ -133,7 +133,7 @@ async function countCall({ context, person }: Call, kind: 'send' | 'look'): Prom
 }
 
 /** The send in the path, which this person created on the page of its application, when they may make one more call about it. */
-async function triedSend(call: Call): Promise<{ application: ApplicationSummary; send: string }> {
+async function triedSend(call: Call): Promise<{ application: Application; send: string }> {
   const application = await applicationOf(call);
   const { context, person, params } = call;
   const send = params['send'] ?? '';
@@ -143,7 +143,7 @@ async function triedSend(call: Call): Promise<{ application: ApplicationSummary;
   return { application, send };
 }
 
-async function keyFor({ context, actor, person }: Call, { id }: ApplicationSummary): Promise<string> {
+async function keyFor({ context, actor, person }: Call, { id }: Application): Promise<string> {
   const visit = { userId: person.id, applicationId: id };
   return orNotFound(await createVisitKey(context.database, actor, context.config.SECRET_KEY, visit));
 }
