@@ -2,16 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { LIMIT_REFUSALS } from '@onecode/domain';
-import {
-  changeAccount,
-  grantCredits,
-  limitApplication,
-  scheduleDeletion,
-  setEventWebhook,
-  setMessagePrice,
-} from '@onecode/store/accounts';
-import { noteMailSender } from '@onecode/store/mails';
+import { changeAccount, grantCredits, limitApplication, scheduleDeletion } from '@onecode/store/accounts';
+import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
 import { acknowledgeIncident, listIncidents, recordIncidents } from '@onecode/store/operations';
+import { setMessagePrice } from '@onecode/store/reports';
 import { applySenderReading, pauseSender } from '@onecode/store/senders';
 import {
   blockSender,

@@ -1,21 +1,23 @@
 import { hashApiKey } from '@onecode/domain';
 import {
   createAccount,
-  deleteEndedKeys,
-  findApplication,
+  findApplications,
   findCaller,
   grantCredits,
-  hasTriedSend,
-  createVisitKey,
   listApiKeys,
-  newTryoutIdempotencyKey,
   revokeApiKey,
-  takeTryout,
   type NewAccount,
 } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
 import { findBalance, listLedger, searchAccounts, type LedgerEntry } from '@onecode/store/reports';
-import { deleteEndedTries } from '@onecode/store/users';
+import {
+  deleteEndedTries,
+  deleteEndedKeys,
+  hasTriedSend,
+  createVisitKey,
+  newTryoutIdempotencyKey,
+  takeTryout,
+} from '@onecode/store/users';
 import {
   buildAccount,
   buildCaller,
@@ -272,7 +274,9 @@ describe('the page Try it', () => {
       const [listed] = await keysOf(caller);
       expect(listed!.expiresAt!.getTime() - listed!.createdAt.getTime()).toBe(600_000);
       const { accountId, applicationId } = caller;
-      expect((await findApplication(store.database, accountId, applicationId))?.keysInUse).toBe(1);
+      expect((await findApplications(store.database, { accountId, id: applicationId }))[0]?.keysInUse).toBe(
+        1,
+      );
       expect([...(await tableContents(store)).values()].join('\n')).not.toContain(key.slice(8, -4));
     });
 

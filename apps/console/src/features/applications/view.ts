@@ -1,4 +1,4 @@
-import type { ApiKey, ApplicationSummary } from '@onecode/store/accounts';
+import type { ApiKey, Application } from '@onecode/store/accounts';
 import type { Json } from '../../http/json.js';
 
 export type ApplicationView = Json<ReturnType<typeof applicationView>>;
@@ -12,7 +12,12 @@ export interface NewKeyView {
   key: string;
 }
 
-export const applicationView = ({ perMinute, perRecipientHour, ...application }: ApplicationSummary) => ({
+export const applicationView = ({
+  accountId: _accountId,
+  perMinute,
+  perRecipientHour,
+  ...application
+}: Application) => ({
   ...application,
   limits: { perMinute, perRecipientHour },
 });
