@@ -138,7 +138,7 @@ export async function listSenders(database: Connection, accountId?: string): Pro
 /** A sender with its token, for calls to the provider. */
 export type SenderDetails = Sender & { encryptedToken: Uint8Array };
 
-/** Returns all senders: blocked ones too, because `take_permits` decides which may send, and removed ones, whose receipts still arrive. */
+/** Returns all senders: blocked ones too, because `take_permits` decides which may send, and removed ones, because receipts still arrive. */
 export async function listSenderDetails(database: Connection): Promise<SenderDetails[]> {
   const rows = await database.prisma.sender.findMany({ select: { ...SELECTED, encryptedToken: true } });
   return withBlocks(database, rows);
