@@ -16,9 +16,9 @@ const TABLE = {
   invalid_api_key: {
     status: 401,
     meaning: 'The API key is not valid.',
-    cause: 'The key is malformed, was never issued, or has been revoked, or its account is suspended.',
+    cause: 'The key is malformed, was never issued, has been revoked or has expired, or its account is suspended.',
     remedy:
-      'Check that the whole key was copied. If it was revoked, create a new one in the dashboard. If the detail says that the account is suspended, ask the operator.',
+      'Check that the whole key was copied. If it was revoked or has expired, create a new one in the dashboard. If the detail says that the account is suspended, ask the operator.',
   },
   insufficient_credits: {
     status: 402,

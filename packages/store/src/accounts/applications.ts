@@ -1,6 +1,7 @@
 import type { IdentityCheck, Mode } from '@onecode/domain';
 import { audited, changedFields, type Actor, type Log } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
+import { keysInUse } from './apiKeys.js';
 import { newId } from '../client/ids.js';
 
 export interface Application {
@@ -126,7 +127,7 @@ function change(
 /** An application as the account's members see it. */
 export interface ApplicationSummary extends Omit<Application, 'accountId'> {
   createdAt: Date;
-  /** How many keys that people created are not revoked. */
+  /** How many keys that people created are neither revoked nor expired. */
   keysInUse: number;
 }
 
@@ -155,7 +156,7 @@ async function readApplications(
     select: {
       ...SELECTED,
       createdAt: true,
-      _count: { select: { keys: { where: { revokedAt: null, expiresAt: null } } } },
+      _count: { select: { keys: { where: keysInUse() } } },
     },
   });
   return applications.map(({ _count, createdAt, accountId: _accountId, ...application }) => ({

@@ -19,6 +19,8 @@ export {
   type Caller,
   createApiKey,
   findCaller,
+  KEY_DAYS_MAX,
+  type KeyExpiry,
   listApiKeys,
   listKeysEnding,
   listValidKeys,
