@@ -1,11 +1,11 @@
 import {
   createApiKey,
-  KEY_DAYS_MAX,
   listApiKeys,
   listKeysEnding,
   revokeApiKey,
   type ApiKey,
 } from '@onecode/store/accounts';
+import { KEY_DAYS_MAX } from '@onecode/domain';
 import type { Command } from 'commander';
 import { commandGroup, id, keyEnding, wholeNumber } from '../arguments.js';
 import { changed, withDatabase } from '../database.js';
@@ -14,6 +14,8 @@ import { example, pickFields, print, type Row } from '../output.js';
 
 const formatKey = (key: ApiKey): Row =>
   pickFields(key, 'id', 'applicationId', 'mode', 'hint', 'createdAt', 'revokedAt', 'expiresAt');
+
+const DAY_MS = 86_400_000;
 
 interface KeyOptions {
   application: string;
@@ -32,8 +34,8 @@ export function addKeyCommands(program: Command): void {
     )
     .addHelpText('after', example('key create --application ID --expires-in-days 365'))
     .action(async ({ application, expiresInDays: days }: KeyOptions, command: Command) => {
-      const expiry = days === undefined ? null : { days };
-      const made = await changed('application', (...by) => createApiKey(...by, application, { expiry }));
+      const expiresAt = days === undefined ? null : new Date(Date.now() + days * DAY_MS);
+      const made = await changed('application', (...by) => createApiKey(...by, application, { expiresAt }));
       print(command, pickFields(made, 'id', 'key', 'applicationId', 'mode', 'expiresAt'), {
         note: 'The key cannot be shown again: store it now.',
       });

@@ -37,10 +37,6 @@ export interface ApiKey {
   isVisitKey: boolean;
 }
 
-/** When a new key expires: after 1 to `KEY_DAYS_MAX` days, or at a time. */
-export type KeyExpiry = { days: number } | { at: Date };
-export const KEY_DAYS_MAX = 3_650;
-
 /** Whether a key may be used, and why not. */
 export type KeyState = 'valid' | RefusedKey['refusal'];
 
@@ -83,25 +79,23 @@ const lookUpCaller = createLookUp<Uint8Array, FoundCaller & { state: KeyState }>
     ) c`,
 );
 
-const DAY_SECONDS = 86_400;
-
 type NewApiKey = Pick<ApiKey, 'id' | 'applicationId' | 'mode' | 'expiresAt'> & { key: string };
 
 /**
  * Creates a key. Only the response contains the key itself.
  *
  * @param name 1 to 100 characters
- * @param expiry null if the key does not expire
+ * @param expiresAt null if the key does not expire
  * @returns null if the application does not exist
  */
 export async function createApiKey(
   database: Database,
   actor: Actor,
   applicationId: string,
-  { name = null, expiry = null }: { name?: string | null; expiry?: KeyExpiry | null } = {},
+  { name = null, expiresAt = null }: { name?: string | null; expiresAt?: Date | null } = {},
 ): Promise<NewApiKey | null> {
   return audited(database, actor, (connection) =>
-    insertApiKey(connection, actor, applicationId, { name, expiry, visit: null }),
+    insertApiKey(connection, actor, applicationId, { name, expiresAt, visit: null }),
   );
 }
 
@@ -112,11 +106,11 @@ export async function insertApiKey(
   applicationId: string,
   {
     name,
-    expiry,
+    expiresAt: at,
     visit,
   }: {
     name: string | null;
-    expiry: KeyExpiry | null;
+    expiresAt: Date | null;
     visit: { userId: string; keyring: Keyring; seconds: number } | null;
   },
 ): Promise<NewApiKey | null> {
@@ -129,12 +123,10 @@ export async function insertApiKey(
   const key = generateApiKey(mode);
   const [id, hint] = [newId(), apiKeyHint(key)];
   const encryptedKey = visit && new Uint8Array(encrypt(visit.keyring, id, key));
-  const at = expiry !== null && 'at' in expiry ? expiry.at : null;
-  const seconds = visit?.seconds ?? (expiry !== null && 'days' in expiry ? expiry.days * DAY_SECONDS : null);
   const [{ expiresAt }] = await connection.sql.query<[{ expiresAt: Date | null }]>`
     insert into api_keys (id, application_id, hash, hint, name, user_id, encrypted_key, expires_at)
     values (${id}::uuid, ${applicationId}::uuid, ${new Uint8Array(hashApiKey(key))}::bytea, ${hint}, ${name}, ${visit?.userId ?? null}::uuid,
-      ${encryptedKey}::bytea, coalesce(${at}::timestamptz, now() + make_interval(secs => ${seconds}::float8)))
+      ${encryptedKey}::bytea, coalesce(${at}::timestamptz, now() + make_interval(secs => ${visit?.seconds ?? null}::float8)))
     returning expires_at as "expiresAt"`;
   const { accountId } = application;
   const details = { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
@@ -184,15 +176,27 @@ export async function listKeysEnding(database: Connection, ending: string): Prom
   return listKeys(database, { hint: { endsWith: `…${ending}` } });
 }
 
-async function listKeys(database: Connection, where: Prisma.ApiKeyWhereInput): Promise<ApiKey[]> {
+/** Returns the keys of an account that people created and that may be used, oldest first, with their applications' names. */
+export async function listAccountKeys(
+  database: Connection,
+  accountId: string,
+): Promise<(ApiKey & { applicationName: string })[]> {
+  return listKeys(database, { ...keysInUse(), application: { accountId } });
+}
+
+async function listKeys(
+  database: Connection,
+  where: Prisma.ApiKeyWhereInput,
+): Promise<(ApiKey & { applicationName: string })[]> {
   const keys = await database.prisma.apiKey.findMany({
     where,
     orderBy: { id: 'asc' },
-    include: { application: { select: { mode: true } } },
+    include: { application: { select: { name: true, mode: true } } },
     omit: { hash: true, encryptedKey: true },
   });
   return keys.map(({ application, userId, ...key }) => ({
     ...key,
+    applicationName: application.name,
     mode: application.mode as Mode,
     isVisitKey: userId !== null,
   }));

@@ -56,7 +56,7 @@ export async function createOwnAccount(
     const { id: applicationId } = await insertApplication(connection, log, wanted);
     const made = await insertApiKey(connection, actor, applicationId, {
       name: names.key,
-      expiry: null,
+      expiresAt: null,
       visit: null,
     });
     return { kind: 'member', accountId: id, first: made && { applicationId, key: made.key } };

@@ -1,7 +1,8 @@
-import { Alert, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
+import { KEY_DAYS_MAX } from '@onecode/domain';
 import type { ApplicationView, NewKeyView } from '../../../../src/features/applications/view.js';
 import type { TryoutView } from '../../../../src/features/tryout/view.js';
 import { useData } from '../../api/queries.js';
@@ -12,26 +13,47 @@ import { DialogForm, useClose, useKeepOpen } from '../../components/dialog.js';
 import { Loaded } from '../../components/states.js';
 import { post, useChange } from '../../hooks/change.js';
 import { useDocs } from '../../hooks/docs.js';
+import { midnight } from '../sends/sendQuery.js';
 import { focusOnMount, useNameRule } from '../../hooks/forms.js';
 
-/** Asks for the label of a new key, and shows the key once. */
+const EXPIRIES = ['never', 'days30', 'days90', 'days365', 'date'] as const;
+type Expiry = (typeof EXPIRIES)[number];
+const DAYS: Readonly<Partial<Record<Expiry, number>>> = { days30: 30, days90: 90, days365: 365 };
+const DAY_MS = 86_400_000;
+
+/** Returns when a key expires: after a number of days, or at the end of the last day; null if it does not. */
+function expiryTime({ expiry, lastDay }: { expiry: Expiry; lastDay: string }): Date | null {
+  const days = DAYS[expiry];
+  if (days !== undefined) return new Date(Date.now() + days * DAY_MS);
+  return expiry === 'date' ? midnight(lastDay, 1) : null;
+}
+
+/** Asks for the label and the end of a new key, and shows the key once. */
 export function NewKey({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
   const list = `${useAccount().path}/applications`;
-  const form = useForm({
-    initialValues: { label: '' },
-    validate: { label: useNameRule(100, { optional: true }) },
+  const form = useForm<{ label: string; expiry: Expiry; lastDay: string }>({
+    initialValues: { label: '', expiry: 'never', lastDay: '' },
+    validate: {
+      label: useNameRule(100, { optional: true }),
+      lastDay: (lastDay, { expiry }) =>
+        expiry === 'date' && !isLastDay(lastDay) ? t('newKey.lastDayInvalid') : null,
+    },
   });
   const create = useChange<NewKeyView>([list], { form, gcTime: 0 });
   useKeepOpen(create.data === undefined ? create.isPending : t('newKey.readyTitle'));
   if (create.data !== undefined) return <Ready apiKey={create.data.key} application={application} />;
   return (
     <DialogForm
-      onSubmit={form.onSubmit(({ label }) =>
+      onSubmit={form.onSubmit(({ label, ...end }) => {
+        const expiresAt = expiryTime(end);
         create.mutate(
-          post(`${list}/${application.id}/keys`, label.trim() === '' ? {} : { label: label.trim() }),
-        ),
-      )}
+          post(`${list}/${application.id}/keys`, {
+            ...(label.trim() !== '' && { label: label.trim() }),
+            ...(expiresAt !== null && { expiresAt }),
+          }),
+        );
+      })}
       action={t('keys.create')}
       change={create}
     >
@@ -43,8 +65,26 @@ export function NewKey({ application }: { application: ApplicationView }) {
         autoComplete="off"
         {...form.getInputProps('label')}
       />
+      <Select
+        label={t('newKey.expiry')}
+        description={t('newKey.expiryHint')}
+        data={EXPIRIES.map((value) => ({ value, label: t(`newKey.expiries.${value}`) }))}
+        allowDeselect={false}
+        {...form.getInputProps('expiry')}
+      />
+      {form.values.expiry === 'date' && (
+        <TextInput type="date" label={t('newKey.lastDay')} required {...form.getInputProps('lastDay')} />
+      )}
     </DialogForm>
   );
+}
+
+/** Returns whether a day is from tomorrow on and within the longest lifetime of a key. */
+function isLastDay(day: string): boolean {
+  const end = midnight(day, 1);
+  if (end === null) return false;
+  const days = (end.getTime() - Date.now()) / DAY_MS;
+  return days >= 1 && days <= KEY_DAYS_MAX;
 }
 
 function Ready({ apiKey, application }: { apiKey: string; application: ApplicationView }) {
