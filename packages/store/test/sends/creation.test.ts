@@ -17,6 +17,9 @@ import { writeCreations } from '../../src/sends/writeCreations.js';
 
 const store = useTestDatabase();
 
+const expireKey = ({ keyId }: TestCaller): Promise<unknown> =>
+  store.sql('update api_keys set expires_at = clock_timestamp() where id = $1', [keyId]);
+
 describe('rate windows', () => {
   const MINUTE = 60_000_000n;
   const HOUR = 60n * MINUTE;
@@ -592,6 +595,7 @@ describe('processes that create sends of one account at the same time', () => {
 describe('writeCreations', () => {
   it.each([
     ['the key was revoked', (by: TestCaller) => revokeApiKey(store.database, TEST_ACTOR, by.keyId)],
+    ['the key expired', (by: TestCaller) => expireKey(by)],
     [
       'the account was suspended',
       (by: TestCaller) => suspendAccount(store.database, TEST_ACTOR, by.accountId, 'a test'),

@@ -2,7 +2,6 @@ import { Alert, Anchor, Button, Group, Select, Stack, Text, TextInput } from '@m
 import { useForm } from '@mantine/form';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { KEY_DAYS_MAX } from '@onecode/domain';
 import type { ApplicationView, NewKeyView } from '../../../../src/features/applications/view.js';
 import type { TryoutView } from '../../../../src/features/tryout/view.js';
 import { useData } from '../../api/queries.js';
@@ -22,7 +21,7 @@ const DAYS: Readonly<Partial<Record<Expiry, number>>> = { days30: 30, days90: 90
 const DAY_MS = 86_400_000;
 
 /** Returns when a key expires: after a number of days, or at the end of the last day; null if it does not. */
-function expiryTime({ expiry, lastDay }: { expiry: Expiry; lastDay: string }): Date | null {
+function expiryTime(expiry: Expiry, lastDay: string): Date | null {
   const days = DAYS[expiry];
   if (days !== undefined) return new Date(Date.now() + days * DAY_MS);
   return expiry === 'date' ? midnight(lastDay, 1) : null;
@@ -32,12 +31,12 @@ function expiryTime({ expiry, lastDay }: { expiry: Expiry; lastDay: string }): D
 export function NewKey({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
   const list = `${useAccount().path}/applications`;
-  const form = useForm<{ label: string; expiry: Expiry; lastDay: string }>({
-    initialValues: { label: '', expiry: 'never', lastDay: '' },
+  const form = useForm<{ label: string; expiry: Expiry; expiresAt: string }>({
+    initialValues: { label: '', expiry: 'never', expiresAt: '' },
     validate: {
       label: useNameRule(100, { optional: true }),
-      lastDay: (lastDay, { expiry }) =>
-        expiry === 'date' && !isLastDay(lastDay) ? t('newKey.lastDayInvalid') : null,
+      expiresAt: (lastDay, { expiry }) =>
+        expiry === 'date' && !isAfterToday(lastDay) ? t('newKey.lastDayInvalid') : null,
     },
   });
   const create = useChange<NewKeyView>([list], { form, gcTime: 0 });
@@ -45,8 +44,8 @@ export function NewKey({ application }: { application: ApplicationView }) {
   if (create.data !== undefined) return <Ready apiKey={create.data.key} application={application} />;
   return (
     <DialogForm
-      onSubmit={form.onSubmit(({ label, ...end }) => {
-        const expiresAt = expiryTime(end);
+      onSubmit={form.onSubmit(({ label, expiry, expiresAt: lastDay }) => {
+        const expiresAt = expiryTime(expiry, lastDay);
         create.mutate(
           post(`${list}/${application.id}/keys`, {
             ...(label.trim() !== '' && { label: label.trim() }),
@@ -73,19 +72,13 @@ export function NewKey({ application }: { application: ApplicationView }) {
         {...form.getInputProps('expiry')}
       />
       {form.values.expiry === 'date' && (
-        <TextInput type="date" label={t('newKey.lastDay')} required {...form.getInputProps('lastDay')} />
+        <TextInput type="date" label={t('newKey.lastDay')} required {...form.getInputProps('expiresAt')} />
       )}
     </DialogForm>
   );
 }
 
-/** Returns whether a day is from tomorrow on and within the longest lifetime of a key. */
-function isLastDay(day: string): boolean {
-  const end = midnight(day, 1);
-  if (end === null) return false;
-  const days = (end.getTime() - Date.now()) / DAY_MS;
-  return days >= 1 && days <= KEY_DAYS_MAX;
-}
+const isAfterToday = (day: string): boolean => (midnight(day, 0) ?? new Date(0)) > new Date();
 
 function Ready({ apiKey, application }: { apiKey: string; application: ApplicationView }) {
   const { t } = useTranslation('applications');

@@ -5,6 +5,7 @@ import { Link } from 'react-router';
 import type { KeyNoticeView } from '../../../../src/features/applications/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
+import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
 
 const SHOWN_MAX = 5;
@@ -12,6 +13,7 @@ const SHOWN_MAX = 5;
 /** Keys of the account that expire soon or are not used. */
 export function KeyNotices() {
   const { t } = useTranslation('overview');
+  const { whole } = useNumbers();
   const account = useAccount();
   const { data } = useData<{ keys: KeyNoticeView[] }>(`${account.path}/key-notices`);
   if (data === undefined || data.keys.length === 0) return null;
@@ -24,7 +26,7 @@ export function KeyNotices() {
             <KeyNotice apiKey={key} />
           </List.Item>
         ))}
-        {more > 0 && <List.Item>{t('keys.more', { count: more })}</List.Item>}
+        {more > 0 && <List.Item>{t('keys.more', { formatted: whole(more) })}</List.Item>}
       </List>
     </Alert>
   );
