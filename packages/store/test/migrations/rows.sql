@@ -53,7 +53,7 @@ update accounts set suspension_reason = 'why'; -- accounts_suspension_check
 
 insert into applications (id, account_id, name, mode) values (gen_random_uuid(), :nothing, 'n', 'test'); -- applications_account_id_fkey
 
-update api_keys set expires_at = now(); -- api_keys_visit_check
+update api_keys set user_id = :nothing; -- api_keys_visit_check
 update api_keys set hash = sha256('the same'); -- api_keys_hash_key
 
 -- ── Senders ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
