@@ -42,7 +42,7 @@ export type KeyState = 'valid' | RefusedKey['refusal'];
 
 /** SQL for the `KeyState` of a key `k` of an account `o`. */
 export const KEY_STATE = Prisma.sql`case
-  when k.revoked_at is not null then 'revoked' when k.expires_at <= statement_timestamp() then 'expired'
+  when k.revoked_at is not null then 'revoked' when k.expires_at <= clock_timestamp() then 'expired'
   when o.suspended_at is not null then 'suspended' else 'valid'
 end`;
 
@@ -73,7 +73,7 @@ const lookUpCaller = createLookUp<Uint8Array, FoundCaller & { state: KeyState }>
     from unnest(${hashes}::bytea[]) with ordinality as w (hash, ordinal)
     cross join lateral (
       select k.id as "keyId", a.id as "applicationId", a.account_id as "accountId", a.mode, ${KEY_STATE} as state,
-        (extract(epoch from k.expires_at - statement_timestamp()) * 1000)::float8 as "expiresInMs"
+        (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"
       from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
       where k.hash = w.hash limit 1
     ) c`,
