@@ -42,7 +42,12 @@ function KeyNotice({ apiKey }: { apiKey: KeyNoticeView }) {
       {account.isForStaff ? (
         name
       ) : (
-        <Anchor component={Link} to={`${account.path}/applications/${applicationId}`} inherit>
+        <Anchor
+          component={Link}
+          to={`${account.path}/applications/${applicationId}`}
+          underline="always"
+          inherit
+        >
           {name}
         </Anchor>
       )}{' '}
