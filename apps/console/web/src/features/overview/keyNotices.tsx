@@ -20,7 +20,7 @@ export function KeyNotices() {
   const more = data.keys.length - SHOWN_MAX;
   return (
     <Alert variant="light" color="yellow" icon={<IconKey size={18} />} title={t('keys.title')}>
-      <List spacing={4} listStyleType="none">
+      <List spacing={4} size="sm" listStyleType="none">
         {data.keys.slice(0, SHOWN_MAX).map((key) => (
           <List.Item key={key.id}>
             <KeyNotice apiKey={key} />
