@@ -26,7 +26,7 @@ import { median } from './statistics.mjs';
  * @property {() => Promise<void>} stop
  */
 
-/** With PostgreSQL's defaults, checkpoints come so often under this load that its own log warns of them. */
+/** With PostgreSQL's defaults, checkpoints are so frequent under this load that its log warns about them. */
 const POSTGRES_SETTINGS = [
   'shared_buffers=1GB',
   'max_wal_size=8GB',
@@ -42,7 +42,7 @@ const SHOWN_SETTINGS = [
   'shared_buffers',
 ];
 const START_MS_MAX = 20_000;
-/** Whose median is the time of a commit. */
+/** Commits that are timed; their median is the time of a commit. */
 const COMMITS = 21;
 
 /**
@@ -170,7 +170,7 @@ export async function startService(
   void exited.then((reason) => (exit = reason));
   while (readyPath !== null && !(await isReady(url + readyPath))) {
     if (exit !== '' || performance.now() - startedAt > START_MS_MAX)
-      throw new UserError(`The ${name} was not ready (${exit || 'it takes too long'}).`);
+      throw new UserError(`The ${name} was not ready (${exit || 'timed out'}).`);
     await delay(2);
   }
   return {

@@ -9,7 +9,7 @@ import { buildRevision, openOnecode, WORKING_TREE } from './targets/onecode.mjs'
 import { creations } from './targets/target.mjs';
 
 /**
- * How long sends wait behind a flood that the senders cannot keep up with.
+ * Measures how long sends wait behind a flood that exceeds the senders' throughput.
  *
  * @typedef {import('./environment.mjs').Environment} Environment
  * @typedef {import('./targets/target.mjs').Target} Target
@@ -23,28 +23,28 @@ import { creations } from './targets/target.mjs';
 const FLOOD = 20_000;
 const FLOODING = [1, 10, 1_000];
 const WORKERS = [1, 4];
-/** What Meta gives a new number. The service uses nine tenths of it, for as long as one likes. */
+/** Meta's throughput of a new number. The service uses nine tenths of it, for any time. */
 const THROUGHPUT = 80;
 const CASES = FLOODING.flatMap((flooding) => WORKERS.map((workers) => ({ flooding, workers })));
 const CONNECTIONS = 32;
 const QUIET_SENDS = 100;
 const QUIET_PAUSE_MS = 200;
-/** How long the last quiet send may take. */
+/** Time limit of the last quiet send. */
 const WAIT_MS_MAX = 30_000;
 const GOAL_MS = 2_000;
 const CONCURRENCY = 50;
 
-export const goal = `behind a flood of ${FLOOD} sends, 99 of 100 sends of quiet accounts leave within ${GOAL_MS / 1000} s`;
+export const goal = `behind a flood of ${FLOOD} sends, 99 of 100 sends of quiet accounts are sent within ${GOAL_MS / 1000} s`;
 
 /**
  * @param {Environment} environment
  * @param {import('./run.mjs').Options} options
  * @returns {Promise<import('./run.mjs').Result>}
  */
-export async function measure(environment, { only, beside }) {
+export async function measure(environment, { only, against }) {
   const machine = await describeMachine(environment);
   console.log(machine.text);
-  const releases = [WORKING_TREE, ...(beside === null ? [] : [await buildRevision(environment, beside)])];
+  const releases = [WORKING_TREE, ...(against === null ? [] : [await buildRevision(environment, against)])];
   const provider = await startService(environment, {
     name: 'provider',
     script: 'bench/provider.mjs',
@@ -178,8 +178,8 @@ const secondsOf = (ms) => (Number.isFinite(ms) ? (ms / 1000).toFixed(1) : `> ${W
 function lineOf({ name, target, waits: { quiet, first, perSecond } }) {
   const line = { 'waiting accounts': name, target };
   const cells = [
-    ...Object.entries({ quiet, first }).map(([whose, waits]) => [
-      `${whose}: median, 99th, worst, s`,
+    ...Object.entries({ quiet, first }).map(([name, waits]) => [
+      `${name}: median, 99th, worst, s`,
       [0.5, 0.99, 1].map((fraction) => secondsOf(percentile(waits, fraction))).join(', '),
     ]),
     ['calls a second', perSecond.toFixed(1)],

@@ -43,7 +43,7 @@ import { BASELINE, creations } from './targets/target.mjs';
 
 const RATES = [20, 60, 150];
 const SECONDS_MIN = 10;
-/** At a higher rate than those that are measured: a process that has run for a day has compiled its code. */
+/** Warms up at a higher rate than the measured ones, because a process that has run for a day has compiled its code. */
 const WARM_UP = { perSecond: 150, seconds: 20 };
 /** The provider posts the last receipt of a send up to three seconds after its message. */
 const LEAD_IN_SECONDS = 4;
@@ -62,17 +62,17 @@ const STATEMENTS_MAX = 8;
 const IDLE_STATEMENTS_MAX = 5;
 const IDLE_PERCENT_MAX = 1.5;
 
-export const goal = `at ${RATES.join(', ')} sends a second, the processor time of a send is at most ${CPU_RATIO_MAX} times the baseline's`;
+export const goal = `at ${RATES.join(', ')} sends per second, the processor time of a send is at most ${CPU_RATIO_MAX} times the baseline's`;
 
 /**
  * @param {Environment} environment
  * @param {import('./run.mjs').Options} options
  * @returns {Promise<import('./run.mjs').Result>}
  */
-export async function measure(environment, { rounds, seconds, beside, only }) {
+export async function measure(environment, { rounds, seconds, against, only }) {
   const machine = await describeMachine(environment);
   console.log(machine.text);
-  const before = beside === null ? null : await buildRevision(environment, beside);
+  const before = against === null ? null : await buildRevision(environment, against);
   const redis = new Redis(environment.redisUrl);
   const database = await connect(environment.databaseUrl);
   redis.on('error', () => {}); // an interrupt stops the services first
@@ -193,7 +193,7 @@ function measureRates({ environment, provider, ...bench }, target, rates, second
     await untilReported(provider.url);
     const loads = [];
     for (const perSecond of rates) {
-      // Its receipts come during the measurement, in place of those that come after it.
+      // Its receipts arrive during the measurement and replace receipts that arrive after it.
       await load(perSecond, LEAD_IN_SECONDS);
       const before = await bench.readStatements(target);
       const { requests, dueAt, measurement } = await load(perSecond, seconds);
@@ -226,7 +226,7 @@ async function untilReported(url) {
 /** @param {Record<string, number>} cpuMs */
 const totalOf = (cpuMs) => Object.values(cpuMs).reduce((sum, ms) => sum + ms, 0);
 
-/** What is compared with the baseline. */
+/** The values that are compared with the baseline. */
 const METRICS = /** @type {const} */ ({
   'processor time': { read: (/** @type {Load} */ { cpuMs }) => totalOf(cpuMs), max: CPU_RATIO_MAX },
   'median to provider': { read: (/** @type {Load} */ { medianMs }) => medianMs, max: MEDIAN_RATIO_MAX },
@@ -234,7 +234,7 @@ const METRICS = /** @type {const} */ ({
 });
 
 /**
- * The median of each round's own ratio to the baseline.
+ * Returns the median of the rounds' ratios to the baseline.
  * @param {Row} row
  * @param {readonly Row[]} rows
  * @param {keyof typeof METRICS} metric

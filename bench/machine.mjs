@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** One tick in the files of /proc: the same on every common Linux. */
+/** One tick in the files of /proc, the same on every common Linux. */
 const TICK_MS = 10;
 
 /** @typedef {{ pid: number, parent: number, cpuMs: number }} ProcessTime */
 
-/** Milliseconds on the machine's monotonic clock, which all processes share. */
+/** Returns milliseconds of the machine's monotonic clock, which all processes share. */
 export const monotonicMs = () => Number(process.hrtime.bigint()) / 1e6;
 
 /**
- * The processor time that processes and all their descendants have used so far.
+ * Returns the processor time that processes and all their descendants have used so far.
  * @param {readonly number[]} pids
  * @returns {number} milliseconds
  */
@@ -27,7 +27,7 @@ export function cpuMsOf(pids) {
 }
 
 /**
- * The resident memory of a process.
+ * Returns the resident memory of a process.
  * @param {number} pid
  * @returns {number} MiB
  */
@@ -51,7 +51,7 @@ function readProc() {
         const ticks = fields.slice(9, 13).reduce((sum, one) => sum + one, 0);
         return [{ pid: Number(name), parent, cpuMs: ticks * TICK_MS }];
       } catch {
-        return []; // It has ended meanwhile.
+        return []; // It has ended in the meantime.
       }
     });
 }

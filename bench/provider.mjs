@@ -18,12 +18,12 @@ let count = 0;
 let api = null;
 let secret = '';
 let isOneByOne = false;
-/** Messages with reports that are still to be posted one by one. */
+/** Messages with pending reports that are posted one by one. */
 let reporting = 0;
 /** @type {import('./targets/target.mjs').Report[]} those that are to be posted */
 let reports = [];
 let isPosting = false;
-/** Between two reports on a message that are posted one by one. */
+/** Pause between two reports on a message that are posted one by one. */
 const GAP_MS_MIN = 500;
 const GAP_MS_MAX = 1_500;
 

@@ -15,8 +15,8 @@ import { startEnvironment } from './environment.mjs';
  * @property {number} rows of sends in a second database, which is compared with the empty one; 0 is none
  * @property {number} past sends that retention may delete, and those of the simulated year
  * @property {number} flushMs that PostgreSQL's disk takes longer to flush
- * @property {string | null} beside a git revision whose build is measured beside this one; null is none
- * @property {string[]} only measurements whose name contains one of these texts; none is all
+ * @property {string | null} against a git revision that is built and measured next to this one; null is none
+ * @property {string[]} only measurements with one of these texts in their name; none is all
  *
  * @typedef {Record<string, string>} Line  a table's cells by column; the first column says what the line is about
  *
@@ -28,7 +28,7 @@ import { startEnvironment } from './environment.mjs';
 
 const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minutes 0.25] [--rows 0] [--past 1000000] [--flush-ms 0] [--beside REF] [--only TEXT …]]`;
 
-/** The suites by name. Each states its goal and measures. */
+/** The suites by name, each with its goal and its measurement. */
 const SUITES =
   /** @type {Record<string, () => Promise<{ goal: string, measure: (environment: import('./environment.mjs').Environment, options: Options) => Promise<Result> }>>} */ ({
     fairness: () => import('./fairness.mjs'),
@@ -92,7 +92,7 @@ function readOptions(args, names) {
       rows: numberOf('rows', values.rows, 0),
       past: numberOf('past', values.past, 1000),
       flushMs: numberOf('flush-ms', values['flush-ms'], 0),
-      beside: values.beside ?? null,
+      against: values.beside ?? null,
       only: values.only,
     };
   } catch (error) {
@@ -135,7 +135,7 @@ async function runSuite(name, environment, options) {
 }
 
 /**
- * A table as aligned text.
+ * Returns a table as aligned text.
  * @param {readonly Line[]} lines
  * @returns {string}
  */

@@ -21,7 +21,7 @@ export async function runConcurrently(count, workers, task) {
 }
 
 /**
- * The item of a list at an index that goes round and round.
+ * Returns the item of a list at an index modulo its length.
  * @template T
  * @param {readonly T[]} list not empty
  * @param {number} index from 0, without end

@@ -23,7 +23,7 @@
  * @property {Measurement[]} rounds
  */
 
-/** An uncounted load before the first round: no round pays for compilation or for query plans that do not exist yet. */
+/** Length of an uncounted load before the first round, so that no round includes compilation or planning. */
 const WARM_UP_SECONDS = 2;
 
 /**
@@ -70,7 +70,7 @@ function buildRow(name, target, rounds) {
 }
 
 /**
- * How one row compares with another: the median of each round's own ratio, since the loads of one round are close in time.
+ * Compares one row with another: the median of the rounds' ratios, because the loads of one round are close in time.
  * @param {Row} row
  * @param {Row} other measured in the same rounds
  * @param {'perSecond' | 'medianMs' | 'p99Ms'} [metric]
@@ -83,7 +83,7 @@ export function ratio(row, other, metric = 'perSecond') {
 }
 
 /**
- * How the processor time of one row's process compares with that of another row, like `ratio`.
+ * Compares the processor time of one row's process with another row's, like `ratio`.
  * @param {Row} row
  * @param {Row} other measured in the same rounds
  * @param {string} process

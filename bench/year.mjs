@@ -2,7 +2,7 @@ import { withUsage } from './load/load.mjs';
 import { connect } from './environment.mjs';
 import { createMigrated, packagesOf, WORKING_TREE } from './targets/onecode.mjs';
 
-/** A simulated year: the sends of each week are written, and then what is too old at its end is masked or deleted. */
+/** A simulated year: the sends of each week are written, and then old sends are masked or deleted. */
 
 export const goal =
   'the size of the database over a year at a constant rate, while retention keeps a quarter';
@@ -10,7 +10,7 @@ export const goal =
 const WEEKS = 52;
 const QUARTER = WEEKS / 4;
 const NUMBERS_DAYS = 30;
-/** When autovacuum comes, unless set: rows, and the part of all rows. */
+/** PostgreSQL's default thresholds of autovacuum: rows, and the share of all rows. */
 const DEAD = { rows: 50, part: 0.2 };
 const GROWN_MAX = 1.05;
 const SIZES = `
@@ -99,7 +99,7 @@ export async function measure(environment, { past }) {
  */
 
 /**
- * The ledger grows for ever: it is what was charged.
+ * The ledger grows permanently, because it records all charges.
  * @param {Week | undefined} week
  */
 const bytesOf = (week) =>

@@ -216,7 +216,7 @@ create table event_webhooks (
   account_id uuid not null,
   url text not null,
   encrypted_secret bytea not null,
-  created_at timestamp(3) with time zone default clock_timestamp() not null,
+  set_at timestamp(3) with time zone default clock_timestamp() not null,
   gone_at timestamp(3) with time zone,
   constraint event_webhooks_pkey PRIMARY KEY (account_id),
   constraint event_webhooks_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
@@ -256,13 +256,19 @@ END)
 );
 
 create table incidents (
+  id uuid default gen_random_uuid() not null,
   name text not null,
   subject text not null,
   began_at timestamp(3) with time zone default clock_timestamp() not null,
   seen_at timestamp(3) with time zone default clock_timestamp() not null,
+  ended_at timestamp(3) with time zone,
   failing_at timestamp(3) with time zone,
   finding jsonb not null,
-  constraint incidents_pkey PRIMARY KEY (name, subject, began_at)
+  acknowledged_at timestamp(3) with time zone,
+  acknowledged_by text,
+  note text,
+  constraint incidents_pkey PRIMARY KEY (id),
+  constraint incidents_acknowledged_check CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL) AND (note IS NULL OR acknowledged_at IS NOT NULL))
 );
 
 create table invitations (

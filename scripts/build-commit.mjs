@@ -7,7 +7,7 @@ import { npm, root } from './checkout.mjs';
 const run = promisify(execFile);
 
 /**
- * The commit that a tag, a branch or a short name stands for, or null when this copy's history has none.
+ * Returns the commit of a tag, a branch or a short hash, or null if the local history does not have it.
  * @param {string} ref
  * @returns {string | null}
  */
@@ -25,7 +25,7 @@ export function commitOf(ref) {
 }
 
 /**
- * Reads a file as it was at a commit.
+ * Returns the text of a file at a commit.
  * @param {string} commit
  * @param {string} path from the root of the repository
  */
@@ -47,7 +47,7 @@ export async function buildCommit(commit, parent) {
   await ((await hasOurPackages(folder)) ? linkPackages(folder) : installPackages(folder));
   await run(process.execPath, ['scripts/generate.mjs'], { cwd: folder });
   await run(process.execPath, ['node_modules/typescript/bin/tsc', '-b'], { cwd: folder });
-  // The API serves a site that holds the packed SDK, and does not start without.
+  // The API does not start without the documentation site, which contains the packed SDK.
   for (const build of ['packages/client/scripts/build.mjs', 'apps/docs/build.mjs'])
     await run(process.execPath, [build], { cwd: folder });
   return folder;
@@ -79,7 +79,7 @@ async function linkPackages(folder) {
     for (const name of await readdir(join(folder, parent))) {
       const workspace = join(folder, parent, name);
       await symlink(workspace, join(folder, 'node_modules/@onecode', name));
-      // Versions that only this workspace has. Where there are none, the link is broken and nothing reads it.
+      // Versions that only this workspace has. Without one, the link is broken and unused.
       await symlink(join(root, parent, name, 'node_modules'), join(workspace, 'node_modules'));
     }
 }

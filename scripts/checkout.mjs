@@ -8,10 +8,10 @@ import { UserError } from './user-error.mjs';
 /** The folder that holds package.json. */
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Written after an installation: the fingerprint of what was installed. */
+/** The fingerprint of the installed packages, written after an installation. */
 const stamp = join(root, 'node_modules', '.onecode-install');
 
-/** How a step runs that ends by itself: in the root folder, and stopped before everything else. */
+/** Options of a step that ends by itself: it runs in the root folder, and is stopped first. */
 export const step = {
   cwd: root,
   stage: 5,
@@ -40,7 +40,7 @@ export async function run() {
 export async function prepare(processes, { site = true, console: web = true } = {}) {
   await installAndCompile(processes);
   await Promise.all([
-    // The site offers the SDK's package for download.
+    // The site contains the SDK's package for download.
     site && runScript(processes, 'build', '-w', 'packages/client', '-w', 'apps/docs'),
     web && runScript(processes, 'build', '-w', 'apps/console'),
   ]);
@@ -79,7 +79,7 @@ async function installPackages(processes) {
   await writeFile(stamp, wanted);
 }
 
-/** What decides the content of node_modules: the lock file, each package.json, and the platform. */
+/** Returns a fingerprint of the inputs of node_modules: the lock file, each package.json, and the platform. */
 async function fingerprint() {
   const workspaces = await Promise.all(['packages', 'apps'].map(manifestsIn));
   const hash = createHash('sha256').update(`${process.platform}-${process.arch}`);
@@ -118,7 +118,7 @@ export async function runNpm(processes, args, { title, env = process.env, cwd = 
 }
 
 /**
- * The command that runs npm: the npm that started this process, where one did, since PATH may hold no other.
+ * Returns the command that runs npm: the npm that started this process, if any, because PATH may not contain one.
  * @param {string[]} args
  * @returns {{ command: string, args: string[] }}
  */

@@ -6,7 +6,7 @@ import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { root } from './checkout.mjs';
 
-/** What the SDK's types are made into. Committed: the SDK is read as source too, and a test compares it with the contract. */
+/** The generated file with the SDK's types. It is committed because the SDK is also read as source; a test compares it with the contract. */
 const TARGET = join(root, 'packages/client/src/contract.ts');
 
 /** The schemas of openapi.yaml that become types, by name. */
@@ -21,7 +21,7 @@ const TYPES = [
   'ProblemCode',
 ];
 
-/** The enumerations that the SDK also compares answers with, and the names of their lists. */
+/** Enumerations that the SDK checks answers against, with the names of their lists. */
 const LISTS = {
   DeliveryStatus: 'DELIVERY_STATUSES',
   Verification: 'VERIFICATIONS',
@@ -33,7 +33,7 @@ const LISTS = {
  */
 
 /**
- * The SDK's types and lists, as TypeScript, from the contract, and the table of problems from the domain.
+ * Returns the SDK's types and lists as TypeScript from the contract, and the table of problems from the domain.
  * @returns {Promise<string>}
  */
 export async function clientTypes() {
@@ -71,7 +71,7 @@ function declaration(name, schema) {
     ].join('\n\n');
   const members = Object.entries(schema.properties).map(([key, property]) => {
     const isRequired = schema.required?.includes(key);
-    // Where a value may be left out, it may be undefined: callers with `exactOptionalPropertyTypes` pass their own options on.
+    // Optional values may be undefined, so that callers with `exactOptionalPropertyTypes` can pass on their own options.
     return `${docComment(property.description)}${key}${isRequired ? '' : '?'}: ${typeOf(property)}${isRequired ? '' : ' | undefined'};`;
   });
   return `${comment}export interface ${name} {\n${members.join('\n')}\n}`;
@@ -83,7 +83,7 @@ function declaration(name, schema) {
  */
 function typeOf(schema) {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
-  // An open set: what is named, for editors, and any other text.
+  // An open set: the named values, for editors, and any other text.
   if (schema.anyOf !== undefined) return `${typeOf(schema.anyOf[0])} | (string & {})`;
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if (typeof schema.additionalProperties === 'object')

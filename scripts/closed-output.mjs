@@ -1,4 +1,4 @@
-// The reader of the output may end first, as `head` does, or the terminal: the work goes on to its end.
+// A reader of the output such as `head`, or the terminal, may end first. The work still runs to its end.
 [process.stdout, process.stderr].forEach(function (stream) {
   stream.on('error', function () {});
 });

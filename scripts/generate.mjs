@@ -26,8 +26,8 @@ generateContract();
 writeCommit();
 
 /**
- * Writes the Prisma client from prisma/schema.prisma, unless it is there already for the same schema and Prisma.
- * Generating needs no schema engine, but Prisma's command downloads one unless this variable names a file that exists.
+ * Writes the Prisma client from prisma/schema.prisma, unless it exists for the same schema and version of Prisma.
+ * Generating needs no schema engine, but Prisma's command downloads one unless this variable names an existing file.
  */
 function generatePrismaClient() {
   const stamp = join(root, 'packages/store/src/generated/prisma/.made-from');
@@ -55,8 +55,8 @@ function generatePrismaClient() {
 }
 
 /**
- * Writes what the API needs of apps/api/openapi.yaml: the document as JSON, and the validators of request bodies as code.
- * Reading YAML and compiling schemas would take the API longer than all the rest of its start.
+ * Writes apps/api/openapi.yaml for the API: the document as JSON, and the validators of request bodies as code.
+ * Reading YAML and compiling schemas would take longer than the rest of the API's start.
  */
 function generateContract() {
   const target = join(root, 'apps/api/src/generated/contract.ts');
@@ -66,7 +66,7 @@ function generateContract() {
     messages: false,
     code: { source: true, esm: true, lines: true },
   });
-  // The document around its schemas: strict mode has to know the names of its parts.
+  // Strict mode must know the names of the document's parts around the schemas.
   ajv.addVocabulary(Object.keys(document));
   ajv.addSchema(document, 'openapi');
   const made = [
@@ -76,13 +76,13 @@ function generateContract() {
     `export const DOCUMENT = ${JSON.stringify(JSON.stringify(document))};`,
     '',
   ].join('\n');
-  // The compiler takes a file that was written anew for a changed one.
+  // The compiler treats a rewritten file as changed.
   if (readIfAny(target) === made) return;
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, made);
 }
 
-/** Processes tell the commit that they were built from. An image is built without a history, and is told. */
+/** Processes report the commit that they were built from. An image is built without a history, so its build gets the commit as a variable. */
 function writeCommit() {
   const { stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' });
   mkdirSync(join(root, 'packages/runtime/dist'), { recursive: true });
@@ -90,7 +90,7 @@ function writeCommit() {
 }
 
 /**
- * A file's text; null when there is no such file.
+ * Returns a file's text; null if it does not exist.
  * @param {string} file
  */
 function readIfAny(file) {

@@ -7,19 +7,20 @@ import { reportError, UserError } from './user-error.mjs';
 
 const CHANGELOG = 'CHANGELOG.md';
 const PREVIOUS = 'test/rolling/previous-release.json';
-/** What names the version besides package.json. The SDK tells it in its requests, where it cannot read its package.json. */
+/** Files with the version in addition to package.json. The SDK sends it in requests and cannot read its package.json there. */
 export const NAMING_FILES = [
   'packages/client/src/version.ts',
   'deploy/kubernetes/overlays/production/kustomization.yaml',
   'deploy/kubernetes/overlays/single-node/kustomization.yaml',
   'deploy/prometheus/prometheus.yml',
+  'docker-compose.yml',
   'docs/deploy.md',
   'docs/kubernetes.md',
 ];
 const DEPENDENCIES = ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'];
 
 /**
- * The versions that may follow one: the next patch, minor and major.
+ * Returns the versions that may follow: the next patch, minor and major.
  * @param {string} version X.Y.Z
  * @returns {string[]}
  */
@@ -29,14 +30,14 @@ export function nextVersions(version) {
 }
 
 /**
- * The changelog with what stood under "Unreleased" under a version of its own, or null when nothing stood there.
+ * Returns the changelog with the lines of "Unreleased" moved under a version, or null if there are none.
  * @param {string} changelog
  * @param {string} version X.Y.Z
  * @param {string} previous X.Y.Z
  * @param {string} date YYYY-MM-DD
  * @returns {string | null}
  */
-export function releasedChangelog(changelog, version, previous, date) {
+export function moveUnreleasedLines(changelog, version, previous, date) {
   const [, before, unreleased, after] =
     /^([^]*?## \[Unreleased\]\n)([^]*?)(\n## \[[^]*)$/.exec(changelog) ?? [];
   if (before === undefined || unreleased === undefined || after === undefined)
@@ -71,10 +72,10 @@ export function makeRelease(folder, version, date) {
     throw new UserError(
       `After ${current} comes ${allowed.slice(0, 2).join(', ')} or ${allowed[2]}, such as: npm run release -- ${allowed[1]}`,
     );
-  if (git('status', '--porcelain') !== '') throw new UserError('There are changes that are not committed.');
+  if (git('status', '--porcelain') !== '') throw new UserError('There are uncommitted changes.');
   const tag = `v${version}`;
-  if (git('tag', '--list', tag) !== '') throw new UserError(`The tag ${tag} exists.`);
-  const changelog = releasedChangelog(read(CHANGELOG), version, current, date);
+  if (git('tag', '--list', tag) !== '') throw new UserError(`The tag ${tag} already exists.`);
+  const changelog = moveUnreleasedLines(read(CHANGELOG), version, current, date);
   if (changelog === null) throw new UserError(`${CHANGELOG} says nothing under "Unreleased".`);
 
   writeFileSync(join(folder, CHANGELOG), changelog);
@@ -89,19 +90,19 @@ export function makeRelease(folder, version, date) {
   for (const path of ['', ...packages])
     if (lock.packages[path] !== undefined) lock.packages[path] = withVersion(lock.packages[path], version);
   writeJson(folder, 'package-lock.json', lock);
-  git('commit', '--quiet', '--all', '--message', `Release ${version}`);
+  git('commit', '--quiet', '--all', '--message', `chore: release ${version}`);
   git('tag', '--annotate', tag, '--message', `Release ${version}`);
 
   writeFileSync(
     join(folder, PREVIOUS),
     `{ "version": "${version}", "commit": "${git('rev-parse', 'HEAD')}" }\n`,
   );
-  git('commit', '--quiet', '--all', '--message', `The next release is deployed beside ${version}`);
+  git('commit', '--quiet', '--all', '--message', `chore: test the next release next to ${version}`);
   return tag;
 }
 
 /**
- * A package with another version, also where it names packages of this repository.
+ * Returns a package's manifest with another version, also for its dependencies in this repository.
  * @param {Record<string, any>} manifest
  * @param {string} version
  * @returns {Record<string, any>}
@@ -132,7 +133,7 @@ function writeJson(folder, file, value) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
   try {
     const tag = makeRelease(root, process.argv[2], new Date().toISOString().slice(0, 10));
-    console.log(`Made ${tag}. Look at it, then: git push origin HEAD ${tag}`);
+    console.log(`Made ${tag}. Review it, then: git push origin HEAD ${tag}`);
   } catch (error) {
     reportError(error);
     process.exitCode = 1;

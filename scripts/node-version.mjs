@@ -1,8 +1,8 @@
-// Old releases of Node must be able to read this file and run.mjs, which imports it: no syntax newer than 2019 here.
+// Old releases of Node must be able to parse this file and run.mjs, which imports it: use no syntax newer than 2019.
 
 /**
- * Says whether a Node version can run Onecode: 20.19 or newer, 22.12 or newer, or any later release.
- * The bound is Prisma's: its command loads ES modules by `require`, which older releases refuse.
+ * Returns whether a Node version can run Onecode: 20.19 or newer, 22.12 or newer, or any later release.
+ * The limit comes from Prisma: its command loads ES modules with `require`, which older releases do not support.
  * @param {string} version as in process.versions.node, such as '20.19.0'
  * @returns {boolean}
  */
@@ -16,7 +16,7 @@ export function isSupportedNode(version) {
 }
 
 /**
- * Runs a command, or ends the process with one clear line when Node is too old.
+ * Runs a command, or ends the process with one line when Node is too old.
  * @param {() => Promise<unknown>} load loads and runs the command's module; only called on a Node that can read it
  */
 export function runOnSupportedNode(load) {

@@ -11,7 +11,7 @@ import { runOnSupportedNode } from './node-version.mjs';
  * services  the services of tests, kept for many runs of npx jest FILE
  * bench  the benchmark's suites, all of them or those named [NAME … --seconds N …]; see docs/performance.md
  *
- * An old Node must be able to read this file: see node-version.mjs.
+ * An old Node must be able to parse this file: see node-version.mjs.
  */
 /** @type {Record<string, string>} */
 var modules = {

@@ -1,4 +1,4 @@
-/** An error that the person at the keyboard can fix: reported as its message alone, without a stack. */
+/** An error that the user can fix: reported as its message, without a stack. */
 export class UserError extends Error {
   /** @override */
   name = 'UserError';

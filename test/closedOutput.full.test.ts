@@ -28,7 +28,7 @@ function startClosed(args: readonly string[], closed: 'stdout' | 'stderr', env: 
   return { child, ended };
 }
 
-describe('a command whose reader has gone ends quietly and with its own exit code', () => {
+describe('a command with a closed output ends silently with its own exit code', () => {
   it.each([
     [0, CLI, '--help'],
     [0, CLI, '--version'],
@@ -45,11 +45,11 @@ describe('a command whose reader has gone ends quietly and with its own exit cod
     [2, CLI, 'no-such-command'],
     [1, CLI, 'account show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f'],
     [1, MIGRATE, '--no-such-option'],
-  ])('%i: %s %s, whose errors have no reader', async (code, path, words) => {
+  ])('%i: %s %s with a closed error output', async (code, path, words) => {
     expect(await startClosed([path, ...words.split(' ')], 'stderr').ended).toEqual({ code, output: '' });
   });
 
-  it('0: what npm start, npm test and npm run bench print', async () => {
+  it('0: the output of npm start, npm test and npm run bench', async () => {
     const script =
       "import './scripts/closed-output.mjs'; setTimeout(() => console.log(1), 250); setTimeout(() => console.log(2), 500)";
     const args = ['--input-type=module', '--eval', script];
@@ -71,7 +71,7 @@ it.each([
   expect(errors).toBe(`${name}: the result could not be written to standard output (ENOSPC)\n`);
 });
 
-it('the API works on when the reader of its log has gone', async () => {
+it('the API keeps running when the reader of its log ends', async () => {
   const key = Buffer.alloc(32, 1).toString('base64');
   const port = String(await closedPort());
   const { child, ended } = startClosed(['apps/api/dist/main.js'], 'stdout', {

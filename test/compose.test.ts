@@ -8,7 +8,7 @@ const { services } = parse(compose, { merge: true }) as {
   services: Record<string, { environment?: Record<string, string> }>;
 };
 
-/** The image says these of every process. */
+/** Variables that the image sets for every process. */
 const OF_IMAGE = new Set(['METRICS_PORT', 'METRICS_HOST']);
 /**
  * The Redis of this file speaks no TLS, its PostgreSQL has no pooler, nothing distributes requests among several processes, and a container
@@ -35,7 +35,7 @@ const READS: Record<string, string[]> = {
 };
 
 describe('docker compose', () => {
-  it('runs these processes of ours, besides the services that they need', () => {
+  it("runs Onecode's processes and the services that they need", () => {
     expect(Object.keys(services).toSorted()).toEqual([...Object.keys(READS), 'postgres', 'redis'].toSorted());
   });
 
@@ -44,7 +44,7 @@ describe('docker compose', () => {
     expect(Object.keys(services[process]!.environment!).toSorted()).toEqual(reads.toSorted());
   });
 
-  it('takes no variable from .env that .env.example does not explain', () => {
+  it('reads only variables from .env that .env.example explains', () => {
     const explained = new Set(fileOf('.env.example').match(/^[A-Z_]+(?==)/gm));
     const taken = [...compose.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name!);
     expect(taken.filter((name) => !explained.has(name))).toEqual([]);

@@ -42,7 +42,7 @@ function declaredBy(read: (environment: NodeJS.ProcessEnv) => object): Map<strin
   ]);
 }
 
-/** The variables that a configuration's reader takes from files too. */
+/** Returns the variables that a configuration can also read from files. */
 function secretsOf(read: (environment: NodeJS.ProcessEnv) => object): string[] {
   const names = Object.keys(read(REQUIRED));
   const files = Object.fromEntries(names.map((name) => [`${name}_FILE`, '/dev/null/missing']));
@@ -140,7 +140,7 @@ describe('docs/configuration.md', () => {
     expect(page).toContain(`\`${scripts['migrate']}\``);
   });
 
-  it('lists what the scripts read, and what docker compose takes from .env', () => {
+  it('lists the variables of the scripts, and those that docker compose reads from .env', () => {
     const documented = new Set(page.match(/(?<=^\| `)[A-Z_]+(?=`)/gm));
     const taken = [...fileOf('docker-compose.yml').matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name!);
     const ofTheSystem = new Set(['PATH', 'TERM']);
@@ -260,7 +260,7 @@ describe('a fault of the environment', () => {
     ['console', 'SUPPORT_URL', 'https://lea ked', /^NAME must name a valid host/],
     ['console', 'SUPPORT_URL', 'mailto:leaked', /^NAME must name a valid host/],
     ['console', 'API_URL', 'http://leaked:port', 'NAME must have a port from 1 to 65535'],
-  ])('%s: %s=%j names the variable and says what is wrong', (process, name, value, fault, others = {}) => {
+  ])('%s: %s=%j is reported with the name of the variable', (process, name, value, fault, others = {}) => {
     const faults = faultsOf(() => READERS[process]!({ ...REQUIRED, ...others, [name]: value }));
     expect(faults.map((line) => line.replace(name, 'NAME'))).toEqual([expect.stringMatching(fault)]);
     expect(faults.join()).not.toMatch(/leaked|lea.ked/);
@@ -276,11 +276,11 @@ describe('a fault of the environment', () => {
     ['console', { SUPPORT_URL: 'https://h/a?b#c' }],
     ['console', { SUPPORT_URL: 'mailto:help@example.com?subject=Credits%20please' }],
     ['console', { OIDC_ISSUER: 'http://[::1]:9000/realm/', ...OIDC }],
-  ])('%s: %j is none', (process, variables) => {
+  ])('%s: %j is valid', (process, variables) => {
     expect(faultsOf(() => READERS[process]!({ ...REQUIRED, ...variables }))).toEqual([]);
   });
 
-  it('comes with all others, also where it is between variables', () => {
+  it('is reported with all others, also when it is between variables', () => {
     const environment = {
       ...REQUIRED,
       SMTP_URL: 'smtp://h',
@@ -292,7 +292,7 @@ describe('a fault of the environment', () => {
     expect(faultsOf(() => READERS['console']!({ ...REQUIRED, OIDC_ISSUER: 'x', PORT: 'x' }))).toHaveLength(4);
   });
 
-  it('is none in https_proxy, which comes before HTTPS_PROXY', () => {
+  it('is not reported for HTTPS_PROXY when https_proxy overrides it', () => {
     const proxies = { https_proxy: 'http://a', HTTPS_PROXY: 'b', no_proxy: 'c', NO_PROXY: 'd' };
     expect(READERS['worker']!({ ...REQUIRED, ...META, ...proxies })).toMatchObject({
       HTTPS_PROXY: 'http://a',
@@ -316,7 +316,7 @@ describe('.env.example', () => {
     expect(names.filter((name) => name !== 'NODE_ENV' && !(name in example))).toEqual([]);
   });
 
-  it('gives a variable no value but its default', () => {
+  it('sets variables only to their defaults', () => {
     const headings = [...PROCESSES, '`npm start`, `npm test` and `docker compose`'];
     const defaults = headings.map(tableOf);
     const given = Object.entries(example).filter(([, value]) => value !== '');

@@ -20,7 +20,7 @@ describe('the roles of docs/deploy.md', () => {
   }, STACK_START_MS_MAX);
   afterAll(() => stack.stop());
 
-  it('let migrations, API, worker and command line work, and nothing more, with a schema and defaults of their own', async () => {
+  it('allow only migrations, API, worker and command line, with a separate schema and defaults', async () => {
     await stack.addSender();
     const caller = await buildCaller(db.database, 'live', { freeQuota: 5 });
     const { id } = await stack.create(caller.key, { to: '+5511987654321' });
@@ -32,11 +32,11 @@ describe('the roles of docs/deploy.md', () => {
     expect(stack.output()).not.toMatch(/"level":"(?:error|fatal)"/);
   });
 
-  it('keep the audit log from being changed, and statements out of PostgreSQL’s log', async () => {
+  it('prevent changes of the audit log, and keep statements out of PostgreSQL’s log', async () => {
     const client = await db.connect();
     const refused = async (sql: string, message: RegExp): Promise<void> =>
       void (await expect(client.query(sql)).rejects.toThrow(message));
-    await refused(`update audit_entries set actor_name = 'nobody'`, /only added to/);
+    await refused(`update audit_entries set actor_name = 'changed'`, /only added to/);
     await refused('delete from audit_entries', /only added to/);
     await refused('alter table audit_entries disable trigger all', /must be owner/);
     await refused('drop table audit_entries', /must be owner/);
@@ -47,7 +47,7 @@ describe('the roles of docs/deploy.md', () => {
     await client.end();
   });
 
-  it('are found to lack a right, whichever it is, by the name of its table', async () => {
+  it('are reported to lack any missing right, with the name of its table', async () => {
     const role = new URL(db.url).username;
     expect(await findRightsFault(db.database)).toBeNull();
     const tables = await db.sql<{ name: string }>(
@@ -72,7 +72,7 @@ describe('the roles of docs/deploy.md', () => {
     await expect(checkDatabase(db.database)).resolves.toBeUndefined();
   });
 
-  it('may be followed by a second one, whose address processes change to one after the other', async () => {
+  it('can be followed by a second role that processes switch to one after the other', async () => {
     const url = new URL(db.url);
     const first = url.username;
     url.username += '_2';

@@ -25,42 +25,42 @@ const FUNCTIONS = `
   select distinct proname as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'public' order by 1`;
 
 describe('prisma/schema.sql', () => {
-  it('is what the migrations make: `npm run generate` writes it', async () => {
+  it('matches the migrations (npm run generate writes it)', async () => {
     expect(readFileSync('prisma/schema.sql', 'utf8')).toBe(await describeSchema(client));
   });
 });
 
 describe('prisma/functions', () => {
-  it('holds each function of the database in a file of its name', async () => {
+  it('has one file per function of the database, with its name', async () => {
     const { rows } = await client.query<{ name: string }>(FUNCTIONS);
     const files = functionFiles().map((file) => basename(file, '.sql'));
     expect(files.toSorted()).toEqual(rows.map(({ name }) => name));
   });
 
-  it('is what the migrations make: `npm run migration` begins one for what has changed', async () => {
+  it('matches the migrations (npm run migration starts one for changed functions)', async () => {
     expect(await changedFunctions(client)).toEqual([]);
   });
 
-  it('is put into a migration by `npm run migration`, each function in its place', () => {
-    const [latest] = readdirSync('prisma/migrations').toSorted().slice(-1);
-    const migration = readFileSync(`prisma/migrations/${latest}/migration.sql`, 'utf8');
+  it('is written into a migration by npm run migration, each function in its place', () => {
+    const migrations = readdirSync('prisma/migrations', { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => readFileSync(`prisma/migrations/${name}/migration.sql`, 'utf8'));
+    const migration = migrations.findLast((sql) => sql.includes('create or replace function'))!;
     expect(withFunctions(migration, readFunctions())).toEqual({ text: migration, replaced: [] });
+    const [, one] = /function (\w+)\(/.exec(migration)!;
+    const withArgument = (sql: string): string =>
+      sql.replace(`function ${one}(`, `function ${one}(p_more text, `);
     const changed = readFunctions().map(({ name, sql }) => ({
       name,
-      sql:
-        name === 'name_words'
-          ? sql.replace('function name_words(', 'function name_words(p_more text, ')
-          : sql,
+      sql: name === one ? withArgument(sql) : sql,
     }));
     const refreshed = withFunctions(migration, changed);
-    expect(refreshed.replaced).toEqual(['name_words']);
-    expect(refreshed.text).toBe(
-      migration.replace('function name_words(', 'function name_words(p_more text, '),
-    );
+    expect(refreshed.replaced).toEqual([one]);
+    expect(refreshed.text).toBe(withArgument(migration));
     expect(withFunctions(refreshed.text, readFunctions()).text).toBe(migration);
   });
 
-  it('tells which function has changed since the last migration', async () => {
+  it('names the functions that changed since the last migration', async () => {
     await client.query(
       `create or replace function name_words(p_name text) returns text[] language sql immutable parallel safe as $$ select '{}'::text[] $$`,
     );

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The blocks of commands of a page, by the heading that they stand under, in their order. */
+/** Returns the blocks of commands of a page by their heading, in their order. */
 export function blocksOf(page: string): { heading: string; text: string }[] {
   let heading = '';
   const blocks: { heading: string; text: string }[] = [];

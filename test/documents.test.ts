@@ -17,7 +17,7 @@ const PAGES = [
 
 const GUIDES = namesIn('apps/docs/pages/').filter((name) => name.endsWith('.md'));
 
-/** The words of the code, and those of others' settings that pages name. */
+/** The words of the code, and settings of other products that pages name. */
 const WORDS = new Set([
   ...['apps/', 'packages/', 'prisma/', 'deploy/', 'scripts/', 'test/']
     .flatMap(namesIn)
@@ -31,6 +31,7 @@ const WORDS = new Set([
   'checkpoint_timeout',
   'max_wal_size',
   'wal_compression',
+  'log_min_duration_statement',
   'shared_buffers',
 ]);
 
@@ -57,7 +58,7 @@ const isTested = (named: string): boolean => {
 };
 
 describe('a page', () => {
-  it.each(PAGES)('%s links only to what exists', (path) => {
+  it.each(PAGES)('%s has no broken links', (path) => {
     const links = [...fileOf(path).matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)];
     const broken = links.filter(([, target, anchor]) => {
       const url = target === '' ? new URL(path, root) : new URL(target!, new URL(path, root));
@@ -67,7 +68,7 @@ describe('a page', () => {
     expect(broken.map(([link]) => link)).toEqual([]);
   });
 
-  it.each(['docs/', 'docs/decisions/'])('of %s stands in its index', (folder) => {
+  it.each(['docs/', 'docs/decisions/'])('of %s is listed in its index', (folder) => {
     const index = fileOf(`${folder}README.md`);
     const names = readdirSync(new URL(folder, root)).filter((name) => /^(?!README).*\.md$/.test(name));
     expect(names.filter((name) => !index.includes(`](${name})`))).toEqual([]);
@@ -93,7 +94,7 @@ describe('a page', () => {
     expect(named.filter((name) => !name.startsWith('.') && !isTested(name))).toEqual([]);
   });
 
-  it.each([...PAGES, ...GUIDES])('%s has no command with an idempotency key of any age', (path) => {
+  it.each([...PAGES, ...GUIDES])('%s has no command with a fixed idempotency key', (path) => {
     const commands = [...fileOf(path).matchAll(/^ *```sh\b.*\n([^]*?)^ *```$/gm)].map(([, text]) => text);
     expect(commands.join('').match(/Idempotency-Key: (?!\$).*/g)).toBeNull();
   });
@@ -105,7 +106,7 @@ describe('a page', () => {
   });
 });
 
-it('pages that say which webhook fields to subscribe to name every one that is read', () => {
+it('lists every webhook field that is read, where it lists fields to subscribe to', () => {
   const fields = fileOf('packages/whatsapp/src/changes.ts')
     .match(/const FIELDS = new Set\(\[([^\]]*)\]/)![1]!
     .match(/\w+/g)!;
@@ -125,7 +126,7 @@ describe('the supported versions of Node', () => {
   const REQUIREMENT = /Node (\d+\.\d+) (?:or newer|ou mais novo)/g;
   const SDK_PAGES = ['packages/client/README.md', ...GUIDES];
 
-  it('of the service stand in the README alone, as in package.json', () => {
+  it('of the service are only in the README, as in package.json', () => {
     expect(enginesOf('package.json')).toBe('^20.19.0 || >=22.12.0');
     expect(fileOf('README.md')).toContain('Node 20.19 or newer, and in the 22 line 22.12 or newer');
     const others = PAGES.filter((path) => path !== 'README.md' && !SDK_PAGES.includes(path));
@@ -143,7 +144,7 @@ describe('the supported versions of Node', () => {
 });
 
 describe('docs/operations.md', () => {
-  it('lists every metric of the whole service, and no other', () => {
+  it('lists exactly the metrics of the whole service', () => {
     const listed = fileOf('docs/operations.md').match(/(?<=^\| `)onecode_[a-z_]+(?=` +\| [^|]* \|)/gm) ?? [];
     expect(new Set(listed)).toEqual(SERVICE_METRICS);
   });
@@ -155,7 +156,7 @@ describe('every page', () => {
     commands = await commandsOf();
   });
 
-  it.each([...PAGES, ...GUIDES])('%s names only commands and options that there are', (path) => {
+  it.each([...PAGES, ...GUIDES])('%s names only existing commands and options', (path) => {
     const COMMAND = /(?:^ *|`)(?:npm run --silent )?onecode (?:-- )?(([a-z]+)(?: [a-z-]+)?)\b([^`\n]*)/gm;
     const unknown = [...fileOf(path).matchAll(COMMAND)].filter(([, pair, single, rest]) => {
       const options = commands[pair!] ?? commands[single!];

@@ -26,7 +26,7 @@ const OLD_FORM = '+551187654321';
 const OTHER = '+5511987650000';
 const CODE = '90817263';
 
-/** A number goes every way that there is, and its owner asks for what is kept, and then that it is forgotten. */
+/** A number passes through all features, and its owner requests its data and then its erasure. */
 describe('a person’s number', () => {
   let stack: ProcessStack;
   let live: TestCaller;
@@ -105,7 +105,7 @@ describe('a person’s number', () => {
   }, STACK_START_MS_MAX);
   afterAll(() => stack.stop());
 
-  it('is exported in all its forms, with all that is kept of it', async () => {
+  it('is exported in all its forms with all stored data', async () => {
     const kept = await stack.onecode<{ sends: Record<string, unknown>[] }>(
       `recipient export --to ${OLD_FORM} --account ${live.accountId}`,
     );
@@ -120,7 +120,7 @@ describe('a person’s number', () => {
     expect(JSON.stringify(kept)).not.toContain(OTHER.slice(1));
   });
 
-  it('is erased: codes end, units come back, and nothing tells it any more', async () => {
+  it('is erased: codes end, units are refunded, and no table contains the number', async () => {
     const before = await units();
     expect(
       await stack.onecode(`recipient erase --to ${OLD_FORM} --account ${live.accountId} --reason Request-17`),
@@ -149,7 +149,7 @@ describe('a person’s number', () => {
       ...hashes.filter(({ value }) => text.includes(value)).map(({ name }) => `${column}: ${name}`),
     ]);
     expect(found).toEqual([]);
-    // The search finds what is there.
+    // The search finds existing values.
     expect(
       findSecrets(contents.get('sends.recipient')!, [{ name: 'other', value: OTHER.slice(1) }]),
     ).toHaveLength(1);
@@ -157,7 +157,7 @@ describe('a person’s number', () => {
     expect(findSecrets(stack.output(), phones)).toEqual([]);
   });
 
-  it('is still what limits and repeats go by', async () => {
+  it('still counts for limits and idempotent repeats', async () => {
     expect(await create(live, NUMBER, 'k-denied')).toBe(sends.denied);
     const again = { key: live.key, body: { to: NUMBER } };
     expect((await stack.request('POST', '/v1/send', again)).status).toBe(429);

@@ -5,7 +5,7 @@ const BRAZIL = '+5511987';
 const MEXICO = '+525512';
 const numberOf = (prefix: string, nth: number): string => `${prefix}${String(nth).padStart(6, '0')}`;
 
-/** Two APIs and a worker with one sender and a Redis of their own, and what can go wrong with them. */
+/** Two APIs and a worker with one sender and a separate Redis, and functions that inject faults. */
 export class FaultyService {
   #sent = 0;
 
@@ -42,7 +42,7 @@ export class FaultyService {
     );
   }
 
-  /** Creates sends to Mexico whose messages fail by their receipts. @returns their ids */
+  /** Creates sends to Mexico that fail with a receipt. @returns their ids */
   async sendAndFailInMexico(count: number): Promise<string[]> {
     for (let nth = 1; nth <= count; nth++)
       await this.stack.simulator.addRule({
@@ -64,7 +64,7 @@ export class FaultyService {
   }
 
   /**
-   * Posts six webhooks that somebody else has signed, three minutes after a message, and forgets those that were counted as accepted until
+   * Posts six webhooks with a wrong signature three minutes after a message, and forgets those that were counted as accepted until
    * `isSeen`.
    */
   async rejectWebhooks(isSeen: () => Promise<boolean>): Promise<void> {

@@ -35,7 +35,7 @@ describe('health findings', () => {
   }, STACK_START_MS_MAX);
   afterAll(() => service.close());
 
-  it('are none while traffic is healthy, and each API process serves the same metrics without phone numbers', async () => {
+  it('are empty while traffic is healthy, and all API processes serve the same metrics without phone numbers', async () => {
     await service.untilFinished(await service.send(12));
     for (const api of [0, 1])
       await until('no finding', async () => (await findingsOf(api)).length === 0, FOUND_MS_MAX);
@@ -68,7 +68,7 @@ describe('health findings', () => {
     expect((await metricsOf(0)).join('\n')).not.toMatch(/5511987\d|525512/);
   });
 
-  it('find that messages fail in their receipts, and that webhooks are rejected while receipts are missing', async () => {
+  it('report messages that fail with receipts, and rejected webhooks while receipts are missing', async () => {
     const { simulator } = service.stack;
     await simulator.addRule({ fault: { lateFailure: 131026 } });
     await service.untilFinished(await service.send(20));
@@ -88,7 +88,7 @@ describe('health findings', () => {
     await simulator.clearRules();
   });
 
-  it('find a Redis without memory, with one log line per process for its failure and one for its recovery', async () => {
+  it('report a Redis without memory, with one log line per process for the failure and one for the recovery', async () => {
     const { stack, redis } = service;
     const lines = (text: string): number => stack.output().split(text).length - 1;
     await redis.call('config', 'set', 'maxmemory', 1);

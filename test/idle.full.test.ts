@@ -19,7 +19,7 @@ describe('one API and one worker without traffic', () => {
     };
     const passed = (ms: number, since: number) =>
       until('the end of a time', () => performance.now() - since > ms, 2 * WATCHED_MS);
-    // All loops run once at the start, and PostgreSQL counts what an idle connection did after ten seconds.
+    // All loops run once at the start, and PostgreSQL counts statements of an idle connection after ten seconds.
     await passed(25_000, performance.now());
     const [before, begunAt] = [await count(), performance.now()];
     await passed(WATCHED_MS, begunAt);

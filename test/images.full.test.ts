@@ -26,7 +26,7 @@ import { VERSION } from '@onecode/runtime';
 import { PROCESS_VARIABLES } from './processVariables.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Installing the packages of an image takes half a minute, on a machine that has other work. */
+/** Installing the packages of an image takes half a minute on a busy machine. */
 const IMAGE_MS_MAX = 300_000;
 
 interface Instruction {
@@ -68,10 +68,10 @@ const chainOf = (name: string): Stage[] => {
   return stages.some((one) => one.name === stage.from) ? [...chainOf(stage.from), stage] : [stage];
 };
 
-/** The folders of stages that were made. This checkout is what the stage `build` makes: `npm test` has installed and built it. */
+/** The folders of finished stages. This checkout is the result of the stage `build`: `npm test` has installed and built it. */
 const folders = new Map<string, string>([['build', ROOT]]);
 
-/** Does the steps of a stage that need no engine, in a folder that stands for its /app. */
+/** Runs the steps of a stage that need no container engine, in a folder in place of /app. */
 function make(name: string): string {
   const made = folders.get(name);
   if (made !== undefined) return made;
@@ -126,7 +126,7 @@ const packagesOf = (name: string): Set<string> => {
 };
 
 let db: TestDatabase;
-/** Each folder holds an image's packages: a hundred thousand files in all. */
+/** Each folder contains an image's packages: a hundred thousand files in all. */
 const CLEAN_UP_MS = 300_000;
 
 beforeAll(async () => {
@@ -138,19 +138,19 @@ afterAll(async () => {
 }, CLEAN_UP_MS);
 
 describe('the Dockerfile', () => {
-  it('names every image from outside by its digest', () => {
+  it('names every external image by its digest', () => {
     const outside = stages.filter(({ from }) => !stages.some(({ name }) => name === from));
     expect(outside.map(({ from }) => from)).toEqual([
       expect.stringMatching(/^node:\d+\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}$/),
     ]);
   });
 
-  it('begins with the Node of .nvmrc', () => {
+  it('uses the Node version of .nvmrc', () => {
     const major = readFileSync(join(ROOT, '.nvmrc'), 'utf8').trim().split('.')[0];
     expect(stageOf('base').from).toMatch(new RegExp(`^node:${major}\\.`));
   });
 
-  it('knows every package that decides what is installed', () => {
+  it('copies the manifest of every package before the installation', () => {
     const copied = new Set(
       ['manifests', 'build'].flatMap((name) =>
         stageOf(name).instructions.flatMap(({ text }) => text.match(/\S+\/package\.json/g) ?? []),
@@ -183,7 +183,7 @@ const environment = (): Record<string, string> => ({
 const start = (image: string, path: string, args: string[] = []) =>
   startProcess(join(make(image), path), environment(), args);
 
-/** Packages that would be in an image if it had those of another. */
+/** Packages that are only in an image if it has another image's packages. */
 const FOREIGN: Record<string, string[]> = {
   api: [
     'better-auth',
@@ -212,7 +212,7 @@ const DEVELOPMENT = [
 
 describe.each(Object.keys(FOREIGN))('the image of %s', (image) => {
   it(
-    'has the packages of its process and no others',
+    'has only the packages of its process',
     () => {
       const packages = packagesOf(image);
       expect([...FOREIGN[image]!, ...DEVELOPMENT].filter((name) => packages.has(name))).toEqual([]);
@@ -221,7 +221,7 @@ describe.each(Object.keys(FOREIGN))('the image of %s', (image) => {
   );
 
   it(
-    'has all that its process needs',
+    'has all files that its process needs',
     async () => {
       const [node, path = ''] = commandOf(image);
       expect(node).toBe('node');

@@ -104,7 +104,7 @@ describe('two APIs and two workers', () => {
     expect(entries).toEqual([{ kind: 'reserved' }, { kind: 'returned' }]);
   });
 
-  it('the SDK makes one send and judges a code once when answers are lost, and follows the delivery', async () => {
+  it('the SDK makes one send and one guess when answers are lost, and follows the delivery', async () => {
     const network = await startTcpProxy(stack.apis[0]!);
     const onecode = new Onecode({ apiKey: liveKey, baseUrl: network.url });
     const to = '+5511987650021';
@@ -123,13 +123,13 @@ describe('two APIs and two workers', () => {
     await expect(onecode.verify(id, '004217')).rejects.toThrow(IndeterminateVerificationError);
     await network.open();
     expect(await onecode.status(id)).toMatchObject({ verification: 'verified' });
-    // The right code, once more: this is why a client never does that by itself.
+    // The right code again: this is why a client must not repeat a verification.
     const again = { valid: false, verification: 'verified', attempts_left: 0 };
     expect(await onecode.verify(id, '004217')).toEqual(again);
     await network.close();
   });
 
-  it('150 sends are delivered with one code each, in spite of repeated requests and receipts out of order', async () => {
+  it('150 sends are delivered with one code each, despite repeated requests and reordered receipts', async () => {
     const units = { freeQuota: 10, credits: 400 };
     const account = { ...units, ratePerMinute: 100_000 };
     const { key, accountId } = await buildCaller(stack.db.database, 'live', account);

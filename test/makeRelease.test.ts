@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { makeRelease, NAMING_FILES, nextVersions, releasedChangelog } from '../scripts/make-release.mjs';
+import { makeRelease, NAMING_FILES, nextVersions, moveUnreleasedLines } from '../scripts/make-release.mjs';
 
 const DATE = '2027-01-31';
 const LINK = '[unreleased]: ../../compare/v1.0.0...HEAD\n[1.0.0]: ../../releases/tag/v1.0.0\n';
@@ -51,7 +51,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a release', () => {
-  it('has its version everywhere, its lines in the changelog, and a tag', () => {
+  it('sets its version everywhere, moves its lines in the changelog, and makes a tag', () => {
     expect(makeRelease(folder, '1.1.0', DATE)).toBe('v1.1.0');
     expect(jsonOf('package.json')).toMatchObject({ version: '1.1.0' });
     expect(jsonOf('apps/api/package.json')).toEqual({
@@ -80,11 +80,11 @@ describe('a release', () => {
       ),
     );
     expect(git('tag', '--list')).toBe('v1.1.0');
-    expect(git('log', '--format=%s', '-1', 'v1.1.0')).toBe('Release 1.1.0');
+    expect(git('log', '--format=%s', '-1', 'v1.1.0')).toBe('chore: release 1.1.0');
     expect(git('status', '--porcelain')).toBe('');
   });
 
-  it('is the one beside which the next release is deployed', () => {
+  it('becomes the previous release of the rolling upgrade tests', () => {
     makeRelease(folder, '1.0.1', DATE);
     expect(jsonOf('test/rolling/previous-release.json')).toEqual({
       version: '1.0.1',
@@ -97,13 +97,8 @@ describe('a release', () => {
     ['without a version', undefined, () => {}, /^After 1\.0\.0 comes 1\.0\.1, 1\.1\.0 or 2\.0\.0/],
     ['of a version that is not the next', '1.2.0', () => {}, /^After 1\.0\.0 comes/],
     ['of the version that there is', '1.0.0', () => {}, /^After 1\.0\.0 comes/],
-    [
-      'with changes',
-      '1.1.0',
-      (): void => writeFileSync(join(folder, 'new'), ''),
-      'changes that are not committed',
-    ],
-    ['that was tagged', '1.1.0', (): void => void git('tag', 'v1.1.0'), 'The tag v1.1.0 exists'],
+    ['with changes', '1.1.0', (): void => writeFileSync(join(folder, 'new'), ''), 'uncommitted changes'],
+    ['that was tagged', '1.1.0', (): void => void git('tag', 'v1.1.0'), 'The tag v1.1.0 already exists'],
     [
       'that changes nothing',
       '1.1.0',
@@ -125,14 +120,14 @@ describe('a release', () => {
     expect(state()).toEqual(before);
   });
 
-  it('can be made of this repository as it is', () => {
+  it('can be made from the current repository', () => {
     for (const file of ['CHANGELOG.md', 'package.json', 'package-lock.json'])
       cpSync(file, join(folder, file));
     const { version } = jsonOf('package.json') as { version: string };
     for (const file of NAMING_FILES)
       expect([file, readFileSync(file, 'utf8')]).toEqual([file, expect.stringContaining(version)]);
     const next = nextVersions(version)[1]!;
-    const changelog = releasedChangelog(textOf('CHANGELOG.md'), next, version, DATE);
+    const changelog = moveUnreleasedLines(textOf('CHANGELOG.md'), next, version, DATE);
     // Null just after a release.
     if (changelog !== null) {
       expect(changelog).toContain(`## [Unreleased]\n\n## [${next}] - ${DATE}\n`);

@@ -43,7 +43,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
     return (await startPgBouncer(PGBOUNCER!, { processes, url, settings, ...more })).url;
   }
 
-  it('each person gets one message, whatever the defaults of the role', async () => {
+  it('each recipient gets one message with any defaults of the role', async () => {
     await stack.addSender();
     const { key } = await buildCaller(stack.db.database, 'live', { credits: 1_000, ratePerMinute: 100_000 });
     const sends = await Promise.all(
@@ -72,12 +72,12 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
     }
   }
 
-  it('without DATABASE_POOLER ends every process at its start, with one line that names it', async () => {
+  it('without DATABASE_POOLER, every process ends at start with one line that names it', async () => {
     const url = await poolerUrl(stack.db.url);
     await expectRefusals(url, '', 'the pooler refuses .*: set DATABASE_POOLER=transaction .*');
   });
 
-  it('ends every process at its start where its sessions have other settings, with one line that doctor has too', async () => {
+  it('with other session settings, every process ends at start with the line that doctor prints', async () => {
     const { url, role } = await buildRole(stack.db);
     await stack.db.sql(`alter role ${role} set default_transaction_isolation = 'repeatable read'`);
     await stack.db.sql(`create schema authorization ${role}`);

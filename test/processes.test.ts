@@ -22,7 +22,7 @@ const [LOOPBACK, OTHER] = ['127.0.0.1', '127.0.0.2'];
 const hasIPv6 = Object.values(networkInterfaces()).some((own) =>
   own?.some(({ family }) => family === 'IPv6'),
 );
-/** The address at which images serve health and metrics; test/kubernetes holds the manifests to the same. */
+/** The address at which images serve health and metrics; test/kubernetes checks that the manifests use it too. */
 const IMAGE_METRICS_HOST = / METRICS_HOST=(\S+)$/m.exec(readFileSync('Dockerfile', 'utf8'))![1]!;
 
 /** The secrets that each process requires. */
@@ -67,7 +67,7 @@ afterEach(async () => {
 const filesOf = (names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [`${name}_FILE`, join(folder, name)]));
 
-/** Starts a process with these variables, and what every process needs beside its secrets. */
+/** Starts a process with these variables and the required ones that are not secrets. */
 function start(name: Name, env: Record<string, string>): StartedProcess {
   started = startProcess(`apps/${name}/dist/main.js`, {
     QUEUE_PREFIX: environment.variables.QUEUE_PREFIX,
@@ -86,14 +86,14 @@ async function isServed(host: string, port: number): Promise<boolean> {
   return answer?.status === 200;
 }
 
-it('the API listens at no other address than HOST', async () => {
+it('the API listens only at HOST', async () => {
   const { address } = await untilReady(start('api', { ...filesOf(SECRETS.api), HOST: LOOPBACK }));
   const { port } = address as { port: number };
   expect([await isServed(LOOPBACK, port), await isServed(OTHER, port)]).toEqual([true, false]);
 });
 
 describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
-  it('takes its secrets from files and logs none, listens at every address as in an image, answers 431 to headers of more than 8 KiB, and stops after SHUTDOWN_DELAY_MS', async () => {
+  it('reads its secrets from files and logs none, listens at every address as in an image, answers 431 to headers of more than 8 KiB, and stops after SHUTDOWN_DELAY_MS', async () => {
     const process = start(name, {
       ...filesOf(SECRETS[name]),
       HOST: '',
@@ -124,7 +124,7 @@ describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
   });
 });
 
-it('the API ends with one line for each file that it cannot read, a secret that is given twice, and a host that is none', async () => {
+it('the API ends with one line for each unreadable file, a secret that is set twice, and an invalid host', async () => {
   const [first, second, ...rest] = SECRETS.api;
   const process = start('api', {
     ...filesOf([first, ...rest]),
@@ -141,7 +141,7 @@ it('the API ends with one line for each file that it cannot read, a secret that 
   expect(process.stderr().trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
 });
 
-it('the API names each variable with a password that is not percent-encoded, and says what to do', async () => {
+it('the API names each variable with a password that is not percent-encoded, and the remedy', async () => {
   const process = start('api', {
     ...filesOf(SECRETS.api.slice(2)),
     DATABASE_URL: 'postgres://u:lea#ked@h/d',
@@ -196,7 +196,7 @@ describe('PostgreSQL behind a socket in a folder', () => {
   });
 });
 
-it('an address of another machine is refused in one line', async () => {
+it('the address of another machine is refused with one line', async () => {
   const process = start('api', { ...filesOf(SECRETS.api), METRICS_HOST: '192.0.2.1' });
   expect((await process.exited).code).toBe(1);
   expect(process.stderr()).toBe('api: this machine has no address 192.0.2.1\n');
@@ -221,27 +221,24 @@ it.each<[Name, string, (address: URL) => void, RegExp]>([
     (address) => (address.search = '?sslmode=verify-full'),
     /the database and this process agree on no TLS, or on no certificate/,
   ],
-])(
-  'the %s given %s waits, and says so in one warning without the password',
-  async (name, _, spoil, reason) => {
-    const address = new URL(values['DATABASE_URL']!);
-    const passwords = [address.password];
-    spoil(address);
-    passwords.push(address.password);
-    const others = filesOf(SECRETS[name].filter((one) => one !== 'DATABASE_URL'));
-    const process = start(name, { ...others, DATABASE_URL: address.href, LOG_LEVEL: 'info' });
-    const warnings = () => process.log().filter(({ msg }) => msg === 'service unavailable');
-    await until('the warning', () => warnings().length > 0, 60_000);
-    const port = process.log().find(({ msg }) => msg === 'ready')!['metrics_port'] as number;
-    const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
-    expect([answer.status, await answer.text()]).toEqual([503, expect.stringMatching(reason)]);
-    expect(warnings()).toMatchObject([
-      { level: 'warn', service: 'PostgreSQL', reason: expect.stringMatching(reason) },
-    ]);
-    expect(process.ended()).toBeNull();
-    for (const word of passwords.filter((one) => one !== '')) expect(process.output()).not.toContain(word);
-  },
-);
+])('the %s given %s waits, with one warning without the password', async (name, _, spoil, reason) => {
+  const address = new URL(values['DATABASE_URL']!);
+  const passwords = [address.password];
+  spoil(address);
+  passwords.push(address.password);
+  const others = filesOf(SECRETS[name].filter((one) => one !== 'DATABASE_URL'));
+  const process = start(name, { ...others, DATABASE_URL: address.href, LOG_LEVEL: 'info' });
+  const warnings = () => process.log().filter(({ msg }) => msg === 'service unavailable');
+  await until('the warning', () => warnings().length > 0, 60_000);
+  const port = process.log().find(({ msg }) => msg === 'ready')!['metrics_port'] as number;
+  const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+  expect([answer.status, await answer.text()]).toEqual([503, expect.stringMatching(reason)]);
+  expect(warnings()).toMatchObject([
+    { level: 'warn', service: 'PostgreSQL', reason: expect.stringMatching(reason) },
+  ]);
+  expect(process.ended()).toBeNull();
+  for (const word of passwords.filter((one) => one !== '')) expect(process.output()).not.toContain(word);
+});
 
 describe('the migrations', () => {
   const migrate = (env: Record<string, string>) => startProcess('packages/store/dist/migrate.js', env);
@@ -252,13 +249,13 @@ describe('the migrations', () => {
     expect(process.output()).toBe('The database is up to date.\n');
   });
 
-  it('need the address of PostgreSQL itself when DATABASE_URL leads to a pooler', async () => {
+  it('require a direct address of PostgreSQL when DATABASE_URL is a pooler', async () => {
     const process = migrate({ DATABASE_URL: values['DATABASE_URL']!, DATABASE_POOLER: 'transaction' });
     expect((await process.exited).code).toBe(1);
     expect(process.output()).toMatch(/^MIGRATE_DATABASE_URL is missing: [^\n]*\n$/);
   });
 
-  it('end with one line for a file that cannot be read', async () => {
+  it('end with one line for an unreadable file', async () => {
     const process = migrate({ DATABASE_URL_FILE: join(folder, 'planted') });
     expect((await process.exited).code).toBe(1);
     expect(process.output()).toBe('DATABASE_URL_FILE must be a file that can be read (ENOENT)\n');
@@ -304,11 +301,11 @@ function ask(
 }
 
 describe.each(['api', 'console'] as const)('the %s with SHUTDOWN_DELAY_MS', (name) => {
-  it('answers every request after SIGTERM, on connections new and old, while it says that it is not ready', async () => {
+  it('answers every request after SIGTERM, on new and old connections, while it is not ready', async () => {
     const account = { freeQuota: 1_000_000, ratePerMinute: 1_000_000 };
     const caller = await buildCaller(environment.db.database, 'live', account);
     const headers = { Authorization: `Bearer ${caller.key}`, 'Content-Type': 'application/json' };
-    /** Each send has a recipient of its own: a person may have only so many active codes. */
+    /** Each send has a separate recipient, because a recipient's active codes are limited. */
     let recipients = 0;
     const work = (at: number, agent: Agent | false): Promise<Answer> => {
       if (name === 'console') return ask(at, '/', agent);
@@ -350,7 +347,7 @@ describe.each(['api', 'console'] as const)('the %s with SHUTDOWN_DELAY_MS', (nam
     // No request failed: a failure would have rejected.
     await all;
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([name === 'api' ? 202 : 200]));
-    // A client that keeps its connection is told to leave it.
+    // A client with a kept connection gets "Connection: close".
     expect((await work(port, kept)).connection).toBe('close');
     expect(process.ended()).toBeNull();
     kept.destroy();

@@ -18,7 +18,7 @@ describe('a worker with HTTPS_PROXY', () => {
   let folder: string;
   let proxy: ConnectProxy;
   let stack: ProcessStack;
-  /** Ends TLS for the provider and passes on to the simulator, whose port is known later. */
+  /** Ends TLS for the provider and forwards to the simulator at a port that is set later. */
   let provider: ReturnType<typeof createServer>;
   let simulatorPort = 0;
 
@@ -52,7 +52,7 @@ describe('a worker with HTTPS_PROXY', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('sends codes through the proxy, by tunnels to the provider alone', async () => {
+  it('sends codes through the proxy, which opens tunnels only to the provider', async () => {
     const { key } = await buildCaller(stack.db.database, 'live', { freeQuota: 10 });
     await stack.addSender();
     const to = '+5511987654321';

@@ -23,7 +23,7 @@ interface Pattern {
   flags: string;
 }
 
-/** Returns the scripts in a folder. Not Prisma's generated client, whose input is ours. */
+/** Returns the scripts in a folder, without Prisma's generated client, which gets no foreign input. */
 function scriptsIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
@@ -87,12 +87,12 @@ function patternsIn(file: string, script = readFileSync(file, 'utf8')): Pattern[
       ? [node['value'] as Node]
       : (node['arguments'] as { expression: Node }[]).map(({ expression }) => expression);
     const text = textOf(source);
-    // Without a text of its own, it is the source of another expression.
+    // Without a text, it is the source of another expression.
     return text === null ? [] : [{ file, source: text, flags: isPattern ? 'u' : (textOf(flags) ?? '') }];
   });
 }
 
-/** Returns the regular expressions of a client, in JavaScript's form. Not Go's, whose engine takes linear time for any. */
+/** Returns the regular expressions of a client in JavaScript's form. Go's are omitted: its engine always takes linear time. */
 function clientPatternsIn(file: string): Pattern[] {
   const calls: Readonly<Record<string, RegExp>> = {
     '.py': /re\.(?<how>fullmatch|search)\(r?"(?<source>[^"\n]+)"/g,
@@ -112,7 +112,7 @@ function clientPatternsIn(file: string): Pattern[] {
 
 const CLIENTS = ['python/onecode.py', 'php/Onecode.php', 'java/Onecode.java'];
 
-/** Returns what is wrong with a pattern: how its time grows with the text, or null if linearly at the most. */
+/** Returns how a pattern's time grows with the text, or null if at most linearly. */
 async function faultOf({ source, flags }: Pattern): Promise<string | null> {
   const found = await check(source, flags, { timeout: 60_000, randomSeed: 1 });
   if (found.status === 'safe') return null;
@@ -162,7 +162,7 @@ describe('a regular expression that may meet foreign input', () => {
     String.raw`new RegExp('(a+)+$');`,
     "const WORD = '(a|a)*'; const FORM = new RegExp(`^${WORD}$`, 'u');",
     String.raw`const field = Type.String({ pattern: '\\s+$' });`,
-  ])('is found where it does not: %s', async (script) => {
+  ])('is found when it does not: %s', async (script) => {
     expect(await faultsOf(patternsIn('source.ts', script))).toEqual([
       expect.stringMatching(/^source\.ts: .* takes .*(?:polynomial|exponential).* time$/),
     ]);

@@ -65,7 +65,7 @@ const addMigration = (name: string): Promise<unknown> =>
 
 describe('the processes of a release', () => {
   it(
-    'tell that they run and that they have stopped, each with its release',
+    'record their start and end with their release',
     async () => {
       const started = KINDS.map((kind) => start(kind));
       await Promise.all(started.map(untilReady));
@@ -89,7 +89,7 @@ describe('the processes of a release', () => {
   );
 
   it(
-    'are not listed where they could not start',
+    'are not listed when they could not start',
     async () => {
       const holder = start('api');
       const { address } = await untilReady(holder);
@@ -128,7 +128,7 @@ describe('the processes of a release', () => {
     }
 
     it(
-      'end with one line and exit code 1 where it is too old',
+      'end with one line and exit code 1 when it is too old',
       async () => {
         await db.sql(
           'delete from _prisma_migrations where migration_name = (select max(migration_name) from journal)',
@@ -141,7 +141,7 @@ describe('the processes of a release', () => {
     );
 
     it(
-      'end with one line and exit code 1 where it is too new, and start where it only has more',
+      'end with one line and exit code 1 when it is too new, and start when it only has additions',
       async () => {
         await addMigration('99991231235959_of_a_test');
         await Promise.all(KINDS.map((kind) => start(kind)).map(untilReady));
@@ -156,7 +156,7 @@ describe('the processes of a release', () => {
 });
 
 describe('npm run migrate', () => {
-  it('takes --force and nothing else', async () => {
+  it('accepts only --force', async () => {
     expect(await migrate('--force')).toMatchObject({ code: 0 });
     expect(await migrate('--forse')).toEqual({
       code: 1,
@@ -165,12 +165,12 @@ describe('npm run migrate', () => {
   });
 });
 
-describe('a process that meets a schema only after its start', () => {
+describe('a process that started before its database', () => {
   let proxy: TcpProxy;
   afterEach(() => proxy.close());
 
   it(
-    'ends when the schema does not fit once the database is there',
+    'ends when the database is available with a schema that does not fit',
     async () => {
       proxy = await startTcpProxy(db.url, 'cut');
       const started = start('api', { DATABASE_URL: proxy.url });

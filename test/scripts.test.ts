@@ -31,7 +31,7 @@ it.each([
   expect(isSupportedNode(version)).toBe(supported);
 });
 
-it('npm run generate compiles the packages that its scripts import, so that it never reads an old build', () => {
+it('npm run generate compiles the packages that its scripts import', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { generate: string } };
   const steps = scripts.generate.split(' && ');
   const compiled = steps.findIndex((step) => step.startsWith('tsc -b '));
@@ -40,7 +40,7 @@ it('npm run generate compiles the packages that its scripts import, so that it n
   expect(importsOf(steps.slice(0, compiled).map((step) => step.replace('node ', '')))).toEqual([]);
 });
 
-/** The packages of this repository that scripts, and what they import, load when they start. */
+/** Returns the packages of this repository that scripts load at start, directly or indirectly. */
 function importsOf(files: readonly string[]): string[] {
   const seen = new Set(files);
   const packages = new Set<string>();
@@ -62,7 +62,7 @@ it('npm start reads an .env file with a byte order mark and CRLF', () => {
   expect([ONECODE_TEST_ONE, ONECODE_TEST_TWO, PATH]).toEqual(['a b', 'c', before]);
 });
 
-it('npm start reports all that is wrong with the services that it is given', async () => {
+it('npm start reports all faults of the given services', async () => {
   const { DATABASE_URL, REDIS_URL } = process.env;
   const faultOf = async (given: Record<string, string>): Promise<string> => {
     Object.assign(process.env, given);
@@ -98,7 +98,7 @@ it('npm start reports all that is wrong with the services that it is given', asy
 });
 
 describe('npm test', () => {
-  it('builds everything for all tests', () => {
+  it('builds all packages for all tests', () => {
     expect(needsOf([])).toEqual({ site: true, console: true });
   });
 
@@ -129,7 +129,7 @@ describe('the summary of a test run', () => {
     return file;
   };
 
-  it('counts what Jest counted', () => {
+  it("matches Jest's counts", () => {
     expect(summarise(results({ numPassedTests: 7, numPendingTests: 2, numTodoTests: 1 }), true)).toEqual({
       passed: 7,
       failed: 0,
@@ -145,11 +145,11 @@ describe('the summary of a test run', () => {
   it.each([
     ['no test ran', {}, true],
     ['Jest ended badly', { numPassedTests: 7 }, false],
-  ])('never says that nothing failed when %s', (_, counts, endedWell) => {
+  ])('never reports 0 failed when %s', (_, counts, endedWell) => {
     expect(summarise(results(counts), endedWell).failed).toBeGreaterThan(0);
   });
 
-  it('names the files that took longest', () => {
+  it('names the slowest files', () => {
     const root = fileURLToPath(new URL('..', import.meta.url));
     const took = (seconds: number) => ({
       name: join(root, `test/${seconds}.test.ts`),
@@ -170,7 +170,7 @@ describe('the summary of a test run', () => {
   });
 });
 
-it('what a killed run has started is stopped all the same', async () => {
+it('processes of a killed run are stopped', async () => {
   const script = `
     import { Processes } from ${JSON.stringify(new URL('../scripts/processes/processes.mjs', import.meta.url).href)};
     const processes = await Processes.claim(${JSON.stringify(folder)});

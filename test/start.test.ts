@@ -26,7 +26,7 @@ describe('a process that ends by itself', () => {
     return { supervisor, lines, errors };
   }
 
-  /** A process whose end the test decides. */
+  /** A process that the test ends. */
   function startedProcess() {
     let exit = (_how: string): void => {};
     const exited = new Promise<string>((resolve) => (exit = resolve));
@@ -46,7 +46,7 @@ describe('a process that ends by itself', () => {
     expect(errors).toEqual([]);
   });
 
-  it('is given up with its own message when it fails to start five times in a row', async () => {
+  it('is not restarted after it fails to start five times in a row, and its message is shown', async () => {
     const { supervisor, lines, errors } = supervise();
     const { started, exit } = startedProcess();
     let starts = 0;
@@ -64,13 +64,13 @@ describe('a process that ends by itself', () => {
   });
 });
 
-it("a log begins anew with each start, and the earlier one's is kept beside it", () => {
+it("a log starts anew with each start, and the previous one's is kept next to it", () => {
   const folder = mkdtempSync(join(tmpdir(), 'onecode-logs-'));
   try {
     for (const text of ['one\ntwo\n', 'three\n']) {
       const logs = new Logs(folder);
       writeSync(logs.open('api'), text);
-      // Opened again, as after a restart: it goes on.
+      // Opened again, as after a restart: it appends.
       writeSync(logs.open('api'), 'end\n');
       expect(logs.tail('api', 2)).toBe(`${text.trim().split('\n').at(-1)}\nend`);
     }
@@ -108,7 +108,7 @@ const PORTS = {
   metrics: { api: 5, worker: 6, console: 7, simulator: 8 },
 };
 
-describe('what npm start starts', () => {
+describe('npm start', () => {
   const environment = useTestEnvironment();
   let started: StartedProcess[] = [];
   afterEach(async () => {
@@ -116,7 +116,7 @@ describe('what npm start starts', () => {
     started = [];
   });
 
-  /** Starts all processes as `npm start` does with this environment, and returns where each listens. */
+  /** Starts all processes as `npm start` does with this environment. @returns the address of each */
   async function startAll(given: { HOST?: string }): Promise<Record<string, string[]>> {
     const ports = {
       api: await freePort(),
@@ -151,7 +151,7 @@ describe('what npm start starts', () => {
     });
   });
 
-  it('listens at HOST where that is set: the API and the console, and nothing else', async () => {
+  it('makes only the API and the console listen at HOST when it is set', async () => {
     expect(await startAll({ HOST: '0.0.0.0' })).toEqual({
       simulator: [LOOPBACK, LOOPBACK],
       api: [ALL_IPV4, LOOPBACK],

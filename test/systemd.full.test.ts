@@ -26,7 +26,7 @@ describeIf(hasSystemd)('systemd', () => {
   it.each(units)('finds no fault in %s, with this checkout as /opt/onecode/current', (name) => {
     const folder = mkdtempSync(join(tmpdir(), 'units-'));
     cpSync(FOLDER, folder, { recursive: true });
-    const file = join(folder, name);
+    const file = join(folder, name.replace('@.', '@3000.'));
     writeFileSync(
       file,
       textOf(name)
@@ -37,14 +37,14 @@ describeIf(hasSystemd)('systemd', () => {
       encoding: 'utf8',
     });
     rmSync(folder, { recursive: true });
-    // Other units of this machine may have faults of their own.
+    // Other units of this machine may have faults.
     expect(stderr.split('\n').filter((line) => line.includes('onecode'))).toEqual([]);
     expect(status).toBe(0);
   });
 });
 
 describe.each(units)('%s', (name) => {
-  it('is locked in, and is given time to stop', () => {
+  it('is confined, and has time to stop', () => {
     const text = textOf(name);
     for (const line of [
       'DynamicUser=yes',
@@ -59,12 +59,12 @@ describe.each(units)('%s', (name) => {
     expect(Number(seconds)).toBeGreaterThan(name.includes('worker') ? 10 : 10 + Number(delay) / 1_000);
   });
 
-  it('gives its process each variable that it needs, secrets as files alone', async () => {
+  it('gives its process all required variables, secrets only as files', async () => {
     const [program = ''] = valuesOf(name, 'ExecStart');
     const folder = mkdtempSync(join(tmpdir(), 'credentials-'));
     const values: Record<string, string> = {
-      DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
-      MIGRATE_DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+      DATABASE_URL: 'postgresql://unknown@127.0.0.1:1/none',
+      MIGRATE_DATABASE_URL: 'postgresql://unknown@127.0.0.1:1/none',
       REDIS_URL: 'redis://127.0.0.1:1',
     };
     const key = Buffer.alloc(32, 1).toString('base64');
@@ -80,7 +80,7 @@ describe.each(units)('%s', (name) => {
         .map((line) => line.replace('%d', folder).replace(/^((?:METRICS_)?PORT)=.*/, '$1=0'))
         .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const),
     );
-    // With another variable wrong on purpose, the line of a process names that one alone: all others were there.
+    // With one variable wrong on purpose, the process names only that one, so all others are present.
     const wrong = name.includes('migrate') ? {} : { METRICS_PORT: 'none' };
     const started = startProcess(program.replace('/usr/bin/node /opt/onecode/current/', ''), {
       ...env,
@@ -95,7 +95,7 @@ describe.each(units)('%s', (name) => {
   });
 });
 
-describe('certificates of an own authority', () => {
+describe('certificates of a private authority', () => {
   const folder = mkdtempSync(join(tmpdir(), 'etc-onecode-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -110,7 +110,7 @@ describe('certificates of an own authority', () => {
     }
   }
 
-  it('are read where docs/deploy.md puts them, and named where they cannot be read', () => {
+  it('are read where docs/deploy.md puts them, and named when they are unreadable', () => {
     chmodSync(folder, 0o755);
     const { caFile } = makeCertificates(folder);
     const commands = readFileSync('docs/deploy.md', 'utf8')
@@ -136,7 +136,7 @@ describe('deploy/systemd/onecode', () => {
       textOf('onecode.env').replace(/^BASE_URL=.*/m, 'BASE_URL=http://127.0.0.1:1'),
     );
     mkdirSync(join(folder, 'secrets'));
-    writeFileSync(join(folder, 'secrets/DATABASE_URL'), 'postgresql://nobody@127.0.0.1:1/none\n');
+    writeFileSync(join(folder, 'secrets/DATABASE_URL'), 'postgresql://unknown@127.0.0.1:1/none\n');
     for (const name of ['SECRET_KEY', 'NUMBER_PEPPER'])
       writeFileSync(join(folder, 'secrets', name), `${Buffer.alloc(32, 1).toString('base64')}\n`);
     writeFileSync(join(folder, 'secrets/REDIS_URL'), 'redis://127.0.0.1:1\n');
@@ -161,5 +161,27 @@ describe('deploy/systemd/onecode', () => {
       /^onecode: the database cannot be reached\n$/,
     );
     rmSync(folder, { recursive: true });
+  });
+});
+
+describe('instances of onecode-api and onecode-worker', () => {
+  it('are documented with ports that no other process of the machine has', () => {
+    const text = ['docs/deploy.md', 'docs/operations.md']
+      .map((page) => readFileSync(page, 'utf8'))
+      .join('\n');
+    const instances = new Set(text.match(/onecode-(?:api|worker)@\d+/g));
+    const ports = [...instances].flatMap((unit) => {
+      const [name = '', instance = ''] = unit.split('@');
+      return valuesOf(`${name}@.service`, 'Environment').flatMap(
+        (line) => /^(?:METRICS_)?PORT=(.*)$/.exec(line)?.[1]!.replace('%i', instance) ?? [],
+      );
+    });
+    const ofConsole = valuesOf('onecode-console.service', 'Environment').flatMap(
+      (line) => /^(?:METRICS_)?PORT=(\d+)$/.exec(line)?.[1] ?? [],
+    );
+    expect(instances.size).toBe(4);
+    expect(new Set([...ports, ...ofConsole]).size).toBe(ports.length + ofConsole.length);
+    const sample = readFileSync('deploy/nginx/onecode.conf', 'utf8');
+    expect(sample.match(/(?<=server 127\.0\.0\.1:)\d+/g)).toEqual(['3000', '3010', ofConsole[0]]);
   });
 });

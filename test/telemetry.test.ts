@@ -67,7 +67,7 @@ const QUOTED_IN_REFUSAL = '+5511987660090';
 const QUOTED_IN_FAILURE = '+5511987660091';
 const QUOTED_IN_SUCCESS = '+5511987660092';
 
-/** A recipient for each fault, and three for whom the provider quotes the whole request in its answer. */
+/** A recipient for each fault, and three for which the provider quotes the whole request in its answer. */
 const LEAK_RECIPIENTS: readonly (FaultCase & { recipient: string })[] = [
   ...LEAK_FAULTS.map((expected, index) => ({ recipient: `+55119876600${10 + index}`, ...expected })),
   ...[QUOTED_IN_REFUSAL, QUOTED_IN_FAILURE, QUOTED_IN_SUCCESS].map((recipient) => ({
@@ -95,8 +95,8 @@ function answerQuotingRequest({ headers, body }: TappedRequest): TapAnswer | nul
   return null;
 }
 
-/** Each send has one trace and one story in the logs; secrets are told on no path, failing ones included. */
-describe('what the processes tell', () => {
+/** Each send has one trace and its log lines; no path prints secrets, not even failing ones. */
+describe('telemetry of the processes', () => {
   let stack: ProcessStack;
   let tap: ProviderTap;
   let collector: TraceCollector;
@@ -326,7 +326,7 @@ describe('what the processes tell', () => {
       return span.traceId === TRACE_ID && span.name === name && isReceipt;
     });
 
-  it('a send has one story from the caller to the receipt, in one trace', async () => {
+  it('a send has one trace from the caller to the receipt', async () => {
     const request = await spanNamed('POST /v1/send');
     const creation = await spanNamed('create send');
     const job = await spanNamed('publish deliver');
@@ -348,7 +348,7 @@ describe('what the processes tell', () => {
     expect(call.attributes).toMatchObject({ 'onecode.outcome': 'accepted', 'peer.service': 'whatsapp' });
   });
 
-  it('the verification has a trace of its own with a link to the send’s', async () => {
+  it('the verification has a separate trace with a link to the send’s', async () => {
     const name = 'POST /v1/send/:id/verify';
     const verification = await untilSpan(
       name,
@@ -371,7 +371,7 @@ describe('what the processes tell', () => {
     expect(line).toMatchObject({ trace_id: TRACE_ID });
   });
 
-  it('a trace begins where the caller has none, also for a test send', async () => {
+  it('a trace starts when the caller has none, also for a test send', async () => {
     const { body } = await stack.request<{ id: string }>('POST', '/v1/send', {
       key: test,
       body: { to: '+5511987654322' },
@@ -386,12 +386,12 @@ describe('what the processes tell', () => {
     expect(request).toMatchObject({ parentSpanId: '', attributes: { 'onecode.send_id': body.id } });
   });
 
-  it('what is not sampled is recorded nowhere, and still keeps its trace', async () => {
+  it('an unsampled trace is recorded nowhere, and is still kept with the send', async () => {
     const unsampled = TRACEPARENT.replace('4bf9', 'aaaa').replace(/01$/, '00');
     const body = { to: '+5511987654323' };
     const send = await stack.create(live, body, { headers: { traceparent: unsampled } });
     await stack.untilStatus(live, send.id, 'delivered');
-    // Another send, whose spans are exported after those of this one would be.
+    // The spans of a later send are exported after the spans of this one would be.
     const other = await stack.create(live, { to: '+5511987654324' });
     await untilSpan(
       'of the other send',
@@ -405,7 +405,7 @@ describe('what the processes tell', () => {
     expect(row!.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
   });
 
-  it('log lines of the API and of the worker are tied by the ids of the send and of the request', async () => {
+  it('log lines of the API and the worker share the ids of the send and of the request', async () => {
     const { id: send_id, requestId: request_id } = traced;
     const lines = await until('the line of the receipt', () => {
       const lines = linesAbout(send_id);
@@ -421,7 +421,7 @@ describe('what the processes tell', () => {
     for (const line of expected) expect(lines).toContainEqual(expect.objectContaining({ ...line, send_id }));
   });
 
-  it('`onecode send show` tells the whole story', async () => {
+  it('`onecode send show` prints the timeline', async () => {
     const { id, requestId: request_id } = traced;
     const story = await stack.onecode<Record<string, unknown>>(`send show ${id}`);
     expect(story).toMatchObject({ id, request_id, refunded_at: null });
@@ -441,7 +441,7 @@ describe('what the processes tell', () => {
     expect(JSON.stringify(story)).not.toMatch(/5511987654321|9081726/);
   });
 
-  it('no line names a send that a request only names, without being allowed to see it', async () => {
+  it('no log line contains the id of a send that the caller may not see', async () => {
     const unknown = '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f';
     const answer = await stack.request('GET', `/v1/send/${unknown}/status`, { key: 'ak_live_x' });
     expect(answer.status).toBe(401);
@@ -477,7 +477,7 @@ describe('what the processes tell', () => {
   });
 
   it('secrets are in no span, of refused and failed requests either', async () => {
-    // The database's refusals come last: what was begun before them has been exported then.
+    // The database's refusals come last: all earlier work has been exported by then.
     const failed = ['POST /v1/send', 'POST /v1/send/:id/verify', 'process deliver'];
     for (const wanted of failed)
       await until(`a failed span ${wanted}`, () =>

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const OPTIONS =
   '--ignoreConfig --noEmit --strict --skipLibCheck --pretty false --module nodenext --target es2022';
 
-/** The faults that TypeScript finds in a module. It stands beside `node_modules`, so that it finds them. */
+/** Returns the faults that TypeScript finds in a module. The module is written next to `node_modules` so that imports resolve. */
 export function typeFaults(source: string): string[] {
   const parent = 'node_modules/.cache';
   mkdirSync(parent, { recursive: true });

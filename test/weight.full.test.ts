@@ -16,7 +16,7 @@ describeInBrowser('a first visit', () => {
   }, STACK_START_MS_MAX);
   afterAll(() => service.close());
 
-  /** What a page that was never open before asks for, until it shows this heading, with charts where it has some, and waits for nothing. */
+  /** Measures the first load of a page until it shows this heading and its charts, and has no pending requests. */
   async function weigh(
     page: Page,
     url: string,
@@ -69,7 +69,7 @@ describeInBrowser('a first visit', () => {
     expect(requests).toBeLessThanOrEqual(25);
   });
 
-  it('to the documents needs 230 kB in 20 requests', async () => {
+  it('to the documentation needs 230 kB in 20 requests', async () => {
     const page = await service.window();
     const { bytes, requests } = await weigh(page, `${service.stack.apis[0]}/docs/`, 'Onecode');
     expect(bytes).toBeLessThanOrEqual(230_000);

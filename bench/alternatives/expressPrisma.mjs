@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { encrypt, hashCode, newId, sha256 } from '../baseline/primitives.mjs';
 
 /**
- * Creation as most services write it: Express, and Prisma's interactive transaction with a statement for each step. It has no
+ * Creation in its usual form: Express, and Prisma's interactive transaction with a statement for each step. It has no
  * limits: such a service keeps them in Redis. It takes PORT, DATABASE_URL, REDIS_URL and CLIENT, the file of the Prisma client.
  */
 const { PORT, DATABASE_URL = '', REDIS_URL = '', CLIENT = '' } = process.env;

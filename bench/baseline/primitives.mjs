@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** Connections, ids, hashes and encrypted codes: what the baseline cannot do without. */
+/** The parts that the baseline needs: connections, ids, hashes and encrypted codes. */
 
 /**
  * The service's own settings: query plans that use indexes only, made once. A plan from when a table was empty would scan all of it
@@ -23,7 +23,7 @@ export const openPool = (url) =>
     options: CONNECTION_SETTINGS.map((setting) => `-c ${setting}`).join(' '),
   });
 
-/** A UUID of version 7: ids grow with time, so that indexes grow at one end. */
+/** Returns a UUID of version 7: ids grow with time, so that indexes grow at one end. */
 export function newId() {
   const hex = Date.now().toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

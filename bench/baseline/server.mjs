@@ -5,8 +5,8 @@ import { Redis } from 'ioredis';
 import { encrypt, hashCode, newId, openPool, sha256 } from './primitives.mjs';
 
 /**
- * The baseline API: the least code that does the same job, with one statement for each request and nothing shared between requests.
- * It takes variables of the API: PORT, DATABASE_URL, REDIS_URL, WHATSAPP_APP_SECRET.
+ * The baseline API: minimal code that does the same job, with one statement for each request and nothing shared between requests.
+ * It reads variables of the API: PORT, DATABASE_URL, REDIS_URL, WHATSAPP_APP_SECRET.
  */
 const { PORT, DATABASE_URL, REDIS_URL = '', WHATSAPP_APP_SECRET = '' } = process.env;
 const pool = openPool(DATABASE_URL);

@@ -5,7 +5,7 @@ import { decrypt, openPool } from './primitives.mjs';
 
 /**
  * The baseline worker: a BullMQ worker with two updates and one call for each delivery, and one statement for the receipts of a post.
- * It takes variables of the worker: DATABASE_URL, REDIS_URL, WHATSAPP_API_URL, DELIVERY_CONCURRENCY.
+ * It reads variables of the worker: DATABASE_URL, REDIS_URL, WHATSAPP_API_URL, DELIVERY_CONCURRENCY.
  */
 const { DATABASE_URL, REDIS_URL = '', WHATSAPP_API_URL = '', DELIVERY_CONCURRENCY = '50' } = process.env;
 const concurrency = Number(DELIVERY_CONCURRENCY);
@@ -45,7 +45,7 @@ async function deliver(id) {
   const { messages } = /** @type {any} */ (await answer.body.json());
   await database.query({
     name: 'settle',
-    // A receipt may have come before this.
+    // A receipt may have been applied before this.
     text: `update sends set status = greatest(status, 'sent'), sent_at = coalesce(sent_at, clock_timestamp()), message_id = $2,
       encrypted_code = null, next_enqueue_at = null where id = $1 and message_id is null`,
     values: [id, messages[0].id],
@@ -56,7 +56,7 @@ async function deliver(id) {
 async function applyReceipts(ids) {
   await database.query({
     name: 'apply',
-    // In the order of the ids, because posts that are applied at once may report on the same sends.
+    // In the order of the ids, because concurrent posts may report on the same sends.
     text: `with taken as (
         update receipts set due_at = null where id = any($1) and due_at is not null returning send_id, status, occurred_at
       ),

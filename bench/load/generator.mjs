@@ -17,7 +17,7 @@ import { percentile } from '../statistics.mjs';
  * @typedef {Omit<import('./load.mjs').LoadResult, 'requests' | 'medianMs' | 'p99Ms'> & { timesMs: number[] }} Outcome
  */
 
-/** Sends that are under way at a time: several times what API and worker have in hand at once, so neither runs out of work. */
+/** Pending sends at a time: several times the number that API and worker handle at once, so that neither runs out of work. */
 const UNDER_WAY_MAX = 400;
 const POLL_MS = 50;
 const SILENCE_MS_MAX = 10_000;
@@ -144,7 +144,7 @@ async function runAtRate({ url, connections, seconds, requests }, perSecond) {
 
 /**
  * Creates sends and keeps a number of them under way; a send ends when its row says that it was read. The rate is that of the time in
- * which there were so many; the others, the last of them after that time, are counted and waited for all the same.
+ * which there were so many; the others, the last of them after that time, are also counted and waited for.
  * @param {Load} load
  * @param {string} databaseUrl
  * @returns {Promise<Outcome>}
@@ -220,7 +220,7 @@ function steadyRateOf(polls) {
 
 /**
  * In a thread of its own: posts a message when each request is due. The event loop's timers are up to a millisecond late, which would
- * count against the service; waiting here blocks nobody and is late by microseconds.
+ * count against the service; waiting here blocks no other work and is late by microseconds.
  */
 function tick() {
   /** @type {{ startedAt: number, total: number, perSecond: number }} */

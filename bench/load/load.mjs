@@ -15,7 +15,7 @@ import { cpuMsOf } from '../machine.mjs';
  *
  * @typedef {object} Endpoint  where a load goes
  * @property {string} url
- * @property {Record<string, number>} pids processes whose processor time is measured, by name
+ * @property {Record<string, number>} pids measured processes, by name
  *
  * @typedef {object} Load
  * @property {string} url
@@ -42,7 +42,7 @@ import { cpuMsOf } from '../machine.mjs';
  */
 
 const CONNECTIONS = 32;
-/** Requests that are prepared for each second of the first load; later ones follow what the target reached. */
+/** Requests prepared per second of the first load; later loads use the target's measured rate. */
 const REQUESTS_PER_SECOND = 5_000;
 const FAILED_FRACTION_MAX = 0.001;
 const WAL_BYTES = `select pg_current_wal_insert_lsn() - '0/0' as bytes`;
@@ -101,7 +101,7 @@ export function fullLoad(
 }
 
 /**
- * One load at a steady rate, whatever the answers do.
+ * Runs one load at a steady rate, independent of the answers.
  * @param {Environment} environment
  * @param {Endpoint} endpoint
  * @param {{ requests: Request[], perSecond: number, seconds: number }} load
@@ -114,7 +114,7 @@ export async function steadyLoad(environment, endpoint, load) {
 }
 
 /**
- * Runs a function and measures what processes, PostgreSQL and Redis use meanwhile.
+ * Runs a function and measures the resources that processes, PostgreSQL and Redis use in that time.
  * @template T
  * @param {Environment} environment
  * @param {Record<string, number>} pids by name
@@ -136,7 +136,7 @@ export async function withUsage({ databaseUrl, postgres, redis }, pids, work) {
 }
 
 /**
- * What one of many things used.
+ * Returns the usage per thing.
  * @param {Usage} usage of all
  * @param {number} count
  * @returns {Usage}
@@ -147,7 +147,7 @@ export const usageOfOne = ({ cpuMs, walBytes }, count) => ({
 });
 
 /**
- * Runs the load generator, in a process of its own.
+ * Runs the load generator in a separate process.
  * @param {Environment} environment
  * @param {Load} load
  * @returns {Promise<LoadResult>}

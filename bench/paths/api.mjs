@@ -5,7 +5,7 @@ import { compare } from '../statistics.mjs';
 import { CODE, creations, guesses, otpSends, statuses, WRONG_CODE } from '../targets/target.mjs';
 import { reportsOfUnknownMessages, webhooks } from '../targets/target.mjs';
 
-/** What the API does: creations, repeats, statuses, guesses and posts of receipts. */
+/** The paths of the API: creations, repeats, statuses, guesses and posts of receipts. */
 
 /**
  * @typedef {import('./suite.mjs').Context} Context
@@ -18,7 +18,7 @@ import { reportsOfUnknownMessages, webhooks } from '../targets/target.mjs';
 const KNOWN_SENDS = 1_000;
 const CHECKED_SENDS = 5;
 const WORKERS = 16;
-/** A fifth wrong guess would lock the send. */
+/** Limited because a fifth wrong guess would lock the send. */
 const WRONG_GUESSES = 4;
 /** Reports in one webhook. */
 const POST_SIZES = [1, 50, 1_000];
@@ -51,7 +51,7 @@ export async function measureCreation({ environment, options, targets, alternati
 }
 
 /**
- * Creations with a recipient that is none: what a refusal costs, and what it takes to keep it for its account.
+ * Creations with an invalid recipient: the cost of a refusal, including storing it for its account.
  * @param {Context} context
  */
 export async function measureRefusals({ environment, options, targets }) {
@@ -64,7 +64,7 @@ export async function measureRefusals({ environment, options, targets }) {
 }
 
 /**
- * Creation at half of Onecode's full speed, at the same rate by each target.
+ * Creation at half of Onecode's full speed, at the same rate for each target.
  * @param {Context} context
  */
 export async function measureHalfLoad({ environment, options, targets, flushRedis }) {
@@ -90,7 +90,7 @@ export async function measureHalfLoad({ environment, options, targets, flushRedi
 }
 
 /**
- * Creations that are repeated with their idempotency keys.
+ * Repeated creations with the same idempotency keys.
  * @param {Context} context
  */
 export async function measureRepeats({ environment, options, targets }) {
@@ -203,7 +203,7 @@ function sendEach({ name, api }, requests) {
 }
 
 /**
- * Checks the answers before the load: a measurement of wrong answers is worth nothing.
+ * Checks the answers before the load, because a measurement of wrong answers is useless.
  * @param {Target} target
  * @param {readonly Request[]} requests
  * @param {(answer: any) => boolean} isExpected

@@ -28,19 +28,19 @@ import { END_TO_END, REQUEST_TO_PROVIDER } from './worker.mjs';
 const ONECODE = 'Onecode';
 const RECEIPTS_PER_SECOND_MIN = 10_000;
 const RESIDENT_MIB_MAX = 150;
-/** In less time, a heap still grows to the size at which it stays. */
+/** In less time, a heap has not reached its final size. */
 const FLAT_AFTER_MINUTES = 5;
 const GROWN_MIB_MAX = 10;
 const START_MS_MAX = 1_000;
 const RETAINING_P99_RATIO_MAX = 1.2;
 const FILLED_RATIO_MIN = 0.9;
-/** In all tables that grow with the sends. */
+/** Bytes in all tables that grow with the sends. */
 const IDLE_ROWS_PER_SECOND_MAX = 1;
 
-/** Their rate is given, so it says nothing about a filled database. */
+/** Measurements at a fixed rate, which is not compared with a filled database. */
 const STEADY = new Set(['create, half load', REQUEST_TO_PROVIDER]);
 
-/** How many times as fast as another target Onecode has to be: [name, other target, ratio]. */
+/** Required speed relative to another target: [name, other target, ratio]. */
 const RATIOS = /** @type {const} */ ([
   [END_TO_END, BASELINE, 1.5],
   ['create', BASELINE, 1.2],
@@ -54,10 +54,10 @@ const RATIOS = /** @type {const} */ ([
   ['deliver, provider of 50 ms, 100 at once', BASELINE, 1.1],
 ]);
 
-/** How much of the baseline's processor time a send may take end to end. */
+/** Maximum processor time of a send end to end, relative to the baseline's. */
 const CPU_RATIOS = { api: 0.72, worker: 0.86, postgres: 0.39 };
 const WAL_BYTES_MAX = 5_000;
-/** How many times the baseline's time a request may take to the provider. */
+/** Maximum time from a request to the provider, relative to the baseline's. */
 const TO_PROVIDER_RATIOS = /** @type {const} */ ([
   ['median', 'medianMs', 1.5],
   ['99th percentile', 'p99Ms', 2],
@@ -65,7 +65,7 @@ const TO_PROVIDER_RATIOS = /** @type {const} */ ([
 const WORST_SECONDS_RATIO_MIN = 0.7;
 
 /**
- * Compares the results with the goals. A goal of something that was not measured is left out.
+ * Compares the results with the goals. Goals without a measurement are omitted.
  * @param {Results} results
  * @returns {Goal[]}
  */
@@ -187,7 +187,7 @@ export const goalLines = (goals) =>
     '': met ? 'met' : 'missed',
   }));
 
-/** The processes whose processor time is shown, in this order. */
+/** The processes with a column for processor time, in this order. */
 const PROCESSES = ['api', 'worker', 'postgres', 'redis', 'provider', 'load'];
 
 /**
@@ -229,13 +229,13 @@ function rowLines(rows) {
 }
 
 /**
- * The variant in a target's name: a hot account is compared with a hot account.
+ * Returns the variant in a target's name, so that a hot account is compared with a hot account.
  * @param {string} target
  */
 const variantOf = (target) => /, (one hot account|no idempotency key)$/.exec(target)?.[0] ?? '';
 
 /**
- * The tables of everything that was measured, and of the goals.
+ * Returns the tables of all measurements and of the goals.
  * @param {Results} results
  * @param {readonly Goal[]} goals
  * @returns {Line[][]}

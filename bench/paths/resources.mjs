@@ -6,7 +6,7 @@ import { openOnecode, WORKING_TREE } from '../targets/onecode.mjs';
 import { creations } from '../targets/target.mjs';
 import { loadEndToEnd, resetProvider } from './worker.mjs';
 
-/** What the processes and the database take: time to start and to become fast, memory, bytes and rows. */
+/** Resources of the processes and the database: time to start and to become fast, memory, bytes and rows. */
 
 /** @typedef {import('./suite.mjs').Context} Context */
 
@@ -15,16 +15,16 @@ const FIRST_MINUTE_SECONDS = 60;
 const STEADY_SECONDS = 20;
 const WORST_SECONDS = 3;
 const CREATIONS_PER_SECOND = 500;
-/** The requests of a long load are sent again, so they have no idempotency keys. */
+/** The requests of a long load are repeated, so they have no idempotency keys. */
 const REQUESTS_MAX = 30_000;
 const SAMPLE_MS = 1_000;
 const IDLE_MS = 5_000;
-/** What a session has counted reaches the statistics within a second. */
+/** A session's counts reach the statistics within a second. */
 const STATISTICS_MS = 1_500;
 
 const WORKING_SET_SECONDS = 10;
 const LARGEST = 8;
-/** Of all sends. Autovacuum waits for a fifth. */
+/** Share of all sends. Autovacuum waits for a fifth. */
 const DELETED_PART = 0.02;
 
 /** The tables that grow with the sends, with their indexes. */
@@ -35,7 +35,7 @@ const SIZES = `
 const ROWS_READ = `
   select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::float8 as read from pg_stat_user_tables
   where relname in ('sends', 'attempts', 'ledger_entries', 'receipts', 'provider_reports')`;
-/** What of this database is in shared memory: tables and indexes, with what they have on disk. */
+/** Returns the tables and indexes of this database in shared memory, with their size on disk. */
 const IN_MEMORY = `
   select c.relname as name, count(*) * 8192::float8 as bytes, pg_relation_size(c.oid)::float8 as of_bytes
   from pg_buffercache b join pg_class c on b.relfilenode = pg_relation_filenode(c.oid)
@@ -177,7 +177,7 @@ export async function measureGrowth(context) {
   await delay(STATISTICS_MS);
   const rowsRead = (await read(ROWS_READ)) - before;
   await worker.stop();
-  // Only now: this query itself reads every send.
+  // Last, because this query reads every send.
   const { rows: sizes } = await pool.query(SIZES);
 
   await pool.query('create extension if not exists pg_buffercache');

@@ -11,15 +11,15 @@ import { creations } from '../targets/target.mjs';
 export const RETENTION = 'create, 64 clients';
 export const RETAINING = 'Onecode, while old sends go';
 const CONNECTIONS = 64;
-/** Less than the old sends have, and the fewest that may be set. */
+/** Less than the age of the old sends, and the minimum of the setting. */
 const RETAIN_DAYS = 30;
-/** In two seconds, retention deletes so little that a vacuum hits no load. */
+/** In two seconds, retention deletes so little that no vacuum starts. */
 const SECONDS_MIN = 10;
 const POLL_MS = 20;
 const OLD = `select count(*)::integer as count from sends where created_at < now() - interval '${RETAIN_DAYS} days'`;
 
 /**
- * The command goes through old sends as workers do, and begins anew with each load.
+ * The command processes old sends like workers, and starts again with each load.
  * @param {import('./suite.mjs').Context} context
  */
 export async function measureRetention({ environment, options, flushRedis }) {

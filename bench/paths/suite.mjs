@@ -25,9 +25,9 @@ import {
  * @property {() => Promise<void>} flushRedis removes the jobs that one measurement leaves to the next
  */
 
-export const goal = 'the hot paths, beside the least code that does the same and what people use today';
+export const goal = 'the hot paths, next to minimal code that does the same and to common alternatives';
 
-/** In this order: the first two leave no send that a worker would deliver in the next. */
+/** In this order: the first two leave no sends for the workers of the next ones. */
 const MEASUREMENTS =
   /** @type {Record<string, (context: Context) => Promise<import('../statistics.mjs').Row[]>>} */ ({
     'end-to-end': measureEndToEnd,
@@ -58,7 +58,7 @@ export async function measure(environment, options) {
   const context = await openAll(environment, options, async () => void (await redis.flushdb()));
   const isWanted = (/** @type {string} */ name) =>
     options.only.length === 0 || options.only.some((text) => name.includes(text));
-  // Before all others: what they delete stays in the tables' sizes.
+  // First, because rows deleted by the others stay in the tables' sizes.
   const growth = isWanted('growth') ? await measureGrowth(context) : null;
   const rows = [];
   for (const [name, measureRows] of Object.entries(MEASUREMENTS)) {
@@ -90,13 +90,13 @@ export async function measure(environment, options) {
  * @returns {Promise<Context>}
  */
 async function openAll(environment, options, flushRedis) {
-  const before = options.beside === null ? null : await buildRevision(environment, options.beside);
+  const before = options.against === null ? null : await buildRevision(environment, options.against);
   console.log('Starting the services, with a thousand accounts each …');
   const targets = [await openOnecode(environment, WORKING_TREE, 'onecode_empty', 0)];
   if (options.rows > 0) {
     console.log(`Filling a database with ${options.rows} sends …`);
     const filled = await openOnecode(environment, WORKING_TREE, 'onecode_filled', options.rows);
-    // A worker has counted and masked them long ago.
+    // As if a worker had counted and masked them long ago.
     await filled.pool.query(`update cursors set position = (select id from sends order by id desc limit 1)`);
     targets.push(filled);
   }

@@ -4,7 +4,7 @@ import { fullLoad, steadyLoad, usageOfOne, withUsage } from '../load/load.mjs';
 import { compare, percentile } from '../statistics.mjs';
 import { creations, RECEIPT_STATUSES, REPORTS_PER_POST, webhooks } from '../targets/target.mjs';
 
-/** What a worker does: deliveries, the application of stored receipts, and both for sends that are created meanwhile. */
+/** The paths of a worker: deliveries, the application of stored receipts, and both for sends created at the same time. */
 
 /**
  * @typedef {import('./suite.mjs').Context} Context
@@ -16,22 +16,22 @@ export const END_TO_END = 'end to end';
 const CREATIONS_PER_SECOND = 150;
 export const REQUEST_TO_PROVIDER = `request to provider, ${CREATIONS_PER_SECOND} a second`;
 const POLL_MS = 20;
-/** Sends that are prepared for each second of a load. */
+/** Sends prepared per second of a load. */
 const DELIVERIES_PER_SECOND = 4_000;
-/** Calls before the measurement begins: after these, Node has compiled what a delivery uses. */
+/** Calls before the measurement, after which Node has compiled the code of a delivery. */
 const WARM_UP_CALLS = 8_000;
 const SILENCE_MS_MAX = 10_000;
-/** Each round has a new worker. At this rate, Node needs so long to compile what is used often. */
+/** Each round has a new worker. At this rate, Node needs this time to compile hot code. */
 const WARM_UP_SECONDS = 30;
 /** In three seconds, a single pause of the machine of 30 ms would be the 99th percentile. */
 const STEADY_SECONDS_MIN = 15;
-/** Of sends whose receipts are all applied: as many as `WARM_UP_CALLS` on a common machine. */
+/** Sends with all receipts applied: as many as `WARM_UP_CALLS` on a common machine. */
 const END_TO_END_WARM_UP_SECONDS = 10;
-/** A send is under way for half a second. */
+/** A send is pending for half a second. */
 const END_TO_END_SECONDS_MIN = 5;
-/** Receipts that are prepared for each second of a load. */
+/** Receipts prepared per second of a load. */
 const RECEIPTS_PER_SECOND = 10_000;
-/** Sends whose receipts of one status are stored before any of the next status: more than a worker takes at once. */
+/** Receipts of one status are stored for this many sends before the next status: more than a worker takes at once. */
 const SENDS_REPORTED_TOGETHER = 500;
 
 const PROVIDERS = [
@@ -83,7 +83,7 @@ async function measureCalls(environment, provider, pid, total, seconds) {
 }
 
 /**
- * Sends from their creation until the third of their receipts was applied, as many as API and worker manage together.
+ * Sends from their creation until their third receipt was applied, as many as API and worker process together.
  * @param {Context} context
  */
 export function measureEndToEnd(context) {
@@ -117,7 +117,7 @@ export async function loadEndToEnd({ environment, provider, flushRedis }, target
 }
 
 /**
- * The time from a request to the provider's call, at a rate far below the limit.
+ * The time from a request to the call of the provider, at a rate far below the limit.
  * @param {Context} context
  */
 export function measureRequestToProvider({ environment, options, targets, provider, flushRedis }) {
@@ -189,7 +189,7 @@ export async function untilCalls(url, calls, until = Infinity) {
 /**
  * @param {string} url of the provider
  * @param {number} delayMs
- * @param {Pick<import('../targets/target.mjs').Target, 'api' | 'secret'>} [reportsTo] whose messages are delivered and read
+ * @param {Pick<import('../targets/target.mjs').Target, 'api' | 'secret'>} [reportsTo] the target that gets receipts of its messages
  * @param {'together' | 'one by one'} [posting] how the provider posts its reports
  */
 export async function resetProvider(url, delayMs, reportsTo, posting = 'together') {
@@ -202,7 +202,7 @@ export async function resetProvider(url, delayMs, reportsTo, posting = 'together
 }
 
 /**
- * How fast a worker applies stored receipts: three for each of many sends.
+ * The rate at which a worker applies stored receipts: three for each of many sends.
  * @param {Context} context
  */
 export function measureReceiptApplication({ environment, options, targets, provider, flushRedis }) {

@@ -9,14 +9,14 @@ import { ACCOUNTS, BASELINE, CODE, nextRecipient, PROVIDER_PATH, SETTLED_TOGETHE
 
 const WORKERS = 4;
 
-/** What the baseline's worker does, but in groups: Onecode's sends are prepared in the same way. */
+/** Does the work of the baseline's worker in groups; Onecode's sends are prepared in the same way. */
 const CLAIM = `update sends set status = 'sending', next_enqueue_at = clock_timestamp() + interval '15 seconds' where id = any($1)`;
 const SETTLE = `
   update sends s set status = 'sent', sent_at = clock_timestamp(), message_id = created.message_id, encrypted_code = null, next_enqueue_at = null
   from unnest($1::uuid[], $2::text[]) as created (id, message_id) where s.id = created.id`;
 
 /**
- * Starts the baseline with a thousand accounts, as Onecode has.
+ * Starts the baseline with a thousand accounts, like Onecode.
  * @param {import('../environment.mjs').Environment} environment
  * @param {string} [database] its name
  * @returns {Promise<import('./target.mjs').Target>}

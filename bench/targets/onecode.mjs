@@ -12,20 +12,20 @@ import { roundRobin, runConcurrently } from '../scheduling.mjs';
 import { ACCOUNTS, BEFORE, CODE, nextRecipient, PROVIDER_PATH, SETTLED_TOGETHER } from './target.mjs';
 
 const SENDERS = 10;
-/** A third of what Prometheus leaves between two scrapes. */
+/** A third of Prometheus's scrape interval. */
 const SCRAPE_MS = 5_000;
 const JOBS_MAX = 1_000;
 const HISTORY_SENDS_MAX = 100_000;
-/** A year's shape: by the hour of the day, and the day of the week. */
+/** The distribution of a year's sends by the hour of the day and the day of the week. */
 const HISTORY_DAYS = 365;
 const UNLIMITED = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000 };
 const SENDS_CREATED_TOGETHER = 1_000;
 const WORKERS = 4;
 const FILLERS = 2;
-/** What the benchmark imports from the store of a build. */
+/** The exports of a build's store that the benchmark uses. */
 const STORE_EXPORTS = ['./client', './sends'];
 
-/** Leaves sends as a worker would whose messages the provider has accepted. */
+/** Updates sends like a worker after the provider has accepted their messages. */
 const ACCEPT = `
   with accepted as (
     update sends s set status = 'sent', phase = 'unconfirmed', channel = 'whatsapp', from_number = r.number, sender_id = r.id, attempts = 1, attempt_number = 1,
@@ -50,14 +50,14 @@ const ACCEPT = `
 export const WORKING_TREE = { name: 'Onecode', folder: root };
 
 /**
- * Builds another revision, to be measured beside the working tree.
+ * Builds another revision, to be measured next to the working tree.
  * @param {Environment} environment
  * @param {string} ref a git revision
  * @returns {Promise<Release>}
  */
 export async function buildRevision({ processes }, ref) {
   const commit = commitOf(ref);
-  if (commit === null) throw new UserError(`--beside: git knows no ${ref} here.`);
+  if (commit === null) throw new UserError(`--beside: git has no revision ${ref} here.`);
   const { exports = {} } = JSON.parse(readAtCommit(commit, 'packages/store/package.json'));
   const missing = STORE_EXPORTS.filter((name) => !Object.hasOwn(Object(exports), name));
   if (missing.length > 0)
@@ -70,7 +70,7 @@ export async function buildRevision({ processes }, ref) {
 }
 
 /**
- * The packages of a release's own build, whose statements fit its own schema.
+ * The packages of a release's build, with statements that fit its schema.
  * @param {Release} release
  */
 export async function packagesOf({ folder }) {
@@ -111,7 +111,7 @@ export async function openOnecode(
   const callers = await runConcurrently(accounts, 10, () => testing.buildCaller(handle, 'live', UNLIMITED));
   const sender = await testing.buildSender(handle, { throughput: 1000 });
   for (let count = 1; count < SENDERS; count++) await testing.buildSender(handle, { throughput: 1000 });
-  // In the order of time, as they would have come. No account is written by both at once.
+  // In the order of their times. No account is written by both at once.
   const parts = Math.ceil(rows / HISTORY_SENDS_MAX / FILLERS);
   await runConcurrently(FILLERS, FILLERS, async (filler) => {
     const applications = callers.filter((_, index) => index % FILLERS === filler);
@@ -238,7 +238,7 @@ function scrape(url) {
  * @returns {Pick<Target, 'createSends' | 'createAcceptedSends' | 'clear'>}
  */
 function sendsOf(pool, handle, callers, { store, testing, whatsapp }) {
-  // Ids grow with time: every send that is created from now on has a greater one.
+  // Ids grow with time: every later send has a greater one.
   const first = store.newId();
   /** @param {number} count */
   const createSends = async (count) => {
@@ -284,7 +284,7 @@ function sendsOf(pool, handle, callers, { store, testing, whatsapp }) {
         delete from ledger_entries where send_id in (select id from deleted);
         delete from attempts where send_id in (select id from deleted);
         delete from sends where id in (select id from deleted)`);
-      // Otherwise an automatic vacuum hits some round, and dead entries stay in the indexes, of a large table for longer.
+      // Otherwise an automatic vacuum runs during some round, and dead entries stay in the indexes, longer in large tables.
       await pool.query('vacuum sends, attempts, ledger_entries');
       await pool.query(`vacuum (index_cleanup on) ${reports}`);
     },

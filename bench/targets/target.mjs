@@ -33,9 +33,9 @@ import { roundRobin } from '../scheduling.mjs';
 export const BEFORE = 'before';
 export const BASELINE = 'baseline';
 export const ACCOUNTS = 1_000;
-/** How many sends a busy Onecode worker claims, or settles, in one statement. */
+/** The number of sends that a busy Onecode worker claims, or settles, in one statement. */
 export const SETTLED_TOGETHER = 12;
-/** What the provider reports on a message that was read, in this order. */
+/** The provider's reports on a message that was read, in this order. */
 export const RECEIPT_STATUSES = ['sent', 'delivered', 'read'];
 /** The provider's usual number of reports in one webhook under load. */
 export const REPORTS_PER_POST = 50;
@@ -144,7 +144,7 @@ export function webhooks(reports, size, secret) {
 }
 
 /**
- * Reports on messages that the target did not send, which it has to store all the same.
+ * Reports on messages that the target did not send, which it still has to store.
  * @param {number} count
  */
 export const reportsOfUnknownMessages = (count) =>

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package onecode sends one-time codes over WhatsApp and checks what people type back. For Go 1.19 or newer, with the standard
-// library alone. Put this file into a folder onecode of your module.
+// Package onecode sends one-time codes over WhatsApp and verifies what users type. For Go 1.19 or newer, with the standard library
+// only. Put this file into a folder named onecode in your module.
 //
 //	client, err := onecode.New("https://api.example.com", apiKey, 10*time.Second, 3)
-//	client.Deadline = 15 * time.Second // Of one call, with its retries and waits. That is what it is unless you say otherwise.
+//	client.Deadline = 15 * time.Second // Of one call, with its retries and waits. This is the default.
 //
 //	send, err := client.Send(ctx, onecode.SendRequest{To: "+447700900123"})
-//	// Keep send.ID in this person's session. Never take it from the browser.
+//	// Keep send.ID in this user's session. Never take it from the browser.
 //
 //	result, err := client.Verify(ctx, send.ID, onecode.NormalizeCode(typed))
 //	var unknown *onecode.IndeterminateVerificationError
 //	if errors.As(err, &unknown) {
-//		// The code may be used up: offer a new one, with a new send.
+//		// The code may be used up: offer a new code, with a new send.
 //	} else if err == nil && result.Valid {
-//		signIn() // Nothing else lets anybody in.
+//		signIn() // Sign the user in on nothing else.
 //	}
 //
-// Send repeats itself with the same key and the same bytes, so that one code goes out and one unit is used. Verify is one request and
-// never a second: had the first arrived, the second would refuse the right person. Wrap neither call in a retry.
+// Send retries with the same key and the same bytes, so that one code is sent and one unit is used. Verify makes a single request: if
+// the first had arrived, a second would refuse the right code. Do not wrap either call in a retry.
 package onecode
 
 import (
@@ -57,16 +57,16 @@ var (
 	verifications = map[string]bool{"pending": true, "verified": true, "expired": true, "locked": true}
 )
 
-// SendRequest is what Send takes. All but To may be left out.
+// SendRequest is the input of Send. All fields but To are optional.
 type SendRequest struct {
 	To     string `json:"to"`
 	Code   string `json:"code,omitempty"`
 	Locale string `json:"locale,omitempty"`
-	// IdempotencyKey, left out, is a new one: a new code.
+	// IdempotencyKey is a new key by default, which means a new code.
 	IdempotencyKey string `json:"-"`
 }
 
-// Send is one code for one recipient. What is not known yet is "" or nil.
+// Send is one code for one recipient. A field without a value yet is "" or nil.
 type Send struct {
 	ID            string     `json:"id"`
 	Status        string     `json:"status"`       // queued, sending, sent, delivered, read or failed
@@ -84,39 +84,39 @@ type Send struct {
 	FailureReason string     `json:"failure_reason"`
 }
 
-// VerifyResult is what a verification came to. Only Valid lets anybody in, and only once.
+// VerifyResult is the result of a verification. Sign the user in only on Valid, which is true only once.
 type VerifyResult struct {
 	Valid        bool
 	Verification string // pending, verified, expired or locked
-	AttemptsLeft int    // wrong codes that are still allowed
+	AttemptsLeft int    // wrong codes still allowed
 }
 
-// Facts are what is known of a request besides its outcome.
+// Facts are the facts about a request apart from its outcome.
 type Facts struct {
-	Status     int // 0 where nothing answered
+	Status     int // 0 if there was no response
 	RequestID  string
 	RetryAfter *time.Duration
-	// IdempotencyKey is that of a creation: with it, the same input goes on with the same send.
+	// IdempotencyKey is set for a create request: retry with it and the same input to get the same send.
 	IdempotencyKey string
 }
 
-// ProblemError says that the service refused the request; nobody was authenticated. Branch on Code; Detail and Errors (by field) are
-// for people.
+// ProblemError means that the service refused the request; no user was authenticated. Branch on Code; Detail and Errors (by field) may
+// change.
 type ProblemError struct {
 	Facts
 	Code, Detail string
 	Errors       map[string]string
 }
 
-// ConnectionError says that no answer of the service came. After Send, the send may exist: go on with IdempotencyKey and the same input.
+// ConnectionError means that the service did not respond. After Send, the send may exist: retry with IdempotencyKey and the same input.
 // After Verify, nothing was sent.
 type ConnectionError struct {
 	Facts
 	Cause error
 }
 
-// IndeterminateVerificationError says that nobody knows whether the code was judged. Never verify it again: unless you recorded Valid
-// before, start a new send.
+// IndeterminateVerificationError means that the code may or may not have been checked. Never verify it again: unless you recorded Valid
+// before, create a new send.
 type IndeterminateVerificationError struct {
 	Facts
 	SendID string
@@ -129,7 +129,7 @@ func (e *ConnectionError) Unwrap() error                { return e.Cause }
 func (e *IndeterminateVerificationError) Error() string { return "onecode: " + e.Cause.Error() }
 func (e *IndeterminateVerificationError) Unwrap() error { return e.Cause }
 
-// Client is the service, from your server. One serves all goroutines.
+// Client is the client of the service, for your server. All goroutines can share one.
 type Client struct {
 	// Deadline is the time for one call, with all its tries and the waits between them.
 	Deadline   time.Duration
@@ -137,36 +137,36 @@ type Client struct {
 	timeout    time.Duration
 	maxRetries int
 	transport  *http.Transport
-	// A function, so that a client that is printed does not show its key.
+	// A function, so that a printed client does not show its key.
 	authorize func(http.Header)
 }
 
-// New makes a client for the service at an address. The time-out is that of one try, answer included; maxRetries is how often Send
-// tries again. The test hosts are those of a test double, such as a container's name, to which http is allowed too: never the service's,
-// because the key would be readable on its way. The error repeats nothing that it was given.
+// New creates a client for the service at an address. The timeout is for one try, response included; maxRetries is how often Send tries
+// again. The test hosts are hosts of a test double, such as a container's name, that may also use http. Never list the service there,
+// because the key would be readable in transit. The error never contains the given values.
 func New(baseURL, apiKey string, timeout time.Duration, maxRetries int, testHosts ...string) (*Client, error) {
 	address, err := url.Parse(baseURL)
 	if err != nil || address.Hostname() == "" || address.User != nil || strings.ContainsAny(baseURL, "?#") {
-		return nil, errors.New("onecode: the base URL is no address, or has credentials, a query or a fragment")
+		return nil, errors.New("onecode: the base URL is not an address, or has credentials, a query or a fragment")
 	}
 	mayBeHTTP := loopbackForm.MatchString(address.Hostname())
 	for _, host := range testHosts {
 		mayBeHTTP = mayBeHTTP || host == address.Hostname()
 	}
 	if address.Scheme != "https" && (address.Scheme != "http" || !mayBeHTTP) {
-		return nil, errors.New("onecode: the base URL is not https: the key would be readable on its way; name the host of a test double")
+		return nil, errors.New("onecode: the base URL is not https: the key would be readable in transit; list the host of a test double")
 	}
 	if !apiKeyForm.MatchString(apiKey) {
-		return nil, errors.New("onecode: this is no API key: ak_test_… or ak_live_…, and nothing around it")
+		return nil, errors.New("onecode: this is not an API key: ak_test_… or ak_live_…, without other text")
 	}
 	if timeout <= 0 || maxRetries < 0 {
-		return nil, errors.New("onecode: the time-out is not above 0, or maxRetries below 0")
+		return nil, errors.New("onecode: the timeout is not above 0, or maxRetries is below 0")
 	}
 	transport := &http.Transport{
-		// net/http writes a request again by itself when a connection that it used before turns out dead: a POST too, where it has an
-		// Idempotency-Key or where nothing was written yet. So each request has a connection of its own, and none is written twice.
+		// When a reused connection turns out dead, net/http writes a request again by itself. This includes a POST that has an
+		// Idempotency-Key or of which nothing was written yet. A new connection for each request prevents this.
 		DisableKeepAlives: true,
-		// HTTP/2 has repeats of its own, after GOAWAY and REFUSED_STREAM. An empty map leaves it out.
+		// HTTP/2 retries by itself after GOAWAY and REFUSED_STREAM. An empty map disables it.
 		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{},
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: 64 << 10,
@@ -175,8 +175,8 @@ func New(baseURL, apiKey string, timeout time.Duration, maxRetries int, testHost
 	return &Client{15 * time.Second, strings.TrimRight(baseURL, "/"), timeout, maxRetries, transport, authorize}, nil
 }
 
-// Send sends a code, which is accepted then and not delivered. Its errors are *ProblemError when the service refused it, and
-// *ConnectionError when the last try brought no answer or the context ended.
+// Send sends a code. The send is accepted, but not delivered yet. Its errors are *ProblemError when the service refused it, and
+// *ConnectionError when the last try got no response or the context ended.
 func (c *Client) Send(ctx context.Context, request SendRequest) (*Send, error) {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *Client) Send(ctx context.Context, request SendRequest) (*Send, error) {
 		if send := answer.send(http.StatusAccepted); send != nil {
 			return send, nil
 		}
-		// Half of it is random: callers that failed together do not return together.
+		// Half of it is random, so that callers that failed together do not retry together.
 		wait := 10 * time.Second
 		if tries < 5 {
 			wait = 500 * time.Millisecond << tries
@@ -220,7 +220,7 @@ func (c *Client) Send(ctx context.Context, request SendRequest) (*Send, error) {
 	}
 }
 
-// Status reads a send, with one request. Neither "read" nor "verified" authenticates anybody. Its errors are those of Send.
+// Status reads a send, with one request. Never sign a user in on "read" or "verified". Its errors are those of Send.
 func (c *Client) Status(ctx context.Context, sendID string) (*Send, error) {
 	path, err := pathOf(sendID)
 	if err != nil {
@@ -233,9 +233,9 @@ func (c *Client) Status(ctx context.Context, sendID string) (*Send, error) {
 	return nil, answer.failure()
 }
 
-// Verify verifies what a person typed (see NormalizeCode), with one request. The id comes from your own session, never from a browser. Its errors are
-// *IndeterminateVerificationError when the outcome is unknown, *ConnectionError when there was no connection and nothing was sent, so that
-// the person may try again, and *ProblemError when the service refused the request.
+// Verify verifies what the user typed (see NormalizeCode), with one request. Take the id from your own session, never from a browser. Its
+// errors are *IndeterminateVerificationError when the outcome is unknown, *ConnectionError when there was no connection and nothing was
+// sent, so that the user can try again, and *ProblemError when the service refused the request.
 func (c *Client) Verify(ctx context.Context, sendID, code string) (*VerifyResult, error) {
 	path, err := pathOf(sendID)
 	if err != nil {
@@ -255,19 +255,19 @@ func (c *Client) Verify(ctx context.Context, sendID, code string) (*VerifyResult
 	}
 	cause := answer.cause
 	if problem, ok := answer.failure().(*ProblemError); ok {
-		// Below 500, a problem comes before the judgement, whatever its code.
+		// A problem below 500 means that the code was not checked.
 		if problem.Status < 500 {
 			return nil, problem
 		}
-		// Not the problem itself, which errors.As would find and take for a refusal.
+		// Not the problem itself: errors.As would find it and treat it as a refusal.
 		cause = fmt.Errorf("%s (%d)", problem.Code, problem.Status)
 	}
 	return nil, &IndeterminateVerificationError{answer.Facts, sendID, cause}
 }
 
-// VerifyLatest verifies what a person typed against the session's newest send, then the one before: many type the code that arrived
-// first. It takes one or two ids, as AddSendID returns them. A wrong code counts as one guess on each of them. The result is that of the
-// send whose code it is, or else of the newest that can still be verified. Its errors are those of Verify; after an
+// VerifyLatest verifies what the user typed against the session's newest send, then the one before: many type the code that arrived
+// first. It takes one or two ids, as AddSendID returns them. A wrong code counts as one guess on each of them. It returns the result of
+// the send with that code, or else of the newest send that can still be verified. Its errors are those of Verify. After an
 // *IndeterminateVerificationError, drop all ids.
 func (c *Client) VerifyLatest(ctx context.Context, sendIDs []string, code string) (*VerifyResult, error) {
 	if len(sendIDs) < 1 || len(sendIDs) > 2 {
@@ -276,7 +276,7 @@ func (c *Client) VerifyLatest(ctx context.Context, sendIDs []string, code string
 	var latest *VerifyResult
 	for _, sendID := range sendIDs {
 		result, err := c.Verify(ctx, sendID, code)
-		// Verified now or before: an older code must not begin another sign-in.
+		// Verified now or before: an older code must not start another sign-in.
 		if err != nil || result.Verification == "verified" {
 			return result, err
 		}
@@ -298,8 +298,8 @@ func AddSendID(sendIDs []string, sendID string) []string {
 	return []string{sendID}
 }
 
-// NormalizeCode makes a code as people type and paste it what Verify takes: without spaces, dashes and invisible characters, with 0 to 9
-// for other digits.
+// NormalizeCode returns a typed or pasted code for Verify: without spaces, dashes and invisible characters, with 0 to 9 for other
+// digits.
 func NormalizeCode(typed string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Z, unicode.C, unicode.Pd) || r == '\u2212' {
@@ -308,7 +308,7 @@ func NormalizeCode(typed string) string {
 		if !unicode.Is(unicode.Nd, r) {
 			return r
 		}
-		// The digits of each script stand in a row, from zero on.
+		// The digits of each script are consecutive, from zero.
 		value := rune(0)
 		for unicode.Is(unicode.Nd, r-value-1) {
 			value++
@@ -317,10 +317,10 @@ func NormalizeCode(typed string) string {
 	}, typed)
 }
 
-// answer is an answer, or why none came whole.
+// answer is a response, or the reason why none arrived completely.
 type answer struct {
 	Facts
-	// The JSON of the media type that goes with the status, or nothing: proxies have answers of their own.
+	// The JSON if it has the media type for the status, or nothing: proxies send their own responses.
 	body  []byte
 	cause error
 }
@@ -361,7 +361,7 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 	if err != nil {
 		return nil, nil, err
 	}
-	// Without it, net/http has no second copy of the body to send.
+	// Without it, net/http has no copy of the body to send again.
 	request.GetBody = nil
 	c.authorize(request.Header)
 	request.Header.Set("User-Agent", "onecode-go")
@@ -371,7 +371,7 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 	if key != "" {
 		request.Header.Set("Idempotency-Key", key)
 	}
-	// Not through http.Client, which follows redirects: the key goes to no other host.
+	// Not through http.Client, which follows redirects and would send the key to another host.
 	response, err := c.transport.RoundTrip(request)
 	if err != nil {
 		return nil, nil, err
@@ -384,7 +384,7 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 	return response, text, err
 }
 
-// isOpen says whether it is open or passing what became of a creation: the same key and bytes find out.
+// isOpen reports whether to retry a create request, because its outcome is unknown or the fault is temporary.
 func (a *answer) isOpen() bool {
 	switch a.Status {
 	case 0, 408, 425, 500:
@@ -393,7 +393,7 @@ func (a *answer) isOpen() bool {
 	return a.Status >= 502 || a.Status >= 200 && a.Status < 300
 }
 
-// send is the send in an answer with this status, or nil.
+// send returns the send in a response with this status, or nil.
 func (a *answer) send(status int) *Send {
 	var send Send
 	if a.Status != status || json.Unmarshal(a.body, &send) != nil {
@@ -406,7 +406,7 @@ func (a *answer) send(status int) *Send {
 	return &send
 }
 
-// judgement is what the service says of a code, or nil. Its names are matched to the letter, which a struct's are not.
+// judgement returns the verification result, or nil. It matches names exactly, unlike decoding into a struct.
 func (a *answer) judgement() *VerifyResult {
 	var fields map[string]any
 	if a.Status != http.StatusOK || json.Unmarshal(a.body, &fields) != nil {
@@ -422,7 +422,7 @@ func (a *answer) judgement() *VerifyResult {
 	return &VerifyResult{valid, verification, int(left)}
 }
 
-// failure is the problem in an answer, or that there is none of the service.
+// failure returns the problem in a response, or an error that the response is not from the service.
 func (a *answer) failure() error {
 	var problem struct {
 		Status       int

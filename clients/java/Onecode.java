@@ -37,24 +37,24 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Onecode sends one-time codes over WhatsApp and checks what people type back. For Java 17 or newer, with the standard library alone.
+ * Onecode sends one-time codes over WhatsApp and verifies what users type. For Java 17 or newer, with the standard library only.
  *
  * <pre>{@code
  * Onecode onecode = new Onecode("https://api.example.com", apiKey);
  *
  * Onecode.Send send = onecode.send("+447700900123");
- * // Keep send.id() in this person's session. Never take it from the browser.
+ * // Keep send.id() in this user's session. Never take it from the browser.
  *
  * try {
- *     if (onecode.verify(send.id(), Onecode.normalizeCode(typed)).valid()) signIn(); // Nothing else lets anybody in.
+ *     if (onecode.verify(send.id(), Onecode.normalizeCode(typed)).valid()) signIn(); // Sign the user in on nothing else.
  * } catch (Onecode.IndeterminateVerificationException error) {
- *     // The code may be used up: offer a new one, with a new send.
+ *     // The code may be used up: offer a new code, with a new send.
  * }
  * }</pre>
  *
- * {@code send} repeats itself with the same key and the same bytes, so that one code goes out and one unit is used. {@code verify} is one
- * request and never a second: had the first arrived, the second would refuse the right person. Wrap neither call in a retry. One object
- * serves all threads.
+ * {@code send} retries with the same key and the same bytes, so that one code is sent and one unit is used. {@code verify} makes a single
+ * request: if the first had arrived, a second would refuse the right code. Do not wrap either call in a retry. All threads can share one
+ * object.
  */
 @SuppressWarnings("serial")
 public final class Onecode {
@@ -64,13 +64,13 @@ public final class Onecode {
     private static final Set<String> VERIFICATIONS = Set.of("pending", "verified", "expired", "locked");
 
     static {
-        // Shorter than any server or relay keeps an idle connection, so that a verification hardly ever meets one that is dead. It must
-        // be set before the program's first HttpClient.
+        // Shorter than any server or relay keeps an idle connection, so that a verification rarely uses a dead one. It must be set before
+        // the program's first HttpClient.
         if (System.getProperty("jdk.httpclient.keepalive.timeout") == null) System.setProperty("jdk.httpclient.keepalive.timeout", "1");
     }
 
     /**
-     * One code for one recipient. What is not known yet is null.
+     * One code for one recipient. A field without a value yet is null.
      *
      * @param status queued, sending, sent, delivered, read or failed
      * @param verification pending, verified, expired or locked
@@ -81,21 +81,21 @@ public final class Onecode {
         Instant sentAt, Instant deliveredAt, Instant readAt, Instant verifiedAt, Instant failedAt, String failureReason) {}
 
     /**
-     * What a verification came to. Only {@code valid} lets anybody in, and only once.
+     * The result of a verification. Sign the user in only on {@code valid}, which is true only once.
      *
      * @param verification pending, verified, expired or locked
-     * @param attemptsLeft wrong codes that are still allowed
+     * @param attemptsLeft wrong codes still allowed
      */
     public record VerifyResult(boolean valid, String verification, int attemptsLeft) {}
 
     /**
-     * What is known of a request besides its outcome. Null where it is not.
+     * Facts about a request apart from its outcome. Each is null if there is none.
      *
-     * @param idempotencyKey of a creation: with it, the same input goes on with the same send
+     * @param idempotencyKey of a create request: retry with it and the same input to get the same send
      */
     public record Facts(Integer status, String requestId, Integer retryAfterSeconds, String idempotencyKey) {}
 
-    /** Whatever goes wrong with a request. A mistake in how this class is called is an IllegalArgumentException, and sends nothing. */
+    /** The base class of request errors. A mistake in the call throws an IllegalArgumentException instead, and sends nothing. */
     public abstract static class OnecodeException extends Exception {
         public final Facts facts;
 
@@ -105,7 +105,7 @@ public final class Onecode {
         }
     }
 
-    /** The service refused the request; nobody was authenticated. Branch on the code; detail and errors (by field) are for people. */
+    /** The service refused the request; no user was authenticated. Branch on the code; detail and errors (by field) may change. */
     public static final class ProblemException extends OnecodeException {
         public final String code;
         public final String detail;
@@ -120,7 +120,7 @@ public final class Onecode {
     }
 
     /**
-     * No answer of the service came. After {@code send}, the send may exist: go on with the idempotency key and the same input. After
+     * The service did not respond. After {@code send}, the send may exist: retry with the idempotency key and the same input. After
      * {@code verify}, nothing was sent.
      */
     public static final class ConnectionException extends OnecodeException {
@@ -129,7 +129,7 @@ public final class Onecode {
         }
     }
 
-    /** Nobody knows whether the code was judged. Never verify it again: unless you recorded {@code valid} before, start a new send. */
+    /** The code may or may not have been checked. Never verify it again: unless you recorded {@code valid} before, create a new send. */
     public static final class IndeterminateVerificationException extends OnecodeException {
         public final String sendId;
 
@@ -145,9 +145,9 @@ public final class Onecode {
     private final int maxRetries;
     private final Duration deadline;
     private final HttpClient client = HttpClient.newBuilder()
-        // HTTP/2 has repeats of its own, after GOAWAY and REFUSED_STREAM, and over http begins with an upgrade.
+        // HTTP/2 retries by itself after GOAWAY and REFUSED_STREAM, and over http starts with an upgrade.
         .version(HttpClient.Version.HTTP_1_1)
-        // A redirect is no answer, and the key goes to no other host.
+        // Never follow a redirect, so that the key is not sent to another host.
         .followRedirects(HttpClient.Redirect.NEVER)
         .build();
 
@@ -157,7 +157,7 @@ public final class Onecode {
     }
 
     /**
-     * @param timeout for one try, answer included
+     * @param timeout for one try, response included
      * @param maxRetries how often {@code send} tries again
      * @param deadline for one call, with all its tries and the waits between them
      */
@@ -166,8 +166,8 @@ public final class Onecode {
     }
 
     /**
-     * @param testHosts hosts of a test double, such as a container's name, to which http is allowed too: never the service's, because the
-     *     key would be readable on its way
+     * @param testHosts hosts of a test double, such as a container's name, that may also use http. Never list the service there, because
+     *     the key would be readable in transit
      */
     public Onecode(String baseUrl, String apiKey, Duration timeout, int maxRetries, Duration deadline, Set<String> testHosts) {
         URI address = addressOf(baseUrl);
@@ -191,26 +191,26 @@ public final class Onecode {
             URI address = URI.create(baseUrl);
             if (address.getHost() != null && baseUrl.matches("[^?#@]*")) return address;
         } catch (IllegalArgumentException error) {
-            // Its message repeats the text, which may hold a password.
+            // Its message contains the text, which may include a password.
         }
         throw new IllegalArgumentException("baseUrl is not an address, or has credentials, a query or a fragment.");
     }
 
-    /** Sends a code as {@link #send(String, String, String, String)} does, with nothing but a recipient. */
+    /** Sends a code as {@link #send(String, String, String, String)} does, with only a recipient. */
     public Send send(String to) throws OnecodeException {
         return send(to, null, null, null);
     }
 
     /**
-     * Sends a code, which is accepted then and not delivered. All but the recipient may be null; without an idempotency key it is a new
-     * code. An interrupt ends the waiting, and stays set.
+     * Sends a code. The send is accepted, but not delivered yet. All but the recipient may be null; without an idempotency key it is a
+     * new code. An interrupt ends the wait, and stays set.
      *
      * @throws ProblemException when the service refused it
-     * @throws ConnectionException when the last try brought no answer
+     * @throws ConnectionException when the last try got no response
      */
     public Send send(String to, String code, String locale, String idempotencyKey) throws OnecodeException {
         String key = idempotencyKey == null || idempotencyKey.matches("[ \t]*") ? UUID.randomUUID().toString() : idempotencyKey;
-        // HttpClient writes question marks for what is not ASCII.
+        // HttpClient replaces characters outside ASCII with question marks.
         if (!key.matches("[\t -~]*")) throw new IllegalArgumentException("idempotencyKey is not one line of ASCII.");
         String body = "{\"to\":" + Json.quote(to)
             + (code == null ? "" : ",\"code\":" + Json.quote(code))
@@ -220,7 +220,7 @@ public final class Onecode {
             Answer answer = exchange("POST", "/v1/send", "/v1/send", body, key, msUntil(end));
             Send send = answer.send(202);
             if (send != null) return send;
-            // Half of it is random: callers that failed together do not return together.
+            // Half of it is random, so that callers that failed together do not retry together.
             double waitMs = Math.min(500 * Math.pow(2, tries), 10_000) * ThreadLocalRandom.current().nextDouble(0.5, 1);
             boolean isRepeated = answer.isOpen();
             Integer retryAfterSeconds = answer.facts.retryAfterSeconds;
@@ -232,7 +232,7 @@ public final class Onecode {
         }
     }
 
-    /** Reads a send, with one request. Neither {@code read} nor {@code verified} authenticates anybody. */
+    /** Reads a send, with one request. Never sign a user in on {@code read} or {@code verified}. */
     public Send status(String sendId) throws OnecodeException {
         Answer answer = exchange("GET", pathOf(sendId) + "/status", "/v1/send/{id}/status", null, null, deadline.toMillis());
         Send send = answer.send(200);
@@ -241,10 +241,10 @@ public final class Onecode {
     }
 
     /**
-     * Verifies what a person typed (see {@link #normalizeCode}), with one request. The id comes from your own session, never from a browser.
+     * Verifies what the user typed (see {@link #normalizeCode}), with one request. Take the id from your own session, never from a browser.
      *
      * @throws IndeterminateVerificationException when the outcome is unknown
-     * @throws ConnectionException when there was no connection and nothing was sent: the person may try again
+     * @throws ConnectionException when there was no connection and nothing was sent: the user can try again
      * @throws ProblemException when the service refused the request
      */
     public VerifyResult verify(String sendId, String code) throws OnecodeException {
@@ -253,19 +253,19 @@ public final class Onecode {
         VerifyResult result = answer.judgement();
         if (result != null) return result;
         OnecodeException error = answer.exception();
-        // Below 500, a problem comes before the judgement, whatever its code.
+        // A problem below 500 means that the code was not checked.
         boolean isRefusal = error instanceof ProblemException && answer.status() < 500;
         if (isRefusal || !answer.isSent) throw error;
         throw new IndeterminateVerificationException(sendId, error);
     }
 
     /**
-     * Verifies what a person typed against the session's newest send, then the one before: many type the code that arrived first. A wrong
+     * Verifies what the user typed against the session's newest send, then the one before: many type the code that arrived first. A wrong
      * code counts as one guess on each of them. After an IndeterminateVerificationException, drop all ids.
      *
      * @param sendIds one or two, as {@link #addSendId} returns them
-     * @return the result of the send whose code it is, or else of the newest that can still be verified
-     * @throws OnecodeException as {@link #verify} does
+     * @return the result of the send with that code, or else of the newest send that can still be verified
+     * @throws OnecodeException as in {@link #verify}
      */
     public VerifyResult verifyLatest(List<String> sendIds, String code) throws OnecodeException {
         if (sendIds.isEmpty() || sendIds.size() > 2)
@@ -273,21 +273,21 @@ public final class Onecode {
         VerifyResult latest = null;
         for (String sendId : sendIds) {
             VerifyResult result = verify(sendId, code);
-            // Verified now or before: an older code must not begin another sign-in.
+            // Verified now or before: an older code must not start another sign-in.
             if (result.verification.equals("verified")) return result;
             if (latest == null || (!latest.verification.equals("pending") && result.verification.equals("pending"))) latest = result;
         }
         return latest;
     }
 
-    /** The ids of a session's two latest sends to one number, the newest first, for {@link #verifyLatest}. */
+    /** Returns the ids of a session's two latest sends to one number, the newest first, for {@link #verifyLatest}. */
     public static List<String> addSendId(List<String> sendIds, String sendId) {
         List<String> ids = new ArrayList<>(List.of(sendId));
         for (String one : sendIds) if (ids.size() < 2 && !ids.contains(one)) ids.add(one);
         return ids;
     }
 
-    /** A code as people type and paste it, for {@code verify}: without spaces, dashes and invisible characters, with 0 to 9 for other digits. */
+    /** Returns a typed or pasted code for {@code verify}: without spaces, dashes and invisible characters, with 0 to 9 for other digits. */
     public static String normalizeCode(String typed) {
         StringBuilder code = new StringBuilder();
         typed.replaceAll("[\\p{Z}\\p{C}\\p{Pd}\\x{2212}]", "").codePoints().forEach(c -> {
@@ -327,7 +327,7 @@ public final class Onecode {
             .method(method, body == null ? BodyPublishers.noBody() : once(bytes, body.getBytes(UTF_8).length));
         if (body != null) request.header("Content-Type", "application/json");
         if (idempotencyKey != null) request.header("Idempotency-Key", idempotencyKey);
-        // What is too long is not kept.
+        // Discard a body that is too long.
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         CompletableFuture<HttpResponse<Void>> future = client.sendAsync(request.build(), BodyHandlers.ofByteArrayConsumer(part -> {
             if (text.size() <= ANSWER_BYTES_MAX) part.ifPresent(text::writeBytes);
@@ -335,7 +335,7 @@ public final class Onecode {
         String reason;
         boolean isSent = true;
         try {
-            // The time-out of a request ends with its headers. This one covers the body too.
+            // A request's own timeout ends with the headers. This one also covers the body.
             HttpResponse<Void> response = future.get(limitMs, TimeUnit.MILLISECONDS);
             if (text.size() <= ANSWER_BYTES_MAX) return Answer.of(method + " " + route, response, text.toByteArray(), idempotencyKey);
             reason = "the answer is too long";
@@ -348,23 +348,23 @@ public final class Onecode {
             Thread.currentThread().interrupt();
             reason = "interrupted";
         } finally {
-            // Ends what is still under way.
+            // Ends the exchange if it is still running.
             future.cancel(true);
         }
         return new Answer(method + " " + route + ": " + reason, new Facts(null, null, null, idempotencyKey), Map.of(), isSent);
     }
 
     /**
-     * A body that is read once. HttpClient makes some requests a second time by itself, on connections that turn out dead: a POST too
-     * where a program sets jdk.httpclient.enableAllMethodRetry. What it cannot read twice, it cannot send twice.
+     * A body that can be read only once. HttpClient repeats some requests by itself when a connection turns out dead, including a POST if
+     * the program sets jdk.httpclient.enableAllMethodRetry. It cannot send a body twice that it cannot read twice.
      */
     private static BodyPublisher once(AtomicReference<InputStream> body, int length) {
         return BodyPublishers.fromPublisher(BodyPublishers.ofInputStream(() -> body.getAndSet(null)), length);
     }
 
     /**
-     * An answer, whole or not. It has fields only where it is JSON of the media type that goes with its status: proxies have answers of
-     * their own.
+     * A response, complete or not. It has fields only if it is JSON of the media type for its status, because proxies send their own
+     * responses.
      */
     private record Answer(String message, Facts facts, Map<?, ?> fields, boolean isSent) {
         static Answer of(String request, HttpResponse<?> response, byte[] text, String idempotencyKey) {
@@ -382,12 +382,12 @@ public final class Onecode {
             return facts.status == null ? 0 : facts.status;
         }
 
-        /** Whether it is open or passing what became of a creation: the same key and bytes find out. */
+        /** Whether to retry a create request, because its outcome is unknown or the fault is temporary. */
         boolean isOpen() {
             return List.of(0, 408, 425, 500).contains(status()) || status() >= 502 || (status() >= 200 && status() < 300);
         }
 
-        /** The send in an answer with this status, or null. */
+        /** Returns the send in a response with this status, or null. */
         Send send(int status) {
             if (status() != status || !STATUSES.contains(text("status")) || !VERIFICATIONS.contains(text("verification"))) return null;
             if (text("id").isEmpty() || !Set.of("test", "live").contains(text("mode"))) return null;
@@ -402,7 +402,7 @@ public final class Onecode {
             }
         }
 
-        /** What the service says of a code, or null. {@code valid} is JSON's true, with nothing but what the contract says beside it. */
+        /** Returns the verification result, or null. {@code valid} must be JSON's true, with the other fields as in the contract. */
         VerifyResult judgement() {
             String verification = text("verification");
             if (status() != 200 || !VERIFICATIONS.contains(verification)) return null;
@@ -412,7 +412,7 @@ public final class Onecode {
             return new VerifyResult(valid, verification, left.intValue());
         }
 
-        /** The problem in an answer, or that there is none of the service. */
+        /** Returns the problem in a response, or an error that the response is not from the service. */
         OnecodeException exception() {
             String code = text("code");
             boolean isProblem = status() >= 400 && Double.valueOf(status()).equals(fields.get("status")) && code.matches("[a-z_]+");
@@ -423,7 +423,7 @@ public final class Onecode {
             return new ProblemException(code, textOrNull("detail"), errors, facts);
         }
 
-        /** Empty where there is none. */
+        /** Empty if there is none. */
         String text(String name) {
             return fields.get(name) instanceof String text ? text : "";
         }
@@ -448,10 +448,10 @@ public final class Onecode {
             this.text = text;
         }
 
-        /** Map, List, String, Double, Boolean or null; null too where it is no JSON in UTF-8. */
+        /** Map, List, String, Double, Boolean or null; also null if the text is not JSON in UTF-8. */
         static Object read(byte[] bytes) {
             try {
-                // A decoder refuses what is no UTF-8, which a String would replace.
+                // A decoder refuses invalid UTF-8, which a String would replace.
                 Json json = new Json(UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString());
                 Object value = json.value(0);
                 json.peek();
@@ -515,7 +515,7 @@ public final class Onecode {
             return read.toString();
         }
 
-        /** The next character that is no space, or 0 at the end. */
+        /** Returns the next character that is not a space, or 0 at the end. */
         private char peek() {
             while (at < text.length() && " \t\n\r".indexOf(text.charAt(at)) >= 0) at++;
             return at < text.length() ? text.charAt(at) : 0;

@@ -6,22 +6,22 @@ declare(strict_types=1);
 namespace Onecode;
 
 /**
- * Onecode sends one-time codes over WhatsApp and checks what people type back. For PHP 8.1 or newer, without packages or curl.
+ * Onecode sends one-time codes over WhatsApp and verifies what users type. For PHP 8.1 or newer, without packages or curl.
  *
  *     require 'Onecode.php';
  *     $onecode = new Onecode\Client('https://api.example.com', $apiKey);
  *
  *     $send = $onecode->send('+447700900123');
- *     // Keep $send->id in this person's session. Never take it from the browser.
+ *     // Keep $send->id in this user's session. Never take it from the browser.
  *
  *     try {
- *         if ($onecode->verify($send->id, Onecode\Client::normalizeCode($typed))->valid) signIn(); // Nothing else lets anybody in.
+ *         if ($onecode->verify($send->id, Onecode\Client::normalizeCode($typed))->valid) signIn(); // Sign the user in on nothing else.
  *     } catch (Onecode\IndeterminateVerificationException) {
- *         // The code may be used up: offer a new one, with a new send.
+ *         // The code may be used up: offer a new code, with a new send.
  *     }
  *
- * `send` repeats itself with the same key and the same bytes, so that one code goes out and one unit is used. `verify` is one request
- * and never a second: had the first arrived, the second would refuse the right person. Wrap neither call in a retry.
+ * `send` retries with the same key and the same bytes, so that one code is sent and one unit is used. `verify` makes a single request:
+ * if the first had arrived, a second would refuse the right code. Do not wrap either call in a retry.
  */
 final class Client
 {
@@ -32,11 +32,11 @@ final class Client
     private readonly string $path;
 
     /**
-     * @param float $timeoutSeconds the time for one try from the look-up of the name on
+     * @param float $timeoutSeconds the time for one try, including the DNS lookup
      * @param int $maxRetries how often `send` tries again
      * @param float $deadlineSeconds the time for one call, with all its tries and the waits between them
-     * @param string[] $testHosts hosts of a test double, such as a container's name, to which http is allowed too: never the service's,
-     *     because the key would be readable on its way
+     * @param string[] $testHosts hosts of a test double, such as a container's name, that may also use http. Never list the
+     *     service there, because the key would be readable in transit
      */
     public function __construct(
         #[\SensitiveParameter] string $baseUrl,
@@ -66,10 +66,10 @@ final class Client
     }
 
     /**
-     * Sends a code, which is accepted then and not delivered. Without `$idempotencyKey` it is a new code.
+     * Sends a code. The send is accepted, but not delivered yet. Without `$idempotencyKey` it is a new code.
      *
      * @throws ProblemException when the service refused it
-     * @throws ConnectionException when the last try brought no answer
+     * @throws ConnectionException when the last try got no response
      */
     public function send(
         #[\SensitiveParameter] string $to,
@@ -89,7 +89,7 @@ final class Client
             $answer = $this->exchange('POST', '/v1/send', '/v1/send', $body, ["Idempotency-Key: $idempotencyKey"], $end);
             $send = $answer->send(202);
             if ($send !== null) return $send;
-            // Half of it is random: callers that failed together do not return together.
+            // Half of it is random, so that callers that failed together do not retry together.
             $waitMs = min(500 * 2 ** $tries, 10_000) / 100 * random_int(50, 100);
             $isRepeated = $answer->isOpen();
             if ($answer->status === 429 && $answer->retryAfterSeconds !== null) {
@@ -102,7 +102,7 @@ final class Client
     }
 
     /**
-     * Reads a send, with one request. Neither `read` nor `verified` authenticates anybody.
+     * Reads a send, with one request. Never sign a user in on `read` or `verified`.
      *
      * @throws ProblemException
      * @throws ConnectionException
@@ -114,10 +114,10 @@ final class Client
     }
 
     /**
-     * Verifies what a person typed (see `normalizeCode`), with one request. `$sendId` comes from your own session, never from a browser.
+     * Verifies what the user typed (see `normalizeCode`), with one request. Take `$sendId` from your own session, never from a browser.
      *
      * @throws IndeterminateVerificationException when the outcome is unknown
-     * @throws ConnectionException when there was no connection and nothing was sent: the person may try again
+     * @throws ConnectionException when there was no connection and nothing was sent: the user can try again
      * @throws ProblemException when the service refused the request
      */
     public function verify(string $sendId, #[\SensitiveParameter] string $code): VerifyResult
@@ -128,12 +128,12 @@ final class Client
     }
 
     /**
-     * Verifies what a person typed against the session's newest send, then the one before: many type the code that arrived first. A wrong
+     * Verifies what the user typed against the session's newest send, then the one before: many type the code that arrived first. A wrong
      * code counts as one guess on each of them. After an IndeterminateVerificationException, drop all ids.
      *
      * @param string[] $sendIds one or two, as `addSendId` returns them
-     * @return VerifyResult that of the send whose code it is, or else of the newest that can still be verified
-     * @throws IndeterminateVerificationException, ConnectionException and ProblemException as `verify` does
+     * @return VerifyResult the result of the send with that code, or else of the newest send that can still be verified
+     * @throws IndeterminateVerificationException, ConnectionException and ProblemException, as in `verify`
      */
     public function verifyLatest(array $sendIds, #[\SensitiveParameter] string $code): VerifyResult
     {
@@ -142,7 +142,7 @@ final class Client
         $pending = $first = null;
         foreach ($sendIds as $sendId) {
             $result = $this->verify($sendId, $code);
-            // Verified now or before: an older code must not begin another sign-in.
+            // Verified now or before: an older code must not start another sign-in.
             if ($result->verification === 'verified') return $result;
             $first ??= $result;
             if ($result->verification === 'pending') $pending ??= $result;
@@ -151,7 +151,7 @@ final class Client
     }
 
     /**
-     * The ids of a session's two latest sends to one number, the newest first, for `verifyLatest`.
+     * Returns the ids of a session's two latest sends to one number, the newest first, for `verifyLatest`.
      *
      * @param string[] $sendIds
      * @return string[]
@@ -161,19 +161,19 @@ final class Client
         return array_slice(array_values(array_unique([$sendId, ...$sendIds])), 0, 2);
     }
 
-    /** A code as people type and paste it, for `verify`: without spaces, dashes and invisible characters, with 0 to 9 for other digits. */
+    /** Returns a typed or pasted code for `verify`: without spaces, dashes and invisible characters, with 0 to 9 for other digits. */
     public static function normalizeCode(#[\SensitiveParameter] string $typed): string
     {
         $kept = preg_replace('/[\p{Z}\p{C}\p{Pd}\x{2212}]/u', '', $typed) ?? $typed;
         return preg_replace_callback('/(?![0-9])\p{Nd}/u', function (array $found) {
-            // The digits of each script stand in a row from zero on, and differ in their last byte alone.
+            // The digits of each script are consecutive from zero, and differ only in their last byte.
             $before = fn (string $digit) => substr($digit, 0, -1) . chr(ord($digit[-1]) - 1);
             for ($value = 0, $digit = $found[0]; preg_match('/^\p{Nd}$/u', $before($digit)); $value++) $digit = $before($digit);
             return (string) ($value % 10);
         }, $kept) ?? $typed;
     }
 
-    /** Without the key. */
+    /** Omits the API key. */
     public function __debugInfo(): array
     {
         return ['host' => $this->host, 'path' => $this->path];
@@ -186,7 +186,7 @@ final class Client
         return '/v1/send/' . rawurlencode($sendId);
     }
 
-    /** Makes one request, on a connection of its own: a used one may be dead. */
+    /** Makes one request, on a new connection: a reused one may be dead. */
     private function exchange(
         string $method,
         string $path,
@@ -205,10 +205,10 @@ final class Client
     }
 
     /**
-     * Writes a request and reads to the end. One deadline is for all of it: the time-out of a stream begins again with each byte.
+     * Writes a request and reads to the end. One deadline covers all of it, because a stream's timeout restarts with each byte.
      *
      * @param float $deadline by the clock of `hrtime`, in nanoseconds
-     * @return string '' when there was no whole answer, for that reason
+     * @return string '' when there was no complete response, for that reason
      */
     private function roundTrip(#[\SensitiveParameter] string $request, float $deadline, ?string &$reason, ?bool &$isSent): string
     {
@@ -216,7 +216,7 @@ final class Client
         $socket = @stream_socket_client($this->address, $code, $message, ($deadline - hrtime(true)) / 1e9);
         $isSent = $socket !== false;
         if ($socket === false) {
-            // What TLS objects to is in PHP's warning alone.
+            // Only PHP's warning has the reason of a TLS failure.
             $reason = 'no connection: ' . ($message ?: error_get_last()['message'] ?? '');
             return '';
         }
@@ -233,7 +233,7 @@ final class Client
     }
 }
 
-/** One code for one recipient. What is not known yet is null. */
+/** One code for one recipient. A field without a value yet is null. */
 final class Send
 {
     public function __construct(
@@ -257,19 +257,19 @@ final class Send
     ) {}
 }
 
-/** What a verification came to. Only `valid` lets anybody in, and only once. */
+/** The result of a verification. Sign the user in only on `valid`, which is true only once. */
 final class VerifyResult
 {
     public function __construct(
         public readonly bool $valid,
         /** pending, verified, expired or locked */
         public readonly string $verification,
-        /** Wrong codes that are still allowed. */
+        /** The number of wrong codes still allowed. */
         public readonly int $attemptsLeft,
     ) {}
 }
 
-/** Whatever goes wrong with a request. A mistake in how the client is called is an InvalidArgumentException, and sends nothing. */
+/** The base class of request errors. A mistake in the call throws an InvalidArgumentException instead, and sends nothing. */
 abstract class OnecodeException extends \RuntimeException
 {
     public function __construct(
@@ -277,14 +277,14 @@ abstract class OnecodeException extends \RuntimeException
         public readonly ?int $status,
         public readonly ?string $requestId,
         public readonly ?int $retryAfterSeconds,
-        /** Of a creation: with it, the same input goes on with the same send. */
+        /** Of a create request: retry with it and the same input to get the same send. */
         public readonly ?string $idempotencyKey,
     ) {
         parent::__construct($message);
     }
 }
 
-/** The service refused the request; nobody was authenticated. Branch on `problemCode`; `detail` and `errors` (by field) are for people. */
+/** The service refused the request; no user was authenticated. Branch on `problemCode`; `detail` and `errors` (by field) may change. */
 final class ProblemException extends OnecodeException
 {
     /** @param array<string, string> $errors */
@@ -299,10 +299,10 @@ final class ProblemException extends OnecodeException
     }
 }
 
-/** No answer of the service came. After `send`, the send may exist: go on with `idempotencyKey` and the same input. After `verify`, nothing was sent. */
+/** The service did not respond. After `send`, the send may exist: retry with `idempotencyKey` and the same input. After `verify`, nothing was sent. */
 final class ConnectionException extends OnecodeException {}
 
-/** Nobody knows whether the code was judged. Never verify it again: unless you recorded `valid` before, start a new send. */
+/** The code may or may not have been checked. Never verify it again: unless you recorded `valid` before, create a new send. */
 final class IndeterminateVerificationException extends OnecodeException
 {
     public function __construct(public readonly string $sendId, OnecodeException $error)
@@ -312,7 +312,7 @@ final class IndeterminateVerificationException extends OnecodeException
 }
 
 /**
- * An answer, whole or not.
+ * A response, complete or not.
  *
  * @internal
  */
@@ -320,11 +320,11 @@ final class Answer
 {
     private const STATUSES = ['queued', 'sending', 'sent', 'delivered', 'read', 'failed'];
     private const VERIFICATIONS = ['pending', 'verified', 'expired', 'locked'];
-    /** Null where there was no whole answer. */
+    /** Null if there was no complete response. */
     public readonly ?int $status;
     public readonly ?int $retryAfterSeconds;
     private readonly ?string $requestId;
-    /** The JSON of the media type that goes with the status; [] where it is none: proxies have answers of their own. */
+    /** The JSON if it has the media type for the status, otherwise []: proxies send their own responses. */
     private readonly array $fields;
 
     public function __construct(
@@ -349,13 +349,13 @@ final class Answer
         $this->fields = $isOurs ? (array) $json : [];
     }
 
-    /** Whether it is open or passing what became of a creation: the same key and bytes find out. */
+    /** Whether to retry a create request, because its outcome is unknown or the fault is temporary. */
     public function isOpen(): bool
     {
         return in_array($this->status, [null, 408, 425, 500], true) || $this->status >= 502 || ($this->status >= 200 && $this->status < 300);
     }
 
-    /** The send in an answer with this status, or null where there is none. */
+    /** Returns the send in a response with this status, or null. */
     public function send(int $status): ?Send
     {
         $fields = $this->fields + array_fill_keys(['id', 'status', 'verification', 'mode', 'channel', 'from', 'failure_reason'], null);
@@ -375,7 +375,7 @@ final class Answer
         }
     }
 
-    /** What the service says of a code, or null. `valid` is JSON's true, with nothing but what the contract says beside it. */
+    /** Returns the verification result, or null. `valid` must be JSON's true, with the other fields as in the contract. */
     public function judgement(): ?VerifyResult
     {
         [$valid, $verification, $left] = array_map(
@@ -388,7 +388,7 @@ final class Answer
         return new VerifyResult($valid, $verification, $left);
     }
 
-    /** The problem in an answer, or that there is none of the service. */
+    /** Returns the problem in a response, or an error that the response is not from the service. */
     public function exception(?string $idempotencyKey = null): ProblemException|ConnectionException
     {
         $facts = [$this->status, $this->requestId, $this->retryAfterSeconds, $idempotencyKey];
@@ -402,7 +402,7 @@ final class Answer
         return new ConnectionException("$this->request: $what", ...$facts);
     }
 
-    /** What an answer without a judgement means. Below 500, a problem comes before the judgement, whatever its code. */
+    /** Returns the error for a response without a result. A problem below 500 means that the code was not checked. */
     public function verifyException(string $sendId): OnecodeException
     {
         $error = $this->exception();

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Onecode sends one-time codes over WhatsApp and checks what people type back. For Python 3.9 or newer, without other packages.
+"""Onecode sends one-time codes over WhatsApp and verifies what users type. For Python 3.9 or newer, without other packages.
 
     from onecode import IndeterminateVerificationError, Onecode, normalize_code
 
     onecode = Onecode("https://api.example.com", api_key)
 
     send = onecode.send("+447700900123")
-    # Keep send.id in this person's session. Never take it from the browser.
+    # Keep send.id in this user's session. Never take it from the browser.
 
     try:
         if onecode.verify(send.id, normalize_code(typed)).valid:
-            sign_in()  # Nothing else lets anybody in.
+            sign_in()  # Sign the user in on nothing else.
     except IndeterminateVerificationError:
-        ...  # The code may be used up: offer a new one, with a new send.
+        ...  # The code may be used up: offer a new code, with a new send.
 
-`send` repeats itself with the same key and the same bytes, so that one code goes out and one unit is used. `verify` is one request and
-never a second: had the first arrived, the second would refuse the right person. Wrap neither call in a retry.
+`send` retries with the same key and the same bytes, so that one code is sent and one unit is used. `verify` makes a single request: if the
+first had arrived, a second would refuse the right code. Do not wrap either call in a retry.
 """
 
 import json
@@ -34,7 +34,7 @@ from urllib.parse import quote, urlsplit
 
 _ANSWER_BYTES_MAX = 256 * 1024
 _RETRY_AFTER_SECONDS_MAX = 30
-# After these, and after 502 and above, the same key and bytes find out what became of a creation. 0: no answer came whole.
+# Retry a create request after these and after 502 and above: its outcome is unknown or temporary. 0: no complete response.
 _REPEATED = (0, 408, 425, 500)
 _STATUSES = ("queued", "sending", "sent", "delivered", "read", "failed")
 _VERIFICATIONS = ("pending", "verified", "expired", "locked")
@@ -42,7 +42,7 @@ _VERIFICATIONS = ("pending", "verified", "expired", "locked")
 
 @dataclass(frozen=True)
 class Send:
-    """One code for one recipient. What is not known yet is None."""
+    """One code for one recipient. A field without a value yet is None."""
 
     id: str
     status: str  # queued, sending, sent, delivered, read or failed
@@ -62,27 +62,27 @@ class Send:
 
 @dataclass(frozen=True)
 class VerifyResult:
-    """What a verification came to. Only `valid` lets anybody in, and only once."""
+    """The result of a verification. Sign the user in only on `valid`, which is true only once."""
 
     valid: bool
     verification: str  # pending, verified, expired or locked
-    attempts_left: int  # wrong codes that are still allowed
+    attempts_left: int  # wrong codes still allowed
 
 
 class OnecodeError(Exception):
-    """Whatever goes wrong with a request. A mistake in how this client is called is a ValueError, and sends nothing."""
+    """The base class of request errors. A mistake in the call raises ValueError instead, and sends nothing."""
 
     def __init__(self, message, answer, idempotency_key=None):
         super().__init__(message)
         self.status: Optional[int] = answer.status or None
         self.request_id: Optional[str] = answer.request_id
         self.retry_after_seconds: Optional[int] = answer.retry_after_seconds
-        # Of a creation: with it, the same input goes on with the same send.
+        # Of a create request: retry with it and the same input to get the same send.
         self.idempotency_key: Optional[str] = idempotency_key
 
 
 class ProblemError(OnecodeError):
-    """The service refused the request; nobody was authenticated. Branch on `code`; `detail` and `errors` (by field) are for people."""
+    """The service refused the request; no user was authenticated. Branch on `code`; `detail` and `errors` (by field) may change."""
 
     code: str
     detail: Optional[str]
@@ -90,14 +90,14 @@ class ProblemError(OnecodeError):
 
 
 class ConnectionError(OnecodeError):
-    """No answer of the service came. After `send`, the send may exist: go on with `idempotency_key` and the same input.
+    """The service did not respond. After `send`, the send may exist: retry with `idempotency_key` and the same input.
 
     After `verify`, nothing was sent.
     """
 
 
 class IndeterminateVerificationError(OnecodeError):
-    """Nobody knows whether the code was judged. Never verify it again: unless you recorded `valid` before, start a new send."""
+    """The code may or may not have been checked. Never verify it again: unless you recorded `valid` before, create a new send."""
 
     def __init__(self, send_id, error):
         super().__init__(str(error), error)
@@ -105,22 +105,22 @@ class IndeterminateVerificationError(OnecodeError):
 
 
 def normalize_code(typed: str) -> str:
-    """A code as people type and paste it, for `verify`: without spaces, dashes and invisible characters, with 0 to 9 for other digits."""
+    """Returns a typed or pasted code for `verify`: without spaces, dashes and invisible characters, with 0 to 9 for other digits."""
     kept = (c for c in typed if unicodedata.category(c)[0] not in "ZC" and unicodedata.category(c) != "Pd" and c != "\u2212")
     return "".join(str(unicodedata.decimal(c, c)) for c in kept)
 
 
 def add_send_id(send_ids: Optional[Sequence[str]], send_id: str) -> List[str]:
-    """The ids of a session's two latest sends to one number, the newest first, for `verify_latest`."""
+    """Returns the ids of a session's two latest sends to one number, the newest first, for `verify_latest`."""
     return [send_id, *(one for one in send_ids or () if one != send_id)][:2]
 
 
 class Onecode:
-    """The service, from your server. One object serves all threads.
+    """The client of the service, for your server. All threads can share one object.
 
-    `timeout_seconds` is the time for one try from its connection on, `max_retries` how often `send` tries again, and `deadline_seconds` the
+    `timeout_seconds` is the time for one try, connection included, `max_retries` how often `send` tries again, and `deadline_seconds` the
     time for one call with all its tries and the waits between them. `test_hosts` are hosts of a test double, such as a container's name,
-    to which http is allowed too: never the service's, because the key would be readable on its way.
+    that may also use http. Never list the service there, because the key would be readable in transit.
     """
 
     def __init__(
@@ -164,9 +164,9 @@ class Onecode:
         locale: Optional[str] = None,
         idempotency_key: Optional[str] = None,
     ) -> Send:
-        """Sends a code, which is accepted then and not delivered. Without `idempotency_key` it is a new code.
+        """Sends a code. The send is accepted, but not delivered yet. Without `idempotency_key` it is a new code.
 
-        Raises ProblemError, or ConnectionError when the last try brought no answer.
+        Raises ProblemError, or ConnectionError when the last try got no response.
         """
         if idempotency_key is None or idempotency_key.strip(" \t") == "":
             idempotency_key = str(uuid.uuid4())
@@ -180,7 +180,7 @@ class Onecode:
             send = answer.send(202)
             if send is not None:
                 return send
-            # Half of it is random: callers that failed together do not return together.
+            # Half of it is random, so that callers that failed together do not retry together.
             wait = min(0.5 * 2**tries, 10) * random.uniform(0.5, 1)
             is_repeated = answer.status in _REPEATED or answer.status >= 502 or 200 <= answer.status < 300
             if answer.status == 429 and answer.retry_after_seconds is not None:
@@ -191,7 +191,7 @@ class Onecode:
             time.sleep(wait)
 
     def status(self, send_id: str) -> Send:
-        """Reads a send, with one request. Neither `read` nor `verified` authenticates anybody. Raises ProblemError, ConnectionError."""
+        """Reads a send, with one request. Never sign a user in on `read` or `verified`. Raises ProblemError, ConnectionError."""
         answer = self._exchange("GET", f"{_path_of(send_id)}/status", "/v1/send/{id}/status")
         send = answer.send(200)
         if send is None:
@@ -199,10 +199,10 @@ class Onecode:
         return send
 
     def verify(self, send_id: str, code: str) -> VerifyResult:
-        """Verifies what a person typed (see `normalize_code`), with one request. `send_id` comes from your own session, never from a browser.
+        """Verifies what the user typed (see `normalize_code`), with one request. Take `send_id` from your own session, never from a browser.
 
         Raises IndeterminateVerificationError when the outcome is unknown, ConnectionError when there was no connection and nothing was
-        sent, so that the person may try again, ProblemError when the service refused the request.
+        sent, so that the user can try again, and ProblemError when the service refused the request.
         """
         if not isinstance(code, str):
             raise ValueError("The code is not a text: a number has lost its leading zeros.")
@@ -212,17 +212,17 @@ class Onecode:
         if result is not None:
             return result
         error = answer.error()
-        # Below 500, a problem comes before the judgement, whatever its code.
+        # A problem below 500 means that the code was not checked.
         is_refused = isinstance(error, ProblemError) and answer.status < 500
         if is_refused or not answer.is_sent:
             raise error
         raise IndeterminateVerificationError(send_id, error)
 
     def verify_latest(self, send_ids: Sequence[str], code: str) -> VerifyResult:
-        """Verifies what a person typed against the session's newest send, then the one before: many type the code that arrived first.
+        """Verifies what the user typed against the session's newest send, then the one before: many type the code that arrived first.
 
-        `send_ids` are one or two, as `add_send_id` returns them. A wrong code counts as one guess on each of them. The result is that of
-        the send whose code it is, or else of the newest that can still be verified. Raises what `verify` does; after an
+        `send_ids` are one or two, as `add_send_id` returns them. A wrong code counts as one guess on each of them. Returns the result of
+        the send with that code, or else of the newest send that can still be verified. Raises the errors of `verify`. After an
         IndeterminateVerificationError, drop all ids.
         """
         if isinstance(send_ids, str) or not 1 <= len(send_ids) <= 2:
@@ -230,14 +230,14 @@ class Onecode:
         results = []
         for send_id in send_ids:
             result = self.verify(send_id, code)
-            # Verified now or before: an older code must not begin another sign-in.
+            # Verified now or before: an older code must not start another sign-in.
             if result.verification == "verified":
                 return result
             results.append(result)
         return next((result for result in results if result.verification == "pending"), results[0])
 
     def _exchange(self, method, path, route, body=None, idempotency_key=None, end=float("inf")):
-        """Makes one request, on a connection of its own: a used one may be dead."""
+        """Makes one request, on a new connection: a reused one may be dead."""
         headers = {"Authorization": f"Bearer {self._api_key}", "User-Agent": "onecode-python", "Connection": "close"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -249,7 +249,7 @@ class Onecode:
         reason, is_sent = "the answer is too long", False
         try:
             connection.connect()
-            # The time-out of a socket begins again with each byte. This ends whatever is still read.
+            # A socket's timeout restarts with each byte. This timer ends the whole read.
             timer = threading.Timer(deadline - time.monotonic(), _shut_down, [connection.sock])
             timer.daemon = True
             timer.start()
@@ -273,7 +273,7 @@ class Onecode:
 
 def _shut_down(sock):
     try:
-        # That of SSLSocket would go on without encryption.
+        # SSLSocket's own shutdown would continue without encryption.
         socket.socket.shutdown(sock, socket.SHUT_RDWR)
     except OSError:
         pass  # It was closed already.
@@ -286,9 +286,9 @@ def _path_of(send_id):
 
 
 class _Answer:
-    """An answer, or why none came whole: its status is 0 then.
+    """A response, or the reason why none arrived completely, with status 0.
 
-    It has fields only where it is JSON of the media type that goes with its status: proxies have answers of their own.
+    It has fields only if it is JSON of the media type for its status, because proxies send their own responses.
     """
 
     def __init__(self, message, response=None, text=b"", is_sent=True):
@@ -310,7 +310,7 @@ class _Answer:
             self.fields = read
 
     def send(self, status):
-        """The send in an answer with this status, or None where there is none."""
+        """Returns the send in a response with this status, or None."""
         if self.status != status:
             return None
         try:
@@ -321,7 +321,7 @@ class _Answer:
         return send if is_known and send.expires_at and send.created_at and isinstance(send.id, str) and send.id else None
 
     def judgement(self):
-        """What the service says of a code, or None. `valid` is JSON's true, with nothing but what the contract says beside it."""
+        """Returns the verification result, or None. `valid` must be JSON's true, with the other fields as in the contract."""
         valid, verification, left = (self.fields.get(name) for name in ("valid", "verification", "attempts_left"))
         # In Python, True is a number too.
         is_count = type(left) is int and 0 <= left <= 5
@@ -331,7 +331,7 @@ class _Answer:
         return VerifyResult(valid, verification, left) if is_success or not valid else None
 
     def error(self, idempotency_key=None):
-        """The problem in an answer, or that it is none of the service."""
+        """Returns the problem in a response, or an error that the response is not from the service."""
         code, detail, errors = (self.fields.get(name) for name in ("code", "detail", "errors"))
         is_problem = self.status >= 400 and self.fields.get("status") == self.status
         if not is_problem or not isinstance(code, str) or not re.fullmatch("[a-z_]+", code):

@@ -1,12 +1,12 @@
 const escape = (text) => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
-/** A second click would send another code, or use this one up. */
+/** Prevents a second click, which would send another code or use this one up. */
 const SUBMIT_ONCE = `
   let isSubmitted = false;
   addEventListener('submit', (event) => (isSubmitted ? event.preventDefault() : (isSubmitted = true)));
   addEventListener('pageshow', () => (isSubmitted = false));`;
 
-/** The page of a session: its number, its code, or that somebody is signed in. Without a session, it asks for a number. */
+/** Returns the page of a session: the number form, the code form, or the signed-in user. Without a session, it asks for a number. */
 export function page(session, notice) {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign in</title>
 <h1>Sign in</h1>${notice ? `<p role="status">${escape(notice)}</p>` : ''}${content(session ?? {})}<script>${SUBMIT_ONCE}</script></html>`;

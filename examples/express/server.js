@@ -16,7 +16,7 @@ const { PORT = '8000', RESEND_AFTER_SECONDS = '30', SESSIONS_MAX = '10000', HTTP
 const onecode = new Onecode({
   apiKey: ONECODE_API_KEY,
   baseUrl: ONECODE_URL,
-  // A person waits: two tries at the most, no long wait between them, and then a sentence.
+  // A user is waiting: at most two tries, no long wait between them, then an error message.
   timeoutMs: Number(ONECODE_TIMEOUT_MS),
   maxRetries: 1,
   deadlineMs: 2 * Number(ONECODE_TIMEOUT_MS) + 1000,
@@ -24,9 +24,9 @@ const onecode = new Onecode({
 const SESSION_MS = 3_600_000;
 /** The oldest first. */
 const sessions = new Map();
-/** When the next code may be sent, by session and by number. */
+/** The time when the next code can be sent, by session and by number. */
 const nextSends = new Map();
-/** A person who asks again later than this expects a new message. */
+/** After this time, a user who asks again expects a new message. */
 const SAME_SEND_MS = 60_000;
 /** Verifications in progress, by session and code. A second click gets the outcome of the first. */
 const verifications = new Map();
@@ -49,14 +49,14 @@ const app = express();
 app.use(express.urlencoded({ extended: false, limit: '4kb' }));
 app.use((request, response, next) => {
   if (request.method === 'POST' && !isOfThisSite(request.headers))
-    return response.status(403).send('This form is not of this site.');
+    return response.status(403).send('This form is not from this site.');
   const id = /(?:^|; )session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1];
   const found = sessions.get(id);
   request.session = found?.endsAt > Date.now() ? found : undefined;
   next();
 });
 
-/** Browsers say where a form comes from: all in `Origin`, newer ones in `Sec-Fetch-Site`, which no proxy has to know. */
+/** Browsers send the source of a form: all in `Origin`, newer ones in `Sec-Fetch-Site`, which works behind any proxy. */
 function isOfThisSite({ 'sec-fetch-site': site, origin, host }) {
   return site === undefined ? origin?.replace(/^https?:\/\//, '') === host : site === 'same-origin';
 }
@@ -69,11 +69,11 @@ app.get('/', async ({ session }, response) => {
 
 app.post('/code', async ({ session, body }, response) => {
   const typed = String(body?.to ?? '');
-  // One form of a number, however it was typed. What is no number, the service refuses.
+  // One form for each number, however it was typed. The service refuses text that is not a number.
   const to = parsePhoneNumberFromString(typed)?.number ?? typed;
   const own = session ?? newSession();
   await sendCode(own, to);
-  // Only here and at the sign-in: a late answer must not overwrite the cookie of the sign-in.
+  // Only here and at the sign-in: a late response must not overwrite the cookie of the sign-in.
   if (own !== session) response.cookie('session', own.id, COOKIE);
   response.redirect(303, '/');
 });
@@ -98,16 +98,16 @@ app.post('/verify', async ({ session, body }, response) => {
   response.redirect(303, '/');
 });
 
-/** Verifies a code, and returns the new session of a person whose code is right. */
+/** Verifies a code, and returns the new session of a user with the right code. */
 async function signIn(session, code) {
-  // The ids and their number are read together, from the session alone: a code sent meanwhile changes neither.
+  // Read the ids and their number together, from the session only: a code sent meanwhile changes neither.
   const { pending } = session;
   const outcome = await verify(pending, code);
   if (!outcome.valid) {
     session.notice = outcome.notice;
     return undefined;
   }
-  // A new id at sign-in: an id that somebody planted before is worth nothing.
+  // A new id at sign-in: a session id that an attacker planted is then worthless.
   sessions.delete(session.id);
   return newSession({ signedInAs: pending.to });
 }
@@ -125,7 +125,7 @@ app.post('/sign-out', ({ session }, response) => {
 async function sendCode(session, to) {
   const now = Date.now();
   for (const [key, at] of nextSends) if (at <= now) nextSends.delete(key);
-  // Other sessions do not send to the number any sooner.
+  // Other sessions cannot send to the number sooner.
   const keys = [session.id, to];
   const waitSeconds = Math.ceil((Math.max(...keys.map((key) => nextSends.get(key) ?? 0)) - now) / 1000);
   if (waitSeconds > 0) {
@@ -133,7 +133,7 @@ async function sendCode(session, to) {
     return;
   }
   for (const key of keys) nextSends.set(key, now + Number(RESEND_AFTER_SECONDS) * 1000);
-  // For a minute, the key of an attempt without an answer finds its send. Otherwise the SDK makes a new key: a new code.
+  // For a minute, the key of a try without a response finds its send. After that, the SDK creates a new key and a new code.
   const { unfinished } = session;
   const isRepeat = unfinished?.to === to && now - unfinished.askedAt < SAME_SEND_MS;
   try {
@@ -141,17 +141,17 @@ async function sendCode(session, to) {
       { to },
       { idempotencyKey: isRepeat ? unfinished.idempotencyKey : undefined },
     );
-    // A repeat returns the first send, even if its code is no longer valid.
+    // A retry returns the first send, even if its code is no longer valid.
     if (isRepeat && (send.verification !== 'pending' || send.status === 'failed'))
       send = await onecode.send({ to });
-    // The latest two count: people type the code that arrived first.
+    // The latest two count, because users often type the code that arrived first.
     const earlier = session.pending?.to === to ? session.pending.sendIds : [];
     session.pending = { to, sendIds: addSendId(earlier, send.id) };
     delete session.unfinished;
   } catch (error) {
     for (const key of keys) nextSends.delete(key);
     if (!isOfService(error)) throw error;
-    // A limit says nothing of a try before it whose answer was lost.
+    // A limit shows nothing about an earlier try without a response.
     const refused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
     const { idempotencyKey } = error;
     const askedAt = isRepeat && idempotencyKey === unfinished.idempotencyKey ? unfinished.askedAt : now;
@@ -160,7 +160,7 @@ async function sendCode(session, to) {
   }
 }
 
-/** A refusal, or a lost answer. Everything else is a mistake of this program. */
+/** Whether an error is a refusal or a lost response. All other errors are bugs in this program. */
 const isOfService = (error) => error instanceof ProblemError || error instanceof ConnectionError;
 
 function sendNotice(error) {
@@ -178,7 +178,7 @@ async function verify(pending, code) {
   } catch (error) {
     if (isOfService(error)) return { valid: false, notice: 'The code was not checked. Try again.' };
     if (!(error instanceof IndeterminateVerificationError)) throw error;
-    // The code may be used up, so it is never verified again.
+    // The code may be used up, so never verify it again.
     pending.sendIds = [];
     return { valid: false, notice: 'Something went wrong. Ask for a new code.' };
   }

@@ -3,7 +3,7 @@ import { onecode } from './lib/onecode';
 try {
   onecode();
 } catch (error) {
-  // Next.js itself would go on, and answer every request with 500.
+  // Otherwise Next.js would keep running and return 500 for every request.
   console.error(error);
   process.exit(1);
 }

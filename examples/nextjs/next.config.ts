@@ -1,10 +1,10 @@
 import type { NextConfig } from 'next';
 
 const config: NextConfig = {
-  // The SDK stays a package of the server, loaded as it is.
+  // Load the SDK on the server as a package, without bundling it.
   serverExternalPackages: ['@onecode/client'],
   poweredByHeader: false,
-  // Otherwise a lockfile in a folder above is taken for the project's.
+  // Otherwise Next.js uses a lockfile in a parent folder.
   turbopack: { root: import.meta.dirname },
 };
 

@@ -28,7 +28,7 @@ async function run(name) {
 }
 
 /**
- * Whether the newest release has a migration.
+ * Returns whether the newest release contains a migration.
  * @param {string} name of its folder
  */
 function isReleased(name) {
@@ -40,7 +40,7 @@ function isReleased(name) {
 const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
 
 /**
- * Writes the functions as they are now into a migration: each in its place, and those that only an earlier migration has at the end.
+ * Writes the current functions into a migration: each in its place, and functions of earlier migrations at its end.
  * @param {string} name of its folder
  */
 async function refreshMigration(name) {
@@ -57,7 +57,7 @@ async function refreshMigration(name) {
 }
 
 /**
- * Begins a migration with `create or replace` for each file of prisma/functions that the migrations so far have otherwise.
+ * Starts a migration with `create or replace` for each file of prisma/functions that differs from the existing migrations.
  * @param {string | undefined} name
  * @param {string} latest the folder of the newest migration
  */
@@ -70,9 +70,9 @@ async function beginMigration(name, latest) {
   });
   const stamp = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
   if (stamp <= (latest.split('_')[0] ?? ''))
-    throw new UserError(`The migration ${latest} is newer than this machine's clock says.`);
+    throw new UserError(`The migration ${latest} is newer than this machine's clock.`);
   const file = join(folder, `${stamp}_${name}`, 'migration.sql');
-  if (existsSync(file)) throw new UserError(`${file} exists.`);
+  if (existsSync(file)) throw new UserError(`${file} already exists.`);
   mkdirSync(join(file, '..'), { recursive: true });
   writeFileSync(file, changed.map(({ sql }) => sql).join('\n') || '-- What changes, and why.\n');
   report(
@@ -87,7 +87,7 @@ async function beginMigration(name, latest) {
  */
 function report(file, names) {
   const path = file.slice(root.length).replace(/^\//, '');
-  console.log(`Wrote ${path}: ${names.join(', ') || 'no function has changed'}.`);
+  console.log(`Wrote ${path}: ${names.join(', ') || 'no changed function'}.`);
 }
 
 try {

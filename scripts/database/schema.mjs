@@ -8,7 +8,7 @@ import { startPostgres } from '../services/postgres.mjs';
 const migrationsFolder = join(root, 'prisma/migrations');
 const functionsFolder = join(root, 'prisma/functions');
 
-/** `prisma/schema.sql` from its top to the first table. */
+/** The part of `prisma/schema.sql` before the first table. */
 const HEADER = `-- The database as it is after all migrations; its functions are in functions/, a file each. Made by \`npm run generate\`: a test fails
 -- when it is stale.
 `;
@@ -37,7 +37,7 @@ export async function changedFunctions(client) {
     const sql = readFileSync(file, 'utf8');
     const before = await definitions(client);
     await client.query('begin');
-    // A function may call one that is new as well: its body is looked at when it is called.
+    // A function can call another new one, because bodies are checked when they are called.
     await client.query('set local check_function_bodies = off');
     await client.query(sql);
     const after = await definitions(client);
@@ -65,11 +65,11 @@ export const readFunctions = () =>
   functionFiles().map((file) => ({ name: basename(file, '.sql'), sql: readFileSync(file, 'utf8') }));
 
 /**
- * Puts functions into the text of a migration that has older texts of them. A function ends with the first line that ends with `$$;`, or
+ * Replaces older texts of functions in the text of a migration. A function ends with the first line that ends with `$$;`, or
  * that is `end;`. Comments above it in its file stay there.
  * @param {string} migration
  * @param {readonly { name: string, sql: string }[]} functions
- * @returns {{ text: string, replaced: string[] }} replaced: the names of those whose text has changed
+ * @returns {{ text: string, replaced: string[] }} replaced: the names of changed functions
  */
 export function withFunctions(migration, functions) {
   let text = migration;
@@ -94,7 +94,7 @@ export async function applyMigrations(client) {
 }
 
 /**
- * Calls `work` with a connection to an empty database on a PostgreSQL of its own, which ends with it.
+ * Calls `work` with a connection to an empty database on a temporary PostgreSQL.
  * @template T
  * @param {(client: pg.Client) => Promise<T>} work
  * @returns {Promise<T>}
@@ -124,7 +124,7 @@ async function definitions(client) {
   return rows.map(({ definition }) => definition).join('\n');
 }
 
-/** The keys before the checks, each by name; an index that a key makes is not named again. */
+/** Keys come before checks, each sorted by name; the index of a key is not listed separately. */
 const TABLES = `
   select 'create ' || case c.relpersistence when 'u' then 'unlogged ' else '' end || 'table ' || c.relname || E' (\\n  '
     || array_to_string(array(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from '../checkout.mjs';
 import { applyMigrations, describeSchema, withEmptyDatabase } from './schema.mjs';
 
-/** The second half of `npm run generate`: writes prisma/schema.sql from the migrations, on a PostgreSQL of its own. */
+/** The second half of `npm run generate`: writes prisma/schema.sql from the migrations, with a temporary PostgreSQL. */
 const schema = await withEmptyDatabase(async (client) => {
   await applyMigrations(client);
   return describeSchema(client);

@@ -21,7 +21,7 @@ export class Logs {
   }
 
   /**
-   * Opens a process's log, at its end when it is open already.
+   * Opens a process's log, at its end if it is already open.
    * @param {string} name
    * @returns {number} the file descriptor, for the process's output
    */
@@ -52,7 +52,7 @@ export class Logs {
     }
   }
 
-  /** Copies and empties: the process goes on writing to the file that it has opened for appending. */
+  /** Copies and truncates the file, because the process keeps appending to the file that it has opened. */
   #rotateLarge() {
     for (const file of this.#files) {
       if (sizeOf(file) <= LOG_BYTES_MAX) continue;

@@ -32,7 +32,7 @@ import { Logs } from './logs.mjs';
  * @property {number} stage the highest stage is stopped first
  * @property {[NodeJS.Signals, number][]} stop signals in turn, each with the milliseconds it is given
  *
- * @typedef {{ name: string, pid: number, exited: Promise<string> }} Started  `exited` tells how: "exit code 1", "SIGKILL"
+ * @typedef {{ name: string, pid: number, exited: Promise<string> }} Started  `exited` resolves with "exit code 1" or "SIGKILL"
  *
  * A process of the operating system. The pid alone may by now belong to another process; with the time of its start it
  * identifies one process for ever.
@@ -42,7 +42,7 @@ import { Logs } from './logs.mjs';
  * with the milliseconds it is given.
  * @typedef {Identity & { name: string, stage: number, stop: [NodeJS.Signals, number][] }} Child
  *
- * The record of a folder: who started the processes, who watches that one, and the children.
+ * The record of a folder: the process that started the children, its guard, and the children.
  * @typedef {{ owner: Identity | null, guard: Identity | null, children: Child[] }} Running
  */
 
@@ -70,7 +70,7 @@ export class Processes {
   }
 
   /**
-   * Takes a folder for this process, after stopping what a killed earlier one has left running there.
+   * Locks a folder for this process, after stopping processes that a killed earlier one has left running.
    * @param {string} folder holds the record
    * @throws {UserError} when another running process has claimed the folder
    */
@@ -88,7 +88,7 @@ export class Processes {
     return processes;
   }
 
-  /** Processes with a temporary folder, which is removed when they are stopped or this process is killed. */
+  /** Returns processes with a temporary folder, which is removed when they are stopped or this process is killed. */
   static throwaway() {
     const folder = mkdtempSync(join(tmpdir(), 'onecode-'));
     chmodSync(folder, 0o711);
@@ -101,7 +101,7 @@ export class Processes {
     return this.#folder;
   }
 
-  /** The children's log files. */
+  /** Returns the children's log files. */
   get logs() {
     return (this.#logs ??= new Logs(this.#folder));
   }
@@ -141,7 +141,7 @@ export class Processes {
     return { name, pid, exited };
   }
 
-  /** Whether any child runs. */
+  /** Returns whether a child is running. */
   get any() {
     return this.#running.children.length > 0;
   }
@@ -186,7 +186,7 @@ export function readRecord(folder) {
 }
 
 /**
- * Writes another file and renames it, so that a reader never sees half a record.
+ * Writes a temporary file and renames it, so that readers never see half a record.
  * @param {string} folder
  * @param {Running} running
  */
@@ -197,7 +197,7 @@ function writeRecord(folder, running) {
 }
 
 /**
- * Records that nothing runs for this folder any more.
+ * Removes the record, because nothing is running for this folder any more.
  * @param {string} folder
  */
 export function removeRecord(folder) {
@@ -205,7 +205,7 @@ export function removeRecord(folder) {
 }
 
 /**
- * Stops children, the highest stage first and each stage together; never another process that has got the pid of one.
+ * Stops children, the highest stage first and each stage together; never another process that has reused a pid.
  * @param {Child[]} children
  */
 export async function stopChildren(children) {
@@ -214,7 +214,7 @@ export async function stopChildren(children) {
 }
 
 /**
- * The same children with at most a second for each signal: for those that nobody waits for any more.
+ * Stops the same children with at most a second for each signal, when nothing waits for them any more.
  * @param {Child[]} children
  * @returns {Child[]}
  */
@@ -226,7 +226,7 @@ export function hurried(children) {
 }
 
 /**
- * Signals go to the child's group, so that what it has started itself ends too; whatever of the group outlives it is killed.
+ * Signals are sent to the child's group, so that its own children end too; processes of the group that outlive it are killed.
  * @param {Child} child
  */
 async function stopChild(child) {
@@ -246,7 +246,7 @@ function signalGroup(pid, signal) {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group has ended already.
+    // The group has already ended.
   }
 }
 
@@ -279,7 +279,7 @@ function isRunning({ pid, startedAt }) {
 }
 
 /**
- * When a process started, as the operating system tells it.
+ * Returns when a process started, according to the operating system.
  * @param {number} pid
  * @returns {string | null} null when no such process runs (one that has ended and only waits to be reaped does not run)
  */
@@ -291,7 +291,7 @@ export function startTime(pid) {
 function startTimeInProc(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // From its state on: the field before that is the name in brackets, which may itself hold spaces and brackets.
+    // Starts at the state: the field before it is the name in brackets, which may contain spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return null;
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${fields[19]}`;

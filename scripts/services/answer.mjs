@@ -6,9 +6,9 @@ import { UserError } from '../user-error.mjs';
 const START_MS_MAX = 60_000;
 
 /**
- * Asks a PostgreSQL server that was started here whether it answers.
+ * Checks whether a PostgreSQL server that was started here answers.
  * @param {string} url of one server
- * @param {{ isEncrypted?: boolean }} [options] isEncrypted: by TLS, whoever signed its certificate
+ * @param {{ isEncrypted?: boolean }} [options] isEncrypted: with TLS, without a check of the certificate
  * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
  */
 export async function postgresFault(url, { isEncrypted = false } = {}) {
@@ -27,7 +27,7 @@ export async function postgresFault(url, { isEncrypted = false } = {}) {
 }
 
 /**
- * Asks Redis whether it answers, and whether it can be used.
+ * Checks whether Redis answers and is usable.
  * @param {string} url in one of the forms of REDIS_URL; REDIS_CA_FILE counts too
  * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
  */

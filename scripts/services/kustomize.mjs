@@ -5,17 +5,17 @@ import { root } from '../checkout.mjs';
 import { fetchReleasePackages } from './packages.mjs';
 
 /**
- * A Kustomize that runs on this machine: with a folder behind its arguments, it prints what the folder's kustomization renders.
+ * The command of a Kustomize on this machine: with a folder as last argument, it prints the rendered kustomization.
  * @typedef {{ command: string, args: string[] }} Kustomize
  */
 
-/** A release of Debian that has Kustomize. The program needs nothing besides a basic system. */
+/** A release of Debian that has Kustomize. The program needs only a basic system. */
 const RELEASE = 'trixie';
-/** The first version that knows `labels`. */
+/** The first version that supports `labels`. */
 const MAJOR_MIN = 4;
 
 /**
- * A Kustomize from the path, from the kubectl on the path, or from a release of Debian, unpacked into .cache.
+ * Returns a Kustomize from the path, from the kubectl on the path, or from a release of Debian, unpacked into .cache.
  * @returns {Kustomize | null} null where this machine cannot have one
  */
 export function findKustomize() {
@@ -34,7 +34,7 @@ export function findKustomize() {
 function isRecent(command, args) {
   const { status, stdout } = spawnSync(command, args, { encoding: 'utf8' });
   if (status !== 0) return false;
-  // Debian's own build says `(devel)`. A kubectl that does not say its Kustomize's version has an old one.
+  // Debian's build prints `(devel)`. A kubectl that does not print its Kustomize's version has an old one.
   const version = /(?:Kustomize Version: |^)(?:\{?kustomize\/)?v(\d+)\.\d+/m.exec(stdout)?.[1];
   return version === undefined ? stdout.trim() === '(devel)' : Number(version) >= MAJOR_MIN;
 }

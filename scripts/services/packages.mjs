@@ -49,7 +49,7 @@ export function fetchReleasePackages(folder, release, names) {
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** The address from which this system takes Debian's packages. */
+/** Returns the address from which this system gets Debian's packages. */
 function debianSource() {
   const format = '$(ORIGIN) $(COMPONENT) $(REPO_URI)';
   const { stdout } = spawnSync('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'], {
@@ -59,7 +59,7 @@ function debianSource() {
 }
 
 /**
- * The folders in a folder that have libraries.
+ * Returns the folders below a folder that contain libraries.
  * @param {string} folder
  * @returns {string[]}
  */

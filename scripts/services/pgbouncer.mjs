@@ -7,13 +7,13 @@ import { fetchReleasePackages, librariesIn } from './packages.mjs';
 import { freePort } from './ports.mjs';
 
 /**
- * A PgBouncer that runs on this machine.
+ * A PgBouncer on this machine.
  * @typedef {{ version: string, command: string, args: string[], env: NodeJS.ProcessEnv }} PgBouncer
  */
 
 /** 1.21 is the first version that keeps prepared statements in transaction mode. */
 const MINOR_VERSION_MIN = 21;
-/** A release of Debian that has a later one, and what it needs besides a basic system. */
+/** A release of Debian that has a later one, and its dependencies beyond a basic system. */
 const RELEASE = 'trixie';
 const RELEASE_PACKAGES = [
   'pgbouncer',
@@ -26,7 +26,7 @@ const RELEASE_PACKAGES = [
 ];
 
 /**
- * A PgBouncer that keeps prepared statements: from the path, or from a release of Debian, unpacked into .cache.
+ * Returns a PgBouncer that supports prepared statements: from the path, or from a release of Debian, unpacked into .cache.
  * @returns {PgBouncer | null} null where this machine cannot have one
  */
 export function findPgBouncer() {
@@ -39,7 +39,7 @@ export function findPgBouncer() {
 }
 
 /**
- * A release's program needs that release's libraries, its loader among them.
+ * A release's program needs that release's libraries, including its loader.
  * @param {string} folder
  */
 function unpacked(folder) {
@@ -97,7 +97,7 @@ function connectQuery(entry) {
  * @param {import('../processes/processes.mjs').Processes} options.processes
  * @param {string} options.url of the database
  * @param {Record<string, string | number>} options.settings of the section `pgbouncer`
- * @param {string} [options.entry] of deploy/pgbouncer/pgbouncer.ini, whose connect_query it runs on each of its sessions
+ * @param {string} [options.entry] of deploy/pgbouncer/pgbouncer.ini; its connect_query runs on each session
  * @param {number} [options.port] that it had the last time
  * @returns {Promise<import('../processes/processes.mjs').Started & { url: string, port: number }>}
  */
@@ -108,7 +108,7 @@ export async function startPgBouncer(
   const target = new URL(url);
   const port = await freePort(portBefore);
   const folder = mkdtempSync(join(processes.folder, 'pgbouncer-'));
-  // As root it starts only for another account, which then reads this file.
+  // As root it only runs under another account, which must be able to read this file.
   chmodSync(folder, 0o711);
   const file = join(folder, 'pgbouncer.ini');
   const database = target.pathname.slice(1);

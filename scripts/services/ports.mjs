@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
 /**
- * A port that nobody listens on: the wanted one where it is free, else one of the system's choosing.
+ * Returns a free port: the wanted one if it is free, else one that the system chooses.
  * @param {number} [wanted]
  * @returns {Promise<number>}
  */
@@ -11,7 +11,7 @@ export async function freePort(wanted = 0) {
 }
 
 /**
- * Whether a server could listen on a port, on the loopback address and on all of them.
+ * Returns whether a server can listen on a port, on the loopback address and on all addresses.
  * @param {number} port
  */
 export async function isFree(port) {

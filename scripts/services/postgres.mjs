@@ -22,7 +22,7 @@ import { UserError } from '../user-error.mjs';
 import { postgresFault, waitForAnswer } from './answer.mjs';
 import { freePort } from './ports.mjs';
 
-/** Fast shutdown, then immediate shutdown: the next start recovers from the write-ahead log. */
+/** Fast shutdown, then immediate shutdown, after which the next start recovers from the write-ahead log. */
 const stop = /** @type {[NodeJS.Signals, number][]} */ ([
   ['SIGINT', 1500],
   ['SIGQUIT', 500],
@@ -73,7 +73,7 @@ export async function startPostgres({ processes, port: portBefore, throwaway, se
 }
 
 /**
- * Starts a streaming replica of a PostgreSQL of ours, which goes on meanwhile.
+ * Starts a streaming replica of a running PostgreSQL that was started here.
  * @param {Pick<import('./services.mjs').ServiceOptions, 'processes' | 'throwaway' | 'log'> & { primaryUrl: string, port: number }} options
  * @returns {Promise<import('../processes/processes.mjs').Started & { takePlace: () => void }>} takePlace: puts its data in the place
  *   of the primary's, when both have stopped
@@ -131,7 +131,7 @@ async function copyRunning(url, from, to) {
   await client.connect();
   try {
     await client.query(`select pg_backup_start('replica', fast => true)`);
-    // Files that the server removes meanwhile are an error of cp, and come again by the write-ahead log.
+    // Files that the server removes in the meantime make cp fail, and are restored from the write-ahead log.
     spawnSync('cp', ['-a', from, to], { stdio: 'ignore' });
     const { rows } = await client.query('select labelfile from pg_backup_stop(wait_for_archive => false)');
     const { uid, gid } = lstatSync(to);
@@ -161,7 +161,7 @@ function dataFolder(folder, account, log) {
 }
 
 /**
- * Makes the data folder under another name first, so that an interrupted attempt leaves nothing that looks complete.
+ * Creates the data folder under another name first, so that an interrupted attempt never looks complete.
  * @param {string} programs
  * @param {string} dataDir
  * @param {SystemAccount | undefined} account
@@ -190,7 +190,7 @@ function initialise(programs, dataDir, account) {
     encoding: 'utf8',
   });
   if (status !== 0)
-    throw new UserError(`${stderr.trimEnd()}\nPostgreSQL could not make its data folder ${dataDir}.`);
+    throw new UserError(`${stderr.trimEnd()}\nPostgreSQL could not create its data folder ${dataDir}.`);
   renameSync(passwordFile, join(fresh, 'onecode-password'));
   renameSync(fresh, dataDir);
 }
@@ -234,7 +234,7 @@ async function stopLeftover(dataDir) {
 }
 
 /**
- * The log holds no statement and no detail, since both may quote a phone number.
+ * The log contains no statements or details, because both may quote a phone number.
  * @param {boolean} throwaway
  */
 function settingsOf(throwaway) {
@@ -274,7 +274,7 @@ function postgresAccount(log) {
   try {
     execFileSync('useradd', ['--system', '--user-group', '--no-create-home', 'postgres'], { stdio: 'pipe' });
   } catch {
-    // The look-up below shows whether it worked.
+    // The look-up below checks the result.
   }
   const made = lookUpAccount();
   if (!made) {
@@ -282,7 +282,7 @@ function postgresAccount(log) {
       'PostgreSQL does not run as root, and no account "postgres" could be made: run this as another user, or set DATABASE_URL.',
     );
   }
-  log('Made the system account "postgres", because PostgreSQL does not run as root.');
+  log('Created the system account "postgres", because PostgreSQL does not run as root.');
   return made;
 }
 
@@ -296,7 +296,7 @@ function lookUpAccount() {
 }
 
 /**
- * Whether an account can enter a folder.
+ * Returns whether an account can enter a folder.
  * @param {string} folder
  * @param {SystemAccount | undefined} account
  */

@@ -7,7 +7,7 @@ import { fetchPackages } from './packages.mjs';
 import { freePort } from './ports.mjs';
 
 /**
- * The programs `prometheus` and `promtool`: from the path, or from this system's package, unpacked into .cache.
+ * Returns the programs `prometheus` and `promtool`: from the path, or from this system's package, unpacked into .cache.
  * @returns {{ prometheus: string, promtool: string } | null} null where this machine cannot have them
  */
 export function findPrometheus() {

@@ -20,7 +20,7 @@ const stop = /** @type {[NodeJS.Signals, number][]} */ ([
 ]);
 
 /**
- * Starts a Redis of our own, with its data in the folder `redis` and a password made for this run, unless one is given.
+ * Starts a Redis with its data in the folder `redis` and, by default, a password generated for this run.
  * @param {import('./services.mjs').ServiceOptions & { password?: string }} options
  * @returns {Promise<import('./services.mjs').Service>}
  */
@@ -106,7 +106,7 @@ function redisProgram(log) {
   const folder = join(root, '.cache', `redis-${process.arch}`);
   const kept = unpackedProgram(folder);
   if (kept) return kept;
-  log('Redis is not installed: fetching the package of this system into .cache …');
+  log('Redis is not installed: downloading the package of this system into .cache …');
   const isFetched = ['redis-server', 'valkey-server'].some((name) => fetchPackages(folder, name));
   const fetched = isFetched ? unpackedProgram(folder) : undefined;
   if (!fetched) throw new UserError(advice);

@@ -18,10 +18,10 @@ import { startRedis } from './redis.mjs';
  * @property {NodeJS.ProcessEnv} [env]  PostgreSQL's environment
  * @property {(line: string) => void} log
  *
- * A service of our own. `restart` starts it again after it has ended, at the same address and with the same data.
+ * A service that was started here. `restart` starts it again after it has ended, at the same address and with the same data.
  * @typedef {Started & { url: string, port: number, restart: () => Promise<Started> }} Service
  *
- * `started` holds the services of our own.
+ * `started` has the services that were started here.
  * @typedef {{ databaseUrl: string, redisUrl: string, started: Service[] }} Services
  */
 
@@ -81,7 +81,7 @@ function readAddresses() {
 }
 
 /**
- * Asks PostgreSQL whether it answers, as our processes will.
+ * Checks whether PostgreSQL answers, in the same way as the processes.
  * @param {string} url
  * @param {'none' | 'transaction'} pooler
  * @returns {Promise<string | null>} null, or what is wrong, without a password

@@ -21,7 +21,7 @@ const runFile = promisify(execFile);
  */
 
 /**
- * The processes, in the order in which they start; no simulator without a port for it.
+ * Returns the processes in the order of their start; without the simulator if it has no port.
  * @param {import('./settings.mjs').Ports} ports
  * @param {NodeJS.ProcessEnv} common
  * @returns {App[]}
@@ -37,7 +37,7 @@ export function apps(ports, common) {
     graceMs: 1000,
     env: {
       ...withMetrics('simulator'),
-      // Its page shows codes and has no sign-in, so HOST does not apply to it.
+      // Its page shows codes without a sign-in, so HOST does not apply to it.
       HOST: '127.0.0.1',
       PORT: String(ports.simulator),
       WEBHOOK_URL: `http://${reachedAt(common['HOST'])}:${ports.api}/webhooks/whatsapp`,
@@ -96,7 +96,7 @@ export function startApp(processes, { name, script, stage, graceMs, env }, outpu
 }
 
 /**
- * Waits until a process answers on its metrics port that it is ready.
+ * Waits until a process is ready according to its metrics port.
  * @param {App} app
  * @param {AbortSignal} signal ends the waiting
  * @throws {UserError} after a minute
@@ -120,7 +120,7 @@ async function isOk(url) {
 }
 
 /**
- * Runs a command of the operator's command line.
+ * Runs a command of the command line.
  * @param {NodeJS.ProcessEnv} env
  * @param {(string | number)[]} args
  * @returns {Promise<any>} the JSON it prints

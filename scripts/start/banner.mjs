@@ -1,7 +1,7 @@
 import { isLoopback, reachedAt } from './settings.mjs';
 
 /**
- * Returns which other machines reach this Onecode, and what they could do with it; nothing if none does.
+ * Returns a warning about other machines that can reach this Onecode; nothing if there are none.
  * @param {NodeJS.ProcessEnv} env
  */
 function network({ HOST, EVENT_ADDRESSES }) {
@@ -13,7 +13,7 @@ function network({ HOST, EVENT_ADDRESSES }) {
 }
 
 /**
- * What to do with a running Onecode: addresses, sign-ins, keys, and requests to paste.
+ * Returns the text about a running Onecode: addresses, sign-ins, keys, and requests to paste.
  * @param {import('./settings.mjs').Ports} ports
  * @param {NodeJS.ProcessEnv} env with the public addresses of API and console
  * @param {import('./seed.mjs').Seed} seed
@@ -34,7 +34,7 @@ export function banner(
   const phone =
     simulator === null
       ? 'none: WHATSAPP_API_URL names another Cloud API'
-      : `http://localhost:${simulator} (beside your messages: those of example traffic, for twenty minutes)`;
+      : `http://localhost:${simulator} (your messages, and example traffic for twenty minutes)`;
   const mails =
     mailbox === null
       ? 'none: SMTP_URL names another server'

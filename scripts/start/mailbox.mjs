@@ -7,7 +7,7 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
 };
-/** A mail is somebody else's HTML: it runs nothing, and its links open beside the page. */
+/** A mail is foreign HTML: it must not run scripts, and its links open in a new tab. */
 const MAIL_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-popups allow-popups-to-escape-sandbox";
 const LIST_POLICY =
@@ -18,7 +18,7 @@ const escape = (text) =>
   text.replace(/[&<>"]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character] ?? '&quot;');
 
 /**
- * Catches every mail of the demonstration, in memory, and shows them on a page: no mail leaves this machine.
+ * Catches every mail of the demonstration in memory and shows them on a page. No mail is sent.
  * @param {number} port of the page
  * @returns {Promise<string>} for `SMTP_URL`
  */
@@ -47,7 +47,7 @@ export async function startMailbox(port) {
 const withTargets = (html) => html.replace('<head>', '<head><base target="_blank">');
 
 /**
- * The page: newest mails first.
+ * Returns the page, with the newest mails first.
  * @param {CaughtMail[]} mails
  */
 function listOf(mails) {
@@ -66,6 +66,6 @@ summary { padding: 10px 4px; cursor: pointer; border-bottom: 1px solid #8884; ov
 summary span { display: block; opacity: 0.7; font-size: 13px; }
 iframe { width: 100%; height: 560px; border: 0; }
 </style></head><body><h1>Mailbox</h1>
-<p>Mails of the demonstration, newest first. None leaves this machine. <a href="/">Look again</a></p>
+<p>Mails of the demonstration, newest first. None is sent. <a href="/">Reload</a></p>
 ${items.length === 0 ? '<p>No mail yet.</p>' : items.join('\n')}</body></html>`;
 }

@@ -6,7 +6,7 @@ import { dataFolder } from './settings.mjs';
 
 const file = join(dataFolder, 'demo.json');
 
-/** The history of the demonstration's account: something for its charts to show. */
+/** The history of the demonstration's account, for its charts. */
 const HISTORY = { sends: 5_000, days: 45 };
 
 /**
@@ -17,8 +17,8 @@ const HISTORY = { sends: 5_000, days: 45 };
  */
 
 /**
- * The demonstration: an account with a history, a test and a live key, senders, and people who sign in to the console. It is
- * made the first time and kept, and made again when this database does not hold it (any more).
+ * The demonstration: an account with a history, a test and a live key, senders, and users of the console. It is created at the first
+ * start and kept, and created again when the database does not contain it (any more).
  * @param {NodeJS.ProcessEnv} env
  * @param {boolean} simulated whether made-up senders work
  * @returns {Promise<Seed>}
@@ -68,7 +68,7 @@ async function isUsable(env, { application, id }) {
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @returns {Promise<Set<string>>} of everybody who can sign in
+ * @returns {Promise<Set<string>>} the addresses of all users
  */
 async function listEmails(env) {
   return new Set((await onecode(env, 'user', 'list')).map((/** @type {any} */ user) => user.email));
@@ -120,8 +120,8 @@ async function addHistory(env, accountId, { test, live }) {
 }
 
 /**
- * One member of the account, one operator and one person on call; the pages speak the language of their browser. Their addresses
- * have a suffix where somebody has the usual ones already.
+ * Creates one member of the account, one operator and one on-call engineer, with pages in the language of the browser. Their addresses
+ * have a suffix if the usual ones are taken.
  * @param {NodeJS.ProcessEnv} env
  * @param {string} account
  * @returns {Promise<People>}

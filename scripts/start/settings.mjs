@@ -7,16 +7,16 @@ import { root } from '../checkout.mjs';
 import { freePort, isFree } from '../services/ports.mjs';
 import { UserError } from '../user-error.mjs';
 
-/** What git ignores and a restart keeps: databases, secrets, logs, the demonstration's keys. */
+/** The folder for databases, secrets, logs and the demonstration's keys. Git ignores it, and restarts keep it. */
 export const dataFolder = join(root, '.data');
 
-/** Where the command line finds the running Onecode, see apps/cli/src/environment.ts. */
+/** The file with which the command line finds the running Onecode, see apps/cli/src/environment.ts. */
 const environmentFile = join(dataFolder, 'environment.json');
 
-/** Reads an .env file where there is one. A variable that is set already stays. */
+/** Reads an .env file if there is one. Variables that are already set keep their values. */
 export function readEnvFile(file = join(root, '.env')) {
   if (!existsSync(file)) return;
-  // An editor may have put a byte order mark before the first name.
+  // An editor may have written a byte order mark before the first name.
   const variables = parseEnv(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
 }
@@ -31,7 +31,7 @@ export function readEnvFile(file = join(root, '.env')) {
  */
 
 /**
- * The documented ports, which must be free, and others for metrics.
+ * Returns the documented ports, which must be free, and free ports for metrics.
  * @returns {Promise<Ports>}
  * @throws {UserError} naming the port that is in use and its variable
  */
@@ -42,9 +42,9 @@ export async function choosePorts() {
   const mailbox = process.env['SMTP_URL'] ? null : await portOf('MAILBOX_PORT', 4020);
   if (api === console) throw new UserError(`PORT and CONSOLE_PORT are both ${api}: they must differ.`);
   if (api === simulator || console === simulator)
-    throw new UserError(`SIMULATOR_PORT is ${simulator}, which another process has: they must differ.`);
+    throw new UserError(`SIMULATOR_PORT is ${simulator}, which another process uses: they must differ.`);
   if (mailbox !== null && [api, console, simulator].includes(mailbox))
-    throw new UserError(`MAILBOX_PORT is ${mailbox}, which another process has: they must differ.`);
+    throw new UserError(`MAILBOX_PORT is ${mailbox}, which another process uses: they must differ.`);
   return {
     api,
     console,
@@ -82,7 +82,7 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * Returns whether only programs on this machine reach what listens at an address.
+ * Returns whether only programs on this machine can reach a listener at an address.
  * @param {string | undefined} host
  */
 export function isLoopback(host = '') {
@@ -91,7 +91,7 @@ export function isLoopback(host = '') {
 }
 
 /**
- * Returns where programs on this machine reach what listens at an address, as a URL writes it.
+ * Returns the host for URLs with which programs on this machine reach a listener at an address.
  * @param {string | undefined} host
  */
 export function reachedAt(host = '127.0.0.1') {
@@ -100,7 +100,7 @@ export function reachedAt(host = '127.0.0.1') {
 }
 
 /**
- * The secrets of this installation: made once and kept, except those that the environment gives.
+ * Returns the secrets of this installation, which are generated once and kept; the environment overrides them.
  * @returns {Record<string, string>}
  */
 function readSecrets() {
@@ -146,7 +146,7 @@ export function addresses(ports, { HOST = '127.0.0.1' }) {
 }
 
 /**
- * The environment of each process, without its own ports.
+ * Returns the environment shared by all processes, without their ports.
  * @param {Ports} ports
  * @param {import('../services/services.mjs').Services} services
  * @param {string | null} smtpUrl of the mailbox
@@ -165,7 +165,7 @@ export function commonEnvironment(ports, { databaseUrl, redisUrl }, smtpUrl) {
 }
 
 /**
- * Records what the command line needs to work beside the running processes.
+ * Writes the variables that the command line needs to use the running Onecode.
  * @param {NodeJS.ProcessEnv} env
  */
 export function recordEnvironment({ DATABASE_URL, DATABASE_POOLER, NUMBER_PEPPER, SECRET_KEY }) {
@@ -179,7 +179,7 @@ export function recordEnvironment({ DATABASE_URL, DATABASE_POOLER, NUMBER_PEPPER
   );
 }
 
-/** Nothing runs any more that the command line could reach. */
+/** Removes the variables when nothing runs any more that the command line could reach. */
 export function removeEnvironment() {
   rmSync(environmentFile, { force: true });
 }

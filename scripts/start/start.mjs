@@ -18,10 +18,10 @@ import {
 import { Supervisor } from './supervisor.mjs';
 import { generateTraffic } from './traffic.mjs';
 
-/** The reason for ending that is no failure. */
+/** The reason for ending that is not a failure. */
 const stopRequested = Symbol('stop requested');
 
-/** So many lines of a log explain why a process failed. */
+/** The number of log lines shown for a failed process. */
 const TAIL_LINES = 10;
 
 /**
@@ -87,7 +87,7 @@ function endOnSignal(end, processes) {
       firstAt = performance.now();
       end.abort(stopRequested);
     } else if (performance.now() - firstAt > 1000) {
-      // Sooner, it is the same Ctrl-C: the terminal sends it, and npm passes it on.
+      // A second signal that comes sooner is the same Ctrl-C: the terminal sends it, and npm forwards it.
       void processes.stop({ hurry: true });
     }
   };

@@ -3,7 +3,7 @@ import { UserError } from '../user-error.mjs';
 
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MS_MAX = 8_000;
-/** A process that ran for so long has ended for a new reason: the pauses begin anew. */
+/** After a process has run for this time, its next end counts as a new fault and the pauses start again. */
 const STABLE_MS = 10_000;
 const FAILED_STARTS_MAX = 5;
 
@@ -12,8 +12,8 @@ const FAILED_STARTS_MAX = 5;
  */
 
 /**
- * Restarts processes that end by themselves, each after a pause that doubles while its ends follow quickly on one another. A
- * process whose restart fails five times in a row is given up.
+ * Restarts processes that end unexpectedly, each after a pause that doubles while it keeps ending quickly. After five failed restarts in a
+ * row, a process is not restarted any more.
  */
 export class Supervisor {
   #signal;
@@ -36,7 +36,7 @@ export class Supervisor {
   }
 
   /**
-   * Takes over a process that is ready.
+   * Supervises a process that is ready.
    * @param {Started} started
    * @param {() => Promise<Started>} restart starts it again and waits until it is ready
    */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const PAUSE_MS = 2_000;
 const SENDS_MAX = 600;
-/** Recipients whose messages always fail, so that the pages show failures too: [number, the provider's error]. */
+/** Recipients with messages that always fail, so that the pages also show failures: [number, the provider's error]. */
 const FAILING = /** @type {const} */ ([
   ['+5511900000026', 131026],
   ['+5511900000049', 131049],
@@ -27,7 +27,7 @@ export async function generateTraffic({ api, simulator, keys, signal }) {
       ).catch(() => {});
     }
   } catch {
-    // Everything is stopping, or the simulator is not ours to talk to.
+    // Everything is stopping, or WHATSAPP_API_URL names another simulator.
   }
 }
 

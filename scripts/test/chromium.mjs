@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { UserError } from '../user-error.mjs';
 
-/** The first has no window: it draws the same pages with two thirds of the processor time. */
+/** The first one is headless, and renders the same pages with two thirds of the processor time. */
 const names = [
   'chromium-headless-shell',
   'chromium',
@@ -15,7 +15,7 @@ const names = [
 const macApplication = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
 
 /**
- * The browser for tests: the one that CHROMIUM_PATH names, else one on PATH, else a package of Debian's, which root installs.
+ * Returns the browser for tests: CHROMIUM_PATH, else one on PATH, else Debian's package, which only root can install.
  * @param {(line: string) => void} log
  * @returns {Promise<string>} the program's full path
  * @throws {UserError} saying what to install
@@ -24,7 +24,7 @@ export async function chromiumPath(log) {
   const { CHROMIUM_PATH: given } = process.env;
   if (given) {
     if (isProgram(given)) return given;
-    throw new UserError(`CHROMIUM_PATH names no program: ${given}.`);
+    throw new UserError(`CHROMIUM_PATH is not a program: ${given}.`);
   }
   const found = onPath();
   if (found) return found;
@@ -44,7 +44,7 @@ export async function chromiumPath(log) {
 /** @param {string[]} args */
 async function apt(...args) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // What it could not install is missing afterwards.
+  // The caller checks whether the installation worked.
   await promisify(execFile)('apt-get', ['-q', ...args], { env, maxBuffer: Infinity }).catch(() => {});
 }
 

@@ -9,7 +9,7 @@ export async function runWithModules() {
   const options = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning'];
   const args = [...process.execArgv, ...options, ...process.argv.slice(1)];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
-  // A terminal sends SIGINT to both; this process waits for the end of the other one.
+  // A terminal sends SIGINT to both processes; this one waits for the other's end.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   const code = await new Promise((resolve) => child.once('exit', resolve));

@@ -46,7 +46,7 @@ export async function run(args) {
 async function checkAndTest(processes, args) {
   const jestArgs = args.filter((arg) => arg !== '--all');
   const files = jestArgs.filter((arg) => !arg.startsWith('-'));
-  // A browser that has to be fetched comes while npm fetches the packages.
+  // A missing browser is downloaded while npm downloads the packages.
   [process.env['CHROMIUM_PATH']] = await Promise.all([
     chromiumPath(console.log),
     prepare(processes, needsOf(files)),
@@ -78,7 +78,7 @@ async function checkAndTest(processes, args) {
 }
 
 /**
- * Returns what is built for test files besides the packages: the site for those of the API, the SDK and the guides, the web application for
+ * Returns what is built for test files in addition to the packages: the site for those of the API, the SDK and the guides, the web application for
  * those of the console, both for tests of the whole and for all tests, and each where there is none yet.
  * @param {readonly string[]} files as they were typed; all tests when empty
  */
@@ -103,7 +103,7 @@ async function start(processes) {
 }
 
 /**
- * Runs a script of package.json that must pass.
+ * Runs a script of package.json.
  * @param {Processes} processes
  * @param {string} script
  * @throws {UserError} when it fails
@@ -126,7 +126,7 @@ async function runStep(processes, what) {
 }
 
 /**
- * Tests take the services by the names that say "test", so that none can reach a real database by accident.
+ * Tests read only variables with "TEST" in their names, so that they cannot reach a real database by accident.
  * @param {NodeJS.ProcessEnv} env
  */
 function withoutServices({ DATABASE_URL: _database, REDIS_URL: _redis, ...env }) {
@@ -152,7 +152,7 @@ export function summarise(resultFile, isPassed) {
 }
 
 /**
- * Prints the test files that took longest, the slowest first.
+ * Prints the slowest test files, the slowest first.
  * @param {string} resultFile
  */
 function logSlowestFiles(resultFile) {
@@ -177,7 +177,7 @@ export function slowestFiles(resultFile) {
 }
 
 /**
- * What is read of Jest's result file; times in milliseconds.
+ * The used part of Jest's result file; times in milliseconds.
  * @typedef {object} JestResults
  * @property {number} numPassedTests
  * @property {number} numFailedTests

@@ -4,11 +4,11 @@ import { root } from '../checkout.mjs';
 import { Processes } from '../processes/processes.mjs';
 
 /**
- * PostgreSQL, Redis and a browser for runs of Jest, which are its own or those that `npm run services` keeps.
+ * PostgreSQL, Redis and a browser for runs of Jest: started for the run, or kept by `npm run services`.
  * @typedef {{ env: Record<string, string>, stop: () => Promise<void> }} TestServices  env: the variables that tests read
  */
 
-/** Where `npm run services` writes the variables. */
+/** The file to which `npm run services` writes the variables. */
 const KEPT = join(root, '.data/test-services.json');
 
 /**
@@ -44,14 +44,14 @@ export async function startTestServices() {
 }
 
 /**
- * Returns the variables of the services that `npm run services` keeps, or null when it does not run.
+ * Returns the variables of the running `npm run services`, or null.
  * @returns {Promise<Record<string, string> | null>}
  */
 export async function findKeptServices() {
   if (!existsSync(KEPT)) return null;
   const env = JSON.parse(readFileSync(KEPT, 'utf8'));
   const { postgresFault } = await import('../services/answer.mjs');
-  // The file of one that was killed stays.
+  // The file remains after a kill.
   return (await postgresFault(env.TEST_DATABASE_URL)) === null ? env : null;
 }
 

@@ -18,7 +18,7 @@ import { DatabaseServers, hasPostgres, type Begun } from './databaseServer.js';
 const WALK_MS_MAX = 300_000;
 const STEP_MS_MAX = 60_000;
 const CLIENTS = 6;
-/** Fewer than the sender may send in a second: of an account's sends the newest goes first, and behind more the oldest would wait on. */
+/** Fewer than the sender can send per second: an account's newest send is sent first, so with more the oldest would keep waiting. */
 const SENDS_PER_SECOND = 40;
 const CODE = '135790';
 /** Sends that each part of a walk waits for. */
@@ -34,7 +34,7 @@ interface Accepted {
   idempotencyKey: string;
 }
 
-/** Clients that create sends one after the other until one is not accepted, and what they were answered. */
+/** Clients that create sends one after the other until one is refused, and the answers that they got. */
 class Load {
   readonly accepted: Accepted[] = [];
   readonly ended: Promise<unknown>;
@@ -89,7 +89,7 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
   }, WALK_MS_MAX);
 
   const sql: ProcessStack['db']['sql'] = (text, values) => stack.db.sql(text, values);
-  /** Runs documented commands as the operator of the processes. The test starts and stops those. */
+  /** Runs documented commands as the operator. The test starts and stops the processes. */
   const operate = (commands: string): Promise<string> => {
     const onecode = `${process.execPath} ${process.cwd()}/apps/cli/dist/main.js`;
     return servers.run(
@@ -107,7 +107,7 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
   }
   const messagesTo = async (to: string): Promise<number> => (await stack.simulator.messages(to)).length;
 
-  /** Makes the archive and the copy that it goes on from, as the page says. */
+  /** Makes the archive and its base backup, as the page describes. */
   async function beginArchive(): Promise<Begun> {
     const [role, folders, receive, nightly] = servers.documented('Continuous archiving');
     await servers.run(role!.replace(/\$\(openssl [^)]*\)/, 'password'));
@@ -163,7 +163,7 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
     const lost = load.accepted.filter(({ begunAt }) => begunAt > acceptedBefore);
     const repeated = lost[0]!;
     await stack.untilStatus(key, repeated.id, 'delivered');
-    await operate(servers.documented('What to keep besides').join(''));
+    await operate(servers.documented('What else to keep').join(''));
     const received = [...load.accepted];
     const position = await servers.ask('select pg_current_wal_flush_lsn()');
     const question = `select flush_lsn >= '${position}' from pg_stat_replication`;
@@ -204,7 +204,7 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
     await stack.restartWorker(0);
     await operate(start!);
 
-    // What came back, and what did not.
+    // Restored and lost data.
     const post = (send: Pick<Accepted, 'to' | 'idempotencyKey'>, with_ = key) =>
       stack.request('POST', '/v1/send', {
         key: with_,
@@ -227,7 +227,7 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
     ];
     expect(await messages()).toEqual([1, 1, 1]);
 
-    // All of it goes on after the release.
+    // All sends continue after the release of the hold.
     await operate(release!);
     await operate('onecode hold release country PT');
     await stack.untilStatus(key, sentTwice.id, 'delivered');
@@ -249,7 +249,7 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
     );
     for (const { to } of next.accepted) expect(await messagesTo(to)).toBe(1);
 
-    // Units given are units left and units on sends that did not fail; each failed send returned its own once.
+    // Granted units equal units left plus units on sends that did not fail; each failed send returned its unit once.
     const [units] = await sql(
       `select (select sum(units) from ledger_entries where account_id = a.id and kind = 'granted')::integer as given,
        a.free_quota + a.credits + (select count(*) from sends s where s.account_id = a.id and status <> 'failed')::integer as kept,
@@ -269,7 +269,7 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
   }
 
   it(
-    'loses nothing that it had received, or what came after a chosen moment, and goes on with all else',
+    'loses nothing it had received, or only changes after a chosen time, and continues with the rest',
     walk,
     WALK_MS_MAX,
   );

@@ -72,7 +72,7 @@ export class DatabaseServers {
     return folder;
   }
 
-  /** Ends a server at once, as a crash does. */
+  /** Kills a server, as in a crash. */
   async crash(name: string): Promise<void> {
     await this.run(`pg_ctl stop --mode immediate --pgdata ${this.dataFolder(name)}`);
   }
@@ -92,7 +92,7 @@ export class DatabaseServers {
     );
   }
 
-  /** Runs commands, as the account of PostgreSQL unless told. @returns their output @throws when one of them fails */
+  /** Runs commands, by default as PostgreSQL's system user. @returns their output @throws when one of them fails */
   async run(commands: string, asPostgres = true): Promise<string> {
     const started = this.begin(commands, asPostgres);
     const code = await started.exited;
@@ -136,7 +136,7 @@ export class DatabaseServers {
     return { exited, output: () => output, stop };
   }
 
-  /** Stops what runs, and removes the folder. */
+  /** Stops the running server and removes the folder. */
   async stop(): Promise<void> {
     for (const stop of this.#begun) await stop();
     for (const folder of this.#dataFolders)

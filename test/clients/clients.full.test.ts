@@ -96,20 +96,20 @@ describe('a client', () => {
         ['a query', { baseUrl: `${BASE_URL}?key=${KEY}` }],
         ['no time', { timeoutMs: 0 }],
         ['less than no retries', { maxRetries: -1 }],
-      ])('is not made with %s, and repeats nothing of it', async (_, options) => {
+      ])('refuses %s without repeating it', async (_, options) => {
         const outcome = await driver.make({ baseUrl: BASE_URL, apiKey: KEY, ...options });
         expect(outcome).toMatchObject({ outcome: 'mistake' });
         expect(outcome['shown']).not.toContain(KEY);
       });
 
       it.each([`${BASE_URL}/`, 'http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:3000'])(
-        'is made for %s',
+        'accepts %s',
         async (baseUrl) => {
           expect(await driver.make({ baseUrl, apiKey: KEY })).toEqual({ outcome: 'made' });
         },
       );
 
-      it('is made for http to a host that is named as a test host, and to no other', async () => {
+      it('accepts http only for hosts that are listed as test hosts', async () => {
         const testHosts = 'double onecode.test';
         const make = (baseUrl: string) => driver.make({ baseUrl, apiKey: KEY, testHosts });
         expect(await make('http://onecode.test:4001')).toEqual({ outcome: 'made' });
@@ -118,7 +118,7 @@ describe('a client', () => {
       });
 
       describe('a creation', () => {
-        it('is a request of the contract, below the path of the address', async () => {
+        it("sends the contract's request, below the path of the base URL", async () => {
           const sent = aSend({ status: 'sent', channel: 'whatsapp', sent_at: new Date().toISOString() });
           service.script(json(202, sent));
           await driver.make({ baseUrl: `${service.url}/one/code/`, apiKey: KEY });
@@ -168,7 +168,7 @@ describe('a client', () => {
           expect(service.requests).toHaveLength(1);
         });
 
-        it('is given up after maxRetries, with all that is known and the key that goes on with it', async () => {
+        it('fails after maxRetries with the last problem and the key to continue with', async () => {
           service.script(
             problem(500, 'internal_error', { 'x-request-id': 'r-1' }, { errors: { to: 'Must be.' } }),
           );
@@ -186,7 +186,7 @@ describe('a client', () => {
           expect(service.requests).toHaveLength(2);
         });
 
-        it('waits for the Retry-After of a limit, and says how long one is that it does not wait for', async () => {
+        it('waits for the Retry-After of a limit, and reports it when it exceeds the maximum wait', async () => {
           const times: number[] = [];
           const timed =
             (behaviour: Behaviour): Behaviour =>
@@ -205,7 +205,7 @@ describe('a client', () => {
           expect(await send()).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 3600 });
         });
 
-        it('says that nothing answers, and with which key to go on', async () => {
+        it('reports an unreachable service with the key to continue with', async () => {
           await driver.make({
             baseUrl: `http://127.0.0.1:${await closedPort()}`,
             apiKey: KEY,
@@ -221,7 +221,7 @@ describe('a client', () => {
           expect((await verify())['outcome']).toBe('connection');
         });
 
-        it('waits for no limit beyond its deadline, and for no answer', async () => {
+        it('waits for no limit or answer beyond its deadline', async () => {
           service.script(problem(429, 'rate_limited', { 'retry-after': '15' }));
           await use();
           expect(await send()).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 15 });
@@ -233,7 +233,7 @@ describe('a client', () => {
           expect((await verify()).outcome).toBe('indeterminate');
         });
 
-        it('has a key of its own where it is given none, and one of any language in UTF-8 or not at all', async () => {
+        it('generates a key by default, and sends a given key of any language in UTF-8 or refuses it', async () => {
           service.script(json(202, aSend()));
           await use();
           for (const given of [{}, { idempotencyKey: '' }, { idempotencyKey: ' \t' }]) await send(given);
@@ -245,7 +245,7 @@ describe('a client', () => {
           else expect([outcome, key]).toEqual(['mistake', undefined]);
         });
 
-        it('with a key of two lines is a mistake, and sends nothing', async () => {
+        it('refuses a key of two lines and sends nothing', async () => {
           await use();
           expect(await send({ idempotencyKey: 'two\nlines' })).toMatchObject({ outcome: 'mistake' });
           expect(service.requests).toHaveLength(0);
@@ -254,7 +254,7 @@ describe('a client', () => {
 
       describe('a verification', () => {
         it.each(OPEN_VERIFICATIONS)(
-          'is one request, and its outcome is open, after %s',
+          'makes one request, and its outcome is indeterminate, after %s',
           async (_, behaviour) => {
             service.script(behaviour);
             await use({ timeoutMs: 500 });
@@ -287,14 +287,14 @@ describe('a client', () => {
           ['\u0660\u0660\u0660\u0660\u0664\u0662', '000042'],
           ['\uff10\u0967\u{1d7d8}\u{1d7ff}', '0109'],
           ['', ''],
-        ])('has a code that was typed as %j normalised', async (typed, code) => {
+        ])('normalizes the typed code %j', async (typed, code) => {
           service.script(json(200, WRONG));
           await use();
           await verify(typed);
           expect(JSON.parse(service.requests[0]!.body)).toEqual({ code });
         });
 
-        it('has the code as it was typed otherwise, and an id that is one segment of its path', async () => {
+        it('sends other codes as typed, and encodes the id as one path segment', async () => {
           service.script(json(200, WRONG));
           await use();
           await verify('0042"\\17', 'a/b ü?');
@@ -304,7 +304,7 @@ describe('a client', () => {
           expect(service.requests).toHaveLength(1);
         });
 
-        it('is that problem when the service refused it before it judged, for every problem code and others', async () => {
+        it('reports the problem of a refusal, for every problem code and unknown ones', async () => {
           await use();
           const unknown = { of_a_later_release: { status: 403 }, of_a_later_fault: { status: 503 } };
           for (const [code, { status }] of Object.entries({ ...PROBLEMS, ...unknown })) {
@@ -318,7 +318,7 @@ describe('a client', () => {
           }
         });
 
-        it('is written once when a connection that was kept turns out to be dead', async () => {
+        it('is not resent when a kept connection is dead', async () => {
           service.script((response, request) => {
             (request.method === 'GET' ? thenDies(json(200, aSend())) : json(200, RIGHT))(response, request);
           });
@@ -332,7 +332,7 @@ describe('a client', () => {
         });
       });
 
-      it('reads a send with one request, whatever comes of it', async () => {
+      it('reads a send with one request for any outcome', async () => {
         await use();
         service.script(json(200, aSend({ status: 'read' })));
         expect(await status()).toMatchObject({ outcome: 'send', status: 'read' });
@@ -347,7 +347,7 @@ describe('a client', () => {
           service.script(behaviour);
           expect(['problem', 'connection']).toContain((await status()).outcome);
         }
-        // Java's HttpClient reads again what it may.
+        // Java's HttpClient repeats reads itself.
         if (language.keepsConnections !== true) expect(service.requests).toHaveLength(6);
         expect(new Set(service.requests.map(({ path }) => path))).toEqual(
           new Set(['/v1/send/the-send/status']),
@@ -357,7 +357,7 @@ describe('a client', () => {
       it.each([
         ['a reset', resets],
         ['a problem that repeats it', problem(401, 'invalid_api_key', {}, { title: KEY })],
-        ['a problem whose code it is', problem(401, KEY)],
+        ['a problem with its code', problem(401, KEY)],
         ['a page that repeats it', text(403, `<html>${KEY}`, { server: KEY })],
       ] satisfies [string, Behaviour][])(
         'hides key, code and number in what can be seen after %s',
@@ -372,7 +372,7 @@ describe('a client', () => {
         },
       );
 
-      it('makes one send when answers are lost after the work, and lets nobody in when a judgement is lost', async () => {
+      it('makes one send when answers are lost after the work, and accepts no code when a judgement is lost', async () => {
         const server = await startOnecode();
         await driver.make({ baseUrl: server.baseUrl, apiKey: server.keys.live, maxRetries: 1 });
         server.script(TO, { answer: 'lost', afterWork: true, times: 2 });
@@ -392,7 +392,7 @@ describe('a client', () => {
         await server.close();
       });
 
-      it('verifies the two latest sends, the newest first, with one guess on each', async () => {
+      it('verifies the two latest sends, newest first, with one guess on each', async () => {
         const server = await startOnecode();
         await driver.make({ baseUrl: server.baseUrl, apiKey: server.keys.live });
         const sendNew = async (): Promise<[id: string, code: string]> => [
@@ -422,7 +422,7 @@ describe('a client', () => {
         await server.close();
       });
 
-      it('sends, follows and verifies with the service itself, over TLS, and with nobody who is called otherwise', async () => {
+      it('sends, follows and verifies with the service over TLS, and refuses a server with another name', async () => {
         const { port } = tls.address() as AddressInfo;
         const { id: accountId } = await stack.onecode('account create --name Shop');
         const apiKey = await stack.makeKey(String(accountId), 'test');

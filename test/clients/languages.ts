@@ -15,9 +15,9 @@ export const PREPARE_MS_MAX = 300_000;
 /** A client's language: its compiler or interpreter, and how the driver is built in an empty folder and run. */
 interface Language {
   name: string;
-  /** Null where this machine can have none. */
+  /** Null if this machine cannot have one. */
   findProgram: () => string | null;
-  /** @param caFile what the driver is to trust besides `SSL_CERT_FILE` @returns the command that runs it */
+  /** @param caFile an authority that the driver trusts in addition to `SSL_CERT_FILE` @returns the command that runs it */
   build: (program: string, folder: string, caFile: string) => string[];
   /** It sends further requests on the connection of an earlier one. */
   keepsConnections?: true;
@@ -153,7 +153,7 @@ export class Driver {
     this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
   }
 
-  /** Makes the client anew. */
+  /** Creates a new client. */
   make({
     timeoutMs = 5000,
     maxRetries = 3,

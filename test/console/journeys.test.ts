@@ -26,7 +26,7 @@ describeInBrowser('the console with the processes behind it', () => {
   }, STACK_START_MS_MAX);
   afterAll(() => environment.close());
 
-  /** All that the console tells this browser from now on. */
+  /** Records every response of the console to this browser. */
   function heardBy(page: Page): string[] {
     const heard: string[] = [];
     page.on('response', (response) => {
@@ -40,7 +40,7 @@ describeInBrowser('the console with the processes behind it', () => {
   }
 
   it(
-    'from sign-up to a verified live code in four clicks, which is shown nowhere, with a test key, a call that works as it is shown, and the history of the send',
+    'four clicks lead from sign-up to a verified live code that is never shown, a test key, a working example call and the history of the send',
     async () => {
       const { stack } = environment;
       const phone = '+5511987650001';
@@ -102,7 +102,7 @@ describeInBrowser('the console with the processes behind it', () => {
   );
 
   it(
-    'help leads from each page to a part of the documents that is there',
+    'help links on every page lead to existing sections of the documentation',
     async () => {
       const page = await environment.windowOf(await environment.createUser({ staff: 'on_call' }));
       const pages = [
@@ -134,7 +134,7 @@ describeInBrowser('the console with the processes behind it', () => {
     (await page.getByRole('region', { name, exact: true }).first().textContent()) ?? '';
 
   it(
-    'a newcomer is told what the API refuses, sends, sees the code, verifies it, and nothing secret is left anywhere',
+    'a new user sees refused requests, sends a code, reads it, verifies it, and leaves no secret anywhere',
     async () => {
       const { stack } = environment;
       const page = await environment.windowOf(developer);

@@ -26,7 +26,7 @@ import {
 const TO = '+5511987654321';
 const VERIFICATION = `/v1/send/${aSend().id}/verify`;
 const FORM_BYTES_MAX = 4096;
-/** What a proxy answers in the service's place, and nobody may see. */
+/** A proxy's answer instead of the service's; visitors must not see it. */
 const proxyPage = (status: number): Behaviour =>
   text(status, '<html><h1>proxy-made page</h1></html>', { 'content-type': 'text/html' });
 const isCreated: Behaviour = (response, request) =>
@@ -74,7 +74,7 @@ class Visitor {
   }
 }
 
-/** The network's faults are the SDK's to bear and tested there; here is what the examples make of them. */
+/** The SDK's tests cover network faults; these tests cover how the examples react to them. */
 describe.each(EXAMPLES)('the %s example', (name) => {
   const service = useService();
   const folder = mkdtempSync(join(tmpdir(), `onecode-${name}-`));
@@ -121,16 +121,16 @@ describe.each(EXAMPLES)('the %s example', (name) => {
       problem(429, 'rate_limited', { 'retry-after': '31' }),
       'Too many codes were asked for.',
     ],
-  ])('goes on with the same key after %s', async (_, behaviour, told) => {
+  ])('continues with the same key after %s', async (_, behaviour, message) => {
     service.script(behaviour);
-    expect(await visitor.submit('/code', { to: TO })).toContain(told);
+    expect(await visitor.submit('/code', { to: TO })).toContain(message);
     service.script(isCreated);
     expect(await visitor.submit('/code', { to: TO })).toContain('We sent a code to');
     expect(creations().length).toBeGreaterThan(1);
     expect(new Set(keys()).size).toBe(1);
   });
 
-  it('sends a new code with a new key when the send of the key is over', async () => {
+  it('sends a new code with a new key after the send of the key has ended', async () => {
     service.script(resets);
     await visitor.submit('/code', { to: TO });
     const [key] = keys();
@@ -147,7 +147,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(new Set(keys()).size).toBe(2);
   });
 
-  it('verifies the newest code, then the one before, and no older one', async () => {
+  it('verifies the newest code, then the one before, but no older one', async () => {
     const ids = [
       '0199c7a2-6f02-7d11-8a35-000000000001',
       '0199c7a2-6f02-7d11-8a35-000000000002',
@@ -191,7 +191,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(new Set(keys()).size).toBe(2);
   });
 
-  it('tells people that a number is none, and begins anew', async () => {
+  it('shows that a number is invalid, and starts again', async () => {
     service.script(problem(422, 'invalid_recipient'));
     expect(await visitor.submit('/code', { to: '0770' })).toContain('No code can be sent to this number.');
     service.script(isCreated);
@@ -199,7 +199,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(new Set(keys()).size).toBe(2);
   });
 
-  it('tells people that a code could not be delivered', async () => {
+  it('shows that a code could not be delivered', async () => {
     await withCode();
     service.script(json(200, aSend({ status: 'failed' })));
     expect(await visitor.page()).toContain('The code could not be delivered.');
@@ -209,7 +209,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     ['is lost', resets],
     ['is a refusal', problem(404, 'send_not_found')],
     ['is a proxy’s page', proxyPage(502)],
-  ])('shows the page when the answer about the delivery %s', async (_, behaviour) => {
+  ])('shows the page when the delivery status %s', async (_, behaviour) => {
     await withCode();
     service.script(behaviour);
     const page = await visitor.page();
@@ -222,7 +222,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     ['500', problem(500, 'internal_error')],
     ['a proxy’s page', proxyPage(200)],
     ['valid as text', json(200, { ...RIGHT, valid: 'true' })],
-  ])('verifies once and signs nobody in after %s', async (_, behaviour) => {
+  ])('verifies once and signs no one in after %s', async (_, behaviour) => {
     await withCode();
     service.script(judges(behaviour));
     const page = await visitor.submit('/verify', { code: '123456' });
@@ -231,7 +231,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(requestsTo(VERIFICATION)).toHaveLength(1);
   });
 
-  it('waits no longer for a judgement than it is told to', async () => {
+  it('waits for a judgement only up to its time limit', async () => {
     visitor = new Visitor(strict.url);
     await withCode();
     service.script(judges(staysSilent));
@@ -239,7 +239,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(page).toContain('Something went wrong. Ask for a new code.');
   });
 
-  it('signs in with valid: true alone, for the session’s own send, and gives the session a new id', async () => {
+  it('signs in only with valid: true for the session’s own send, and gives the session a new id', async () => {
     await withCode();
     const before = visitor.cookie;
     service.script(judges(json(200, RIGHT)));
@@ -258,10 +258,10 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     ['expired', 'This code is no longer valid.'],
     ['locked', 'Too many wrong codes.'],
     ['verified', 'This code was used already.'],
-  ])('tells people that a code is %s', async (verification, told) => {
+  ])('shows that a code is %s', async (verification, message) => {
     await withCode();
     service.script(judges(json(200, { valid: false, verification, attempts_left: 3 })));
-    expect(await visitor.submit('/verify', { code: '123456' })).toContain(told);
+    expect(await visitor.submit('/verify', { code: '123456' })).toContain(message);
   });
 
   it.each([
@@ -285,7 +285,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(creations()).toHaveLength(status === 303 ? 1 : 0);
   });
 
-  it('begins a session where a number is entered, and for nobody who only asks', async () => {
+  it('starts a session when a number is entered, and not for a page view', async () => {
     visitor.cookie = 'session=unknown';
     await visitor.page();
     for (const action of ['/resend', '/verify', '/restart', '/sign-out']) await visitor.submit(action);
@@ -297,17 +297,17 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(visitor.cookie).toBe(before);
   });
 
-  it('sends no new code before the pause is over, to no session, and says how long to wait', async () => {
-    const told = /You can ask for a new code in \d+ s\./;
+  it('sends no new code during the pause, in any session, and shows how long to wait', async () => {
+    const wait = /You can ask for a new code in \d+ s\./;
     visitor = new Visitor(strict.url);
     await withCode('+5511987654322');
-    expect(await visitor.submit('/resend')).toMatch(told);
+    expect(await visitor.submit('/resend')).toMatch(wait);
     visitor = new Visitor(strict.url);
-    expect(await visitor.submit('/code', { to: '+55 (11) 98765-4322' })).toMatch(told);
+    expect(await visitor.submit('/code', { to: '+55 (11) 98765-4322' })).toMatch(wait);
     expect(creations()).toHaveLength(0);
   });
 
-  it('keeps no more sessions than it may, and drops the oldest', async () => {
+  it('keeps sessions up to its limit, and drops the oldest', async () => {
     const visitors = Array.from({ length: 6 }, () => new Visitor(strict.url));
     service.script(isCreated);
     for (const [at, one] of visitors.entries()) await one.submit('/code', { to: `+551198765440${at}` });
@@ -322,10 +322,10 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     ]);
   });
 
-  it('refuses a form that is too long, whether it says so or not', async () => {
+  it('refuses a form that is too long, with or without a Content-Length', async () => {
     service.script(isCreated);
     const start = new URLSearchParams({ to: TO, more: '' }).toString();
-    /** Sends a form of so many bytes, in chunks that do not say how long they are together. */
+    /** Sends a form of this many bytes in chunks, without a Content-Length. */
     const submit = (bytes: number, inChunks: boolean): Promise<Response> => {
       const form = start.padEnd(bytes, 'x');
       const parts = [form.slice(0, 100), form.slice(100)].map((part) => new TextEncoder().encode(part));
@@ -346,17 +346,20 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(creations()).toHaveLength(1);
   });
 
-  it.each(['apiKey', 'baseUrl'])('does not start without %s, and says what is missing', async (missing) => {
-    const env = { ONECODE_URL: service.url, ONECODE_API_KEY: KEY };
-    const without = { [missing === 'apiKey' ? 'ONECODE_API_KEY' : 'ONECODE_URL']: '' };
-    const started = await startExample(name, folder, { ...env, ...without });
-    started.stop();
-    expect(started.isServing).toBe(false);
-    await until('what is missing', () => started.output().includes(missing));
-    expect(started.output()).not.toContain(KEY);
-  });
+  it.each(['apiKey', 'baseUrl'])(
+    'does not start without %s, and names the missing option',
+    async (missing) => {
+      const env = { ONECODE_URL: service.url, ONECODE_API_KEY: KEY };
+      const without = { [missing === 'apiKey' ? 'ONECODE_API_KEY' : 'ONECODE_URL']: '' };
+      const started = await startExample(name, folder, { ...env, ...without });
+      started.stop();
+      expect(started.isServing).toBe(false);
+      await until('what is missing', () => started.output().includes(missing));
+      expect(started.output()).not.toContain(KEY);
+    },
+  );
 
-  it('sets the cookie for https alone with HTTPS=1', async () => {
+  it('sets a secure cookie with HTTPS=1', async () => {
     await withCode();
     expect(visitor.attributes).not.toMatch(/secure/i);
     visitor = new Visitor(strict.url);
@@ -395,7 +398,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
       return { page, code };
     };
 
-    it('signs in who types the code, and a code of one session verifies no other', async () => {
+    it('signs in a visitor who types the code, and accepts a code only in its own session', async () => {
       const first = await ask('+5511987654301');
       const second = await ask('+5511987654302');
       await second.page.getByLabel('Code').fill(first.code);

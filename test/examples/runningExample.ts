@@ -5,7 +5,7 @@ import { closedPort, until } from '@onecode/testing';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'packages/client');
-/** What somebody installed and built in an example's own folder may be of other versions, and hundreds of megabytes. */
+/** Files installed or built in an example's folder are not copied: they may be of other versions and hundreds of megabytes. */
 const NOT_COPIED = new Set(['node_modules', '.next']);
 
 /** The time in which an example is prepared and started: packages are installed, Next.js builds. */
@@ -26,7 +26,7 @@ export function prepareExample(name: string, folder: string): void {
   run(folder, 'run', '--silent', '--if-present', 'build');
 }
 
-/** Runs npm. @throws with what it wrote */
+/** Runs npm. @throws with its output */
 function run(cwd: string, ...args: string[]): void {
   execFileSync('npm', args, { cwd, stdio: 'pipe' });
 }
@@ -68,7 +68,7 @@ export async function startExample(
   try {
     const state = await until(`the ${name} example`, async () => {
       if (child.exitCode !== null || child.signalCode !== null) return 'ended';
-      // Its own line says that it listens there, and not another program.
+      // Its output proves that it listens there, and not another program.
       const isThere = output.includes(url) && (await fetch(url).then(...YES_OR_NO));
       return isThere ? 'serves' : undefined;
     });

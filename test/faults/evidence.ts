@@ -102,7 +102,7 @@ export interface AttemptRow {
   startedAt: number;
   /** When its outcome was last written. */
   finishedAt: number | null;
-  /** When a report said that its message was not delivered. */
+  /** The time of a report that its message was not delivered. */
   reportedAt: number | null;
 }
 

@@ -40,7 +40,7 @@ interface Observed {
 export interface Goals {
   /** For the median recovery of a fault's injections. */
   recoveryMedianMs: number;
-  /** For each recovery. It is greater, because everything restarts at once on one machine. */
+  /** Time limit of each recovery. It is long because everything restarts at once on one machine. */
   recoveryMs: number;
   /** For the 95th percentile of creations during a Redis fault. */
   redisCreationP95Ms: number;
@@ -52,7 +52,7 @@ const ANSWER_MS_MAX = 20_000;
 const DRAIN_MS_MAX = 10_000;
 /** How long a fault lasts before `/readyz` is asked. */
 const NOTICED_MS = 1_500;
-/** How long from then on `/readyz` may take to show it, on a busy machine. */
+/** The time after which `/readyz` must show it, on a busy machine. */
 const NOTICED_MS_MAX = 10_000;
 const READINESS_MS_MAX = 5_000;
 
@@ -99,7 +99,7 @@ function missedGoals(fault: Fault, { resumedMs }: Recovery, observed: Observed, 
   const recoveryMs = Math.max(fault.recoveryMs ?? 0, goals.recoveryMs);
   if (resumedMs === null || resumedMs > recoveryMs)
     missed.push(`recovered after ${resumedMs ?? 'too many'} ms, goal ${recoveryMs}`);
-  // A process that has just started is slow by itself.
+  // A process that has just started is slow without any fault.
   if (fault.family === 'redis' && observed.kills === 0 && observed.creationP95Ms > goals.redisCreationP95Ms)
     missed.push(
       `95 of 100 creations took up to ${observed.creationP95Ms} ms, goal ${goals.redisCreationP95Ms}`,

@@ -4,7 +4,7 @@ import { runFaults, type RunOptions, type RunResult } from './run.js';
 import { allFaults, faultsNamed, shortFaults } from './schedule.js';
 
 /**
- * `npm test` injects a few faults; `npm run test:all` injects all of them in turn for FAULTS_SECONDS, or those once whose name
+ * `npm test` injects a few faults; `npm run test:all` injects all of them in turn for FAULTS_SECONDS, or each with a name that
  * contains FAULTS_ONLY. A run prints its seed, and FAULTS_SEED repeats it.
  */
 const isLong = process.env['ALL_TESTS'] === '1';
@@ -15,7 +15,7 @@ const {
 } = process.env;
 const SEED = Number(FAULTS_SEED);
 
-/** Beside other tests, times say little: only what never happens is a problem. The table that a run prints has the times. */
+/** Next to other tests, times are unreliable: only missing recoveries are problems. A run prints a table with the times. */
 const GOALS = { recoveryMedianMs: 60_000, recoveryMs: 60_000, redisCreationP95Ms: 10_000 };
 
 const LONG: Omit<RunOptions, 'seed' | 'log'> = {
@@ -49,7 +49,7 @@ beforeAll(
   (options.seconds + AROUND_SECONDS) * 1000,
 );
 
-it('nothing is lost, nothing happens twice and everything recovers by itself, whatever fails under load', () => {
+it('under load, no fault loses or repeats anything, and everything recovers without help', () => {
   expect(result.violations).toEqual([]);
   expect(result.problems).toEqual([]);
 });

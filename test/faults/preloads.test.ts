@@ -14,7 +14,7 @@ describe('crash points', () => {
     expect(names).toEqual([...new Set(names)]);
   });
 
-  it('are only comments in what production runs', () => {
+  it('are only comments in production code', () => {
     for (const { file } of points) {
       const code = readFileSync(file, 'utf8').replaceAll(/^[ \t]*\/\/ crash point: .+$/gm, '');
       expect(code).not.toMatch(/crash.?point/i);
@@ -23,7 +23,7 @@ describe('crash points', () => {
 });
 
 it.each([300_000, -300_000])(
-  'a wrong clock is off by %i ms, and leaves given times alone',
+  'a wrong clock is off by %i ms, and does not change given times',
   async (offsetMs) => {
     const code =
       'console.log(JSON.stringify([Date.now(), new Date().getTime(), new Date(7).getTime()])); process.exit(0)';

@@ -1,6 +1,6 @@
 import type { FaultCluster } from './cluster/faultCluster.js';
 
-/** Milliseconds from the end of a fault; null where it did not happen while the recovery was watched. */
+/** Milliseconds from the end of a fault; null if it did not happen while the recovery was observed. */
 export interface Recovery {
   /** Until every API answered a new creation with 202, and the provider had accepted each of those sends. */
   resumedMs: number | null;

@@ -36,7 +36,7 @@ export interface RunResult {
   problems: string[];
 }
 
-/** An injection whose `drainedMs` is known. */
+/** An injection with a known `drainedMs`. */
 export type MeasuredInjection = Omit<Injection, 'recovery'> & {
   recovery: Omit<Injection['recovery'], 'drainedMs'> & { drainedMs: number | null };
 };

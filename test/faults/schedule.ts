@@ -29,7 +29,7 @@ export function* allFaults(random: Random): Generator<Fault, never> {
     }
 }
 
-/** The faults whose name contains a text. */
+/** Returns the faults with a text in their name. */
 export function faultsNamed(text: string): Fault[] {
   return FAULTS.filter(({ name }) => name.includes(text));
 }

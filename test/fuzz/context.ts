@@ -23,7 +23,7 @@ export class FuzzContext {
     readonly verifyToken: string,
   ) {}
 
-  /** One of the callers; mostly one that is never refused. */
+  /** Returns one of the callers, usually one that is never refused. */
   caller(pick: number): FuzzCaller {
     const accepted = this.callers.slice(0, 2);
     return pick % 4 === 0 ? this.at(this.callers, pick >> 2) : this.at(accepted, pick >> 2);

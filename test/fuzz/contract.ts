@@ -44,7 +44,7 @@ export interface Operation {
   method: string;
   /** The path with its parameters in braces. */
   template: string;
-  /** The methods of the path, with HEAD where it has GET. */
+  /** Returns the methods of the path, with HEAD if it has GET. */
   methods: readonly string[];
   needsKey: boolean;
   pathParameters: readonly string[];

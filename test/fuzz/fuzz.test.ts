@@ -47,7 +47,7 @@ beforeAll(async () => {
 }, MS_MAX);
 afterAll(() => api.stop(), 30_000);
 
-it('every answer keeps the contract, none is a 5xx and none is missing', () => {
+it('every answer matches the contract, none is a 5xx and none is missing', () => {
   expect(results.failures.join('\n\n')).toBe('');
 });
 
@@ -97,7 +97,7 @@ it('every operation got requests of every kind', () => {
   expect(missing).toEqual([]);
 });
 
-it('every documented status was seen, except those that no request may cause', () => {
+it('every documented status was seen, except those that no request can cause', () => {
   if (!isLong) return;
   const missing = operations.flatMap(({ id, statuses }) => {
     const seen = results.statuses(id);

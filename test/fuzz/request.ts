@@ -22,14 +22,14 @@ export interface FuzzRequest {
   expected: readonly number[] | null;
   /** A request that must get exactly the same answer. */
   twin?: FuzzRequest;
-  /** The name of the caller, to whom the ids in the answer belong. */
+  /** The name of the caller, which owns the ids in the answer. */
   caller: string;
 }
 
 /** A request without the keys and ids that only a campaign has. */
 export type RequestDraft = (context: FuzzContext) => EditableRequest;
 
-/** A request whose body can still be changed as a value. */
+/** A request with a body that is not serialized yet. */
 export interface EditableRequest extends Omit<FuzzRequest, 'body'> {
   from: Operation;
   /** The value of the body; undefined without a body. */

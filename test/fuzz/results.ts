@@ -9,7 +9,7 @@ interface Counted {
 
 /** What a campaign has done and observed. */
 export class CampaignResults {
-  /** Each with what reproduces it. */
+  /** Each with the data to reproduce it. */
   readonly failures: string[] = [];
   /** Metrics of the process, with the fraction of the campaign that was done. */
   readonly samples: (ProcessMetrics & { at: number })[] = [];

@@ -6,7 +6,7 @@ import { pathOf, PICK, requestOf, type RequestDraft, type FuzzRequest } from './
 import { bytesOnTheWire, checkContract, judge } from './connection.js';
 import type { FuzzContext } from './context.js';
 
-/** A use of its own connection. */
+/** An action on a separate connection. */
 interface Scenario {
   operation: string;
   rule: string;
@@ -64,7 +64,7 @@ async function writeAll(connection: RawConnection, bytes: Buffer): Promise<RawAn
   const end = (): void => void connection.socket.end();
   const timer = setTimeout(end, QUIET_MS);
   connection.socket.once('data', end).once('close', () => clearTimeout(timer));
-  // Node's parser takes several spaces for one.
+  // Node's parser treats several spaces as one.
   const [, method = 'GET', path = '/'] =
     /^([A-Z-]+) +(\/[!-~]*) +HTTP\/1\.[01]\r\n/.exec(bytes.toString('latin1').replace(/^[\r\n]+/, '')) ?? [];
   const answers = await answersUntilClosed(connection, [method]);
@@ -207,7 +207,7 @@ const gigabyte: ScenarioBuilder = (request) => {
 };
 
 const CHUNK = Buffer.from(`8000\r\n${' '.repeat(0x8000)}\r\n`);
-/** Above every body limit and what the system's buffers hold. */
+/** Larger than every body limit and the system's buffers. */
 const CHUNKS_MAX = 512;
 
 const endless: ScenarioBuilder = (request) => {

@@ -39,7 +39,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   WHATSAPP_APP_SECRET: 'secret',
   WHATSAPP_VERIFY_TOKEN: 'token',
 };
-/** What the other programs of ours read, all of it required. */
+/** The variables of the other programs, all required. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   migration: ['MIGRATE_DATABASE_URL_FILE'],
   operator: ['BASE_URL', 'DATABASE_URL_FILE', 'REDIS_URL_FILE', 'NUMBER_PEPPER_FILE', 'SECRET_KEY_FILE'],
@@ -49,7 +49,7 @@ const names = (container: Container): string[] => (container.env ?? []).map(({ n
 const literal = (container: Container, name: string): string | undefined =>
   container.env?.find((one) => one.name === name)?.value;
 
-it('the check of manifests finds a kind that does not exist, and a member that is missing, misspelt or of another type', () => {
+it('the check of manifests finds unknown kinds, and missing, misspelt or wrongly typed members', () => {
   const service = (port: object, kind = 'Service'): KubernetesObject => ({
     apiVersion: 'v1',
     kind,
@@ -86,7 +86,7 @@ describeIf(KUSTOMIZE !== null)(`components${KUSTOMIZE ? '' : NONE}`, () => {
     return objects;
   }
 
-  it('oidc leads the console alone to the provider of the staff', () => {
+  it('oidc lets only the console reach the identity provider of the staff', () => {
     const given = ['OIDC_ISSUER=https://id.example.com', 'OIDC_CLIENT_ID=onecode'];
     const objects = withComponent('oidc', given);
     const workloads = workloadsOf(objects);
@@ -107,7 +107,7 @@ describeIf(KUSTOMIZE !== null)(`components${KUSTOMIZE ? '' : NONE}`, () => {
     expect(selects(policy['spec'].podSelector, labels)).toBe(true);
   });
 
-  it('mail lets the workers of an overlay send mail, and nobody else', () => {
+  it('mail lets only the workers of an overlay send mail', () => {
     const objects = withComponent('mail', ['MAIL_FROM=codes@example.com']);
     const workloads = workloadsOf(objects);
     const mails = workloads.filter((one) => secretFiles(one).includes('SMTP_URL'));
@@ -131,11 +131,11 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
     const processes = workloads.filter(({ name }) => name in READERS);
     const workload = (name: string): Workload => workloads.find((one) => one.name === name)!;
 
-    it('has only objects that Kubernetes accepts', () => {
+    it('has only valid Kubernetes objects', () => {
       expect(manifestFaults(objects)).toEqual([]);
     });
 
-    it('has no object twice, and all of them in one namespace', () => {
+    it('has unique objects in one namespace', () => {
       const ids = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
       expect(new Set(ids).size).toBe(ids.length);
       const [namespace] = ofKind(objects, 'Namespace');
@@ -143,7 +143,7 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
       expect(others.filter(({ metadata }) => metadata.namespace !== namespace!.metadata.name)).toEqual([]);
     });
 
-    it('runs every process and the migrations, each as its image does', () => {
+    it('runs every process and the migrations with the command of its image', () => {
       expect(ours.map(({ name }) => name).toSorted()).toEqual(
         [...Object.keys(READERS), ...Object.keys(OTHERS)].toSorted(),
       );
@@ -154,7 +154,7 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
       expect(workload('migration').container.command).toEqual(commandOf('operator'));
     });
 
-    it('names a release of each image, and never the latest', () => {
+    it('names a release of each image, never latest', () => {
       for (const { container } of workloads)
         expect(container.image).toMatch(/^[\w./-]+(?::\d+)?[\w./-]*:(?!latest)\d[\w.-]*$/);
       for (const name of ['postgres', 'redis'])
@@ -170,7 +170,7 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
       });
       afterAll(() => rmSync(folder, { recursive: true }));
 
-      it('an environment with which it starts, and no variable that it does not read', () => {
+      it('an environment with which it starts, without unused variables', () => {
         const { container } = workload(name);
         const environment = Object.fromEntries(
           (container.env ?? []).map((variable) => [variable.name, valueOf(objects, variable)]),
@@ -205,13 +205,13 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
         );
       });
 
-      it('the time that its stop may take', () => {
+      it('the time that its shutdown needs', () => {
         const { container, pod } = workload(name);
         const delaySeconds = Number(literal(container, 'SHUTDOWN_DELAY_MS') ?? 0) / 1_000;
         expect(pod['terminationGracePeriodSeconds']).toBeGreaterThanOrEqual(
           delaySeconds + STOP_SECONDS_MAX + 5,
         );
-        // Whoever gets requests goes on answering until everybody knows that it stops.
+        // A process that gets requests keeps answering until all load balancers know that it stops.
         if (literal(container, 'PORT') !== undefined) expect(delaySeconds).toBeGreaterThanOrEqual(5);
       });
     });
@@ -224,7 +224,7 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
       );
     });
 
-    it('lets no container write to its file system, be root, gain rights or hold a token of the cluster', () => {
+    it('lets no container write to its file system, run as root, gain rights or hold a token of the cluster', () => {
       for (const { pod, container } of workloads) {
         expect(pod).toMatchObject({
           automountServiceAccountToken: false,
@@ -240,7 +240,7 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
       }
     });
 
-    it('bounds the memory of every container, and reserves memory and processor', () => {
+    it('limits the memory of every container, and reserves memory and processor', () => {
       for (const { container } of workloads)
         expect(container['resources']).toEqual({
           requests: { cpu: expect.any(String), memory: expect.any(String) },
@@ -248,7 +248,7 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
         });
     });
 
-    it('leads every service, budget and policy to processes that exist, by ports that they have', () => {
+    it('points every service, budget and policy to existing processes and ports', () => {
       for (const { object, labels } of workloads.filter((one) => one.object.kind !== 'Job'))
         expect(selects(object['spec'].selector, labels)).toBe(true);
       for (const service of ofKind(objects, 'Service')) {
@@ -283,24 +283,24 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
       }
     });
 
-    it('denies all traffic that no policy names', () => {
+    it('denies all traffic that no policy allows', () => {
       const deny = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'default-deny');
       expect(deny!['spec']).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
     });
 
-    it('takes the addresses of its ingress from the addresses that the processes tell', () => {
+    it("uses the processes' public addresses for its ingress", () => {
       const rules = ofKind(objects, 'Ingress').flatMap((ingress) => ingress['spec'].rules);
       const { data } = ofKind(objects, 'ConfigMap').find(({ metadata }) =>
         metadata.name.startsWith('onecode-'),
       )!;
-      const told = { api: data.BASE_URL, console: data.CONSOLE_URL };
+      const addresses = { api: data.BASE_URL, console: data.CONSOLE_URL };
       for (const rule of rules) {
-        const name = rule.http.paths[0].backend.service.name as keyof typeof told;
-        expect(`https://${rule.host}`).toBe(told[name]);
+        const name = rule.http.paths[0].backend.service.name as keyof typeof addresses;
+        expect(`https://${rule.host}`).toBe(addresses[name]);
       }
     });
 
-    it('scales by metrics that are there, and leaves the number to the scaling alone', () => {
+    it('scales by existing metrics, and sets the number of processes nowhere else', () => {
       const adapter = parse(fileOf('deploy/kubernetes/prometheus-adapter/values.yaml')) as {
         rules: Record<'custom' | 'external', { seriesQuery: string; name: { as: string } }[]>;
       };
@@ -331,7 +331,7 @@ describeIf(KUSTOMIZE !== null)(`overlays/production${KUSTOMIZE ? '' : NONE}`, ()
   const policies = ofKind(objects, 'NetworkPolicy') as any[];
   const rules = policies.flatMap(({ spec }) => (spec.egress ?? []) as Egress[]);
 
-  it('lets processes reach each other by the numbers of ports, which every network plugin knows', () => {
+  it('lets processes reach each other by port numbers, which every network plugin supports', () => {
     for (const { to, ports } of rules)
       for (const { podSelector } of to.filter((one) => one.podSelector !== undefined)) {
         const reached = workloads.filter(({ labels }) => selects(podSelector, labels));
@@ -341,7 +341,7 @@ describeIf(KUSTOMIZE !== null)(`overlays/production${KUSTOMIZE ? '' : NONE}`, ()
       }
   });
 
-  it('lets processes reach PostgreSQL and Redis by their addresses alone', () => {
+  it('lets processes reach PostgreSQL and Redis only at their addresses', () => {
     const stores = rules.filter(({ ports }) => ports.some(({ port }) => [5432, 6379].includes(port)));
     expect(stores).toHaveLength(2);
     for (const to of stores.flatMap((rule) => rule.to))
@@ -366,13 +366,13 @@ describeIf(KUSTOMIZE !== null)(`overlays/production${KUSTOMIZE ? '' : NONE}`, ()
   });
 });
 
-it('the metric by which the API scales is one that it exports', () => {
+it('the API exports the metric that it scales by', () => {
   const values = fileOf('deploy/kubernetes/prometheus-adapter/values.yaml');
   const name = /seriesQuery: (onecode_http\w+)_count\{/.exec(values)![1]!;
   expect(fileOf('apps/api/src/metrics.ts')).toContain(`name: '${name}'`);
 });
 
-it('docs/kubernetes.md makes every secret that the manifests mount', () => {
+it('docs/kubernetes.md creates every secret that the manifests mount', () => {
   const page = fileOf('docs/kubernetes.md');
   const command = /^kubectl .*create secret generic onecode [^`]*/m.exec(page)![0];
   const named = [...command.matchAll(/--from-file=(\w+)/g)].map(([, name]) => name!);
@@ -392,7 +392,7 @@ function valueOf(
   return found;
 }
 
-/** The secrets that a container has as files, held to be those that its variables name. */
+/** Returns the secrets that a container has as files, after checking that its variables name the same ones. */
 function secretFiles({ pod, container }: Workload): string[] {
   const [mount] = container['volumeMounts'] as { name: string; mountPath: string; readOnly: boolean }[];
   const volume = pod['volumes'].find(({ name }: { name: string }) => name === mount!.name);

@@ -1,5 +1,6 @@
 # A machine of its own for the commands of the operators' pages, from `unshare --mount --net bash machine.sh`: what they write to /etc, /opt
-# and /usr stays in it, and all ports are free. It has PostgreSQL with TLS at db.example.com, Redis, a simulated WhatsApp and the repository.
+# and /usr stays in it, and all ports are free. It has PostgreSQL with TLS at db.example.com, Redis, a simulated WhatsApp, the repository, and
+# the archives of releases in $RELEASES.
 # Then it reads commands from standard input.
 set -e
 checkout=$PWD
@@ -15,8 +16,7 @@ cp "$checkout"/test/operators/programs/* /usr/local/sbin
 chmod 755 /usr/local/sbin/*
 mkdir /mnt/home && cd /mnt/home
 
-export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=url./mnt/repository.git.insteadOf GIT_CONFIG_VALUE_0=https://git.example.com/onecode.git
-export GIT_CONFIG_KEY_1=safe.directory GIT_CONFIG_VALUE_1='*'
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
 git clone --quiet --bare "$checkout" /mnt/repository.git
 
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=authority 2> /dev/null

@@ -1,10 +1,17 @@
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VERSION } from '@onecode/runtime';
 import { describeIf } from '@onecode/testing';
+import { makeArchive } from '../../scripts/make-archive.mjs';
+import { nextVersions } from '../../scripts/make-release.mjs';
 import { blocksOf } from '../documentedCommands.js';
 
 const WALK_MS_MAX = 600_000;
 const COMMANDS_MS_MAX = 60_000;
+const ARCHIVE_MS_MAX = 300_000;
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/;
 
 const has = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
@@ -14,14 +21,14 @@ const isAble =
   has('sh', '-c', 'command -v psql && "$(pg_config --bindir)/initdb" --version && id postgres') &&
   has('sh', '-c', 'command -v redis-server || ls .cache/redis-*/usr/bin/redis-server');
 
-/** A shell on a machine of its own. */
+/** A shell on a separate machine. */
 class Shell {
   #output = '';
   #count = 0;
   readonly #bash: ChildProcessWithoutNullStreams;
   readonly #exited: Promise<unknown>;
 
-  constructor() {
+  constructor(releases: string) {
     const { PATH = '' } = process.env;
     this.#bash = spawn(
       'unshare',
@@ -36,7 +43,7 @@ class Shell {
         'test/operators/machine.sh',
       ],
       {
-        env: { PATH, USER: 'root', HOME: '/mnt/home' },
+        env: { PATH, USER: 'root', HOME: '/mnt/home', RELEASES: releases },
       },
     );
     this.#exited = new Promise((resolve) => this.#bash.once('exit', resolve));
@@ -45,7 +52,7 @@ class Shell {
     this.#bash.stdin.write(`trap 'echo "FAILED: $BASH_COMMAND"' ERR\n`);
   }
 
-  /** Runs commands, in the same shell as those before. @returns their output @throws when one of them fails */
+  /** Runs commands in the same shell as earlier ones. @returns their output @throws when one of them fails */
   async run(commands: string): Promise<string> {
     const end = `END ${(this.#count += 1)}`;
     const from = this.#output.length;
@@ -77,16 +84,26 @@ class Shell {
 }
 
 describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/backup.md', () => {
+  const releases = mkdtempSync(join(tmpdir(), 'onecode-releases-'));
+  const nextVersion = nextVersions(VERSION)[0]!;
   let shell: Shell;
   beforeAll(() => {
-    shell = new Shell();
+    const archive = makeArchive(releases);
+    const next = `onecode-${nextVersion}.tar.gz`;
+    copyFileSync(archive, join(releases, next));
+    const checksum = createHash('sha256').update(readFileSync(archive)).digest('hex');
+    writeFileSync(join(releases, `${next}.sha256`), `${checksum}  ${next}\n`);
+    shell = new Shell(releases);
+  }, ARCHIVE_MS_MAX);
+  afterAll(async () => {
+    await shell.close();
+    rmSync(releases, { recursive: true });
   });
-  afterAll(() => shell.close());
 
   const deploy = blocksOf('deploy');
   const operations = blocksOf('operations');
   const backup = blocksOf('backup');
-  /** Runs the blocks below a heading as they stand, but for placeholders. */
+  /** Runs the blocks below a heading unchanged except for placeholders. */
   async function runBlocks(
     blocks: typeof deploy,
     heading: string,
@@ -102,7 +119,7 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
   const idIn = (output: string): string => UUID.exec(output)![0];
 
   it(
-    'lead from nothing to a verified deployment, to the next release and back, to a backup and a restore',
+    'lead to a verified deployment, to the next release and back, to a backup and a restore',
     async () => {
       await shell.run('git clone --quiet /mnt/repository.git /mnt/compose && cd /mnt/compose');
       expect(await runBlocks(deploy, 'One machine with compose')).toContain('docker compose up');
@@ -142,20 +159,22 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
       await runBlocks(operations, 'Addresses');
       await runBlocks(operations, 'Redis');
 
-      // The next commit, and back.
-      await shell.run(`git clone --quiet /mnt/repository.git /mnt/work && cd /mnt/work
-        git -c user.name=Ana -c user.email=ana@example.com commit --quiet --allow-empty --message next
-        git push --quiet origin HEAD && cd /mnt/home
-        PREVIOUS=$(readlink /opt/onecode/current)`);
+      await runBlocks(operations, 'A second API and worker');
+      await shell.run(`until curl --silent --fail http://127.0.0.1:3010/readyz; do sleep 1; done
+        systemctl stop onecode-api@3010 onecode-worker@9475`);
+
+      // The next release, and back.
+      await shell.run('PREVIOUS=$(readlink /opt/onecode/current)');
       const release = deploy.find(({ heading }) => heading === 'Plain servers with systemd')!;
-      await shell.run(release.text);
+      expect(release.text).toContain(`RELEASE=${VERSION}\n`);
+      await shell.run(release.text.replace(VERSION, nextVersion));
       await runBlocks(deploy, 'The next release, and back');
       expect(
         await shell.run(`test "$(readlink /opt/onecode/current)" = "$PREVIOUS"
           until onecode doctor > doctor.txt; do sleep 1; done; cat doctor.txt`),
       ).toContain('The health page finds nothing');
 
-      await runBlocks(backup, 'What to keep besides');
+      await runBlocks(backup, 'What else to keep');
       await runBlocks(backup, 'A dump');
       await runBlocks(backup, 'Restoring');
       await shell.run(`psql --host db.example.com --user postgres --command 'drop database onecode' \

@@ -22,7 +22,7 @@ describeIf(programs !== null)('promtool', () => {
     const { status, stdout, stderr } = spawnSync(programs!.promtool, args, { encoding: 'utf8' });
     return { status, output: stdout + stderr };
   };
-  /** Runs one unit test of the rules for each of the cases: series, and what each alert must say when. */
+  /** Runs one unit test of the rules per case: series, and the expected state of each alert at given times. */
   function testRules(
     interval: string,
     ...cases: { input_series: object[]; alert_rule_test: object[] }[]
@@ -61,14 +61,14 @@ describeIf(programs !== null)('promtool', () => {
   });
   const rung = (alert: string, { name, owner }: Known) => ringing(alert, { finding: name, owner });
 
-  it('finds no fault in rules and example', () => {
+  it('accepts the rules and the example', () => {
     expect(promtool('check', 'rules', FILE)).toMatchObject({ status: 0 });
     expect(promtool('check', 'config', EXAMPLE)).toMatchObject({ status: 0 });
   });
 
   const CONSEQUENCES = ['workers_behind', 'insufficient_senders'];
 
-  it('pages once for each failing finding after half a minute, except for consequences and what operators wanted', () => {
+  it('pages once for each failing finding after half a minute, except for consequences and intended states', () => {
     const failing = KNOWN_FINDINGS.filter(({ severity }) => severity === 'failing');
     const page = failing
       .filter(({ owner, name }) => owner !== 'held' && !CONSEQUENCES.includes(name))
@@ -86,7 +86,7 @@ describeIf(programs !== null)('promtool', () => {
 
   it.each(
     ['no_workers', 'postgresql_unavailable'].flatMap((name) => CONSEQUENCES.map((other) => [name, other])),
-  )('pages for %s alone, and for %s a minute after it has ended', (name, consequence) => {
+  )('pages only for %s, and for %s a minute after it has ended', (name, consequence) => {
     const cause = KNOWN_FINDINGS.find((one) => one.name === name)!;
     const late = KNOWN_FINDINGS.find((one) => one.name === consequence && one.severity === 'failing')!;
     const quiet = ['2m30s', '3m', '3m30s'].map((time) => at(time, 'HealthFailing'));
@@ -101,7 +101,7 @@ describeIf(programs !== null)('promtool', () => {
     });
   });
 
-  it('opens a ticket for each finding that is degraded for a quarter of an hour, except for what operators wanted', () => {
+  it('opens a ticket for each finding that is degraded for 15 minutes, except for intended states', () => {
     const degraded = KNOWN_FINDINGS.filter(({ severity }) => severity === 'degraded');
     const tickets = degraded
       .filter(({ owner }) => owner !== 'held')
@@ -112,7 +112,7 @@ describeIf(programs !== null)('promtool', () => {
     });
   });
 
-  it('sees codes that come late, or not at all by our fault, and not those that recipients never get', () => {
+  it('counts late codes and failures of the service, but not failures of recipients', () => {
     const sent = (late: number, expired: number, rejected: number) => [
       { series: 'onecode_delivery_seconds_bucket{le="30"}', values: `0+${100 - late}x100` },
       { series: 'onecode_delivery_seconds_count', values: '0+100x100' },
@@ -185,8 +185,8 @@ describeIf(programs !== null)('promtool', () => {
     );
   });
 
-  it('pages for eight late codes or slow requests among few, and not for one', () => {
-    /** One that is good, and at last those that are not. */
+  it('pages for eight late codes or slow requests at low traffic, but not for one', () => {
+    /** One good value, then the bad ones at the end. */
     const counted = (name: string, labels: string, bad: number) => ({
       series: `${name}{${labels}}`,
       values: `0x300 1x52 ${1 + bad}x50`,
@@ -214,7 +214,7 @@ describeIf(programs !== null)('promtool', () => {
     );
   });
 
-  it('sees an API that is gone, and a process that cannot be scraped', () => {
+  it('pages for a missing API, and for a process that cannot be scraped', () => {
     const worker = { job: 'onecode-worker', instance: 'worker:9090' };
     // As the usual configuration for Pods names it.
     const pod = { job: 'kubernetes-pods', instance: '10.0.0.7:9090', app_kubernetes_io_part_of: 'onecode' };

@@ -7,7 +7,7 @@ import { metricOf, OWN_METRICS } from './declaredMetrics.js';
 const OF_FINDINGS = new Set(['HealthFailing', 'HealthDegraded']);
 
 describe('deploy/prometheus/alerts.yml', () => {
-  it('leads each alert to a heading of the runbooks, and every heading is of a finding or an alert', () => {
+  it('links each alert to a heading of the runbooks, and every heading belongs to a finding or an alert', () => {
     const address = '{{ $externalLabels.onecode_docs }}/runbooks.md#';
     for (const { alert, annotations } of alerts)
       expect(annotations!.runbook_url).toBe(
@@ -45,7 +45,7 @@ describe('deploy/prometheus/alerts.yml', () => {
     for (const { alert, labels } of alerts) if (!OF_FINDINGS.has(alert!)) expect(labels!.owner).toBe('us');
   });
 
-  it('asks only for metrics that there are', () => {
+  it('queries only existing metrics', () => {
     const own = new Set(rules.map(({ record }) => record));
     for (const { expr } of rules)
       for (const [name] of expr.matchAll(/onecode[_:][a-z_0-9:]+/g))

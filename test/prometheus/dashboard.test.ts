@@ -15,13 +15,13 @@ export const dashboard: Plain<Dashboard> = ${json};
 `);
 
 describe('deploy/grafana/onecode.json', () => {
-  it('is a dashboard by Grafana’s types', () => {
+  it('is valid by Grafana’s types', () => {
     expect(faultsOf(text)).toEqual([]);
     expect(faultsOf(text.replace('"schemaVersion": 39', '"schemaVersion": "new"'))).not.toEqual([]);
     expect(faultsOf(text.replace('"mode": "absolute"', '"mode": "some"'))).not.toEqual([]);
   });
 
-  it('asks for metrics that there are, and for those of the whole service once', () => {
+  it('queries only existing metrics, and service-wide metrics only once', () => {
     for (const { expr } of panelsOf(dashboard).flatMap(({ targets = [] }) => targets))
       for (const [name] of expr.matchAll(/\bonecode_[a-z_0-9]+/g)) {
         const metric = metricOf(name);

@@ -5,10 +5,10 @@ import { findPrometheus, startPrometheus } from '../../scripts/services/promethe
 import { FaultyService } from '../faultyService.js';
 import { panelsOf, type DashboardJson } from './dashboard.js';
 
-/** Half a minute of an alert's own, and what a busy machine needs. */
+/** The alert's half a minute, plus the delays of a busy machine. */
 const FIRING_MS_MAX = 240_000;
 const DRILL_MS_MAX = 900_000;
-/** Panels that stay empty unless something is wrong that this drill does not do. */
+/** Panels that are only filled by faults that this drill does not inject. */
 const EMPTY_PANELS = ['Senders that cannot send', 'Faults and throttles, per minute'];
 
 const dashboard = JSON.parse(readFileSync('deploy/grafana/onecode.json', 'utf8')) as DashboardJson;
@@ -44,7 +44,7 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
     if (!answer.ok) throw new Error(`${query}: ${await answer.text()}`);
     return ((await answer.json()) as { data: { result: { value: [number, string] }[] } }).data.result;
   }
-  /** The alerts that page, by finding where they have one. */
+  /** The alerts that page, by finding if they have one. */
   const alerts = async (state: Alert['state']): Promise<string[]> => {
     const { data } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as { data: { alerts: Alert[] } };
     return data.alerts
@@ -69,14 +69,14 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
       async () => (await alerts('firing')).length === 0 && (true as const),
       FIRING_MS_MAX,
     );
-  /** Five minutes go by for what was counted: its spans leave the windows of the findings. */
+  /** Moves all counts five minutes into the past, so that their spans leave the windows of the findings. */
   const letTimePass = (): Promise<unknown> =>
     service.stack.db.sql(
       `update traffic_counts set began_at = began_at - interval '6 minutes' where began_at > '-infinity'`,
     );
 
   it(
-    'fires for five faults that would go unnoticed, and stops when they are over',
+    'fires for five silent faults, and stops when they end',
     async () => {
       const { stack, redis, caller } = service;
       await service.send(20);
@@ -103,7 +103,7 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
       await letTimePass();
       await untilQuiet();
 
-      // Each panel of the dashboard has something to show by now, but for what did not happen.
+      // By now, each panel of the dashboard has data, except for faults that did not happen.
       const empty = new Set<string>();
       for (const { title, targets = [] } of panelsOf(dashboard))
         for (const { expr } of targets)
@@ -112,7 +112,7 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
       empty.delete('Findings');
       expect([...empty]).toEqual(EMPTY_PANELS);
 
-      // One country fails, receipts of the others do not come, and then the only worker ends.
+      // One country fails, receipts of the others are missing, and then the only worker ends.
       await service.untilFinished(await service.sendAndFailInMexico(15));
       await stack.simulator.clearRules();
       await stack.simulator.addRule({ fault: { acceptThenDrop: true } });

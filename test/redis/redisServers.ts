@@ -12,7 +12,7 @@ const START_MS_MAX = 30_000;
 const ASK_MS_MAX = 2_000;
 const FAIL_OVER_MS_MAX = 60_000;
 const SLOTS = 16_384;
-/** Replicas take over at once, and no clock of theirs is waited for. */
+/** Replicas take over immediately, without their usual waits. */
 const COMMON = ['save ""', 'appendonly no', 'repl-diskless-sync-delay 0', 'repl-ping-replica-period 1'];
 
 /** A Redis server of a test. */
@@ -124,7 +124,7 @@ const isAnswering = (call: RedisServer['call']): Promise<boolean> =>
     () => false,
   );
 
-/** Runs one command on a connection of its own. */
+/** Runs one command on a separate connection. */
 async function ask(redis: Redis, command: string, ...args: (string | number)[]): Promise<unknown> {
   redis.on('error', () => {});
   try {
@@ -142,7 +142,7 @@ export interface Topology {
   servers: readonly RedisServer[];
   /** The server that has the queues' keys. */
   master(): Promise<RedisServer>;
-  /** Makes the master a replica, which goes on. */
+  /** Makes the master a replica, which keeps running. */
   failOver(): Promise<unknown>;
   /** Waits until another server than this one is the master. */
   untilReplaced(master: RedisServer): Promise<RedisServer>;
@@ -198,7 +198,7 @@ export async function startSentinel(
   };
 }
 
-/** Three masters, of which the one that has the queues' keys has a replica. */
+/** Three masters; the one with the queues' keys has a replica. */
 export async function startCluster(
   servers: RedisServers,
   keyOfQueues: string,

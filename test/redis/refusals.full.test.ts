@@ -13,14 +13,14 @@ const EVICTS =
 const IS_REPLICA =
   'REDIS_URL names a replica, which refuses writes: name its master, or the sentinels that know it';
 
-describe('a Redis that can never be used', () => {
+describe('an unusable Redis', () => {
   it.each([
     ['a replica', [`replicaof ${HOST} 1`], undefined, IS_REPLICA],
     ['a policy that evicts jobs', ['maxmemory-policy volatile-lru'], undefined, EVICTS],
     ['another password', [], ':wrong', /^REDIS_URL leads to a Redis that answers WRONGPASS .*$/],
-  ])('as %s ends a worker at its start, with one line', async (_, settings, user, line) => {
+  ])('as %s ends a worker at start, with one line', async (_, settings, user, line) => {
     const worker = startProcess('apps/worker/dist/main.js', {
-      DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+      DATABASE_URL: 'postgresql://unknown@127.0.0.1:1/none',
       REDIS_URL: urlOf(await servers.start('unfit', settings), user),
       SECRET_KEY: Buffer.alloc(32).toString('base64'),
       WHATSAPP_API_URL: 'http://127.0.0.1:1',
@@ -32,7 +32,7 @@ describe('a Redis that can never be used', () => {
   });
 
   it(
-    'keeps no API from accepting sends, which warns once',
+    'does not prevent the API from accepting sends, with one warning',
     async () => {
       const replica = await servers.start('unfit', [`replicaof ${HOST} 1`]);
       const stack = await ProcessStack.start({ workers: 0, env: { REDIS_URL: urlOf(replica) } });
@@ -49,7 +49,7 @@ describe('a Redis that can never be used', () => {
   );
 });
 
-it('queues find a policy that is changed, and work again when it is set right', async () => {
+it('queues detect a changed eviction policy, and work again when it is corrected', async () => {
   const server = await servers.start('set-right');
   const queues = openQueues({ redisUrl: urlOf(server), prefix: 'onecode', onError: () => {} });
   await until('a connection', () => queues.isReady());

@@ -35,7 +35,7 @@ function openQueue(redisUrl: string, redisCa = '') {
   });
   let sent = 0;
   return {
-    /** Enqueues a job, again until Redis takes it, and waits until it was consumed. */
+    /** Enqueues a job, with retries until Redis accepts it, and waits until it was consumed. */
     async untilDelivered(): Promise<void> {
       const sendId = `send-${(sent += 1)}`;
       const enqueue = () => deliveryQueue.enqueue('deliver', sendId);
@@ -66,12 +66,12 @@ describe('Redis with', () => {
     beforeAll(async () => {
       topology = await start(isTls);
       ca = isTls ? servers.ca : '';
-      // One of those that the address names is gone.
+      // One server of the address has been stopped.
       url = topology.url.replace('@', `@${HOST}:1,`);
     }, START_MS_MAX);
 
     it(
-      'jobs go on after a killed master, and when it is back',
+      'jobs continue after a killed master, and after its return',
       async () => {
         expect(await tryRedis({ redisUrl: url, redisCa: ca }, PREFIX)).toBeNull();
         const queue = openQueue(url, ca);
@@ -88,7 +88,7 @@ describe('Redis with', () => {
     );
 
     it(
-      'jobs go on after a master that became a replica while its connections stay',
+      'jobs continue after a master became a replica while its connections stay open',
       async () => {
         const queue = openQueue(url, ca);
         await queue.untilDelivered();
@@ -102,7 +102,7 @@ describe('Redis with', () => {
       FAIL_OVER_MS_MAX,
     );
 
-    it('a user of the servers has the rights of docs/operations.md, and all keys are on one node', async () => {
+    it('works with a user that has the rights of docs/operations.md, and keeps all keys on one node', async () => {
       const keys = keyPrefix(url, PREFIX);
       const rules = ['on', '>secret', `~${keys}:*`, '+@all', '-@dangerous', '+info'];
       if (keys !== PREFIX) rules.push('+cluster|slots', '+cluster|info');
@@ -122,14 +122,14 @@ describe('Redis with', () => {
       await queues.close();
     });
 
-    it('a wrong password is told', async () => {
+    it('reports a wrong password', async () => {
       const wrong = topology.url.replace(/:[0-9a-f]+@/, ':wrong@');
       const fault = await tryRedis({ redisUrl: wrong, redisCa: ca }, PREFIX);
       expect(fault).toMatchObject({ reason: 'unfit', message: expect.stringContaining('WRONGPASS') });
     });
   });
 
-  it('one server and TLS: its own authority is trusted by REDIS_CA_FILE alone', async () => {
+  it('one server and TLS: a private authority is trusted only with REDIS_CA_FILE', async () => {
     const { port } = await servers.start('tls', [], { isTls: true });
     const redisUrl = `rediss://:${servers.password}@${HOST}:${port}`;
     expect(await tryRedis({ redisUrl }, PREFIX)).toMatchObject({ message: /certificate/ });

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { pauseSender, resumeSender } from '@onecode/store/senders';
 import { buildAccount, buildCaller, ProcessStack, TEST_ACTOR, until } from '@onecode/testing';
 
-/** Replacing every process one after another, on a machine that has other work. */
+/** Time limit for replacing all processes one after another on a busy machine. */
 const ROLL_MS_MAX = 120_000;
 const APIS = [0, 1];
 const WORKERS = [0, 1];
@@ -23,7 +23,7 @@ describe('while secrets are rotated, process by process,', () => {
   let senderId: string;
   let liveKey: string;
   let testKey: string;
-  /** Ids of sends with a pending code, those together that one API made between two replacements. */
+  /** Ids of sends with a pending code, grouped by API and time between two replacements. */
   const batches: string[][] = [];
   /** Ids of live sends that wait for a sender with their encrypted code. */
   let waiting: string[] = [];
@@ -75,7 +75,7 @@ describe('while secrets are rotated, process by process,', () => {
     waiting = [];
   }
 
-  /** Replaces every process by one that has these secrets. At each step all that is pending is put to the test. */
+  /** Replaces every process by one with these secrets, and tests all pending codes at each step. */
   async function roll(secrets: { pepper: string; secretKey: string }): Promise<void> {
     Object.assign(stack.secrets, secrets);
     for (const api of APIS) {
@@ -85,7 +85,7 @@ describe('while secrets are rotated, process by process,', () => {
     }
     for (const worker of WORKERS) {
       await stack.stopWorker(worker);
-      // The other worker is alone now: first one with the secrets of before, then one with the new ones.
+      // Only the other worker is running: first one with the old secrets, then one with the new ones.
       await expectAllToBeDelivered();
       await stack.restartWorker(worker);
       await createAtEachApi();
@@ -98,13 +98,13 @@ describe('while secrets are rotated, process by process,', () => {
   });
 
   it(
-    'first every one learns the new keys, and nothing is lost',
+    'first all processes accept the new keys, and nothing is lost',
     () => roll(keyrings((keys) => `1:${keys.old},2:${keys.new}`)),
     ROLL_MS_MAX,
   );
 
   it(
-    'then every one makes new values with them, and nothing is lost between those that do and those that do not yet',
+    'then all processes use the new keys for new values, and nothing is lost between old and new processes',
     async () => {
       await roll(keyrings((keys) => `2:${keys.new},1:${keys.old}`));
       const versions = await stack.db.sql<{ hash: number; encrypted: number }>(
@@ -119,7 +119,7 @@ describe('while secrets are rotated, process by process,', () => {
   );
 
   it(
-    'then the old keys go, once tokens are reencrypted and old codes have expired, and nothing is lost',
+    'then the old keys are removed, after tokens are reencrypted and old codes have expired, and nothing is lost',
     async () => {
       expect(await stack.onecode<{ token: string }[]>('sender reencrypt')).toEqual([
         expect.objectContaining({ id: senderId, token: 'reencrypted' }),
@@ -146,7 +146,7 @@ describe('while secrets are rotated, process by process,', () => {
   );
 
   it(
-    'webhooks signed with the old or the new app secret are taken, until the old one goes',
+    'webhooks signed with the old or the new app secret are accepted until the old one is removed',
     async () => {
       const [old, next] = [stack.secrets.appSecret, 'the-new-app-secret'];
       const statusOf = async (secret: string, api: number): Promise<number> => {
@@ -172,7 +172,7 @@ describe('while secrets are rotated, process by process,', () => {
     ROLL_MS_MAX,
   );
 
-  it('no process met an error', () => {
+  it('no process logged an error', () => {
     expect(stack.output().match(/^.*"level":"(error|fatal)".*$/gm)).toBeNull();
   });
 });

@@ -9,7 +9,7 @@ const PREVIOUS = JSON.parse(readFileSync(new URL('previous-release.json', import
   version: string;
   commit: string;
 };
-/** Building a release and starting every process, on a machine that has other work. */
+/** Time limit for building a release and starting every process on a busy machine. */
 const START_MS_MAX = 240_000;
 /** Which API and worker of the two are replaced first; the provider's webhooks go to the first API. */
 const NEW = 0;
@@ -28,7 +28,7 @@ interface Receiver {
 
 /** What one cell of the matrix leaves to the next one. */
 interface Left {
-  /** A live send whose code is on a phone. */
+  /** Creates a live send and waits for its code on the phone. */
   delivered: Receiver;
   /** A live send that is held back. */
   waiting: Receiver;
@@ -99,7 +99,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
 
   const nextRecipient = (): string => `+55119${String(80_000_000 + recipients++)}`;
 
-  /** Somebody who signs people in, one after the other, until the end. */
+  /** A client that signs users in, one after the other, until the end. */
   async function runClient(): Promise<void> {
     for (let n = 0; !isOver; n++) {
       const to = nextRecipient();
@@ -111,7 +111,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     }
   }
 
-  /** Each API gets the same creation at once, a guess, and the right code. */
+  /** Sends each API the same creation concurrently, a wrong guess, and the right code. */
   async function signIn(to: string, api: number): Promise<void> {
     const headers = { 'idempotency-key': to };
     const both = await Promise.all(
@@ -135,7 +135,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
 
   const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');
 
-  /** A request at one API, or at the other while that one is being replaced. An answer that is no success is not repeated. */
+  /** Makes a request to one API, or to the other while the first is being replaced. Failed answers are not repeated. */
   async function anywhere<Result>(api: number, send: (api: number) => Promise<Result>): Promise<Result> {
     let at = api;
     return until('an API that can be reached', async () => {
@@ -170,7 +170,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     done.push({ id, to });
   }
 
-  /** What the processes that run now make of what those before them left. */
+  /** Checks that the running processes continue the work of the earlier ones. */
   async function finishWhatWasLeft(): Promise<void> {
     if (left === null) return;
     const { delivered, waiting, guessed } = left;
@@ -222,7 +222,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
       });
   }
 
-  /** What is refused at once, and what is after it was accepted: the balance at the end tells whether each unit came back once. */
+  /** Sends that fail immediately or after their acceptance: the final balance shows whether each unit was refunded once. */
   async function refuseTwo(): Promise<void> {
     for (const fault of [{ error: 131026 }, { lateFailure: 131026 }]) {
       const to = nextRecipient();
@@ -236,9 +236,9 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
   it.each<[string, () => Promise<void>]>([
     ['N−1 alone, before the migration', async () => {}],
     ['N−1 alone on the schema of N', () => migrate('')],
-    ['N−1 beside N', () => replace(NEW, '')],
+    ['N−1 next to N', () => replace(NEW, '')],
     ['N alone', () => replace(OLD, '')],
-    ['N beside N−1, on the way back', () => replace(NEW, previous)],
+    ['N next to N−1, on the way back', () => replace(NEW, previous)],
     ['N−1 alone on the schema of N, on the way back', () => replace(OLD, previous)],
     [
       'N again',
@@ -253,7 +253,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
       },
     ],
   ])(
-    '%s: every code is sent once and verified at either API, and what was begun before goes on',
+    '%s: every code is sent once and verified at either API, and earlier work continues',
     async (_, step) => {
       await step();
       await finishWhatWasLeft();
@@ -264,7 +264,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
   );
 
   it(
-    'the load lost no send, sent none twice, and leaves units that add up',
+    'the load lost no send and sent none twice, and its units add up',
     async () => {
       isOver = true;
       await Promise.all(clients);
@@ -283,7 +283,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     START_MS_MAX,
   );
 
-  /** Checks the account's units: those given are those left and those of sends that did not fail, and the ledger agrees. */
+  /** Checks that granted units equal units left plus units of sends that did not fail, and that the ledger agrees. */
   async function expectUnitsToAddUp(): Promise<void> {
     const [units] = await stack.db.sql<Record<'used' | 'reserved' | 'returned' | 'live' | 'failed', number>>(
       `select l.granted - a.free_quota - a.credits as used, l.reserved, l.returned, s.live, s.failed
@@ -307,21 +307,24 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     it.each([
       ['previous', OLD, NEW],
       ['new', NEW, OLD],
-    ])('the %s release’s worker does the jobs of the other’s API, tries included', async (_, worker, api) => {
-      stack.release = worker === OLD ? '' : previous;
-      await stack.stopWorker(1 - worker);
-      const to = nextRecipient();
-      await stack.simulator.addRule({ recipient: to, fault: { error: 131000 }, times: 2 });
-      const { id } = await stack.create(liveKey, { to }, { api });
-      await untilStatus(id, 'delivered');
-      await verifyAt(worker, { id, to });
-      expect(await stack.db.sql('select from attempts where send_id = $1', [id])).toHaveLength(3);
-      const sandboxed = await stack.create(testKey, { to }, { api });
-      await stack.untilStatus(testKey, sandboxed.id, 'read');
-      await stack.restartWorker(1 - worker);
-    });
+    ])(
+      'the %s release’s worker handles jobs of the other’s API, including retries',
+      async (_, worker, api) => {
+        stack.release = worker === OLD ? '' : previous;
+        await stack.stopWorker(1 - worker);
+        const to = nextRecipient();
+        await stack.simulator.addRule({ recipient: to, fault: { error: 131000 }, times: 2 });
+        const { id } = await stack.create(liveKey, { to }, { api });
+        await untilStatus(id, 'delivered');
+        await verifyAt(worker, { id, to });
+        expect(await stack.db.sql('select from attempts where send_id = $1', [id])).toHaveLength(3);
+        const sandboxed = await stack.create(testKey, { to }, { api });
+        await stack.untilStatus(testKey, sandboxed.id, 'read');
+        await stack.restartWorker(1 - worker);
+      },
+    );
 
-    it('both workers keep off a sender that cools down after a fault which one of them met', async () => {
+    it('both workers avoid a sender that is blocked after a fault seen by one of them', async () => {
       await stack.simulator.addRule({ sender: SENDERS[0]!, fault: { error: 131048 } });
       const sends = await Promise.all(
         Array.from({ length: 20 }, (_, n) => stack.create(liveKey, { to: nextRecipient() }, { api: n % 2 })),
@@ -339,7 +342,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     });
   });
 
-  it('no process met an error', async () => {
+  it('no process logged an error', async () => {
     await expectUnitsToAddUp();
     expect(stack.output().match(/^.*"level":"(error|fatal)".*$/gm) ?? []).toEqual([]);
   });

@@ -168,7 +168,7 @@ describe('a browser on a path without a page', () => {
     expect([response.headers.get('vary'), await response.text()]).toEqual([null, NOT_OF_THE_ROUTER]);
   });
 
-  it('is told from a program, which accepts anything or JSON, or posts', async () => {
+  it('is distinguished from a program, which accepts anything or JSON, or posts', async () => {
     for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html'])
       expect(await (await get('/', { headers: { accept } })).text()).toEqual(NOT_OF_THE_ROUTER);
     expect(await (await browse('/', { method: 'POST' })).text()).toEqual(NOT_OF_THE_ROUTER);

@@ -176,7 +176,7 @@ describeInBrowser('the documentation in Chromium', () => {
   it.each([
     ['', 'Search', 'idempotency_key_reused', '/docs/errors#idempotency_key_reused'],
     ['', 'Search', 'refund', '/docs/going-live#refunds'],
-    ['pt-br/', 'Buscar', 'disjuntor de fraude', '/docs/pt-br/security#pumping'],
+    ['pt-br/', 'Buscar', 'disjuntor antifraude', '/docs/pt-br/security#pumping'],
   ])('finds pages in its own search (%s)', async (folder, button, words, target) => {
     const { page, complaints } = await open(`/docs/${folder}quick-start`);
     await page.getByRole('button', { name: button, exact: true }).click();

@@ -225,6 +225,13 @@ export const pinSource =
     return value;
   };
 
+/** Reads a PIN from standard input. */
+export async function readPin(): Promise<string> {
+  const line = await readStandardInput();
+  if (!PIN.test(line)) throw new UsageError(`--pin on standard input must be ${PIN_FORM}`);
+  return line;
+}
+
 /**
  * Reads the secrets of a command. With `-` for both, the token is the first line of standard input and the PIN the second. Without a token,
  * it is asked for on the terminal, where it is not shown.

@@ -19,8 +19,8 @@ import { addUserCommands } from './commands/user.js';
 import { NotOk, describeError } from './errors.js';
 
 const HELP = `
-Every command reads DATABASE_URL; sender add, app, token and reencrypt also read SECRET_KEY, and commands with --to
-read NUMBER_PEPPER, or CODE_PEPPER without it. If DATABASE_URL is not set, these variables come from the Onecode
+Every command reads DATABASE_URL; sender setup, add, app, token and reencrypt also read SECRET_KEY, sender setup and
+check --fix WHATSAPP_API_URL (Meta by default), and commands with --to NUMBER_PEPPER, or CODE_PEPPER without it. If DATABASE_URL is not set, these variables come from the Onecode
 that npm start runs in this folder. The audit log names ONECODE_ACTOR, or else the user of the operating system;
 in a container image without a terminal, ONECODE_ACTOR is required.
 

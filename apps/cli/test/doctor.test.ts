@@ -132,7 +132,7 @@ describe('the command line of a deployment', () => {
   });
 
   it('doctor finds an unavailable database and one without tables', async () => {
-    const away = await doctor({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await closedPort()}/none` });
+    const away = await doctor({ DATABASE_URL: `postgresql://unknown@127.0.0.1:${await closedPort()}/none` });
     expect(away.code).toBe(1);
     expect(faultsOf(away.checks)).toEqual([
       'database: the database cannot be reached: see docs/runbooks.md#postgresql_unavailable.',

@@ -1,6 +1,6 @@
 import { listSenders } from '@onecode/store/senders';
 import { startSimulator, type Simulator } from '@onecode/simulator';
-import { buildCaller } from '@onecode/testing';
+import { buildCaller, until } from '@onecode/testing';
 import { argsOf, expectFault, onecode, useCommandLine, type Ended } from './onecode.js';
 
 const ACCOUNT = '300000000000001';
@@ -281,5 +281,41 @@ describe('sender setup', () => {
     ['--number 5511', '', 'phone number'],
   ])('refuses %s with %j on standard input', async (options, input, line) => {
     expectFault(await setup(options, input), 2, line);
+  });
+});
+
+describe('sender check --fix', () => {
+  it('registers, subscribes and mends templates, and says so next to each check', async () => {
+    const { sender } = await setUp(0);
+    const { id } = sender as unknown as { id: string };
+    await simulator.business.changeAccount(ACCOUNT, { subscribed: false });
+    const key = { wabaId: ACCOUNT, name: 'verification_code', language: 'pt_BR' };
+    await simulator.business.changeTemplate(key, { status: 'DELETED' });
+    await simulator.business.changeTemplate({ ...key, language: 'en' }, { codeExpirationMinutes: 5 });
+    await simulator.business.changeSender(NUMBER_ID, { registered: false });
+    const ended = await onecode(argsOf([`sender check ${id} --fix --pin ${PIN} --json`]), {
+      ...commandLine.env,
+      WHATSAPP_API_URL: simulator.apiUrl,
+    });
+    // No worker reads the state afterwards.
+    expect(ended.code).toBe(1);
+    const rows = JSON.parse(ended.stdout) as { check: string; fix: string | null }[];
+    expect(
+      Object.fromEntries(rows.map(({ check, fix }) => [check, fix?.split(':')[0] ?? null])),
+    ).toMatchObject({
+      number_connected: 'done',
+      webhook_subscribed: 'done',
+      template_pt_br: 'waiting',
+      template_en: 'waiting',
+      token_valid: null,
+    });
+    expect(simulator.business.sender(NUMBER_ID).registered).toBe(true);
+    expect(simulator.business.account(ACCOUNT).subscribed).toBe(true);
+    await until('templates that are reviewed', () =>
+      simulator.business.templates(ACCOUNT).every(({ status }) => status === 'APPROVED'),
+    );
+    expect(simulator.business.findTemplate({ ...key, language: 'en' })).toMatchObject({
+      codeExpirationMinutes: 10,
+    });
   });
 });

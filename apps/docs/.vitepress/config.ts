@@ -60,9 +60,9 @@ export default defineConfig({
   outDir: './dist',
   cacheDir: './node_modules/.vitepress',
   cleanUrls: true,
-  // Its inline script would differ from page to page; the content security policy names inline scripts by hash.
+  // Its inline script would differ on each page, but the content security policy lists inline scripts by hash.
   metaChunk: true,
-  // It would add a style element, which the policy allows as little as style attributes.
+  // It would add a style element, which the policy forbids, like style attributes.
   appearance: { disableTransition: false },
   title: 'Onecode',
   description: 'One-time codes over WhatsApp: guides and API reference.',
@@ -106,7 +106,7 @@ export default defineConfig({
   transformHead: ({ pageData }): HeadConfig[] => [
     ['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${pageData.relativePath}` }],
   ],
-  // The content security policy allows no style attributes. The browser sets these again where they matter.
+  // The content security policy allows no style attributes. The theme sets them again in the browser if needed.
   transformHtml: (html) =>
     html.replaceAll(/ style="[^"]*"/g, '').replace('<div class="VPHome"', '<div class="VPHome" role="main"'),
   buildEnd: ({ outDir, pages }) => finishSite(outDir, pages),

@@ -1,13 +1,13 @@
 import { createCssVariablesTheme, type Highlighter, type ShikiTransformer } from 'shiki';
 
-/** Colours of code are variables of the site's own style sheet, so that one block serves the light and the dark theme. */
+/** Code colours are variables of the site's own style sheet, so that one block works in the light and the dark theme. */
 export const THEME = createCssVariablesTheme({
   name: 'onecode',
   variablePrefix: '--code-',
   fontStyle: false,
 });
 
-/** Gives a token's colour as a class: the content security policy allows no style attributes. */
+/** Sets a token's colour as a class, because the content security policy allows no style attributes. */
 export const classTransformer: ShikiTransformer = {
   name: 'classes',
   span(node) {
@@ -22,8 +22,8 @@ export const classTransformer: ShikiTransformer = {
 };
 
 /**
- * Lets every line be read to its end. After half a second, which a busy machine needs for one, the highlighter would go on in the middle of a
- * text as if that had ended there, and so divide an address that the API has to replace.
+ * Removes the highlighter's time limit for a line. After half a second, which a busy machine can need, it would stop inside a string and
+ * treat the rest as code, and so split an address that the API has to replace.
  */
 export function withoutTimeLimit(highlighter: Pick<Highlighter, 'codeToHtml'>): void {
   const { codeToHtml } = highlighter;

@@ -5,8 +5,7 @@ const FOLDER_HERE = FOLDER['pt-BR'];
 const BLOCK = /^(```.*\n)([\s\S]*?)^```$/gm;
 
 /**
- * A page whose blocks all have code: an empty one of a Portuguese page gets that of the English page, with what people read in it in
- * Portuguese.
+ * Fills the empty code blocks of a Portuguese page with the code of the English page, with its comments and texts in Portuguese.
  *
  * @param page its path
  */

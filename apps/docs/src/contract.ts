@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-/** A part of the contract after its references were followed. The contract's own test holds its form. */
+/** A part of the contract with its references resolved. The contract's own test checks its form. */
 export interface Schema {
   type?: string | string[];
   description?: string;
@@ -49,7 +49,7 @@ export interface Contract {
 
 const SOURCE = new URL('../../api/openapi.yaml', import.meta.url);
 
-/** Reads openapi.yaml, with every reference followed. */
+/** Reads openapi.yaml and resolves every reference. */
 export function readContract(source: URL | string = SOURCE): Contract {
   const document = parse(readFileSync(source, 'utf8')) as Contract;
   return follow(document, document) as Contract;
@@ -69,7 +69,7 @@ function follow(node: unknown, root: unknown): unknown {
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, follow(value, root)]));
 }
 
-/** The operations in the contract's order, with where each is. */
+/** Returns the operations in the contract's order, with their method and path. */
 export function operationsOf(contract: Contract): { path: string; method: string; operation: Operation }[] {
   return Object.entries(contract.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({

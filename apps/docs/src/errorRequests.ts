@@ -7,10 +7,10 @@ const ID = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
 const creation = (body: string, ...headers: string[]): string =>
   ['POST /v1/send HTTP/1.1', KEY, TYPE, ...headers, '', body].join('\n');
 
-/** The problems that answer the provider's webhooks, and none of the four operations. */
+/** The problems that only webhook requests of the provider can get. */
 type WebhookProblem = 'forbidden' | 'invalid_signature' | 'payload_too_large' | 'too_busy';
 
-/** For each problem of the API a request that is answered with it, some only after others: a used key, no credits, a limit reached. */
+/** For each problem of the API, a request that can get it. Some need earlier requests: a used key, no credits, a limit reached. */
 export const ERROR_REQUESTS: Readonly<Record<Exclude<ProblemCode, WebhookProblem>, string>> = {
   missing_credentials: ['POST /v1/send HTTP/1.1', TYPE, '', '{"to":"+447700900123"}'].join('\n'),
   invalid_api_key: [

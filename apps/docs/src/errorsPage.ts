@@ -6,7 +6,7 @@ import { SERVICE } from './service.js';
 import { operationsOf, type Contract, type Example } from './contract.js';
 import type { Translate } from './translations.js';
 
-/** The page that problem types lead to: each code at its own anchor, with cause, remedy, and a request that can be answered with it. */
+/** Returns the page that problem types link to. Each code has an anchor, its cause and remedy, and a request that can get it. */
 export function errorsPage(contract: Contract, t: Translate): string {
   const codes = Object.keys(PROBLEMS) as ProblemCode[];
   const isOfWebhooks = (code: ProblemCode): boolean => !(code in ERROR_REQUESTS);
@@ -15,18 +15,18 @@ export function errorsPage(contract: Contract, t: Translate): string {
   return [
     `# ${t('Errors')}`,
     t(
-      'Every error is `application/problem+json`. Branch on `code`, which never changes; the other texts may. A wrong code is no error: its answer is 200 with `valid: false`.',
+      'This page gives the cause and the remedy of every error. Errors are `application/problem+json`. Branch on `code`, which never changes; the other texts may. A wrong code is not an error: the response is 200 with `valid: false`.',
     ),
-    t('What to show to people is in [errors and people](./showing-errors).'),
-    `## ${t('Answers of the API')}`,
+    t('For the sentences to show to users, see [errors and people](./showing-errors).'),
+    `## ${t('API responses')}`,
     ...codes.filter((code) => !isOfWebhooks(code)).map(section),
-    `## ${t('Answers to the provider’s webhooks')}`,
-    t('For the operator alone: no program of an integrator meets them.'),
+    `## ${t('Responses to the provider’s webhooks')}`,
+    t('Only operators see these errors. Programs that call the API never get them.'),
     ...codes.filter(isOfWebhooks).map(section),
   ].join('\n\n');
 }
 
-/** The contract's example of each problem. */
+/** Returns the contract's example of each problem. */
 function answersOf(contract: Contract): Map<string, Example> {
   return new Map(
     operationsOf(contract).flatMap(({ operation }) =>
@@ -56,9 +56,9 @@ function problemSection(code: ProblemCode, answer: Example | undefined, t: Trans
     ...(request === undefined
       ? []
       : [
-          `${t('A request that can be answered with it')}:`,
+          `${t('A request that can get this error')}:`,
           block('http', request),
-          `${t('The answer')}:`,
+          `${t('The response')}:`,
           block('json', JSON.stringify(value, null, 2)),
         ]),
   ].join('\n\n');

@@ -5,7 +5,7 @@ import { FOLDER, type Language } from './translations.js';
 
 const KINDS: Record<string, string> = { tip: 'Tip', info: 'Note', warning: 'Warning', danger: 'Danger' };
 
-/** A page as plain Markdown: without front matter and without what only the site's generator reads. */
+/** Returns a page as plain Markdown, without front matter and syntax that only the site generator reads. */
 export function plainMarkdown(source: string): string {
   const [, front = '', text = source] = /^---\n(.*?)\n---\n*(.*)$/s.exec(source) ?? [];
   const outside = text.split(/^(```[\s\S]*?^```$)/m);
@@ -16,14 +16,14 @@ export function plainMarkdown(source: string): string {
     .trim()}\n`;
 }
 
-/** What the front page says in its front matter; nothing for any other page. */
+/** Returns the front matter of the front page as text; empty for any other page. */
 function plainHero(front: string): string {
   if (!front.startsWith('layout: home')) return '';
   const { hero } = parse(front) as { hero: { name: string; text: string; tagline: string } };
   return `# ${hero.name}: ${hero.text}\n\n${hero.tagline}\n\n`;
 }
 
-/** The label of a tab becomes a line above its block. */
+/** Turns the label of a tab into a line above its block. */
 const plainBlock = (block: string): string =>
   block.replace(
     /^```(\S*) \[(.*)\]$/m,
@@ -44,16 +44,16 @@ const plainText = (text: string): string =>
       (_, path: string, anchor = '') => `](${linkOf(path)}${anchor})`,
     );
 
-/** Pages link to each other without an ending; their twins to twins. */
+/** Adds the ending: pages link to each other without one, but their Markdown versions need it. */
 const linkOf = (path: string): string => (path.endsWith('/') ? `${path}index.md` : `${path}.md`);
 
 const SUMMARY: Record<Language, string> = {
-  en: 'Onecode sends one-time codes over WhatsApp and checks what people type back. It is called from servers over HTTPS, with JSON. Only `valid: true` in the answer to a verification authenticates anybody; a verification is never repeated, and a creation is repeated with the same Idempotency-Key and the same bytes.',
+  en: 'Onecode sends one-time codes over WhatsApp and verifies what users type. Call it from servers over HTTPS, with JSON. Authenticate the user only on `valid: true` in the response to a verification. Never retry a verification. Retry a create request with the same Idempotency-Key and the same bytes.',
   'pt-BR':
-    'O Onecode envia códigos de uso único pelo WhatsApp e confere o que as pessoas digitam. É chamado por servidores via HTTPS, com JSON. Só `valid: true` na resposta a uma verificação autentica alguém; uma verificação nunca se repete, e uma criação se repete com a mesma Idempotency-Key e os mesmos bytes.',
+    'O Onecode envia códigos de uso único pelo WhatsApp e verifica o que os usuários digitam. Chame-o de servidores, por HTTPS, com JSON. Só autentique o usuário com `valid: true` na resposta a uma verificação. Nunca repita uma verificação. Repita a criação de um envio com a mesma Idempotency-Key e os mesmos bytes.',
 };
 
-/** `llms.txt` (llmstxt.org): what the site is, and its pages as Markdown. @param titles the first line of each page, by its path */
+/** Returns `llms.txt` (llmstxt.org): a summary, and links to the pages as Markdown. @param titles the first line of each page, by path */
 export function llmsText(titles: ReadonlyMap<string, string>): string {
   const links = (language: Language): string[] =>
     GROUPS.flatMap(({ title, pages }) => [

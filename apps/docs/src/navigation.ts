@@ -3,13 +3,13 @@ import { FOLDER, type Language } from './translations.js';
 
 interface Group {
   title: Record<Language, string>;
-  /** Pages by their paths, in reading order. */
+  /** The pages by path, in reading order. */
   pages: [path: string, title: Record<Language, string>][];
 }
 
 const both = (en: string, pt: string): Record<Language, string> => ({ en, 'pt-BR': pt });
 
-/** Every page of the site but its front page, in reading order. */
+/** Every page of the site except the front page, in reading order. */
 export const GROUPS: Group[] = [
   {
     title: both('Start', 'Comece'),
@@ -39,7 +39,7 @@ export const GROUPS: Group[] = [
     pages: [
       ['migrate/twilio-verify', both('From Twilio Verify', 'Do Twilio Verify')],
       ['migrate/vonage-verify', both('From Vonage Verify', 'Do Vonage Verify')],
-      ['migrate/own-codes', both('From codes of your own', 'De códigos próprios')],
+      ['migrate/own-codes', both('From your own codes', 'De códigos próprios')],
     ],
   },
   {
@@ -65,7 +65,7 @@ export const GROUPS: Group[] = [
   },
 ];
 
-/** The menu beside the pages of a language. */
+/** Returns the menu for the pages of a language. */
 export const sidebar = (language: Language): DefaultTheme.SidebarItem[] =>
   GROUPS.map(({ title, pages }) => ({
     text: title[language],

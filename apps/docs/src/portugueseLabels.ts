@@ -1,6 +1,6 @@
 import type { MarkdownRenderer } from 'vitepress';
 
-/** Translates what the generator itself writes into pages, and lets nobody configure by language. */
+/** Translates the texts that the generator adds to pages and that have no setting for the language. */
 export function translateLabels(md: MarkdownRenderer): void {
   const { fence, heading_open: heading } = md.renderer.rules;
   if (fence === undefined) throw new Error('The generator renders code in another way than before.');

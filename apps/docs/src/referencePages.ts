@@ -19,10 +19,10 @@ const OPERATION_PAGES: Record<string, string> = {
   verifyCode: 'reference/verify-code',
   getSignupSettings: 'reference/signup-settings',
 };
-/** What any operation may answer before it is reached; told once, on the first page. */
+/** Responses that any operation can return before it runs; shown only on the first page. */
 const BEFORE_OPERATIONS = new Set(['400', '408', '431']);
 
-/** Makes the pages of the reference. @returns their Markdown, by their paths without an ending */
+/** Creates the reference pages. @returns their Markdown, by their paths without an ending */
 export function referencePages(contract: Contract, t: Translate): Map<string, string> {
   const pages = new Map([
     ['reference/index', overviewPage(contract, t)],
@@ -47,16 +47,16 @@ function overviewPage(contract: Contract, t: Translate): string {
     t(contract.info.description),
     `## ${t('Address')}`,
     block('text', SERVICE),
-    t('The contract as OpenAPI 3.1 is at `/openapi.json` of this address.'),
+    t('Download the OpenAPI 3.1 contract from `/openapi.json` at this address.'),
     `## ${t('Credentials')}`,
     t(contract.components.securitySchemes.bearer.description),
     `## ${t('Operations')}`,
     table([t('Operation'), t('Request')], rows),
-    `## ${t('Answers of every operation')}`,
+    `## ${t('Responses of every operation')}`,
     ...Object.entries(operationsOf(contract)[0]!.operation.responses)
       .filter(([status]) => BEFORE_OPERATIONS.has(status))
       .map(([status, answer]) => answerSection(status, answer, t)),
-    t('What answers hold is in [objects](./objects), and every error in [errors](../errors).'),
+    t('For the fields of the responses, see [objects](./objects). For every error, see [errors](../errors).'),
   ].join('\n\n');
 }
 
@@ -81,7 +81,7 @@ function operationPage(path: string, method: string, operation: Operation, t: Tr
     codeGroup(samples),
     ...parameterSection(parameters, t),
     ...bodySection(operation, t),
-    `## ${t('Answers')}`,
+    `## ${t('Responses')}`,
     ...Object.entries(operation.responses)
       .filter(([status]) => !BEFORE_OPERATIONS.has(status))
       .map(([status, answer]) => answerSection(status, answer, t)),
@@ -104,7 +104,7 @@ function bodySection(operation: Operation, t: Translate): string[] {
   if (media === undefined) return [];
   return [
     `## ${t('Body')}`,
-    t('A JSON object in UTF-8 of at most 64 KiB, with these members and no others.'),
+    t('A JSON object in UTF-8 of at most 64 KiB, with these members only.'),
     fieldTable(media.schema, t),
     exampleGroup(media.examples, t),
   ];
@@ -137,7 +137,7 @@ function exampleGroup(examples: Record<string, Example>, t: Translate, byName = 
   );
 }
 
-/** The schemas that answers are made of, by name. Those of requests stand on the page of their operation, the codes on that of errors. */
+/** Returns the schemas of responses, by name. Schemas of requests are on the page of their operation, and the codes on the errors page. */
 function answerSchemas(contract: Contract): [name: string, schema: Schema][] {
   const bodies = new Set(
     operationsOf(contract).map(({ operation }) =>
@@ -159,12 +159,12 @@ function objectsPage(contract: Contract, t: Translate): string {
   });
   return [
     `# ${t('Objects')}`,
-    t('What the answers are made of. All times are RFC 3339 in UTC.'),
+    t('The objects in the responses. All times are RFC 3339 in UTC.'),
     ...sections,
   ].join('\n\n');
 }
 
-/** Two columns, so that a phone shows all of it. */
+/** Returns a table of two columns, which fits a phone. */
 function fieldTable(schema: Schema, t: Translate): string {
   const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const isRequired = schema.required?.includes(name) === true;
@@ -181,7 +181,7 @@ function fieldTable(schema: Schema, t: Translate): string {
 const typeOf = ({ type = 'string', format }: Schema): string =>
   [...[type].flat(), ...(format === undefined ? [] : [format])].join(', ');
 
-/** What a description that lists the values, or a page of its own, does not say already. */
+/** Returns the rules of a field that its description, or another page, does not already contain. */
 function rulesOf(
   { description = '', enum: values, pattern, minimum, maximum }: Schema,
   t: Translate,

@@ -10,10 +10,10 @@ import { referencePages } from './referencePages.js';
 import { FOLDER, LANGUAGES, translator } from './translations.js';
 
 const PAGES = fileURLToPath(new URL('../pages/', import.meta.url));
-/** Stands for the path below which the API serves the site; the API puts its own in its place. */
+/** A placeholder for the path below which the API serves the site. The API replaces it. */
 export const BASE = '/__docs__/';
 
-/** Writes the pages that are made from the contract and the problem table, in each language. Git ignores them. */
+/** Writes the pages that are generated from the contract and the problem table, in each language. Git ignores them. */
 export function writeGeneratedPages(): void {
   const contract = readContract();
   for (const language of LANGUAGES) {
@@ -22,13 +22,13 @@ export function writeGeneratedPages(): void {
     for (const [page, text] of pages) {
       const file = join(PAGES, FOLDER[language], `${page}.md`);
       mkdirSync(dirname(file), { recursive: true });
-      // A watching generator takes a file that was written anew for a changed one.
+      // A watching generator treats a rewritten file as changed.
       if (readIfAny(file) !== `${text}\n`) writeFileSync(file, `${text}\n`);
     }
   }
 }
 
-/** Adds to the built site its pages as Markdown, `llms.txt`, and `site.json`, which tells the API what it serves. */
+/** Adds to the built site its pages as Markdown, `llms.txt`, and `site.json`, which lists for the API what to serve. */
 export function finishSite(outDir: string, pages: readonly string[]): void {
   const titles = new Map<string, string>();
   for (const page of pages) {
@@ -39,7 +39,7 @@ export function finishSite(outDir: string, pages: readonly string[]): void {
     writeFileSync(file, text);
   }
   writeFileSync(join(outDir, 'llms.txt'), llmsText(titles));
-  // Written by the generator for purposes that the API does not have: unknown pages are its own problem.
+  // The API does not need these files of the generator: it has its own response for unknown pages.
   for (const unused of ['404.html', 'hashmap.json']) rmSync(join(outDir, unused), { force: true });
   const files = readdirSync(outDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -48,7 +48,7 @@ export function finishSite(outDir: string, pages: readonly string[]): void {
   writeFileSync(join(outDir, 'site.json'), `${JSON.stringify(site, null, 2)}\n`);
 }
 
-/** The hashes of all inline scripts, as a content security policy names them. */
+/** Returns the hashes of all inline scripts, in the form of a content security policy. */
 function inlineScripts(outDir: string, files: readonly string[]): string[] {
   const hashes = new Set<string>();
   for (const file of files.filter((name) => name.endsWith('.html')))

@@ -2,9 +2,9 @@ import type { MarkdownRenderer } from 'vitepress';
 
 type Token = ReturnType<MarkdownRenderer['parse']>[number];
 
-/** Tables with fewer columns fit a phone as they are. */
+/** Tables with fewer columns fit a phone unchanged. */
 const COLUMNS_MIN = 3;
-/** What the elements are, which a browser forgets where they are no table any more. */
+/** The roles of the elements. Browsers drop them when the elements are no longer displayed as a table. */
 const ROLES: Readonly<Record<string, string>> = {
   table_open: 'table',
   thead_open: 'rowgroup',
@@ -14,7 +14,7 @@ const ROLES: Readonly<Record<string, string>> = {
   td_open: 'cell',
 };
 
-/** Marks tables that the style stacks on a phone, a row below the other, and gives each cell the name of its column. */
+/** Marks tables that the style sheet stacks on a phone, one row below the other, and gives each cell the name of its column. */
 export function stackWideTables(md: MarkdownRenderer): void {
   md.core.ruler.push('stacked_tables', ({ tokens }) => {
     for (const [start, token] of tokens.entries())
@@ -23,7 +23,7 @@ export function stackWideTables(md: MarkdownRenderer): void {
         markTable(tokens.slice(start, end));
       }
   });
-  // The generator's own rule forgets attributes. A table that scrolls sideways has to be reached by the keyboard.
+  // The generator's own rule drops attributes. A table that scrolls sideways must be reachable by keyboard.
   md.renderer.rules.table_open = (tokens, index, options, _env, self) => {
     tokens[index]?.attrSet('tabindex', '0');
     return self.renderToken(tokens, index, options);

@@ -13,7 +13,7 @@ const CHECK_MS_MAX = 180_000;
 interface Block {
   page: string;
   language: string;
-  /** What stands after the language, or on the line above a block that was behind a tab. */
+  /** The text after the language, or the line above a block that was behind a tab. */
   label: string;
   code: string;
 }
@@ -41,7 +41,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const isHere = (command: string): boolean => spawnSync(command, ['--version']).error === undefined;
 
-/** Runs a checker over a file with a block. @returns what it complains about */
+/** Runs a checker on a file with a block. @returns its complaints */
 function check(block: Block, name: string, command: string, ...args: string[]): string {
   const own = mkdtempSync(join(folder, 'block-'));
   const file = join(own, name);
@@ -50,7 +50,7 @@ function check(block: Block, name: string, command: string, ...args: string[]): 
   return status === 0 ? '' : `${block.page}: ${stdout}${stderr}`;
 }
 
-it('knows every language of the blocks, so that none is left unchecked', () => {
+it('knows every language of the blocks', () => {
   const known = new Set([
     'ts',
     'js',
@@ -76,14 +76,14 @@ it('JSON is JSON', () => {
   for (const { code } of of('json')) expect(() => JSON.parse(code) as unknown).not.toThrow();
 });
 
-// Those of the other languages are samples of the reference, which apps/api/test/guides.full.test.ts runs.
+// Blocks in other languages are samples of the reference, which apps/api/test/guides.full.test.ts runs.
 describe.each([
   ['sh', 'a.sh', 'sh', '-n'],
   ['js', 'a.mjs', process.execPath, '--check'],
   ['python', 'a.py', 'python3', '-m', 'py_compile'],
 ])('a block of %s', (language, file, command, ...args) => {
   describeIf(isHere(command))(`where ${command} is`, () => {
-    it('has its form', () => {
+    it('is well-formed', () => {
       const complaints = of(language).map((block) => check(block, file, command, ...args));
       expect(complaints.filter(Boolean)).toEqual([]);
     });
@@ -98,7 +98,7 @@ describeIf(existsSync(SDK))('where the SDK is', () => {
       const checked = of('ts').filter(({ label }) => !label.startsWith('no-check'));
       const own = mkdtempSync(join(folder, 'ts-'));
       const files = checked.map(({ page, label, code }, index) => {
-        // A block with a file name may be imported by its neighbours.
+        // Other blocks may import a block with a file name.
         const name = /^\[?([\w.]+\.ts)\]?$/.exec(label)?.[1] ?? `block${index}.ts`;
         const file = join(own, page, name);
         mkdirSync(dirname(file), { recursive: true });
@@ -115,7 +115,7 @@ describeIf(existsSync(SDK))('where the SDK is', () => {
             declarationMap: false,
             noEmit: true,
             lib: ['es2023', 'dom', 'dom.iterable'],
-            // A page may go on with the files of another.
+            // A page may use the files of another page.
             rootDirs: [...new Set(files.map(dirname))],
             typeRoots: [join(ROOT, 'node_modules/@types')],
             types: ['node'],

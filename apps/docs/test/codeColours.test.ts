@@ -1,7 +1,7 @@
 import { createHighlighter } from 'shiki';
 import { classTransformer, THEME, withoutTimeLimit } from '../src/codeColours.js';
 
-it('colours code alike on a machine that takes its time, and divides no address', async () => {
+it('colours code the same on a slow machine, and splits no address', async () => {
   const highlighter = await createHighlighter({ themes: [THEME], langs: ['php'] });
   const coloured = (): string =>
     highlighter.codeToHtml(`<?php\n$answer = get('https://api.example.com/v1/send', false, $context);`, {
@@ -9,14 +9,14 @@ it('colours code alike on a machine that takes its time, and divides no address'
       theme: THEME,
       transformers: [classTransformer],
     });
-  // Before the first call: a busy machine reaches the limit by itself.
+  // Before the first call, because a busy machine can reach the limit by itself.
   withoutTimeLimit(highlighter);
   const usual = coloured();
   expect(usual).toContain('https://api.example.com/v1/send');
-  // Each look at the clock finds a second gone.
+  // Each read of the clock is a second later.
   const { now } = Date;
-  let told = now();
-  Date.now = () => (told += 1_000);
+  let clock = now();
+  Date.now = () => (clock += 1_000);
   try {
     expect(coloured()).toBe(usual);
   } finally {

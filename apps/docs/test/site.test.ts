@@ -26,14 +26,14 @@ it('has every page in its menu, and no other', () => {
   expect(['index', ...listed].map((path) => `${path}.html`).toSorted()).toEqual(ofLanguage('').toSorted());
 });
 
-it('tells of every schema of the contract where answers or requests are', () => {
+it('shows every schema of the contract on a page of responses or requests', () => {
   const { schemas } = (
     parse(readFileSync(new URL('../../api/openapi.yaml', import.meta.url), 'utf8')) as {
       components: { schemas: Record<string, unknown> };
     }
   ).components;
-  const told = [...read('reference/objects.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
-  expect([...told, 'CreateSend', 'VerifyCode', 'ProblemCode'].toSorted()).toEqual(
+  const shown = [...read('reference/objects.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+  expect([...shown, 'CreateSend', 'VerifyCode', 'ProblemCode'].toSorted()).toEqual(
     Object.keys(schemas).toSorted(),
   );
 });
@@ -45,13 +45,13 @@ describe('the code of guides', () => {
   const comments = (page: string): string[] =>
     blocks(page).flatMap((block) => block.match(/\/\*\* .*? \*\/|""".+?"""|(?<=^| )(?:\/\/|#) .*$/gm) ?? []);
 
-  it.each(pagesWithCode)('of %s is in the Portuguese page too, with comments in Portuguese', (page) => {
+  it.each(pagesWithCode)('of %s is also in the Portuguese page, with comments in Portuguese', (page) => {
     expect(blocks(`pt-br/${page}`)).toHaveLength(blocks(page).length);
     expect(comments(`pt-br/${page}`)).toHaveLength(comments(page).length);
     expect(comments(page).filter((one) => comments(`pt-br/${page}`).includes(one))).toEqual([]);
   });
 
-  it('has every text that is translated', () => {
+  it('contains every translated text', () => {
     const code = pagesWithCode.flatMap(blocks).join('\n');
     expect([...readCatalogue('pt-BR-code').keys()].filter((text) => !code.includes(text))).toEqual([]);
   });
@@ -87,14 +87,14 @@ describe('links', () => {
     }
   });
 
-  it('of llms.txt lead to all pages as Markdown but the front pages', () => {
+  it('of llms.txt lead to all Markdown pages except the front pages', () => {
     const linked = [...read('llms.txt').matchAll(/\/docs\/([^)]*\.md)\)/g)].map(([, path]) => path);
     const expected = files.filter((file) => file.endsWith('.md') && !/^(?:pt-br\/)?index\.md$/.test(file));
     expect(linked.toSorted()).toEqual(expected.toSorted());
   });
 });
 
-it.each(pages)('%s has a twin as Markdown, without what only the site reads', (file) => {
+it.each(pages)('%s has a Markdown version without syntax of the site generator', (file) => {
   const twin = read(file.replace('.html', '.md'));
   expect(twin).not.toMatch(/^---$|^:::|\{#/m);
   expect(twin).toMatch(/^# /);
@@ -113,7 +113,7 @@ it('has neither style attributes nor addresses of other origins that a browser w
   }
 });
 
-it('keeps code as it is when it makes plain Markdown', () => {
+it('keeps code unchanged in plain Markdown', () => {
   const source =
     '---\na: 1\n---\n# T {#t}\n\n::: code-group\n\n```ts [Node]\n::: no {#x} [y](./z)\n```\n\n:::\n\n[y](./z#a) [w](./)\n';
   expect(plainMarkdown(source)).toBe(

@@ -13,10 +13,10 @@ it('every text of the contract and of the problem table has a Portuguese one', (
   expect([...asked].filter((text) => !catalogue.has(text))).toEqual([]);
 });
 
-it('no translation is of a text that is no more', () => {
+it('every translation belongs to an existing text', () => {
   expect([...catalogue.keys()].filter((text) => !asked.has(text))).toEqual([]);
 });
 
-it('a text that is new stays English, and the rest of its paragraph’s neighbours is translated', () => {
+it('leaves an unknown text in English and translates the paragraphs around it', () => {
   expect(t('An unknown text.\n\nThe HTTP status.')).toBe('An unknown text.\n\nO status HTTP.');
 });

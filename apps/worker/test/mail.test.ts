@@ -1,5 +1,6 @@
 import { createLog } from '@onecode/runtime';
 import {
+  cancelDeletion,
   createApiKey,
   createApplication,
   createOwnAccount,
@@ -7,6 +8,7 @@ import {
   removeEventWebhook,
   revokeApiKey,
   rotateEventSecret,
+  scheduleDeletion,
   setEventWebhook,
   tripBreaker,
 } from '@onecode/store/accounts';
@@ -22,15 +24,16 @@ import {
   setBalanceAlert,
   takeDueMails,
 } from '@onecode/store/mails';
-import { recordIncidents } from '@onecode/store/operations';
+import { acknowledgeIncident, listIncidents, recordIncidents } from '@onecode/store/operations';
 import {
   acceptInvitation,
   createUser,
   inviteMember,
   logOwnSecurityChange,
+  type MemberRole,
   requestPasswordReset,
   requestSignUp,
-  type MemberRole,
+  setPassword,
   type StaffRole,
 } from '@onecode/store/users';
 import {
@@ -276,6 +279,18 @@ describe('mails', () => {
       expect(html).not.toContain('<b>');
       expect(html + text).not.toMatch(/evil\.example|:\/\/evil/);
     }
+  });
+
+  it('about one’s own sign-in are in the language of one’s account where none was chosen', async () => {
+    const accountId = await buildAccount(database, { name: 'Loja' });
+    const { email } = await user({ accountId, role: 'viewer' }, null);
+    const alone = await user(null, null);
+    for (const to of [email, alone.email])
+      await setPassword(database, TEST_ACTOR, to, 'another horse battery');
+    await run();
+    // The account's language is Portuguese.
+    expect(mailbox.to(email)[0]!.html).toContain('<html lang="pt-BR"');
+    expect(mailbox.to(alone.email)[0]!.html).toContain('<html lang="en"');
   });
 
   it('report to the admins who set the webhook, replaced its secret or removed it', async () => {
@@ -666,7 +681,31 @@ it('a tripped breaker is reported once to the subscribed admins', async () => {
   expect(mailbox.mails[0]!.text).toContain('1,100 were not verified');
 });
 
-it('a failing finding is reported to staff after five minutes, and once if it is intermittent', async () => {
+it('the deletion of an account is mailed to all its admins when it is scheduled and when it is cancelled', async () => {
+  const accountId = await buildAccount(database, { name: 'Padaria' });
+  const admins = [
+    await user({ accountId, role: 'admin' }),
+    await user({ accountId, role: 'admin' }, 'pt-BR'),
+  ] as const;
+  const viewer = await user({ accountId, role: 'viewer' });
+  const actor = { kind: 'user', id: admins[0].id, name: admins[0].email } as const;
+  const at = await scheduleDeletion(database, actor, accountId);
+  await cancelDeletion(database, actor, accountId);
+  await run();
+  const subjects = ({ email }: TestUser) =>
+    mailbox
+      .to(email)
+      .map(({ subject }) => subject)
+      .toSorted();
+  expect(subjects(admins[0])).toEqual(['Padaria will be deleted', 'Padaria will not be deleted']);
+  expect(subjects(admins[1])).toEqual(['Padaria não vai mais ser excluída', 'Padaria vai ser excluída']);
+  expect(subjects(viewer)).toEqual([]);
+  const scheduled = mailbox.to(admins[0].email).find(({ subject }) => subject === 'Padaria will be deleted')!;
+  expect(scheduled.text).toContain(at!.toLocaleString('en', { dateStyle: 'medium', timeZone: 'UTC' }));
+  expect(linkOf(scheduled)).toBe(`${CONSOLE_URL}/accounts/${accountId}/team`);
+});
+
+it('an incident that fails for five minutes is mailed to staff once, with its first start, and not after it ended', async () => {
   const { email } = await user({ staff: 'on_call' });
   const findings = [
     { name: 'no_workers', cause: 'none', owner: 'us', severity: 'failing' },
@@ -680,18 +719,39 @@ it('a failing finding is reported to staff after five minutes, and once if it is
   };
   const age = (interval: string): Promise<unknown> =>
     sql(
-      `update incidents set began_at = began_at - $1::interval, failing_at = failing_at - $1::interval, seen_at = seen_at - $1::interval`,
+      `update incidents set began_at = began_at - $1::interval, failing_at = failing_at - $1::interval, seen_at = seen_at - $1::interval,
+         ended_at = ended_at - $1::interval`,
       [interval],
     );
+  const subject = 'Onecode is failing: no_workers';
   expect(await queueAlerts()).toEqual([]);
   await sql(`update incidents set began_at = began_at - interval '4 minutes 50 seconds',
     failing_at = failing_at - interval '4 minutes 50 seconds'`);
   expect(await queueAlerts()).toEqual([]);
+  // The server accepts the mail later than the incident ends: it is not sent.
+  mailbox.fault = () => 451;
   await sql(`update incidents set failing_at = failing_at - interval '11 seconds'`);
-  expect(await queueAlerts()).toEqual(['Onecode is failing: no_workers']);
-  // The finding ends, and starts again for a long time.
+  expect(await queueAlerts()).toEqual([]);
+  expect(await waiting()).toBe(1);
+  await recordIncidents(database, []);
+  mailbox.fault = () => null;
+  await letTimePass();
+  await run();
+  expect([mailbox.mails, await waiting()]).toEqual([[], 0]);
+  // An incident that returned fails anew, and began once.
+  await age('2 minutes');
+  expect(await queueAlerts()).toEqual([]);
+  await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
+  const incident = (await listIncidents(database)).find(({ finding }) => finding.name === 'no_workers');
+  await acknowledgeIncident(database, { ...TEST_ACTOR, name: 'ana@example.com' }, incident!.id, 'disk full');
+  expect(await queueAlerts()).toEqual([subject]);
+  const [{ text } = { text: '' }] = mailbox.to(email);
+  const beganAt = incident!.beganAt.toLocaleString('en', { timeStyle: 'short', timeZone: 'UTC' });
+  expect(text).toContain('has been failing for more than five minutes');
+  expect(text).toContain(`${beganAt} UTC`);
+  expect(text).toContain('has acknowledged it: “disk full”');
   await age('2 minutes');
   await queueAlerts();
   await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
-  expect(await queueAlerts()).toEqual(['Onecode is failing: no_workers']);
+  expect(await queueAlerts()).toEqual([subject]);
 });

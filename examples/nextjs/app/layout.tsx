@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 
 export const metadata: Metadata = { title: 'Sign in' };
 
-/** A second click would send another code, or use this one up. */
+/** Prevents a second click, which would send another code or use this one up. */
 const SUBMIT_ONCE = `
   let isSubmitted = false;
   addEventListener('submit', (event) => (isSubmitted ? event.preventDefault() : (isSubmitted = true)));

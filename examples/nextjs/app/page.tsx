@@ -3,7 +3,7 @@ import { COOKIE_NAME } from '../lib/sessionCookie';
 import { findSession, type Session } from '../lib/sessions';
 import { deliveryNotice } from '../lib/signIn';
 
-/** The page of a session: its number, its code, or that somebody is signed in. Without a session, it asks for a number. */
+/** The page of a session: the number form, the code form, or the signed-in user. Without a session, it asks for a number. */
 export default async function Page() {
   const session = findSession((await cookies()).get(COOKIE_NAME)?.value);
   const notice = session?.notice ?? (await deliveryNotice(session?.pending));

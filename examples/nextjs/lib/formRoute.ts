@@ -5,20 +5,20 @@ import { COOKIE_NAME, COOKIE_OPTIONS } from './sessionCookie';
 
 const FORM_BYTES_MAX = 4096;
 
-/** @returns a session that begins with this form */
+/** @returns a session that starts with this form */
 type Action = (
   session: Session | undefined,
   form: URLSearchParams,
 ) => Promise<Session | void> | Session | void;
 
 /**
- * A route for one of the page's forms: checks that it is of this site, acts, and goes back to the page. Only a session that begins sets the
- * cookie: a late answer must not overwrite that of the sign-in.
+ * Creates a route for one of the page's forms: checks that the form is from this site, acts, and redirects to the page. Only a new session
+ * sets the cookie: a late response must not overwrite the cookie of the sign-in.
  */
 export function formRoute(act: Action): (request: Request) => Promise<Response> {
   return async (request) => {
     if (!isOfThisSite(request.headers))
-      return new Response('This form is not of this site.', { status: 403 });
+      return new Response('This form is not from this site.', { status: 403 });
     const form = await readForm(request);
     if (!form) return new Response('This form is too long.', { status: 413 });
     const jar = await cookies();
@@ -28,14 +28,14 @@ export function formRoute(act: Action): (request: Request) => Promise<Response> 
   };
 }
 
-/** Browsers say where a form comes from: all in `Origin`, newer ones in `Sec-Fetch-Site`, which no proxy has to know. */
+/** Browsers send the source of a form: all in `Origin`, newer ones in `Sec-Fetch-Site`, which works behind any proxy. */
 function isOfThisSite(headers: Headers): boolean {
   const site = headers.get('sec-fetch-site');
   if (site !== null) return site === 'same-origin';
   return headers.get('origin')?.replace(/^https?:\/\//, '') === headers.get('host');
 }
 
-/** @returns undefined when the form is too long; it may have come in chunks, which do not say how long they are together */
+/** @returns undefined if the form is too long, which is not known in advance when it arrives in chunks */
 async function readForm({ body }: Request): Promise<URLSearchParams | undefined> {
   const reader = body?.getReader();
   const decoder = new TextDecoder();

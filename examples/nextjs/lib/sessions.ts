@@ -1,14 +1,14 @@
 import 'server-only';
 import { randomBytes } from 'node:crypto';
 
-/** A number and its latest sends. They belong together, so they are read and replaced together. */
+/** A number and its latest sends. They belong together, so read and replace them together. */
 export interface Pending {
   readonly to: string;
-  /** The newest first, two at the most. None after a verification without an answer: its code is never verified again. */
+  /** The newest first, at most two. Empty after a verification without a response, because its code must not be verified again. */
   sendIds: readonly string[];
 }
 
-/** A creation without an answer. For a minute, the next try goes on with the same send by its key. */
+/** A create request without a response. For a minute, the next try finds the same send by its key. */
 interface Unfinished {
   readonly to: string;
   readonly idempotencyKey: string | undefined;
@@ -28,7 +28,7 @@ export interface Session {
 const SESSION_MS = 3_600_000;
 const SESSIONS_MAX = Number(process.env['SESSIONS_MAX'] ?? '10000');
 
-// Next.js loads this module several times in one process, for the page and the routes: the maps must be one.
+// Next.js loads this module several times in one process, for the page and the routes. They must share the maps.
 // In production, keep sessions in a store that all processes share.
 const store = globalThis as typeof globalThis & {
   onecodeSessions?: Map<string, Session>;
@@ -37,7 +37,7 @@ const store = globalThis as typeof globalThis & {
 };
 /** The oldest first. */
 const sessions = (store.onecodeSessions ??= new Map<string, Session>());
-/** When the next code may be sent, by session and by number. */
+/** The time when the next code can be sent, by session and by number. */
 export const nextSends = (store.onecodeNextSends ??= new Map<string, number>());
 /** Verifications in progress, by session and code. */
 export const verifications = (store.onecodeVerifications ??= new Map<string, Promise<Session | undefined>>());

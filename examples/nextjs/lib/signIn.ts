@@ -11,7 +11,7 @@ import { createSession, endSession, nextSends, verifications, type Pending, type
 
 const RESEND_AFTER_MS = Number(process.env['RESEND_AFTER_SECONDS'] ?? '30') * 1000;
 
-/** A person who asks again later than this expects a new message. */
+/** After this time, a user who asks again expects a new message. */
 const SAME_SEND_MS = 60_000;
 
 type Outcome = { valid: true } | { valid: false; notice: string };
@@ -19,7 +19,7 @@ type Outcome = { valid: true } | { valid: false; notice: string };
 export async function sendCode(session: Session, to: string): Promise<void> {
   const now = Date.now();
   for (const [key, at] of nextSends) if (at <= now) nextSends.delete(key);
-  // Other sessions do not send to the number any sooner.
+  // Other sessions cannot send to the number sooner.
   const keys = [session.id, to];
   const waitSeconds = Math.ceil((Math.max(...keys.map((key) => nextSends.get(key) ?? 0)) - now) / 1000);
   if (waitSeconds > 0) {
@@ -27,22 +27,22 @@ export async function sendCode(session: Session, to: string): Promise<void> {
     return;
   }
   for (const key of keys) nextSends.set(key, now + RESEND_AFTER_MS);
-  // For a minute, the key of an attempt without an answer finds its send. Otherwise the SDK makes a new key: a new code.
+  // For a minute, the key of a try without a response finds its send. After that, the SDK creates a new key and a new code.
   const earlierTry = session.unfinished?.to === to ? session.unfinished : undefined;
   const unfinished = earlierTry && now - earlierTry.askedAt < SAME_SEND_MS ? earlierTry : undefined;
   try {
     let send = await onecode().send({ to }, { idempotencyKey: unfinished?.idempotencyKey });
-    // A repeat returns the first send, even if its code is no longer valid.
+    // A retry returns the first send, even if its code is no longer valid.
     if (unfinished && (send.verification !== 'pending' || send.status === 'failed'))
       send = await onecode().send({ to });
-    // The latest two count: people type the code that arrived first.
+    // The latest two count, because users often type the code that arrived first.
     const earlier = session.pending?.to === to ? session.pending.sendIds : [];
     session.pending = { to, sendIds: addSendId(earlier, send.id) };
     session.unfinished = undefined;
   } catch (error) {
     for (const key of keys) nextSends.delete(key);
     if (!(error instanceof ProblemError || error instanceof ConnectionError)) throw error;
-    // A limit says nothing of a try before it whose answer was lost.
+    // A limit shows nothing about an earlier try without a response.
     const refused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
     const { idempotencyKey } = error;
     const askedAt = unfinished?.idempotencyKey === idempotencyKey ? (unfinished?.askedAt ?? now) : now;
@@ -51,7 +51,7 @@ export async function sendCode(session: Session, to: string): Promise<void> {
   }
 }
 
-/** Signs in with a code. Returns the new session of a person whose code is right. A second click gets the outcome of the first. */
+/** Signs in with a code. Returns the new session of a user with the right code. A second click gets the outcome of the first. */
 export function signIn(session: Session, pending: Pending, code: string): Promise<Session | undefined> {
   const key = `${session.id} ${code}`;
   const running = verifications.get(key);
@@ -61,7 +61,7 @@ export function signIn(session: Session, pending: Pending, code: string): Promis
   return started;
 }
 
-/** The ids and their number come together, from the session alone: a code sent meanwhile changes neither. */
+/** Reads the ids and their number together, from the session only: a code sent meanwhile changes neither. */
 async function verifyAndSignIn(
   session: Session,
   pending: Pending,
@@ -86,13 +86,13 @@ async function verify(pending: Pending, code: string): Promise<Outcome> {
     if (error instanceof ProblemError || error instanceof ConnectionError)
       return { valid: false, notice: 'The code was not checked. Try again.' };
     if (!(error instanceof IndeterminateVerificationError)) throw error;
-    // The code may be used up, so it is never verified again.
+    // The code may be used up, so never verify it again.
     pending.sendIds = [];
     return { valid: false, notice: 'Something went wrong. Ask for a new code.' };
   }
 }
 
-/** @returns undefined while there is nothing to tell, and when the send could not be read: the page works without it */
+/** @returns undefined if there is nothing to show or the send could not be read: the page works without it */
 export async function deliveryNotice(pending: Pending | undefined): Promise<string | undefined> {
   const newest = pending?.sendIds[0];
   if (newest === undefined) return undefined;

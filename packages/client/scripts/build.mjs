@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 /**
- * Builds what is packed. The code is CommonJS, one file for each entry; the ES modules lead to it, so that a program that loads both
- * kinds has each class once and `instanceof` works. The compiler writes the declarations beside the code (`tsc -b` writes them alone).
+ * Builds the package. The code is CommonJS, one file for each entry, and the ES modules import it: a program that loads both kinds has each
+ * class only once, so `instanceof` works. The compiler writes the declarations next to the code (`tsc -b` writes only them).
  */
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
@@ -37,10 +37,10 @@ await build({
     exports: 'named',
     entryFileNames: '[name].js',
     chunkFileNames: 'shared.js',
-    // Node prints the line that threw above an uncaught error: a line must be short enough to read.
+    // Node prints the throwing line above an uncaught error, so lines must be short enough to read.
     minify: false,
     comments: false,
-    // A tag of the exports that nobody reads, and that each file would set.
+    // An unused tag on the exports, which each file would set.
     generatedCode: { symbols: false },
   },
 });

@@ -8,16 +8,16 @@ import {
 } from './contract.js';
 import type { VerifyResult } from './types.js';
 
-/** An answer that came whole. */
+/** A complete response. */
 export interface Answer {
   status: number;
-  /** Without parameters, in lower case. */
+  /** The media type without parameters, in lower case. */
   mediaType: string;
-  /** The parsed JSON, or undefined when the body is none. */
+  /** The parsed JSON; undefined if the body is not JSON. */
   body: unknown;
   requestId: string | undefined;
   retryAfterSeconds: number | undefined;
-  /** The server's clock in its `Date`, in milliseconds. */
+  /** The server's clock, from its `Date` header, in milliseconds. */
   dateMs: number | undefined;
 }
 
@@ -37,7 +37,7 @@ const isCount =
   (value) =>
     Number.isInteger(value) && (value as number) >= 0 && (value as number) <= max;
 
-/** `channel` and `failure_reason` are texts here: a new one of either makes a send no less a send. */
+/** Accepts any string for `channel` and `failure_reason`: newer services may add values. */
 const SEND: Record<keyof Send, Check> = {
   id: isText,
   status: isOneOf(DELIVERY_STATUSES),
@@ -61,7 +61,7 @@ const VERIFY_ANSWER: Record<keyof VerifyAnswer, Check> = {
 };
 const SETTINGS: Record<keyof SignupSettings, Check> = { free_sends: isCount(Number.MAX_SAFE_INTEGER) };
 
-/** The send in an answer with this status, or null when the answer is none. */
+/** Returns the send in a response with this status; null if there is none. */
 export function sendIn(answer: Answer, status: 200 | 202): Send | null {
   return bodyWith<Send>(answer, status, SEND);
 }
@@ -70,7 +70,7 @@ export function settingsIn(answer: Answer): SignupSettings | null {
   return bodyWith<SignupSettings>(answer, 200, SETTINGS);
 }
 
-/** The judgement in an answer, or null when the answer is none. `valid` is true for nothing but the success of the contract. */
+/** Returns the verification result in a response; null if there is none. `valid` is true only for the success of the contract. */
 export function judgementIn(answer: Answer): VerifyResult | null {
   const body = bodyWith<VerifyAnswer>(answer, 200, VERIFY_ANSWER);
   if (body === null) return null;
@@ -80,7 +80,7 @@ export function judgementIn(answer: Answer): VerifyResult | null {
   return { valid, verification, attempts_left };
 }
 
-/** The problem in an answer, or null when the answer is none of the service: proxies have errors of their own. */
+/** Returns the problem in a response; null if it is not from the service: proxies have their own errors. */
 export function problemIn({ status, mediaType, body }: Answer): Problem | null {
   if (status < 400 || mediaType !== 'application/problem+json' || !isObject(body)) return null;
   const { type, title, code, detail, errors } = body;

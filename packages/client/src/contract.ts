@@ -3,22 +3,22 @@
 /** The platform chooses the channel and the sender; a client cannot. */
 export interface CreateSend {
   /**
-   * A phone number with `+` and country code (E.164). Spaces, hyphens and round brackets are accepted and removed, and so is a
-   * zero that is dialled within the country alone, as in `+44 (0)7700 900123`. Numbers without `+` and country code, extensions,
-   * `tel:` forms and any other text are `invalid_recipient`, and so are numbers of a country that the account does not send to. A
+   * A phone number with `+` and country code (E.164). The service removes spaces, hyphens, parentheses, and a zero that is
+   * dialled only within the country, as in `+44 (0)7700 900123`. Numbers without `+` and country code, extensions, `tel:`
+   * forms and any other text are `invalid_recipient`. So are numbers of a country that the account does not send to. A
    * valid e-mail address is `channel_unavailable`.
    */
   to: string;
   /**
-   * A code of your own, 4 to 10 digits; leading zeros count. Left out or empty: the service makes 6 random digits in
-   * live mode and uses `000000` in test mode.
+   * Your own code, 4 to 10 digits; leading zeros count. If omitted or empty, the service generates 6 random digits in live
+   * mode and uses `000000` in test mode.
    */
   code?: string | undefined;
-  /** The language of the message. Left out, it is the language of the account. */
+  /** The language of the message. If omitted, the language of the account. */
   locale?: 'pt-BR' | 'en' | undefined;
 }
 
-/** One code for one recipient. All fields are always present; what is not known yet is null. */
+/** One code for one recipient. All fields are always present; a field without a value yet is null. */
 export interface Send {
   /** Identifies the send in the paths of status and verify. */
   id: string;
@@ -30,41 +30,40 @@ export interface Send {
   channel: 'whatsapp' | 'sandbox' | null;
   /** The number that sends the message (E.164). Null until it has been chosen, and always in test mode. */
   from: string | null;
-  /** The deadline of the code. By default 10 minutes after creation; this field decides. */
+  /** The deadline of the code, by default 10 minutes after creation. Rely on this field. */
   expires_at: string;
   /** When the send was created. */
   created_at: string;
   /** When the provider accepted the message. */
   sent_at: string | null;
-  /** When delivery was confirmed, if there was a receipt. */
+  /** When delivery was confirmed, if a receipt arrived. */
   delivered_at: string | null;
-  /** When reading was confirmed, if there was a receipt. */
+  /** When reading was confirmed, if a receipt arrived. */
   read_at: string | null;
-  /** When the right code was given. */
+  /** When the right code was verified. */
   verified_at: string | null;
-  /** When delivery ended in failure. */
+  /** When delivery failed. */
   failed_at: string | null;
   /**
    * Why delivery failed; null unless `status` is `failed`.
    *
-   * - `expired_before_delivery`: the deadline came before the message could be sent, or the code was verified or
-   *   locked before.
-   * - `attempts_exhausted`: the provider could not be made to take it.
-   * - `rejected_by_provider`: the provider refused it for good.
+   * - `expired_before_delivery`: the deadline passed, or the code was verified or locked, before the message could be sent.
+   * - `attempts_exhausted`: the provider did not accept the message in any attempt.
+   * - `rejected_by_provider`: the provider rejected the message permanently.
    */
   failure_reason: 'expired_before_delivery' | 'attempts_exhausted' | 'rejected_by_provider' | null;
 }
 
 /**
- * How far delivery has come; it never moves back.
+ * The state of the delivery. It never moves back.
  *
- * - `queued`: accepted; waits for its turn or for a sender, at most until the code expires.
- * - `sending`: an attempt to deliver it is under way.
- * - `sent`: the provider accepted it. Receipts can be late or never come, so it may stay here.
+ * - `queued`: accepted and waiting for its turn or for a sender, at most until the code expires.
+ * - `sending`: an attempt to deliver it is in progress.
+ * - `sent`: the provider accepted it. Receipts can be late or missing, so a send may stay `sent`.
  * - `delivered`: the provider confirmed delivery.
  * - `read`: the provider confirmed reading.
- * - `failed`: delivery has ended in failure; see `failure_reason`. The unit of a live send was refunded; if its code is
- *   verified after all, the unit is charged again.
+ * - `failed`: delivery failed; see `failure_reason`. The unit of a live send was refunded. If its code is verified after
+ *   all, the unit is charged again.
  */
 export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'delivered' | 'read' | 'failed';
 
@@ -81,19 +80,19 @@ export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
  * The state of the code, independent of delivery.
  *
  * - `pending`: it can be verified.
- * - `verified`: it was used. It stays so after the deadline.
+ * - `verified`: it was used. It stays `verified` after the deadline.
  * - `expired`: the deadline passed first.
- * - `locked`: five wrong codes were given.
+ * - `locked`: five wrong codes were tried.
  */
 export type Verification = 'pending' | 'verified' | 'expired' | 'locked';
 
 export const VERIFICATIONS: readonly Verification[] = ['pending', 'verified', 'expired', 'locked'];
 
 export interface VerifyResult {
-  /** True only in the one call that verifies the code. */
+  /** True only in the single call that verifies the code. */
   valid: boolean;
   verification: Verification;
-  /** Wrong codes that are still allowed. 0 when verification has ended, success included. */
+  /** The number of wrong codes still allowed. 0 when verification has ended, also after success. */
   attempts_left: number;
 }
 
@@ -104,20 +103,20 @@ export interface SignupSettings {
 
 /** An error. Branch on `code` alone. */
 export interface Problem {
-  /** The page that explains the code, with its cause and remedy. */
+  /** The page that explains the code, its cause and its remedy. */
   type: string;
   /** The title of the HTTP status. */
   title: string;
   /** The HTTP status. */
   status: number;
   code: ProblemCode;
-  /** A sentence for people. It may change; do not compare it. */
+  /** A sentence for developers. It may change, so do not compare it. */
   detail?: string | undefined;
-  /** A message for each faulty field, by the field’s name. */
+  /** A message for each invalid field, by the field’s name. */
   errors?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A stable name for what went wrong. Further ones may come; take one that you do not know for its HTTP status. */
+/** A stable name for the error. New names may be added; handle an unknown one by its HTTP status. */
 export type ProblemCode =
   | 'missing_credentials'
   | 'invalid_api_key'

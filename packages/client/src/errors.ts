@@ -1,14 +1,14 @@
 import type { Problem, ProblemCode } from './contract.js';
 
 /**
- * The base class of everything that the SDK throws, except the reason of a caller's own signal. Itself, it is a mistake in how the SDK
- * was called: nothing was sent then.
+ * The base class of all errors of the SDK, except the reason of a caller's own signal. An instance of the class itself is a mistake in the
+ * call: nothing was sent.
  */
 export class OnecodeError extends Error {
   override readonly name: string = 'OnecodeError';
 }
 
-/** What is known of an exchange besides its outcome. Each part is undefined where there was none. */
+/** Facts about a request apart from its outcome. Each is undefined if there is none. */
 interface ExchangeFacts {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
@@ -17,13 +17,13 @@ interface ExchangeFacts {
 }
 
 abstract class ExchangeError extends OnecodeError {
-  /** The HTTP status, where something answered. */
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
-  /** The answer's `X-Request-Id`: quote it when you ask about the request. */
+  /** The response's `X-Request-Id`: include it when you ask about the request. */
   readonly requestId: string | undefined;
-  /** The seconds of the answer's `Retry-After`. With 429: the time before the same input may be sent again. */
+  /** The seconds of the response's `Retry-After`. With 429: the time before the same input can be sent again. */
   readonly retryAfterSeconds: number | undefined;
-  /** Of `send`: the key that all its tries had. The same key and the same input go on with that send, and charge nothing twice. */
+  /** Of `send`: the key of all its tries. Call again with it and the same input to continue with that send, without a second charge. */
   readonly idempotencyKey: string | undefined;
 
   constructor(message: string, facts: ExchangeFacts, options?: ErrorOptions) {
@@ -35,15 +35,15 @@ abstract class ExchangeError extends OnecodeError {
   }
 }
 
-/** The service refused the request, in the words of the contract. Nobody was authenticated by it. Branch on `code` alone. */
+/** The service refused the request, and no user was authenticated. Branch on `code` only. */
 export class ProblemError extends ExchangeError {
   override readonly name = 'ProblemError';
   declare readonly status: number;
-  /** What went wrong. A newer service may give codes that this version does not name. */
+  /** The error code. A newer service may return codes that this version does not list. */
   readonly code: ProblemCode;
-  /** A sentence for people. It may change; do not compare it. */
+  /** A sentence for developers. It may change, so do not compare it. */
   readonly detail: string | undefined;
-  /** A message for each faulty field, by the field's name. */
+  /** A message for each invalid field, by the field's name. */
   readonly errors: Readonly<Record<string, string>> | undefined;
 
   constructor({ code, status, detail, errors }: Problem, facts: ExchangeFacts) {
@@ -55,24 +55,23 @@ export class ProblemError extends ExchangeError {
 }
 
 /**
- * No answer of the service came: the connection failed or was cut, time ran out, or something else answered. After `send` it is not
- * known whether the send exists: call `send` again with `idempotencyKey` and the same input, and it is made once at most. After `verify`,
- * nothing was sent.
+ * The service did not respond: the connection failed or was cut, time ran out, or something else responded. After `send`, the send may
+ * exist: call `send` again with `idempotencyKey` and the same input, and at most one is created. After `verify`, nothing was sent.
  */
 export class ConnectionError extends ExchangeError {
   override readonly name = 'ConnectionError';
 }
 
 /**
- * It is not known whether the code was judged, and it may have been used up. Do not verify it again: a right code would now be answered
- * with `valid: false`. Go on only if your own backend already recorded `valid: true` for this send; otherwise start a new send, with a
- * new idempotency key. `status(sendId)` may show `verified`, and that alone lets nobody in: it does not say who gave the code.
+ * The code may or may not have been checked, and it may have been used up. Do not verify it again: even the right code would now get
+ * `valid: false`. Continue only if your own backend already recorded `valid: true` for this send; otherwise create a new send, with a new
+ * idempotency key. Do not sign the user in because `status(sendId)` shows `verified`: it does not show who verified the code.
  */
 export class IndeterminateVerificationError extends ExchangeError {
   override readonly name = 'IndeterminateVerificationError';
 
   constructor(
-    /** The send whose code was to be verified. */
+    /** The send that was to be verified. */
     readonly sendId: string,
     message: string,
     facts: ExchangeFacts,

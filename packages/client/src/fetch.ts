@@ -1,6 +1,6 @@
 /**
- * A global's type where the program has it, from the DOM library or from the runtime's types, and what the SDK needs of it otherwise:
- * these types must not make a program take in either.
+ * The type of a global if the program has it, from the DOM library or the runtime's types, and otherwise the part that the SDK needs. These
+ * types must not force a program to include either.
  */
 type Global<Name extends string, Otherwise> =
   typeof globalThis extends Record<Name, { prototype: infer Instance }> ? Instance : Otherwise;
@@ -19,11 +19,11 @@ export type Signal = Global<
 /** A body that can be read once. `ReadableStream`. */
 export type BodyStream = Global<'ReadableStream', { getReader(): unknown }>;
 
-/** What the SDK passes to `fetch`. */
+/** The options that the SDK passes to `fetch`. */
 export interface FetchInit {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
-  /** Of a verification, a stream: nothing below the SDK can send it a second time. */
+  /** For a verification, a stream: no layer below the SDK can send it a second time. */
   body?: string | BodyStream;
   duplex?: 'half';
   redirect: 'manual';
@@ -32,7 +32,7 @@ export interface FetchInit {
   signal: Signal;
 }
 
-/** What the SDK needs of an answer. */
+/** The part of a response that the SDK needs. */
 export interface FetchResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -40,5 +40,5 @@ export interface FetchResponse {
   text(): Promise<string>;
 }
 
-/** What the global `fetch` is. */
+/** The type of the global `fetch`. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;

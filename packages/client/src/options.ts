@@ -10,21 +10,21 @@ export interface CallLimits {
 
 export interface CheckedOptions extends CallLimits {
   apiKey: string;
-  /** Without a slash at its end. */
+  /** The address without a trailing slash. */
   baseUrl: string;
-  /** No longer than `deadlineMs`. */
+  /** At most `deadlineMs`. */
   timeoutMs: number;
   fetch: Fetch;
 }
 
-/** The longest time of a timer. */
+/** The maximum delay of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** @throws OnecodeError which repeats nothing that it was given */
+/** @throws OnecodeError that never contains the given values */
 export function checkOptions(options: OnecodeOptions): CheckedOptions {
   if (isBrowser())
     throw new OnecodeError(
-      'Onecode is for servers: in a browser or an app, everybody could read the API key. Call your own backend from there.',
+      'Onecode is for servers: in a browser or an app, any user could read the API key. Call your own backend from there.',
     );
   if (typeof options !== 'object' || options === null)
     throw new OnecodeError('Onecode needs { apiKey, baseUrl }.');
@@ -32,18 +32,18 @@ export function checkOptions(options: OnecodeOptions): CheckedOptions {
   const fetch = options.fetch ?? globalFetch;
   if (apiKey === undefined || apiKey === null || apiKey === '') throw new OnecodeError('apiKey is missing.');
   if (typeof apiKey !== 'string' || !/^ak_(?:test|live)_[\w-]+$/.test(apiKey))
-    throw new OnecodeError('apiKey is not an API key: ak_test_… or ak_live_…, and nothing around it.');
+    throw new OnecodeError('apiKey is not an API key: ak_test_… or ak_live_…, without other text.');
   for (const [name, ms] of Object.entries({ timeoutMs, deadlineMs }))
     if (!Number.isFinite(ms) || ms <= 0 || ms > TIMER_MS_MAX)
       throw new OnecodeError(`${name} is not a number of milliseconds.`);
   if (!Number.isInteger(maxRetries) || maxRetries < 0)
-    throw new OnecodeError('maxRetries is not a whole number from 0 on.');
+    throw new OnecodeError('maxRetries is not a whole number of 0 or more.');
   if (typeof fetch !== 'function') throw new OnecodeError('fetch is not a function.');
   const baseUrl = checkAddress(options.baseUrl, options.testHosts ?? []);
   return { apiKey, baseUrl, timeoutMs: Math.min(timeoutMs, deadlineMs), maxRetries, deadlineMs, fetch };
 }
 
-/** Looked up at each call: tests replace the global one. */
+/** Looks up the global at each call, because tests replace it. */
 const globalFetch: Fetch = (url, init) => globalThis.fetch(url, init);
 
 function checkAddress(address: OnecodeOptions['baseUrl'], testHosts: readonly string[]): string {
@@ -66,7 +66,7 @@ function checkAddress(address: OnecodeOptions['baseUrl'], testHosts: readonly st
   return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
-/** Null when the text is no URL. The error of `new URL` repeats the text, which may hold a password. */
+/** Returns null if the text is not a URL. The error of `new URL` contains the text, which may include a password. */
 function parseUrl(text: string): URL | null {
   try {
     return new URL(text);
@@ -75,7 +75,7 @@ function parseUrl(text: string): URL | null {
   }
 }
 
-/** A host name as `URL` writes it, `127.1` as `127.0.0.1`. */
+/** Returns a host name as `URL` writes it, for example `127.1` as `127.0.0.1`. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }

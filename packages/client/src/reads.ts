@@ -4,7 +4,7 @@ import { ConnectionError, OnecodeError, ProblemError } from './errors.js';
 import type { Signal } from './fetch.js';
 import type { Exchange } from './transport.js';
 
-/** A send, and the server's clock when it was read, in milliseconds. */
+/** A send, and the server clock at the time of reading, in milliseconds. */
 export interface SendReading {
   send: Send;
   dateMs: number | undefined;
@@ -30,9 +30,9 @@ export async function readSignupSettings(
 }
 
 /**
- * The path of a send: an id is one segment of it, whatever it contains.
+ * Returns the path of a send. The id is always a single path segment.
  *
- * @throws OnecodeError when it cannot be one
+ * @throws OnecodeError if it cannot be one
  */
 export function sendPath(id: string): string {
   if (typeof id !== 'string' || id === '' || id === '.' || id === '..')
@@ -40,7 +40,7 @@ export function sendPath(id: string): string {
   try {
     return `/v1/send/${encodeURIComponent(id)}`;
   } catch {
-    // Half a surrogate pair.
+    // The id has half a surrogate pair.
     throw new OnecodeError('This is not the id of a send.');
   }
 }

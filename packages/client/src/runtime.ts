@@ -2,7 +2,7 @@ import { VERSION } from './version.js';
 
 type Globals = Readonly<Record<string, unknown>>;
 
-/** `onecode-client/0.9.0 (node/24.1.0)`: what a request says of its client. */
+/** The User-Agent of requests, for example `onecode-client/0.9.0 (node/24.1.0)`. */
 export function userAgent(): string {
   const { Deno, Bun, process } = globalThis as unknown as Record<
     string,
@@ -18,8 +18,8 @@ export function userAgent(): string {
 }
 
 /**
- * Whether this code runs where whoever uses it could read the key: a page, its workers, or an app that is handed out. Deno and Bun have
- * some of a browser's globals, and servers at the edge have others.
+ * Whether this code runs where a user could read the key: a page, its workers, or a distributed app. Deno and Bun have some of the globals
+ * of a browser, and edge servers have others.
  */
 export function isBrowser(): boolean {
   const { Deno, Bun, window, document, WorkerGlobalScope, importScripts, navigator } =

@@ -10,10 +10,10 @@ const RETRY_AFTER_SECONDS_MAX = 30;
 const FIRST_WAIT_MS = 500;
 const WAIT_MS_MAX = 10_000;
 
-/** What a try came to, when it came to no send. */
+/** The outcome of a try that returned no send. */
 interface Failure {
   error: ProblemError | ConnectionError;
-  /** How long to wait before the next try, or null when there is none. */
+  /** The wait before the next try; null if there is none. */
   nextTryMs: (tries: number) => number | null;
 }
 
@@ -66,13 +66,13 @@ function failureOf(answer: Answer, idempotencyKey: string): Failure {
 }
 
 /**
- * Whether the outcome is unknown or passing after this status of what is no send: the same key and body find out. A success was cut off,
- * or something else answered in the service's place; from 502 on are the statuses of proxies.
+ * Whether a try with this status should be retried, because its outcome is unknown or the fault is temporary. A success without a send was
+ * cut off or came from something else; 502 and above come from proxies.
  */
 const isOpen = (status: number): boolean =>
   [408, 425, 500].includes(status) || status >= 502 || (status >= 200 && status < 300);
 
-/** Half a second, doubled after each try, of which the second half is random: callers that failed together do not return together. */
+/** Half a second, doubled after each try, with a random second half, so that callers that failed together retry apart. */
 function growingWaitMs(tries: number): number {
   const ms = Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), WAIT_MS_MAX);
   return ms / 2 + (Math.random() * ms) / 2;
@@ -84,8 +84,8 @@ function limitWaitMs(retryAfterSeconds: number | undefined): number | null {
 }
 
 /**
- * The body, the same bytes for the same input in whatever order its fields came. What the contract does not know goes along, so that
- * the service refuses it.
+ * Returns the body, with the same bytes for the same input in any order of its fields. Unknown fields are kept, so that the service refuses
+ * them.
  */
 function bodyOf(input: CreateSend): string {
   if (typeof input !== 'object' || input === null) throw new OnecodeError('send needs { to }.');
@@ -93,15 +93,15 @@ function bodyOf(input: CreateSend): string {
   return JSON.stringify({ to, code, locale, ...others });
 }
 
-/** An empty key would count as none, and make repeats into further sends. */
+/** An empty key would count as none, so each retry would be a new send. */
 function resolveIdempotencyKey(key: string | undefined): string {
   if (key === undefined || key === null) return crypto.randomUUID();
-  // oxlint-disable-next-line no-control-regex -- what a header cannot hold
+  // oxlint-disable-next-line no-control-regex -- characters that a header cannot contain
   if (typeof key !== 'string' || /[\x00-\x08\x0a-\x1f\x7f]/.test(key))
-    throw new OnecodeError('idempotencyKey is not a text of one line.');
+    throw new OnecodeError('idempotencyKey is not a single line of text.');
   return /^[ \t]*$/.test(key) ? crypto.randomUUID() : key;
 }
 
-/** A header's text has one character for each byte: those of UTF-8, which the contract counts. */
+/** Header text has one character for each byte. The contract counts the bytes of UTF-8. */
 const headerValue = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');

@@ -1,12 +1,12 @@
 import type { Signal } from './fetch.js';
 
-/** Ends what it races when its time is over or the caller's signal is aborted, whatever does not listen to `signal`. */
+/** Ends a race when its time is over or the caller's signal is aborted, even if the work ignores `signal`. */
 export interface TimeLimit {
   signal: AbortSignal;
   race<T>(work: () => Promise<T>): Promise<T>;
   /** Whether the time is over. */
   isOver(): boolean;
-  /** Stops the clock, and what still goes on with `signal`. */
+  /** Stops the clock, and aborts the work that still uses `signal`. */
   end(): void;
 }
 
@@ -40,7 +40,7 @@ export function throwIfAborted(signal: Signal | undefined): void {
   if (signal?.aborted === true) throw signal.reason;
 }
 
-/** Waits, or rejects with the signal's reason as soon as that is aborted. */
+/** Waits, or rejects with the signal's reason when the signal is aborted. */
 export async function pause(ms: number, signal: Signal | undefined): Promise<void> {
   throwIfAborted(signal);
   await new Promise<void>((resolve, reject) => {
@@ -55,10 +55,10 @@ export async function pause(ms: number, signal: Signal | undefined): Promise<voi
   });
 }
 
-/** What each signal's one listener does: of more than ten, as a signal of a whole server would have, Node 20 warns that they leak. */
+/** The callbacks of each signal's single listener: a signal of a whole server could exceed the ten at which Node 20 warns. */
 const watches = new WeakMap<Signal, { acts: Set<() => void>; run: () => void }>();
 
-/** Does it when the signal is aborted. @returns what ends that, to be called once */
+/** Calls back when the signal is aborted. @returns a function that cancels this, to be called once */
 function watch(signal: Signal | undefined, act: () => void): () => void {
   if (signal === undefined) return () => {};
   let found = watches.get(signal);

@@ -7,32 +7,32 @@ import { startTimeLimit, throwIfAborted } from './timeLimit.js';
 
 interface Request {
   method: 'GET' | 'POST';
-  /** From the slash after the service's address on. */
+  /** The path after the service's address, with its leading slash. */
   path: string;
   /** The path for error messages, without an id. */
   route: string;
   headers?: Record<string, string>;
   body?: string;
-  /** What is left of the call's time, where that may be less than `timeoutMs`. */
+  /** The remaining time of the call, if it may be less than `timeoutMs`. */
   leftMs?: number;
-  /** Without the key. */
+  /** Omits the API key. */
   anonymous?: boolean;
-  /** Sends the body as a stream: what `fetch` cannot read twice, it cannot send twice. */
+  /** Sends the body as a stream: `fetch` cannot read it twice, so it cannot send it twice. */
   once?: boolean;
 }
 
-/** Makes one request and reads its answer. */
+/** Makes one request and reads its response. */
 export type Exchange = (request: Request, signal?: Signal) => Promise<Answer>;
 
-/** The contract's answers have less than a kilobyte. */
+/** Responses of the contract have less than a kilobyte. */
 const BODY_BYTES_MAX = 256 * 1024;
 
 /**
- * Makes the function that every request goes through: one `fetch` each, one time limit for headers and body together, no redirect
- * followed. The key stays in here; where an answer or an error repeats it, it is struck out.
+ * Returns the function that makes every request: one `fetch` each, one time limit for headers and body together, no redirects followed. It
+ * keeps the key private, and redacts it in responses and errors.
  *
- * It throws a ConnectionError when no answer came whole, with the system's code for its cause where nothing was sent, and the reason of a
- * signal that was aborted.
+ * It throws a ConnectionError when no complete response arrived, with the system's code as its cause if nothing was sent, and the reason of
+ * an aborted signal.
  */
 export function createExchange({ apiKey, baseUrl, timeoutMs, fetch }: CheckedOptions): Exchange {
   const agent = userAgent();
@@ -74,7 +74,7 @@ function headersOf(
     'user-agent': agent,
     ...(anonymous !== true && { authorization: `Bearer ${apiKey}` }),
     ...(body !== undefined && { 'content-type': 'application/json' }),
-    // A stream would otherwise go out in chunks.
+    // Without a length, a stream would be sent in chunks.
     ...(body !== undefined && once === true && { 'content-length': String(bytesOf(body).byteLength) }),
     ...headers,
   };
@@ -89,11 +89,11 @@ function initOf(
     method,
     headers,
     ...(body !== undefined && (once === true ? { body: streamOf(body), duplex: 'half' } : { body })),
-    // The key goes to no other host.
+    // Never send the key to another host.
     redirect: 'manual',
-    // With credentials, releases of undici answer a 401 with the same request again, or lose it.
+    // With credentials, some releases of undici repeat the request after a 401, or lose the response.
     credentials: 'omit',
-    // Frameworks that wrap `fetch` cache what it reads, and a send changes.
+    // Frameworks that wrap `fetch` cache its responses, but a send changes.
     cache: 'no-store',
     signal,
   };
@@ -110,7 +110,7 @@ function streamOf(text: string): BodyStream {
   });
 }
 
-/** @throws when the body is cut off, is no UTF-8, or is longer than any answer of the contract */
+/** @throws when the body is cut off, is not UTF-8, or is longer than any response of the contract */
 async function readText(response: FetchResponse): Promise<string> {
   const body = response.body as ReadableStream<Uint8Array> | null | undefined;
   if (typeof body?.getReader !== 'function') return response.text();
@@ -144,30 +144,29 @@ function answerOf(
   };
 }
 
-/** @returns undefined when the text is no JSON */
+/** @returns undefined if the text is not JSON */
 function parsed(text: string, withoutKey: (text: string) => string): unknown {
   try {
-    // Written again first: escapes would hide the key.
+    // Serialize it again first: escapes could hide the key.
     return JSON.parse(withoutKey(JSON.stringify(JSON.parse(text))));
   } catch {
     return undefined;
   }
 }
 
-/** `Retry-After` as seconds, or as a time, which counts from the server's clock where that is known (RFC 9110, 10.2.3). */
+/** Returns `Retry-After` in seconds. A date counts from the server clock if it is known (RFC 9110, 10.2.3). */
 function retryAfterSeconds(header: string | null, dateMs: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header)) return Number(header);
-  // `Date.parse` reads a year in nearly anything.
+  // `Date.parse` finds a year in nearly any text.
   if (!header.endsWith(' GMT')) return undefined;
   const ms = Date.parse(header) - (Number.isNaN(dateMs) ? Date.now() : dateMs);
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms / 1000));
 }
 
 /**
- * The reason of a failed `fetch`: the system's code where there is one, which Node hides in the cause, or the option that this `fetch`
- * does not have, as of Workers with an old compatibility date. Messages stay out, because a `fetch` of the caller may write the request
- * into them.
+ * Returns the reason of a failed `fetch`: the system's code, which Node puts into the cause, or the option that this `fetch` does not
+ * support, as in Workers with an old compatibility date. Messages are left out, because a caller's `fetch` may put the request into them.
  */
 function reasonOf(error: unknown): string {
   if (error instanceof OnecodeError) return error.message;
@@ -187,11 +186,11 @@ function systemCodeOf(error: unknown): string | undefined {
 
 const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** The system's code where there was no connection to write to. Of other runtimes than Node it is not known. */
+/** Returns the system's code if there was no connection to write to. Runtimes other than Node do not report it. */
 function unsentCodeOf(error: unknown): string | undefined {
   const code = systemCodeOf(error);
   const { cause } = Object(error) as { cause?: unknown };
-  // Of several addresses, each has an error.
+  // With several addresses, each has its own error.
   const { syscall, errors } = Object(cause) as { syscall?: unknown; errors?: { syscall?: unknown }[] };
   const isUnsent = (syscall ?? errors?.[0]?.syscall) === 'connect' || UNSENT.has(code ?? '');
   return isUnsent ? code : undefined;

@@ -2,58 +2,56 @@ import type { Send, Verification } from './contract.js';
 import type { Fetch, Signal } from './fetch.js';
 
 export interface OnecodeOptions {
-  /** The key of an application, `ak_test_…` or `ak_live_…`. It decides the account and the mode. Keep it on your server. Undefined, as an
-   * environment variable may be, it is refused. */
+  /** The key of an application, `ak_test_…` or `ak_live_…`, which sets account and mode. Keep it on your server. Undefined is refused. */
   apiKey: string | undefined;
-  /** The service's address, such as `https://codes.example.com`, with or without a path. `http:` is for this machine and `testHosts`. */
+  /** The address of the service, such as `https://codes.example.com`. It may have a path. `http:` only for this machine and `testHosts`. */
   baseUrl: string | { readonly href: string } | undefined;
-  /** Hosts of a test double to which `http:` is allowed, such as `['onecode']` for a container. Never the service's: the key would be
-   * readable on its way. */
+  /** Hosts of a test double that may use `http:`, such as `['onecode']`. Never the service: the key would be readable in transit. */
   testHosts?: readonly string[] | undefined;
-  /** How long one try may take, answer included. 10 000 by default. */
+  /** How long one try can take, response included. 10 000 by default. */
   timeoutMs?: number | undefined;
   /** How often `send` tries again after its first try. 3 by default. */
   maxRetries?: number | undefined;
-  /** How long one call may take, with all its tries and the waits between them. 15 000 by default. `waitFor` goes on from call to call. */
+  /** The time for one call, with all its tries and waits. 15 000 by default. For `waitFor`, it limits each read, not the whole wait. */
   deadlineMs?: number | undefined;
-  /** Makes the requests in place of the global `fetch`. It must pass `init` on as it is. */
+  /** Makes the requests instead of the global `fetch`. It must pass `init` on unchanged. */
   fetch?: Fetch | undefined;
 }
 
 export interface RequestOptions {
-  /** Ends the request. What is thrown then is its reason. */
+  /** Ends the request, which then throws the signal's reason. */
   signal?: Signal | undefined;
 }
 
 export interface SendOptions {
-  /** One for each code that you want sent, kept until you know the outcome. A new UUID unless given. */
+  /** A key for each code that you want to send. Keep it until you know the outcome. A new UUID by default. */
   idempotencyKey?: string | undefined;
-  /** Ends tries and waits. What is thrown then is its reason, and the send may exist. */
+  /** Ends tries and waits. The call then throws its reason, and the send may exist. */
   signal?: Signal | undefined;
 }
 
 export interface WaitForOptions {
-  /** The delivery status that is waited for; a later one does as well. */
+  /** The delivery status to wait for. A later one also ends the wait. */
   until: 'sent' | 'delivered' | 'read';
-  /** Ends the wait. What is thrown then is its reason. */
+  /** Ends the wait, which then throws the signal's reason. */
   signal?: Signal | undefined;
-  /** Called with the first send that is read, and again whenever it has changed. It is waited for. */
+  /** Called with the first send that is read, and again after each change. `waitFor` awaits it. */
   onUpdate?: ((send: Send) => void | Promise<void>) | undefined;
 }
 
-/** What a verification came to. Only `valid: true` lets anybody in, and only once. */
+/** The result of a verification. Sign the user in only on `valid: true`, which comes only once. */
 export type VerifyResult =
   | {
-      /** The right code, in the one call that verifies it. */
+      /** The right code, in the single call that verifies it. */
       valid: true;
       verification: 'verified';
       attempts_left: 0;
     }
   | {
-      /** A wrong code; or the right one after the deadline, after five wrong ones, or after it was used. */
+      /** A wrong code; or the right code after the deadline, after five wrong codes, or after it was used. */
       valid: false;
       /** The state of the code. `verified`: it was used before. */
       verification: Verification;
-      /** Wrong codes that are still allowed. */
+      /** The number of wrong codes still allowed. */
       attempts_left: number;
     };

@@ -15,14 +15,14 @@ export async function verifyCode(
 ): Promise<VerifyResult> {
   const path = `${sendPath(id)}/verify`;
   // A number would have lost its leading zeros.
-  if (typeof code !== 'string') throw new OnecodeError('The code is not a text.');
+  if (typeof code !== 'string') throw new OnecodeError('The code is not a string.');
   throwIfAborted(signal);
   const answer = await judged(exchange, { id, path, code }, signal);
   const result = judgementIn(answer);
   if (result !== null) return result;
   const problem = problemIn(answer);
   const { status, requestId, retryAfterSeconds } = answer;
-  // Below 500, a problem comes before the judgement, whatever its code.
+  // A problem below 500 means that the code was not checked.
   if (problem !== null && status < 500) throw new ProblemError(problem, { requestId, retryAfterSeconds });
   throw new IndeterminateVerificationError(
     id,

@@ -4,11 +4,11 @@ import type { VerifyResult } from './types.js';
 const SENDS_MAX = 2;
 
 /**
- * Returns the ids of a session's two latest sends, the newest first: what `verifyLatest` takes. Keep them in the session together with the
- * number, and begin a new list for another number.
+ * Returns the ids of a session's two latest sends, the newest first, for `verifyLatest`. Store them in the session together with the
+ * number, and start a new list for another number.
  *
- * @param sendIds those that the session has so far
- * @param sendId of the send that was just created; a repeat of the newest one changes nothing
+ * @param sendIds the ids that the session has so far
+ * @param sendId of the send that was just created; adding the newest one again changes nothing
  */
 export function addSendId(sendIds: readonly string[] | undefined, sendId: string): string[] {
   return [sendId, ...(sendIds ?? []).filter((one) => one !== sendId)].slice(0, SENDS_MAX);
@@ -24,7 +24,7 @@ export async function verifyInOrder(
   const results: VerifyResult[] = [];
   for (const sendId of sendIds as string[]) {
     const result = await verify(sendId);
-    // Verified now or before: an older code must not begin another sign-in.
+    // Verified now or before: an older code must not start another sign-in.
     if (result.verification === 'verified') return result;
     results.push(result);
   }

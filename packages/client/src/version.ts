@@ -1,2 +1,2 @@
-/** The version of package.json, which a test compares; `npm run release` writes both. */
+/** The version in package.json, which a test compares; `npm run release` writes both. */
 export const VERSION = '0.9.0';

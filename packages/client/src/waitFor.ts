@@ -10,10 +10,10 @@ const GROWTH = 1.5;
 const RETRY_AFTER_SECONDS_MAX = 30;
 
 /**
- * Reads a send until it has got as far as `until`, has failed, or its deadline has passed.
+ * Reads a send until it has reached `until`, has failed, or its deadline has passed.
  *
- * @param read one reading of the send
- * @param failuresMax how many readings in a row may fail while no deadline is known
+ * @param read reads the send once
+ * @param failuresMax how many reads in a row may fail while no deadline is known
  */
 export async function waitForSend(
   read: () => Promise<SendReading>,
@@ -39,7 +39,7 @@ export async function waitForSend(
       const text = JSON.stringify(send);
       if (text !== seen) await onUpdate?.(send);
       seen = text;
-      // The earliest that any reading says: a clock that stands still must not keep us here.
+      // The earliest deadline of all reads: a stopped clock must not keep this loop running.
       deadlineMs = Math.min(deadlineMs, deadlineOf(reading));
       if (isThere(send, until) || performance.now() >= deadlineMs) return send;
     }
@@ -47,7 +47,7 @@ export async function waitForSend(
   }
 }
 
-/** A reading, or the error of one that may be made again. */
+/** A read, or the error of one that may be retried. */
 async function tolerant(
   read: () => Promise<SendReading>,
 ): Promise<SendReading | ConnectionError | ProblemError> {
@@ -66,12 +66,12 @@ async function tolerant(
 const askedWaitMs = ({ retryAfterSeconds = 0 }: ConnectionError | ProblemError): number =>
   Math.min(retryAfterSeconds, RETRY_AFTER_SECONDS_MAX) * 1000;
 
-/** Whether nothing is to be waited for any more. */
+/** Whether the wait is over. */
 function isThere({ status, verification }: Send, until: WaitForOptions['until']): boolean {
   if (status === 'failed' || verification === 'expired') return true;
   return DELIVERY_STATUSES.indexOf(status) >= DELIVERY_STATUSES.indexOf(until);
 }
 
-/** When the code's deadline is, on this process's steady clock: by the server's clock where its answer told that, else by ours. */
+/** Returns the code's deadline on this process's monotonic clock, by the server clock if its response had one, else by the local clock. */
 const deadlineOf = ({ send, dateMs }: SendReading): number =>
   performance.now() + Date.parse(send.expires_at) - (dateMs ?? Date.now());

@@ -178,7 +178,7 @@ describe('a client', () => {
     }
   });
 
-  it('does not follow redirects, so that no other host gets the key', async () => {
+  it('follows no redirect: it never sends the key to another host', async () => {
     service.script((response) => void response.writeHead(302, { location: `${service.url}/stolen` }).end());
     const onecode = make({ baseUrl: service.url });
     for (const call of [
@@ -249,8 +249,8 @@ describe('a signal that outlives its calls', () => {
   });
 });
 
-describe('an aborted signal', () => {
-  it('ends a send immediately with its reason, during an attempt or a pause', async () => {
+describe('a signal that is aborted', () => {
+  it('ends a send immediately with its reason, during a try or a pause', async () => {
     const reason = { why: 'shutting down' };
     const duringTry = new AbortController();
     service.script(() => duringTry.abort(reason));

@@ -65,7 +65,7 @@ describe('a delivery', () => {
   });
 
   it.each(['expired_before_delivery', 'attempts_exhausted', 'rejected_by_provider'] as const)(
-    'fails with %s, and the unit is refunded once to its source',
+    'fails with %s, and refunds the unit once to its source',
     async (reason) => {
       const { account } = server;
       await sendTo('+5511900000001');
@@ -225,7 +225,7 @@ describe('a refusal', () => {
     ['rate_limited', 429, 31],
     ['internal_error', 500, undefined],
   ] as const)(
-    "%s happens once with the service's text, reserves no unit and binds no key",
+    '%s happens once, with the text of the service, reserves nothing and binds no key',
     async (answer, status, retryAfterSeconds) => {
       server.script(TO, answer === 'rate_limited' ? { answer, retryAfterSeconds: 31 } : { answer });
       const idempotencyKey = 'the same';
@@ -294,8 +294,8 @@ it('fails on a port in use, and leaves nothing open', async () => {
   await server.close();
 });
 
-describe('the sends of a double', () => {
-  it('have the contract’s fields, and the number, code, locale and key', async () => {
+describe('what a test sees', () => {
+  it('are the sends with the contract’s fields, and also number, code, locale and key', async () => {
     await onecode.send({ to: '+55 (11) 98765-4321', code: '004217', locale: 'en' }, { idempotencyKey: 'k' });
     await onecode.send({ to: '+5511900000001' });
     const [first, second] = server.sends;

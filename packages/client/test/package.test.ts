@@ -56,7 +56,7 @@ describe('the package', () => {
     expect(manifest['license']).toBe('Apache-2.0');
   });
 
-  it('sends its version in requests', () => {
+  it('sends its version in its requests', () => {
     expect(VERSION).toBe(manifest['version']);
   });
 

@@ -19,7 +19,7 @@ describe.each(RUNTIMES)('the built client in %s', (name, command, args) => {
     it('repeats a send, but never a verification', async () => {
       const send = aSend();
       service.script(
-        // The first answers to this send are lost.
+        // A send that loses its first responses.
         resets,
         resets,
         json(202, send),

@@ -265,7 +265,7 @@ describe('waiting for a send', () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it('ends at the deadline by this machine’s clock when answers have no date', async () => {
+  it('ends at the deadline by this machine’s clock if the server sends no time', async () => {
     const send = aSend({ expires_at: soon(-1) });
     service.script((response, request) => {
       response.sendDate = false;
@@ -293,7 +293,7 @@ describe('waiting for a send', () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it('fails immediately after a permanent error', async () => {
+  it('fails immediately when a retry cannot help', async () => {
     service.script(problem(404, 'send_not_found'));
     await expect(client().waitFor('the-send', { until: 'sent' })).rejects.toThrow(ProblemError);
     expect(service.requests).toHaveLength(1);

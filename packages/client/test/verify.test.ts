@@ -190,7 +190,7 @@ describe('verify', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('is indeterminate and ends immediately when it is aborted in flight', async () => {
+  it('that is aborted in transit is indeterminate, and ends immediately', async () => {
     const controller = new AbortController();
     const reason = new Error('the visitor left');
     service.script(() => controller.abort(reason));

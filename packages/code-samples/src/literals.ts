@@ -1,23 +1,23 @@
-/** How each language writes a text as a literal, whatever characters are in it. */
+/** Functions that write any text as a literal of a language. */
 
-/** JavaScript, in single quotes where that needs no escapes. */
+/** Returns a JavaScript literal, in single quotes if that needs no escapes. */
 export function jsText(text: string): string {
   return /^[^'\\\p{Cc}\u2028\u2029]*$/u.test(text) ? `'${text}'` : JSON.stringify(text);
 }
 
-/** A POSIX shell, where nothing is special between single quotes but their end. */
+/** Returns a literal for a POSIX shell, where only the end is special between single quotes. */
 export const shellText = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** PHP between single quotes, where only these two are special. */
+/** Returns a PHP literal in single quotes, where only these two characters are special. */
 export const phpText = (text: string): string => `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
 
-/** Go, raw where that is possible. JSON's escapes are Go's. */
+/** Returns a Go literal, raw if possible. Go accepts the escapes of JSON. */
 export const goText = (text: string): string =>
   /^[^`\p{Cc}]*$/u.test(text) ? `\`${text}\`` : JSON.stringify(text);
 
 /**
- * Java, which has JSON's escapes but for one: its compiler replaces `\\uXXXX` before it looks for the ends of texts.
+ * Returns a Java literal. Java accepts the escapes of JSON except one: its compiler replaces `\\uXXXX` before it finds the ends of strings.
  *
- * @param text without control characters and lone surrogates, as JSON and addresses are
+ * @param text without control characters and lone surrogates, like JSON and URLs
  */
 export const javaText = (text: string): string => JSON.stringify(text);

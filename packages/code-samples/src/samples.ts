@@ -1,31 +1,31 @@
 import { goText, javaText, jsText, phpText, shellText } from './literals.js';
 
-/** A request as the samples make it. */
+/** The request that the samples make. */
 export interface SampleRequest {
   method: string;
-  /** With its parameters filled in, or with `{id}`, which the samples read from `SEND_ID`. */
+  /** The path with its parameters filled in, or with `{id}`, which the samples read from `SEND_ID`. */
   path: string;
   needsKey: boolean;
   isCreation: boolean;
   body: Record<string, string> | null;
 }
 export interface Sample {
-  /** The name on the tab. */
+  /** The label of the tab. */
   label: string;
-  /** The language of the block, as highlighters know it. */
+  /** The language of the block, as highlighters name it. */
   language: string;
   code: string;
 }
 
-/** Where the samples send their requests. */
+/** The service that the samples call. */
 export interface SampleService {
-  /** The API's address, without a slash at its end. */
+  /** The API's address, without a trailing slash. */
   baseUrl: string;
-  /** One line for the reader, which becomes the sample's first comment: what to put into `ONECODE_API_KEY`. */
+  /** The sample's first comment, one line: the value for `ONECODE_API_KEY`. */
   keyComment?: string;
 }
 
-/** The call with the SDK, of an operation by its id in the contract. */
+/** The SDK call of each operation, by its id in the contract. */
 const SDK_CALLS: Record<string, (request: SampleRequest) => string> = {
   createSend: ({ body }) => `const send = await onecode.send(${members(body)});
 console.log(send.id, send.expires_at);`,
@@ -40,13 +40,13 @@ console.log(valid ? 'signed in' : 'not signed in', verification);`,
 console.log(free_sends);`,
 };
 
-/** The id in `/v1/send/ID/…`. */
+/** Returns the id in `/v1/send/ID/…` as an expression. */
 function jsId(path: string): string {
   const id = path.split('/')[3] ?? '';
   return id === '{id}' ? "process.env.SEND_ID ?? ''" : jsText(id);
 }
 
-/** An address in a language: the texts before and behind the id, and between them what reads it. */
+/** Returns an address in a language: the text before and after the id, and between them the code that reads the id. */
 const addressIn = (address: string, text: (part: string) => string, id: string): string =>
   address.split('{id}').map(text).join(id);
 
@@ -56,7 +56,7 @@ const members = (body: SampleRequest['body']): string =>
     .join(', ')} }`;
 
 /**
- * One operation in six languages. Those without an SDK use their standard library alone. The API key is read from `ONECODE_API_KEY`.
+ * Returns one operation in six languages, with only the standard library if there is no SDK. The key comes from `ONECODE_API_KEY`.
  *
  * @throws Error for an operation that has no sample
  */
@@ -80,7 +80,7 @@ export function samplesOf(operationId: string, request: SampleRequest, service: 
 const lines = (...some: (string | false)[]): string => some.filter((line) => line !== false).join('\n');
 const json = (body: Record<string, string>): string => JSON.stringify(body);
 
-/** A request with its whole address. */
+/** A request with its full address. */
 type Call = SampleRequest & { url: string };
 
 function curl({ method, url, needsKey, isCreation, body }: Call): string {

@@ -6,7 +6,7 @@ import { samplesOf, type SampleRequest } from '@onecode/code-samples';
 import { goText, javaText, jsText, phpText, shellText } from '../src/literals.js';
 
 const ID = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
-/** Quotes of every language, what ends a PHP file, what a shell would run, and a line break. */
+/** Quotes of every language, the end tag of PHP, shell commands, and a line break. */
 const HOSTILE = `'"\`\\ \${HOME} $(id) $x ?> %s {} é\n*/ #`;
 
 const requests: Record<string, SampleRequest> = {
@@ -45,7 +45,7 @@ const operations = Object.keys(requests);
 const sampleIn = (label: string, operation: string): string =>
   samplesOf(operation, requests[operation]!, SERVICE).find((sample) => sample.label === label)!.code;
 
-/** How each language's own tools check a file; Go and Java are compiled, which finds an import that nothing uses. */
+/** The checks of each language's own tools. Go and Java are compiled, which finds unused imports. */
 const CHECKS: Record<string, { file: string; tool: string; arguments: string[] }> = {
   curl: { file: 'sample.sh', tool: 'sh', arguments: ['-n', 'sample.sh'] },
   Node: { file: 'sample.mjs', tool: process.execPath, arguments: ['--check', 'sample.mjs'] },
@@ -84,7 +84,7 @@ describe.each(Object.entries(CHECKS))('the samples in %s', (label, check) => {
     COMPILE_MS_MAX,
   );
 
-  it.each(operations)('read the key of %s from the environment, and say which one it is', (operation) => {
+  it.each(operations)('read the key of %s from the environment, and name it in a comment', (operation) => {
     const code = sampleIn(label, operation);
     expect(code.includes('ONECODE_API_KEY: a test key')).toBe(true);
     if (label !== 'Node')

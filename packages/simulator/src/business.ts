@@ -158,7 +158,7 @@ export class Business {
     return isKnown ? null : unknownObject(method, nodeId);
   }
 
-  /** Returns the error for a call whose `Authorization` has no valid token. */
+  /** Returns the error for a call without a valid token in `Authorization`. */
   tokenRefusal(authorization: string | undefined): MetaError | null {
     const token = bearerOf(authorization);
     if (token === undefined) return noToken();

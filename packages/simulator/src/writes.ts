@@ -125,9 +125,11 @@ async function changeTemplate(
 function review({ business, settings, timers }: Parts, { wabaId, name, language }: TemplateProfile): void {
   const { reviewMs, review: status } = settings.current;
   const rejectedReason = status === 'REJECTED' ? 'INVALID_FORMAT' : 'NONE';
-  void timers.scope.sleep(reviewMs).then((isOver) => {
-    if (isOver) void business.changeTemplate({ wabaId, name, language }, { status, rejectedReason });
-  });
+  const end = async (): Promise<void> => {
+    if (await timers.scope.sleep(reviewMs))
+      await business.changeTemplate({ wabaId, name, language }, { status, rejectedReason });
+  };
+  void end();
 }
 
 /** Returns the state in a request for an authentication template, or Meta's error. */
@@ -140,7 +142,7 @@ function templateOf(
   const parts = (Array.isArray(components) ? components : []).filter(isObject);
   const find = (type: string) => parts.find((part) => String(part['type']).toUpperCase() === type) ?? {};
   const buttons = find('BUTTONS')['buttons'];
-  const [button] = (Array.isArray(buttons) ? buttons : []).filter(isObject);
+  const button = (Array.isArray(buttons) ? buttons : []).find(isObject);
   const otpType = String(button?.['otp_type']).toUpperCase();
   if (otpType !== 'COPY_CODE' && otpType !== 'ONE_TAP' && otpType !== 'ZERO_TAP')
     return templateError(

@@ -149,7 +149,7 @@ describeInBrowser('the phone page in a real browser', () => {
     await send(simulator, bodyOf({ to: OTHER, code: '222222' }));
     for (let nth = 10; nth < 80; nth += 1) await send(simulator, bodyOf({ to: `+55119000000${nth}` }));
     await open(simulator.url);
-    await page.getByText('and 11 more: find them by number').waitFor();
+    await page.getByText('and 11 more: search by number').waitFor();
     expect(await phones()).not.toContain(OTHER);
     await page.getByLabel('Find a number').fill('(201) 555');
     await phone(OTHER).waitFor();

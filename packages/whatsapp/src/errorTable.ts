@@ -129,7 +129,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
   // The platform.
   ...known(retry, [
     [1, 'WhatsApp had an error that it did not explain.', 'retried'],
-    [2, 'WhatsApp was down or overloaded.', 'retried'],
+    [2, 'WhatsApp was unavailable or overloaded.', 'retried'],
     [131000, 'WhatsApp had an internal error.', 'retried'],
     [131016, 'A part of WhatsApp was unavailable.', 'retried'],
     [133004, 'A WhatsApp server was unavailable.', 'retried'],

@@ -134,7 +134,7 @@ describe('setUpNumber', () => {
     expect(steps['template_pt_BR']).toMatchObject({ status: 'already' });
   });
 
-  it('finds a template whose creation had no answer', async () => {
+  it('finds a template after its creation had no answer', async () => {
     let isCreated = false;
     const { steps } = await setUp({
       [`GET ${ACCOUNT}/message_templates`]: () => ({

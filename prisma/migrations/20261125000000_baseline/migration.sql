@@ -1028,13 +1028,19 @@ create table traffic_counts (
 );
 
 create table incidents (
+  id uuid primary key default gen_random_uuid(),
   name text not null,
   subject text not null,
   began_at timestamptz(3) not null default clock_timestamp(),
   seen_at timestamptz(3) not null default clock_timestamp(),
+  ended_at timestamptz(3),
   failing_at timestamptz(3),
   finding jsonb not null,
-  primary key (name, subject, began_at)
+  acknowledged_at timestamptz(3),
+  acknowledged_by text,
+  note text,
+  constraint incidents_acknowledged_check check ((acknowledged_at is null) = (acknowledged_by is null)
+    and (note is null or acknowledged_at is not null))
 );
 
 -- ── Processes and releases ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -1169,7 +1175,7 @@ create table event_webhooks (
   account_id uuid primary key references accounts,
   url text not null check (length(url) <= 2000),
   encrypted_secret bytea not null,
-  created_at timestamptz(3) not null default clock_timestamp(),
+  set_at timestamptz(3) not null default clock_timestamp(),
   gone_at timestamptz(3)
 );
 

@@ -9,7 +9,7 @@ function alter({ reply }: { reply: Run['history'][number]['reply'] }, change: ob
   Object.assign(reply.body, change);
 }
 
-/** For each invariant, what the checker reports and the change to a good run that violates it. */
+/** For each invariant, the checker's report and the change of a good run that violates it. */
 const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => unknown]>> = {
   'accepted-has-row': ['was accepted and has no row', ({ rows }) => rows.sends.pop()],
   'one-id-for-a-key': [

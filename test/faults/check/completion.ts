@@ -1,6 +1,6 @@
 import { isDelivering, ofEachSend, type Invariants } from './facts.js';
 
-/** How long a send may be overdue at the end of a run: longer than any sweep takes. */
+/** Maximum time that a send may be overdue at the end of a run: longer than any sweep. */
 const OVERDUE_MS = 10_000;
 /** The longest delay that a provider may ask for (`packages/domain/src/sends/retry.ts`). */
 const DELAY_MS_MAX = 900_000;
@@ -25,7 +25,7 @@ export const COMPLETION: Invariants = {
     if (mode === 'test') return [now - row.createdAt > OVERDUE_MS && `test, and still ${status}`];
     return [dueAt !== null && now - dueAt > OVERDUE_MS && `${status}, overdue since ${dueAt - now} ms`];
   }),
-  /** A send whose code is verified or locked waits for no sender. */
+  /** A send with a verified or locked code waits for no sender. */
   'finished-code-does-not-wait': ofEachSend(({ row }) => [
     row.phase === 'waiting' &&
       (row.verifiedAt ?? row.lockedAt) !== null &&

@@ -1,7 +1,7 @@
 import { isDelivering, ofEachSend, type SendFacts, type Invariants } from './facts.js';
 import type { AttemptRow } from '../evidence.js';
 
-/** Limits of the provider, with the HTTP statuses that say the same without a code. */
+/** Limits of the provider, with equivalent HTTP statuses without a code. */
 const THROTTLES = new Set([4, 80007, 130429, 131056]);
 const THROTTLE_STATUSES = new Set([429, 503]);
 
@@ -32,7 +32,7 @@ export const DELIVERY: Invariants = {
       row.attempts > attemptsMax && `${row.attempts} attempts in the row`,
     ];
   }),
-  /** A claim is of the latest call, whose number the row has: no earlier call is open. */
+  /** A claim belongs to the latest call, which the row numbers: no earlier call is pending. */
   'one-attempt-at-a-time': ofEachSend(({ row, attempts }) => [
     attempts.length > row.attemptNumber && `${attempts.length} attempts, numbered to ${row.attemptNumber}`,
     !row.isClaimed &&

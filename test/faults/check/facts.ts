@@ -2,10 +2,10 @@ import type { Message, RequestRecord } from '@onecode/simulator';
 import type { SendView } from '@onecode/testing';
 import type { AttemptRow, Creation, Evidence, Guess, LedgerRow, SendRow } from '../evidence.js';
 
-/** Promises of the service by their names, each with what finds its violations: a line for each, ids and states only. */
+/** Guarantees of the service by name, each with a function that returns a line per violation, with only ids and states. */
 export type Invariants = Readonly<Record<string, (facts: Facts) => string[]>>;
 
-/** What an answer told a client about a send. `view` is null for the answer to a guess. */
+/** The content of an answer to a client about a send. `view` is null for the answer to a guess. */
 export interface Observation {
   startedAt: number;
   endedAt: number;
@@ -109,7 +109,7 @@ export function groupBy<T>(items: readonly T[], getKey: (item: T) => string): Ma
   return groups;
 }
 
-/** An invariant of each send by itself. `find` returns what is wrong with the send. */
+/** An invariant of single sends. `find` returns the violation of a send. */
 export const ofEachSend =
   (find: (send: SendFacts, facts: Facts) => (string | false)[]): Invariants[string] =>
   (facts) =>

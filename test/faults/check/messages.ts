@@ -26,7 +26,7 @@ export const MESSAGES: Invariants = {
         'a message carries a code that is not its own',
     ];
   }),
-  /** A message goes to the recipient of its send. */
+  /** A message is sent to the recipient of its send. */
   'right-recipient': ofEachSend(({ row, requests, messages }) => [
     [...messages, ...requests].some(({ to }) => to !== null && to !== row.recipient) &&
       'sent to another recipient',

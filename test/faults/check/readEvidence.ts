@@ -15,7 +15,7 @@ export interface Sources extends Pick<Evidence, 'history' | 'attemptsMax' | 'fin
  */
 export async function readEvidence(sources: Sources): Promise<Evidence> {
   const { database, simulator, history, attemptsMax, finished, now } = sources;
-  // The provider first: what it reports meanwhile is then in the rows.
+  // The provider first, so that the rows include all its reports.
   const [messages, requests, webhooksUnanswered] = await Promise.all([
     simulator.messages(),
     simulator.requests(),

@@ -8,7 +8,7 @@ const SENDER_FAULT_CODES: ReadonlySet<number> = new Set([
 /** The codes of throttles. */
 const THROTTLE_CODES: ReadonlySet<number> = new Set([4, 80007, 130429, 131056]);
 
-/** What the provider said about one message of a send: in its answer, or in a report of failure. */
+/** The provider's answer or failure report about one message of a send. */
 interface Word {
   at: number;
   sender: string;
@@ -21,7 +21,7 @@ const kindOf = (code: number | null, http: number | null): Word['kind'] => {
   return isThrottle ? 'throttle' : 'other';
 };
 
-/** An accepted message speaks for itself by its reports; one whose fate is unknown is a word of another kind. */
+/** Reports decide about an accepted message; a message with an unknown outcome is a separate signal. */
 function wordsOf({ requests, messages }: SendFacts): Word[] {
   const wordOfRequest = ({ at, sender, code, http }: RequestRecord): Word => ({
     at: Date.parse(at),
@@ -39,11 +39,11 @@ function wordsOf({ requests, messages }: SendFacts): Word[] {
   ].toSorted((one, other) => one.at - other.at);
 }
 
-/** A code with less life than this is not sent any more: a tenth of it, at most 30 s, and what the clocks differ by. */
+/** A code with less validity left is not sent any more: a tenth of it, at most 30 s, plus the difference of the clocks. */
 const lifeMsMin = ({ createdAt, expiresAt }: SendFacts['row']): number =>
   Math.min((expiresAt - createdAt) / 10, 30_000) + 2_000;
 
-/** A send whose code was verified or locked meanwhile has nothing left to deliver. */
+/** A send with a code that was verified or locked in the meantime needs no delivery. */
 const failedBeforeExpiry = ({ row }: SendFacts): boolean =>
   row.status === 'failed' &&
   row.failedAt !== null &&

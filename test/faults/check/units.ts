@@ -11,7 +11,7 @@ function isOne(entries: readonly LedgerRow[], accountId: string, bucket: string 
   );
 }
 
-/** Whether the code of a send was verified and one of its messages may have arrived: it then holds its unit, also if it failed. */
+/** Returns whether a send keeps its unit even if it failed: its code was verified and one of its messages may have arrived. */
 const isVerifiedMessage = ({ row, attempts }: Pick<SendFacts, 'row' | 'attempts'>): boolean =>
   row.verification === 'verified' &&
   attempts.some(

@@ -35,7 +35,7 @@ const PRELOADS = ['crashPoints.mjs', 'clockOffset.mjs'].map((file) =>
   fileURLToPath(new URL(file, import.meta.url)),
 );
 
-/** The faults with which a process starts, besides its configuration. */
+/** The faults with which a process starts, in addition to its configuration. */
 export interface FaultSettings {
   /** The value of CRASH_POINTS. */
   crashPoints?: string;
@@ -174,7 +174,7 @@ export class FaultCluster {
       );
   }
 
-  /** The first of each kind knows one address, and the others also that of the replica. */
+  /** The first process of each kind has one address, the others also have the replica's. */
   #databaseUrl(proxies: readonly TcpProxy[], n: number): string {
     const { url } = proxies[n]!;
     return n === 0
@@ -234,7 +234,7 @@ export class FaultCluster {
     }
   }
 
-  /** Resumes all senders, as an operator does once their fault is fixed. */
+  /** Resumes all senders, as an operator does after fixing their fault. */
   async resumeSenders(): Promise<void> {
     for (const { id } of this.senders) await resumeSender(this.db.database, TEST_ACTOR, id);
   }
@@ -266,7 +266,7 @@ export class FaultCluster {
   }
 }
 
-/** Errors of an unavailable or slow service, and those that a rule of the simulator causes. */
+/** Errors of an unavailable or slow service, and errors caused by a rule of the simulator. */
 const OUTAGES = [
   /Connection terminated|Client has encountered a connection error|Server has closed the connection/i,
   /connection timeout|read timeout|statement timeout|timed out|timeout exceeded when trying to connect/i,

@@ -10,7 +10,7 @@ import { findPgBouncer, startPgBouncer } from '../../../scripts/services/pgbounc
 import { startPostgres, startReplica } from '../../../scripts/services/postgres.mjs';
 import { startRedis } from '../../../scripts/services/redis.mjs';
 
-/** The PgBouncer of this machine that keeps prepared statements; null where there is none. */
+/** This machine's PgBouncer with support for prepared statements, or null. */
 export const PGBOUNCER = findPgBouncer();
 
 /** The cluster's own PostgreSQL and Redis, which can be stopped, killed and frozen without losing their data. */
@@ -50,7 +50,7 @@ export class Services {
     await this.#postgres.exited;
   }
 
-  /** Kills every process of PostgreSQL at once, as when the machine fails: the next start recovers from the write-ahead log. */
+  /** Kills every process of PostgreSQL at once, as in a machine failure; the next start recovers from the write-ahead log. */
   async killPostgres(): Promise<void> {
     const { pid, exited } = this.#postgres;
     const others = await this.#serverProcesses();
@@ -58,14 +58,14 @@ export class Services {
     await exited;
   }
 
-  /** Starts a streaming replica, for which every commit waits from then on. */
+  /** Starts a streaming replica that every later commit waits for. */
   async startReplica(): Promise<void> {
     this.#replica = await startReplica({
       ...this.#options(),
       primaryUrl: this.#postgres.url,
       port: this.replicaPort,
     });
-    // Only now, since the replica must not wait for one of its own when it is promoted.
+    // After the start, because a promoted replica must not wait for another replica.
     await query(this.#postgres.url, `alter system set synchronous_standby_names = '*'`);
     await query(this.#postgres.url, 'select pg_reload_conf()');
     await until('a replica that commits wait for', async () => {

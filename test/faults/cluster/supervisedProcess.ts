@@ -12,7 +12,7 @@ export interface ProcessExit {
 }
 
 interface Ports {
-  /** 0 where the program serves only metrics. */
+  /** 0 if the program serves only metrics. */
   port: number;
   metricsPort: number;
 }

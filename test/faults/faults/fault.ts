@@ -9,16 +9,16 @@ export interface Fault {
   family: Family;
   /** How long it lasts, in milliseconds. */
   holdMs: number;
-  /** Whether `/readyz` must answer 200 once the fault has lasted a while; absent where either is right. */
+  /** Whether `/readyz` must answer 200 some time after the start of the fault; absent if both answers are correct. */
   ready?: { apis?: boolean; workers?: boolean };
-  /** Each recovery may take so long, in milliseconds, where the product waits on purpose. */
+  /** Time limit of each recovery in milliseconds, for faults after which the service waits on purpose. */
   recoveryMs?: number;
   /** Every request must be answered in time, even if with 500. */
   answers?: 'always';
-  /** Changes the cluster first, which does not count as the fault. @returns what changes it back once the fault's work is done */
+  /** Changes the cluster before the fault. @returns a function that reverts the change after the fault */
   prepare?(cluster: FaultCluster): Promise<() => Promise<void>>;
   inject(cluster: FaultCluster, random: Random): Promise<EndFault>;
 }
 
-/** Ends the fault and waits until the cluster is complete again. @returns what could not be injected, in words */
+/** Ends the fault and waits until the cluster is complete again. @returns a description of injections that failed */
 export type EndFault = () => Promise<string[] | void>;

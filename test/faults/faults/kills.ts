@@ -58,7 +58,7 @@ function settingsFor(process: string, missing: readonly string[], random: Random
   const left = missing.filter((point) => point.startsWith(kind));
   const own = left.filter((_, index) => kind !== 'worker' || index % 2 === Number(n));
   const triggers = (own.length === 0 ? left : own).map((point) => {
-    // The sweeper visits its points once a second, and the others are rare too.
+    // The sweeper reaches its points once a second, and the other points are rare too.
     const visit = /sweep|expire|pause|simulate|provider change|reading/.test(point)
       ? 1
       : random.between(1, 3);
@@ -69,7 +69,7 @@ function settingsFor(process: string, missing: readonly string[], random: Random
 
 /**
  * Creates what the load alone does not: a fault of a sender, a message that fails late, a send past its deadline, one that waits for a
- * sender, a change that the provider tells of, and a reading of a sender. The updates increase the version, so that no concurrent claim
+ * sender, a change that the provider reports, and a read of a sender. The updates increase the version, so that no concurrent claim
  * overwrites them.
  */
 async function triggerRareWork(cluster: FaultCluster): Promise<void> {

@@ -6,7 +6,7 @@ import type { EndFault, Fault } from './fault.js';
 /** Longer than a lease and the wait for a receipt together. */
 const RECEIPT_DELAY_MS = 14_000;
 
-/** A fault of the provider for every request, or for those through one sender or one business account. */
+/** A fault of the provider for every request, or for requests of one sender or one business account. */
 const providerFault = (
   name: string,
   fault: ProviderFault,
@@ -34,7 +34,7 @@ const THROTTLE_MS = 8_000;
 /** A throttle of everything costs a handful of calls, whatever waits: some probes of each of the workers. */
 const THROTTLED_CALLS_MAX = 50;
 
-/** A throttle that lasts: of one sender where its scope has one, of one business account, or of everything. */
+/** A lasting throttle of one sender if its scope has one, of one business account, or of everything. */
 const throttleFault = (
   name: string,
   { scope, ...answer }: Pick<NewThrottle, 'scope' | 'http' | 'retryAfter' | 'ratePerSecond'>,
@@ -62,7 +62,7 @@ const throttleFault = (
   },
 });
 
-/** A change that Meta makes and tells by a webhook, and takes back at the end. */
+/** A change by Meta with a webhook, undone at the end. */
 const changeFault = (
   name: string,
   change: (cluster: FaultCluster, random: Random, isBack: boolean) => Promise<void>,

@@ -22,7 +22,7 @@ async function restartProcesses(cluster: FaultCluster): Promise<void> {
 const failOver = (
   name: string,
   start: (servers: RedisServers) => Promise<Topology>,
-  /** Takes the master away. @returns what brings it back */
+  /** Stops the master. @returns a function that starts it again */
   take: (topology: Topology) => Promise<() => Promise<void>>,
 ): Fault => {
   let topology: Topology;

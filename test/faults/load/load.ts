@@ -7,7 +7,7 @@ export interface LoadOptions {
   /** The URLs of the APIs, called before each request. */
   apiUrls: () => readonly string[];
   callers: readonly Caller[];
-  /** Decides what every client does, not when and not with which outcome. */
+  /** Decides the actions of every client, not their times or outcomes. */
   seed: number;
   sendsPerSecond: number;
   /** The run's own clock, in milliseconds. */

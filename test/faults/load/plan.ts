@@ -2,7 +2,7 @@ import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import type { Mode } from '@onecode/domain';
 
-/** An application's key and what it belongs to. */
+/** An application's key, with its application and account. */
 export interface Caller {
   accountId: string;
   applicationId: string;
@@ -30,7 +30,7 @@ export interface Plan {
   reusesKey: boolean;
   /** How often the status is read before the first guess. */
   statusReads: number;
-  /** Guesses by step; those of one step are made at once. */
+  /** Guesses by step; the guesses of one step are concurrent. */
   guesses: GuessKind[][];
 }
 

@@ -65,7 +65,7 @@ interface CeilingOptions {
   month?: number | 'off';
 }
 
-/** @param one adds a command whose first argument is an account's id */
+/** @param one adds a command with an account's id as its first argument */
 export function addAbuseControlCommands(one: AddCommand): void {
   one('countries', 'allow an account to send only to some countries')
     .requiredOption(

@@ -23,6 +23,8 @@ import {
   oneOf,
   phoneNumber,
   phoneNumberId,
+  pinSource,
+  readPin,
   readToken,
   templateName,
   token,
@@ -33,7 +35,7 @@ import { changed, withDatabase } from '../database.js';
 import { NotOk, UserError } from '../errors.js';
 import { example, print } from '../output.js';
 import { checkSender, findSender, formatSender, showSender } from './senderCheck.js';
-import { addSenderSetupCommand } from './senderSetup.js';
+import { addSenderSetupCommand, fixSender } from './senderSetup.js';
 import { addSenderTokenCommands, readKeyConfig } from './senderTokens.js';
 
 interface Owner {
@@ -143,11 +145,25 @@ export function addSenderCommands(program: Command): void {
     });
 
   one('check', 'check a sender at the provider and print remedies; exit code 1 if a check fails')
+    .option(
+      '--fix',
+      'first register, subscribe, and create or change templates where that is missing or wrong',
+    )
+    .option(
+      '--pin <pin>',
+      'with --fix, register the number with this two-step PIN; -: read it from standard input',
+      pinSource('--pin'),
+    )
     .addHelpText('after', '\nA running worker asks the provider.\n\nExample:\n  $ onecode sender check ID')
-    .action(async (senderId: string, _options: object, command: Command) => {
-      const checks = await withDatabase(async (database) =>
-        checkSender(database, await findSender(database, senderId)),
-      );
+    .action(async (senderId: string, { fix, pin }: { fix?: true; pin?: string }, command: Command) => {
+      if (pin !== undefined && !fix) throw new UserError('--pin needs --fix');
+      const given = pin === '-' ? await readPin() : (pin ?? null);
+      const checks = await withDatabase(async (database) => {
+        const sender = await findSender(database, senderId);
+        const fixes = fix ? await fixSender(database, sender, given) : null;
+        const rows = await checkSender(database, sender);
+        return fixes === null ? rows : rows.map((row) => ({ ...row, fix: fixes.get(row.check) ?? null }));
+      });
       print(command, checks);
       if (checks.some(({ ok }) => !ok)) throw new NotOk();
     });

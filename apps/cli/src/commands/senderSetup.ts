@@ -21,7 +21,7 @@ import {
   type ListedSender,
 } from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
-import { createCloudApi } from '@onecode/whatsapp/client';
+import { createCloudApi, type CloudApiOptions } from '@onecode/whatsapp/client';
 import { isWell, openGraph, setUpNumber, type SetupNumber, type SetupStep } from '@onecode/whatsapp/setup';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
@@ -39,7 +39,7 @@ import {
 } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { environment } from '../environment.js';
-import { NotOk } from '../errors.js';
+import { NotOk, UserError } from '../errors.js';
 import { example, print } from '../output.js';
 import { formatSender } from './senderCheck.js';
 import { KEY_VARIABLES } from './senderTokens.js';
@@ -127,9 +127,9 @@ ${example('sender setup --business-account 102290129340398 --number +15550783881
         setUp(database, config, { ...options, ...given }, reporter(command)),
       );
       print(command, { sender, steps }, { apart: 'steps' });
-      const states = steps.map(({ status }) => status);
-      if (states.includes('failed')) throw new NotOk(1);
-      const isPlan = options.dryRun && !states.includes('needs_you');
+      const states = new Set(steps.map(({ status }) => status));
+      if (states.has('failed')) throw new NotOk(1);
+      const isPlan = options.dryRun && !states.has('needs_you');
       if (!isPlan && sender?.state !== 'active') throw new NotOk(2);
     });
 }
@@ -145,6 +145,13 @@ const readSetupConfig = () =>
   });
 
 type SetupConfig = ReturnType<typeof readSetupConfig>;
+
+const providerOf = (config: SetupConfig): CloudApiOptions => ({
+  baseUrl: config.WHATSAPP_API_URL,
+  timeoutMs: PROVIDER_TIMEOUT_MS,
+  proxy: { url: config.https_proxy || config.HTTPS_PROXY, except: config.no_proxy || config.NO_PROXY },
+});
+
 type Report = (step: SetupStep) => void;
 
 /** Prints each step when it changes, unless only JSON is wanted. */
@@ -167,11 +174,7 @@ async function setUp(
     steps.set(step.step, step);
     report(step);
   };
-  const proxy = {
-    url: config.https_proxy || config.HTTPS_PROXY,
-    except: config.no_proxy || config.NO_PROXY,
-  };
-  const provider = { baseUrl: config.WHATSAPP_API_URL, timeoutMs: PROVIDER_TIMEOUT_MS, proxy };
+  const provider = providerOf(config);
   const { codeValiditySeconds } = await readSettings(database);
   let phoneNumberId: string | null = null;
   const find = async (): Promise<ListedSender | null> =>
@@ -212,6 +215,58 @@ const stepOf = (step: string, status: SetupStep['status'], detail: string): Setu
   detail,
   link: null,
 });
+
+/** The checks of `sender check` by the step that can mend them. */
+const MENDED: Readonly<Record<string, string>> = {
+  registration: 'number_connected',
+  subscription: 'webhook_subscribed',
+  template_pt_BR: 'template_pt_br',
+  template_en: 'template_en',
+  template_en_US: 'template_en',
+};
+
+/**
+ * Repairs at Meta what can be repaired for a sender.
+ *
+ * @param pin registers the number; null registers it only if it needs no PIN, because it is connected
+ * @returns what was done or has to be done, by check; a check without an entry needed nothing
+ */
+export async function fixSender(
+  database: Database,
+  sender: ListedSender,
+  pin: string | null,
+): Promise<Map<string, string>> {
+  const config = readSetupConfig();
+  const details = (await listSenderDetails(database)).find(({ id: known }) => known === sender.id);
+  const token = details && tryDecrypt(config.SECRET_KEY, sender.id, details.encryptedToken);
+  if (!token)
+    throw new UserError('SECRET_KEY cannot decrypt the token of the sender: see onecode sender token');
+  if (sender.businessAccountId === null)
+    throw new UserError(
+      'the business account of the sender is not known: run sender check without --fix first',
+    );
+  const { codeValiditySeconds } = await readSettings(database);
+  const setup = setUpNumber(openGraph(providerOf(config)), {
+    token,
+    businessAccountId: sender.businessAccountId,
+    number: sender.number,
+    pin,
+    template: sender.template,
+    english: sender.englishTemplateLanguage,
+    codeValiditySeconds,
+    isDryRun: false,
+    mayChangeTemplates: true,
+    approvalMs: 0,
+    isKnown: async () => pin === null,
+    addSender: async () => stepOf('sender', 'already', ''),
+  });
+  const fixes = new Map<string, string>();
+  for await (const { step, status, detail } of setup) {
+    const check = MENDED[step];
+    if (check !== undefined && status !== 'already') fixes.set(check, `${status}: ${detail}`);
+  }
+  return fixes;
+}
 
 /** Adds the sender, paused, or gives an existing one the new token. */
 async function provideSender(

@@ -1,4 +1,4 @@
-import { footerMatchesValidity } from '@onecode/domain';
+import { findValidityConflict } from '@onecode/domain';
 import {
   changeSetting,
   readSettings,
@@ -118,15 +118,10 @@ async function findTemplateWarnings(database: Database, validitySeconds: number)
     const number = senders.find(({ id }) => id === senderId)?.number ?? senderId;
     return templates.flatMap(({ name, language, facts }) => {
       const template = `the template ${name} (${language}) of ${number}`;
-      const minutes = facts.codeExpirationMinutes?.value;
-      const seconds = facts.ttlSeconds?.value;
+      const { footerMinutes: minutes, ttlSeconds } = findValidityConflict(facts, validitySeconds) ?? {};
       return [
-        ...(minutes !== undefined && !footerMatchesValidity(minutes, validitySeconds)
-          ? [`${template} says ${minutes ?? 'no'} minutes in its footer`]
-          : []),
-        ...(typeof seconds === 'number' && seconds > validitySeconds
-          ? [`${template} is delivered for up to ${seconds} seconds`]
-          : []),
+        ...(minutes === undefined ? [] : [`${template} says ${minutes ?? 'no'} minutes in its footer`]),
+        ...(ttlSeconds === undefined ? [] : [`${template} is delivered for up to ${ttlSeconds} seconds`]),
       ];
     });
   });

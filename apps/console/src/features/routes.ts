@@ -18,6 +18,7 @@ import { settingsRoutes } from './settings/routes.js';
 import { accountRoutes } from './accounts/routes.js';
 import { holdRoutes } from './holds/routes.js';
 import { teamRoutes } from './team/routes.js';
+import { userRoutes } from './users/routes.js';
 import { tryoutRoutes } from './tryout/routes.js';
 import { webhookRoutes } from './webhook/routes.js';
 
@@ -43,5 +44,6 @@ export const ROUTES: readonly Route[] = [
   ...holdRoutes,
   ...teamRoutes,
   ...tryoutRoutes,
+  ...userRoutes,
   ...webhookRoutes,
 ];

@@ -21,10 +21,10 @@ export const cacheControl =
  */
 export function webApplicationRouter(): Router {
   const page = readFileSync(`${BUILT}/index.html`, 'utf8');
-  // Only pages after the sign-in need the files of these links.
-  const signInPage = page.replaceAll(/<link [^<>]*>/g, (link) =>
-    link.includes('data-signed-in') ? '' : link,
-  );
+  // Only pages after the sign-in need the files of these links. The page then shows the sign-in without loading any other code.
+  const signInPage = page
+    .replaceAll(/<link [^<>]*>/g, (link) => (link.includes('data-signed-in') ? '' : link))
+    .replace('<meta name="session" content=""', '<meta name="session" content="none"');
   const router = express.Router();
   router.use(
     '/assets',

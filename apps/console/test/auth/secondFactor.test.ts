@@ -246,7 +246,7 @@ describe('a second factor of staff', () => {
 
   it('is required by operators who have one: nobody shuts everybody out by accident', async () => {
     const require = (who: TestPerson, staffTwoFactor = 'required'): Promise<Answer> =>
-      who.put('/staff/settings/staff-two-factor', { staffTwoFactor });
+      who.put('/staff/settings/staff-two-factor', { staffTwoFactor, reason: 'a test' });
     const without = await person(server, { staff: 'operator' });
     expect(await require(without)).toMatchObject(REQUIRED);
     expect((await without.get('/staff/settings')).body.settings.staffTwoFactor).toBe('optional');
@@ -255,7 +255,12 @@ describe('a second factor of staff', () => {
     expect((await require(who)).status).toBe(204);
     expect((await who.get('/staff/settings')).body.settings.staffTwoFactor).toBe('required');
     expect(await listAuditEntries(server.db.database, { limit: 1, actionPrefix: 'settings.' })).toMatchObject(
-      [{ actor: { id: who.id }, details: { name: 'staffTwoFactor', before: 'optional', after: 'required' } }],
+      [
+        {
+          actor: { id: who.id },
+          details: { name: 'staffTwoFactor', before: 'optional', after: 'required', reason: 'a test' },
+        },
+      ],
     );
     expect((await require(who, 'optional')).status).toBe(204);
   });

@@ -51,6 +51,19 @@ describe('signing in', () => {
       expect(await isSignedIn(cookieOf(answer))).toBe(true);
     });
 
+    it.each([
+      ['::1', '::1'],
+      ['0000:0000:0000:0000:0000:0000:0000:0001', '::1'],
+      ['::ffff:127.0.0.1', '127.0.0.1'],
+      ['[2001:db8::0001]:4711', '2001:db8::1'],
+    ])('keeps the address %s of its browser as %s', async (sent, kept) => {
+      const ana = await person(server);
+      await server.db.sql('delete from user_sessions where user_id = $1', [ana.id]);
+      const cookie = cookieOf(await signIn(ana.email, PASSWORD, { 'x-forwarded-for': sent }));
+      const { body } = await callConsole(server, 'GET', '/profile/sessions', { headers: { cookie } });
+      expect(body.sessions).toMatchObject([{ clientAddress: kept, isCurrent: true }]);
+    });
+
     it('begins a new session, and ends the one that the browser had', async () => {
       const ana = await person(server);
       const answer = await signIn(ana.email, PASSWORD, { cookie: ana.cookie });

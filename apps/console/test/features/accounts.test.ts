@@ -104,35 +104,6 @@ describe('operators and accounts', () => {
   });
 });
 
-describe('the settings', () => {
-  it('change what is given only, and tell who changed what', async () => {
-    await operator.put('/staff/settings', { freeSends: 25, guessBudget: null });
-
-    const { body } = await onCall.get('/staff/settings');
-    expect(body).toMatchObject({
-      settings: { freeSends: 25, guessBudget: null, codeValiditySeconds: 600, accountRatePerMinute: 600 },
-      bounds: { codeValiditySeconds: { min: 1, max: 5_400 } },
-    });
-    const history = await onCall.get('/staff/audit?area=settings');
-    expect(history.body.entries).toMatchObject([
-      { actor: { name: operator.email }, changes: [{ field: 'guessBudget', before: 100, after: null }] },
-      { actor: { name: operator.email }, changes: [{ field: 'freeSends', before: 10, after: 25 }] },
-    ]);
-  });
-
-  it.each([
-    [{ codeValiditySeconds: 5_401 }, { codeValiditySeconds: 'maximum' }],
-    [{ codeValiditySeconds: null }, { codeValiditySeconds: 'type' }],
-    [{ guessBudget: 4 }, { guessBudget: 'minimum' }],
-  ])('refuse %j', async (body, errors) => {
-    const before = (await onCall.get('/staff/settings')).body;
-
-    expect(await operator.put('/staff/settings', body)).toMatchObject({ status: 422, body: { errors } });
-
-    expect((await onCall.get('/staff/settings')).body).toEqual(before);
-  });
-});
-
 describe('the audit log', () => {
   it('is read newest first, by account and by area, page by page', async () => {
     const { database } = server.db;

@@ -147,11 +147,28 @@ describe('the health page’s statistics', () => {
       history.filter(({ finding }) => finding.name === 'sender_misconfigured');
     expect(past(view)).toEqual([]);
 
+    const current = ({ findings }: HealthView) =>
+      findings.find(({ name }) => name === 'sender_misconfigured');
+    const { incidentId, since } = current(view)!;
+    const acknowledge = `/staff/health/incidents/${incidentId}/acknowledge`;
+    expect((await onCall.post(acknowledge, { note: ' new token ordered ' })).status).toBe(204);
+    const acknowledged = { by: onCall.email, at: expect.any(String), note: 'new token ordered' };
+    expect(
+      current(await untilSeen('the note', (seen) => current(seen)?.acknowledged !== null)),
+    ).toMatchObject({
+      acknowledged,
+      since,
+      needsOperator: true,
+    });
+
     await resumeSender(database, TEST_ACTOR, sender.id);
-    const after = await untilSeen('its end', ({ findings }) =>
-      findings.every(({ name }) => name !== 'sender_misconfigured'),
-    );
-    expect(past(after)).toMatchObject([{ beganAt: expect.any(String), endedAt: expect.any(String) }]);
+    const after = await untilSeen('its end', (seen) => current(seen) === undefined);
+    expect(past(after)).toMatchObject([{ beganAt: since, endedAt: expect.any(String), acknowledged }]);
+    // It returns: it is the same incident, and no history.
+    await blockSender(database, sender, { errorCode: 190, reason, isConfiguration: true });
+    const again = await untilSeen('its return', (seen) => current(seen)?.incidentId === incidentId);
+    expect([current(again)!.since, past(again)]).toEqual([since, []]);
+    await resumeSender(database, TEST_ACTOR, sender.id);
   });
 
   it('show that Redis is away, while the others still show, and the queue board says so within seconds', async () => {

@@ -139,6 +139,17 @@ describe('senders', () => {
     });
   });
 
+  it('block nothing after a cool-down, although the fault is not cleared', async () => {
+    const { id } = await buildSender(server.db.database);
+    await blockSender(server.db.database, { id }, { errorCode: 190, isConfiguration: true });
+    expect(await senderOf(id)).toMatchObject({ state: 'cooling_down', blocks: [{ isBlocking: true }] });
+    await server.db.sql(
+      `update sender_blocks set since = since - interval '1 day', until = until - interval '1 day' where subject = $1`,
+      [id],
+    );
+    expect(await senderOf(id)).toMatchObject({ state: 'active', blocks: [{ isBlocking: false }] });
+  });
+
   it('tell what Meta said of them, what that blocked, and what to do', async () => {
     const sender = await buildSender(server.db.database, { businessAccountId: '77' });
     const startedAt = new Date();

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { noteMailSender } from '@onecode/store/mails';
 import { buildAccount, tableContents } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { callConsole, person, type Answer, type TestPerson } from '../people.js';
@@ -41,7 +42,7 @@ describe('an invitation', () => {
     const answers = await Promise.all([1, 2, 3].map(() => bia.post('/invitations/accept', { token })));
     expect(answers.map((one) => one.status).toSorted((a, b) => a - b)).toEqual([200, 404, 404]);
     expect((await bia.get('/session')).body.accounts).toEqual([
-      { id: account, name: 'Loja Azul', role: 'developer' },
+      { id: account, name: 'Loja Azul', language: 'pt-BR', role: 'developer' },
     ]);
     expect((await admin.get(`/accounts/${account}/invitations`)).body.invitations).toEqual([]);
     expect(await actions()).toEqual(['member.invite', 'member.join']);
@@ -94,6 +95,55 @@ describe('an invitation', () => {
     const { token } = (await invite('gabi@example.com', 'admin', second)).body;
     await admin.put(`/accounts/${account}/members/${second.id}`, { role: 'viewer' });
     expect((await lookUp(token)).status).toBe(404);
+  });
+});
+
+describe('a new link for an open invitation', () => {
+  it('replaces the earlier one at once, and is mailed only on request', async () => {
+    const { database } = server.db;
+    await noteMailSender(database, 'codes@onecode.example');
+    const mails = async (): Promise<number> =>
+      (await server.db.sql(`select from outbox where recipient = 'bia@example.com'`)).length;
+    const first = await invite('bia@example.com');
+    expect(await mails()).toBe(1);
+    expect(await invite('bia@example.com')).toMatchObject({
+      status: 429,
+      body: { code: 'invited_recently' },
+    });
+
+    const again = { email: 'bia@example.com', role: 'developer', isMailed: false };
+    const second = await admin.post(`/accounts/${account}/invitations`, again);
+
+    expect(second.status).toBe(200);
+    expect(await mails()).toBe(1);
+    expect((await lookUp(first.body.token)).status).toBe(404);
+    expect((await lookUp(second.body.token)).body).toMatchObject({ email: 'bia@example.com' });
+  });
+});
+
+describe('the name and language of an account', () => {
+  it('are changed by its admins and by operators, with an entry in the audit log', async () => {
+    const developer = await person(server, { accounts: { [account]: 'developer' } });
+    const operator = await person(server, { staff: 'operator' });
+    const onCall = await person(server, { staff: 'on_call' });
+    const wanted = { name: ' Loja Verde ', language: 'en' };
+    expect((await developer.put(`/accounts/${account}`, wanted)).status).toBe(403);
+    expect((await onCall.put(`/staff/accounts/${account}`, wanted)).status).toBe(403);
+
+    expect((await admin.put(`/accounts/${account}`, wanted)).status).toBe(204);
+
+    expect((await admin.get('/session')).body.accounts).toMatchObject([
+      { name: 'Loja Verde', language: 'en' },
+    ]);
+    expect(await actions()).toEqual(['account.change']);
+    expect((await operator.put(`/staff/accounts/${account}`, { ...wanted, name: 'Loja Rosa' })).status).toBe(
+      204,
+    );
+    expect((await onCall.get(`/staff/accounts/${account}`)).body).toMatchObject({
+      name: 'Loja Rosa',
+      language: 'en',
+    });
+    expect(await admin.put(`/accounts/${account}`, { ...wanted, name: ' ' })).toMatchObject({ status: 422 });
   });
 });
 

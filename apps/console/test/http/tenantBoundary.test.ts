@@ -132,6 +132,8 @@ const staffIds = (): Record<string, string> => ({
   account: ours.accountId,
   target: ours.accountId,
   sender,
+  incident: newId(),
+  user: ours.admin.id,
 });
 
 describe('the tenant boundary of the routes', () => {
@@ -226,7 +228,7 @@ describe('the tenant boundary of the routes', () => {
     },
   );
 
-  it('grants, holds, sender tokens, requests of people, deletions and the staff’s second factor require a recent confirmation', () => {
+  it('grants, holds, sender tokens, requests of people, deletions, the staff’s second factor and others’ sign-ins require a recent confirmation', () => {
     expect(named(ROUTES.filter(({ confirmed }) => confirmed)).map(({ name }) => name)).toEqual([
       'POST /accounts/:account/recipients/export',
       'POST /accounts/:account/recipients/erase',
@@ -249,6 +251,9 @@ describe('the tenant boundary of the routes', () => {
       'POST /staff/accounts/:target/credits',
       'POST /staff/holds',
       'POST /staff/holds/release',
+      'POST /staff/users/:user/password',
+      'POST /staff/users/:user/remove-two-factor',
+      'PUT /staff/users/:user/staff',
     ]);
   });
 
@@ -277,6 +282,7 @@ describe('the tenant boundary of the routes', () => {
       'POST /staff/accounts/:target/refused-requests/search',
       'POST /staff/accounts/:target/sends/search',
       'POST /staff/search',
+      'POST /staff/health/incidents/:incident/acknowledge',
       'POST /staff/senders/:sender/pause',
       'POST /staff/senders/:sender/resume',
       'POST /staff/senders/:sender/check',

@@ -210,7 +210,7 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     await fill(page, 'Your password', PASSWORD);
     await press(page, 'Continue');
     await page.getByRole('img', { name: /QR code/ }).waitFor();
-    const secret = await page.getByRole('region', { name: 'secret' }).textContent();
+    const secret = await page.getByRole('group', { name: 'secret' }).textContent();
     const uri = `otpauth://totp/Onecode?secret=${String(secret)}`;
     await fill(page, 'Six-digit code from the app', codeOf(uri));
     await page.getByRole('dialog').getByRole('button', { name: 'Turn on' }).click();

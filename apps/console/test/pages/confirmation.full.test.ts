@@ -108,6 +108,7 @@ describeInBrowser('two-factor authentication required for staff', () => {
     await asPerson(who, async (page) => {
       await page.goto('/staff/settings');
       await page.getByRole('button', { name: 'Require' }).click();
+      await page.getByRole('dialog').getByLabel('Reason').fill('a test');
       await page.getByRole('dialog').getByRole('button', { name: 'Require' }).click();
       await page.getByText('Required: staff without it cannot open').waitFor();
       await page
@@ -127,7 +128,7 @@ describeInBrowser('two-factor authentication required for staff', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Your password').fill(PASSWORD);
       await dialog.getByRole('button', { name: 'Continue' }).click();
-      const secret = await dialog.getByRole('region', { name: 'secret' }).innerText();
+      const secret = await dialog.getByRole('group', { name: 'secret' }).innerText();
       await dialog.getByLabel('Six-digit code').fill(codeOf(`otpauth://totp/x?secret=${secret.trim()}`));
       await dialog.getByRole('button', { name: 'Turn on' }).click();
       await dialog.getByRole('button', { name: 'I have saved the codes' }).click();

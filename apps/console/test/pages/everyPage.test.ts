@@ -6,12 +6,16 @@ import {
   changeAccount,
   createApiKey,
   grantCredits,
+  limitApplication,
+  scheduleDeletion,
   setEventWebhook,
   setMessagePrice,
 } from '@onecode/store/accounts';
 import { noteMailSender } from '@onecode/store/mails';
-import { pauseSender } from '@onecode/store/senders';
+import { acknowledgeIncident, listIncidents, recordIncidents } from '@onecode/store/operations';
+import { applySenderReading, pauseSender } from '@onecode/store/senders';
 import {
+  blockSender,
   buildAccount,
   buildCaller,
   buildSender,
@@ -55,7 +59,7 @@ type Theme = (typeof THEMES)[number];
 const IS_WHOLE = process.env['ALL_TESTS'] === '1';
 
 function shownIn(theme: Theme): Visit[] {
-  const states = [...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED, ...NEW_KEY, ...OF_SENDERS];
+  const states = [...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED, NEW_KEY, ...OF_SENDERS, SETTINGS];
   // The buttons of dialogs are found by their English names.
   const dialogs = theme.language === 'en' ? Object.entries(DIALOGS).map(dialogVisit) : [];
   if (IS_WHOLE) return [...PAGES, ...states, ...dialogs];
@@ -126,12 +130,14 @@ const PAGES: readonly Visit[] = [
   { name: 'protection', path: '/accounts/ACCOUNT/protection', as: 'member' },
   { name: 'protection-on-trial', path: '/accounts/EMPTY/protection#ceilings', as: 'member' },
   { name: 'recipients', path: '/accounts/ACCOUNT/recipients', as: 'member' },
+  { name: 'personal-data', path: '/accounts/ACCOUNT/personal-data', as: 'member' },
   { name: 'ledger', path: '/accounts/ACCOUNT/ledger', as: 'member' },
   { name: 'statement', path: '/accounts/ACCOUNT/statement', as: 'member' },
   { name: 'webhook', path: '/accounts/ACCOUNT/webhook', as: 'member' },
   { name: 'empty-webhook', path: '/accounts/EMPTY/webhook', as: 'member' },
   { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
   { name: 'own-senders', path: '/accounts/ACCOUNT/senders', as: 'member' },
+  { name: 'own-sender', path: '/accounts/ACCOUNT/senders/OWNED', as: 'member' },
   { name: 'empty-own-senders', path: '/accounts/EMPTY/senders', as: 'member' },
   { name: 'account-audit', path: '/accounts/ACCOUNT/audit', as: 'member' },
   { name: 'profile', path: '/profile', as: 'member' },
@@ -146,17 +152,24 @@ const PAGES: readonly Visit[] = [
   { name: 'accounts', path: '/staff/accounts', as: 'operator' },
   { name: 'account', path: '/staff/accounts/ACCOUNT', as: 'operator' },
   { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },
+  { name: 'users', path: '/staff/users', as: 'operator' },
+  { name: 'user', path: '/staff/users/USER', as: 'operator' },
   { name: 'staff-requests', path: '/staff/accounts/ACCOUNT/requests', as: 'operator' },
   { name: 'staff-overview', path: '/staff/accounts/ACCOUNT/overview', as: 'operator' },
   { name: 'staff-sends', path: '/staff/accounts/ACCOUNT/sends?status=failed', as: 'operator' },
   { name: 'staff-ledger', path: '/staff/accounts/ACCOUNT/ledger', as: 'operator' },
   { name: 'senders', path: '/staff/senders', as: 'operator' },
+  { name: 'sender', path: '/staff/senders/SENDER', as: 'operator' },
   { name: 'holds', path: '/staff/holds', as: 'operator' },
   { name: 'costs', path: '/staff/costs', as: 'operator' },
   { name: 'settings', path: '/staff/settings', as: 'operator' },
   { name: 'audit', path: '/staff/audit', as: 'operator' },
   { name: 'staff-send', path: '/staff/sends/FAILED', as: 'operator' },
+  { name: 'health-on-call', path: '/staff/health', as: 'onCall' },
   { name: 'senders-on-call', path: '/staff/senders', as: 'onCall' },
+  { name: 'sender-on-call', path: '/staff/senders/SENDER', as: 'onCall' },
+  { name: 'settings-on-call', path: '/staff/settings', as: 'onCall' },
+  { name: 'application-read-only', path: '/accounts/READ/applications/LIMITED', as: 'member' },
 ];
 
 /** The one search, with what it finds. */
@@ -185,6 +198,10 @@ const DIALOGS: Record<string, Dialog> = {
   invite: [`${OURS}/team`, 'member', 'Invite member', 'Create link'],
   countries: [`${OURS}/protection`, 'member', 'Change allowed countries'],
   ceilings: [`${OURS}/protection`, 'member', 'Change ceilings'],
+  'account-name': [`${OURS}/team`, 'member', 'Change name and language'],
+  'new-link': [`${OURS}/team`, 'member', 'New link for'],
+  'user-password': ['/staff/users/USER', 'operator', 'New password'],
+  'user-role': ['/staff/users/USER', 'operator', 'Change staff role'],
   resume: [`${OURS}/protection`, 'member', 'Resume sends'],
   'second-factor': ['/profile', 'member', 'Turn on', 'Continue'],
   passkey: ['/profile', 'member', 'Add a passkey'],
@@ -194,6 +211,7 @@ const DIALOGS: Record<string, Dialog> = {
   'low-balance': [`${OURS}/ledger`, 'member', 'Set the low balance'],
   'webhook-address': ['/accounts/EMPTY/webhook', 'member', 'Set the address', 'Save'],
   'webhook-secret': [`${OURS}/webhook`, 'member', 'Replace the secret', 'Replace the secret'],
+  acknowledge: ['/staff/health', 'operator', 'Acknowledge'],
   sender: ['/staff/senders', 'operator', 'Add sender'],
   'own-sender': [`${OURS}/senders`, 'member', 'Add sender'],
   'account-senders': ['/staff/accounts/ACCOUNT', 'operator', 'Change senders'],
@@ -213,35 +231,49 @@ const dialogVisit = ([name, [path, as, opener, confirm]]: [string, Dialog]): Vis
   },
 });
 
+/** The question before settings are saved, with everything that it can count. */
+const SETTINGS: Visit = {
+  name: 'dialog-settings',
+  path: '/staff/settings',
+  as: 'operator',
+  async act(page) {
+    await page.getByRole('main').locator('input[inputmode=numeric]').nth(1).fill('300');
+    for (const name of [/Delete old sends|Apagar envios antigos/, /Guess budget|Limite de códigos errados/])
+      await page.getByRole('switch', { name }).press('Space');
+    await page.getByRole('main').locator('form [type=submit]').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator(':focus').waitFor();
+    await dialog.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+  },
+};
+
 const submit = (page: Page, step: number): Promise<void> =>
   page.getByRole('main').locator('form').nth(step).locator('[type=submit]').click();
 const TEST_TRYOUT = { path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' } as const;
 
 /** The form of a new key, with a last day that is over. */
-const NEW_KEY: readonly Visit[] = [
-  {
-    name: 'dialog-new-key-date',
-    path: `${OURS}/applications/APPLICATION`,
-    as: 'member',
-    async act(page) {
-      await page.getByRole('button', { name: /^(Create key|Criar chave)$/ }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByRole('combobox').click();
-      await page.getByRole('option').last().click();
-      await dialog.locator('input[type=date]').fill('2026-01-31');
-      await dialog.locator('[type=submit]').click();
-      await dialog.locator('input[type=date][aria-invalid=true]').waitFor();
-    },
+const NEW_KEY: Visit = {
+  name: 'dialog-new-key-date',
+  path: `${OURS}/applications/APPLICATION`,
+  as: 'member',
+  async act(page) {
+    await page.getByRole('button', { name: /^(Create key|Criar chave)$/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox').click();
+    await page.getByRole('option').last().click();
+    await dialog.locator('input[type=date]').fill('2026-01-31');
+    await dialog.locator('[type=submit]').click();
+    await dialog.locator('input[type=date][aria-invalid=true]').waitFor();
   },
-];
+};
 
-/** What stands in the menu of the last sender. */
+/** What stands in the menu of a sender. */
 const OF_SENDERS: readonly Visit[] = ['dialog-assign', 'dialog-own-app'].map((name, place) => ({
   name,
-  path: '/staff/senders',
+  path: '/staff/senders/SENDER',
   as: 'operator',
   async act(page) {
-    await page.locator('main section button[aria-haspopup=menu]').last().click();
+    await page.locator('main button[aria-haspopup=menu]').click();
     await page
       .getByRole('menuitem')
       .nth(place + 1)
@@ -364,8 +396,28 @@ beforeAll(async () => {
     reference: 'INV-2026-44',
     expiresAt: new Date('2090-01-31T00:00:00Z'),
   });
-  const sender = await buildSender(database);
-  await buildSender(database);
+  const sender = await buildSender(database, { businessAccountId: '77' });
+  const blocked = await buildSender(database);
+  const reason = 'The sender’s access token has expired or is not valid.';
+  await blockSender(database, blocked, { errorCode: 190, reason, isConfiguration: true });
+  await applySenderReading(
+    database,
+    { ...sender, businessAccountId: '77' },
+    {
+      businessAccountId: { value: '77' },
+      number: { value: { quality: 'YELLOW', status: 'CONNECTED', messagingLimit: 'TIER_2K' } },
+      token: { value: { isValid: true, scopes: ['whatsapp_business_messaging'], expiresAt: 0 } },
+      businessAccount: { value: { verification: 'VERIFIED' } },
+      subscription: { value: true },
+      templates: {
+        value: [
+          { language: 'en', values: { status: 'APPROVED', category: 'AUTHENTICATION', quality: 'GREEN' } },
+          { language: 'pt_BR', values: { status: 'PAUSED', category: 'AUTHENTICATION', quality: 'RED' } },
+        ],
+      },
+    },
+    new Date(Date.now() - 7_200_000),
+  );
   const owner = { accountId: account, applicationIds: [live.applicationId] };
   const own = await buildSender(database, { owner });
   await buildSender(database, { owner: { ...owner, applicationIds: [] } });
@@ -424,18 +476,51 @@ beforeAll(async () => {
        as e (nth, kind, tries, error, answer, outcome)`,
     [account],
   );
+  await server.db.sql(
+    `insert into invitations (id, account_id, email, role, token_hash, created_at, expires_at)
+     values (gen_random_uuid(), $1, 'bia@example.com', 'developer', sha256('x'), now(), now() + interval '5 days')`,
+    [account],
+  );
   const empty = await buildAccount(database, { name: 'Ateliê Novo' });
   await server.db.sql(
     `update accounts set trial_countries = '{BR,PT}', allowed_countries = '{BR,PT}', allows_premium_rate = false, units_per_day = 1000 where id = $1`,
     [empty],
   );
+  await scheduleDeletion(database, TEST_ACTOR, empty);
+  // An incident that has ended, and was acknowledged.
+  await recordIncidents(database, [
+    { name: 'mail_failing', cause: 'mail', owner: 'us', severity: 'degraded' },
+  ]);
+  const [incident] = await listIncidents(database);
+  await acknowledgeIncident(
+    database,
+    TEST_ACTOR,
+    incident!.id,
+    'the password of the SMTP server had expired',
+  );
+  await recordIncidents(database, []);
+  await server.db.sql(
+    `update incidents set began_at = began_at - interval '40 minutes', seen_at = seen_at - interval '20 minutes',
+       ended_at = ended_at - interval '20 minutes' where id = $1`,
+    [incident!.id],
+  );
+  const read = await buildAccount(database, { name: 'Loja Lida' });
+  const limited = await buildCaller(database, 'test', { id: read });
+  await limitApplication(database, TEST_ACTOR, limited.applicationId, {
+    perMinute: 60,
+    perRecipientHour: 5,
+  });
   const first = async (where: string): Promise<string> =>
     String((await server.db.sql(`select id from sends where ${where} order by id desc limit 1`))[0]?.['id']);
   Object.assign(ids, {
     ACCOUNT: account,
     EMPTY: empty,
+    READ: read,
+    LIMITED: limited.applicationId,
     APPLICATION: live.applicationId,
     TRIED: test.applicationId,
+    SENDER: blocked.id,
+    OWNED: own.id,
     SEND: await first(`status = 'read' and verification = 'verified' and mode = 'live'`),
     FAILED: await first(`status = 'failed'`),
     DIGITS: String(
@@ -461,13 +546,14 @@ beforeAll(async () => {
     });
   await server.db.sql('update sends set request_id = gen_random_uuid()');
   people = {
-    member: await person(server, { accounts: { [account]: 'admin', [empty]: 'admin' } }),
+    member: await person(server, { accounts: { [account]: 'admin', [empty]: 'admin', [read]: 'viewer' } }),
     newcomer: await person(server),
     operator: await person(server, { staff: 'operator' }),
     onCall: await person(server, { staff: 'on_call' }),
     withCode: (await withTwoFactor(server, { staff: 'operator' })).who,
     withPassword: await person(server, { staff: 'operator' }),
   };
+  ids['USER'] = people.member.id;
   for (const who of [people.withCode, people.withPassword]) await letConfirmationPass(server, who);
   for (const name of ['Chrome on macOS', 'Security key']) await givePasskey(server, people.member, name);
 }, 60_000);
@@ -547,14 +633,23 @@ async function untilIdle(page: Page): Promise<void> {
   await page.evaluate('document.fonts.ready.then(() => true)');
 }
 
-/** Serious and critical accessibility violations found by axe, which the debugger injects past the content security policy. */
+const ENABLE = `for (const field of document.querySelectorAll('input:disabled, textarea:disabled')) {
+  field.dataset.disabled = 'true';
+  field.disabled = false;
+}`;
+
+/**
+ * Accessibility violations found by axe, which the debugger injects past the content security policy. axe looks at no disabled field,
+ * but those who may not change a field read it: they are enabled for it, with the looks of disabled ones.
+ */
 async function violationsOf(page: Page): Promise<string[]> {
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE);
+  await page.evaluate(ENABLE);
   const violations = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } };
-    // Only the violations in full, and only the serious ones leave the page: the rest is most of the work.
+    // Only the violations in full: the rest is most of the work.
     const results = await axe.run({ resultTypes: ['violations'] });
-    return results.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    return results.violations;
   });
   return violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ''}`),

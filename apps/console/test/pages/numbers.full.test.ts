@@ -212,6 +212,8 @@ interface NumberPage {
   /** The buttons and switches before the fields. */
   open: (page: Page) => Promise<void>;
   save: string;
+  /** Answers the question that comes before the change. */
+  confirm?: (page: Page) => Promise<void>;
   /** Their labels, what is pasted, and what is sent. */
   fields: Record<string, readonly [string, number]>;
 }
@@ -231,6 +233,10 @@ const NUMBER_PAGES: Record<string, NumberPage> = {
     open: (page) =>
       turnOn(page, 'Guess budget', 'Mask old numbers', 'Delete old sends', 'Daily ceiling for new accounts'),
     save: 'Save',
+    async confirm(page) {
+      await page.getByRole('dialog').getByLabel('Reason').fill('a test');
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    },
     fields: {
       'Free sends for new accounts': ['1,000', 1_000],
       'Code validity (seconds)': ['1,200', 1_200],
@@ -325,6 +331,7 @@ describeInBrowser('the number fields', () => {
       for (const [label, [pasted]] of Object.entries(on.fields)) await paste(fieldOf(label), pasted);
       const body = nextChange(page);
       await save.click();
+      await on.confirm?.(page);
       const sent = Object.values(await body).flatMap((value: unknown) =>
         typeof value === 'object' && value !== null ? Object.values(value) : [value],
       );

@@ -290,7 +290,7 @@ describe('the pages of sends', () => {
 
 describeInBrowser('keys', () => {
   const textOf = async (page: Page, region: string): Promise<string> =>
-    (await page.getByRole('region', { name: region, exact: true }).textContent()) ?? '';
+    (await page.getByRole('group', { name: region, exact: true }).textContent()) ?? '';
 
   /** Everything that the scripts of the page store. */
   const storedIn = (page: Page): Promise<string> =>

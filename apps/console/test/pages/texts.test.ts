@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FINDINGS, PREFLIGHT_TEXTS } from '@onecode/domain';
+import { FINDINGS, LIMIT_REFUSALS, PREFLIGHT_TEXTS, PROBLEMS, RECIPIENT_REFUSALS } from '@onecode/domain';
 import { explainError, KNOWN_CODES, REMEDIES } from '@onecode/whatsapp';
 
 const WEB = fileURLToPath(new URL('../../web/src', import.meta.url));
@@ -17,6 +17,9 @@ const meaning = (...of: Parameters<typeof explainError>): [string, string] => {
   return [name, english];
 };
 
+/** Errors that only the provider's requests meet. */
+const OF_WEBHOOKS = new Set(['forbidden', 'invalid_signature', 'payload_too_large', 'too_busy']);
+
 /** What the server says in English, and the pages translate by its name. */
 const OF_SERVER: Texts = {
   'findings.json': Object.fromEntries(
@@ -29,6 +32,13 @@ const OF_SERVER: Texts = {
     ]),
   ),
   'preflight.json': PREFLIGHT_TEXTS,
+  'refusals.json': Object.fromEntries([
+    ...Object.entries(LIMIT_REFUSALS).map(([cause, { detail }]) => [cause, detail] as const),
+    ...Object.entries(RECIPIENT_REFUSALS).map(([cause, { detail }]) => [`to_${cause}`, detail] as const),
+    ...Object.entries(PROBLEMS)
+      .filter(([code]) => !OF_WEBHOOKS.has(code))
+      .map(([code, { meaning }]) => [code, meaning] as const),
+  ]),
   'providerErrors.json': {
     meanings: Object.fromEntries([
       ...KNOWN_CODES.map((code) => meaning(code, 'recipient')),

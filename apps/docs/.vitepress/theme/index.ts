@@ -15,7 +15,7 @@ export default {
       void nextTick(() => {
         chooseStoredTab();
         translateTheme();
-        // The theme gives the front page no landmark; the first time, the build does.
+        // The theme gives the front page no landmark. For the first load, the build adds it.
         document.querySelector('.VPHome')?.setAttribute('role', 'main');
       });
     router.onAfterRouteChange = complete;

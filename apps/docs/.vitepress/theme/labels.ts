@@ -1,4 +1,4 @@
-/** Names that the theme gives in English alone, for those who do not see what they name. */
+/** Accessible names that the theme has only in English. */
 const LABELS: readonly { selector: string; english: string; portuguese: string }[] = [
   { selector: '.VPNavBarExtra > button', english: 'extra navigation', portuguese: 'mais navegação' },
   { selector: '.VPNavBarHamburger', english: 'mobile navigation', portuguese: 'navegação' },
@@ -7,7 +7,7 @@ const LABELS: readonly { selector: string; english: string; portuguese: string }
   { selector: '#doc-footer-aria-label', english: 'Pager', portuguese: 'Página anterior e próxima' },
 ];
 
-/** Names the parts of a page in the page's language. */
+/** Sets the accessible names of a page in its language. */
 export function translateTheme(): void {
   const isPortuguese = document.documentElement.lang === 'pt-BR';
   for (const { selector, english, portuguese } of LABELS)
@@ -18,7 +18,7 @@ export function translateTheme(): void {
     }
 }
 
-/** The theme writes its own names again when it draws its bar anew. */
+/** The theme resets its own names when it redraws its bar. */
 export function keepTranslated(): void {
   new MutationObserver(translateTheme).observe(document.documentElement, {
     subtree: true,

@@ -1,6 +1,6 @@
 const STORED_AS = 'onecode-tab';
 
-/** Whoever chooses a language in one block of tabs sees it in all of them, on the next pages too. */
+/** Applies the language chosen in one tab group to all groups, on later pages too. */
 export function keepTabsTogether(): void {
   document.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.closest('.vp-code-group') === null) return;
@@ -9,12 +9,12 @@ export function keepTabsTogether(): void {
     remember(title);
     const before = target.getBoundingClientRect().top;
     choose(title);
-    // Blocks above may have become longer or shorter.
+    // Blocks above may have changed their height.
     scrollBy({ top: target.getBoundingClientRect().top - before, behavior: 'instant' });
   });
 }
 
-/** Chooses in the blocks of a page that was just opened what was chosen before. */
+/** Applies the earlier choice to the tab groups of a newly opened page. */
 export function chooseStoredTab(): void {
   const title = stored();
   if (title !== null) choose(title);
@@ -26,12 +26,12 @@ function choose(title: string): void {
       label.control.click();
 }
 
-// A browser that keeps nothing throws.
+// Throws in a browser without storage.
 function remember(title: string): void {
   try {
     localStorage.setItem(STORED_AS, title);
   } catch {
-    // The choice holds for this page then.
+    // The choice then applies to this page only.
   }
 }
 

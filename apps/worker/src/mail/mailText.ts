@@ -41,8 +41,9 @@ export function mailText(
     time: (at) =>
       `${new Date(at).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`,
   };
-  // Times are parsed later, so `plainName` must not change them.
-  const given = { ...plain, ...(typeof facts['until'] === 'string' && { until: facts['until'] }) };
+  // Times are parsed later, so `plainName` must not change them. A note is one that staff wrote to staff.
+  const unchanged = ['until', 'since', 'deleteAt', 'note'].filter((name) => typeof facts[name] === 'string');
+  const given = { ...plain, ...Object.fromEntries(unchanged.map((name) => [name, facts[name]])) };
   const write = TEXTS[language][kind] as (facts: MailFacts[MailKind], around: Around) => Text;
   const { subject: written, paragraphs, button } = write(given as MailFacts[MailKind], around);
   // The subject may begin with `your account`.

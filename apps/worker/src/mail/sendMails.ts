@@ -76,8 +76,16 @@ async function sendMail(
   await endEntry(database, mail, 'sent');
 }
 
-/** Returns false for a password reset of an unknown address, and for a change to an address that another user has. */
-function isStillWanted({ kind, isKnown }: Pick<DueMail, 'kind' | 'isKnown'>): boolean {
+/**
+ * Returns false for a password reset of an unknown address, for a change to an address that another user has, and for an incident that no
+ * longer fails.
+ */
+function isStillWanted({
+  kind,
+  isKnown,
+  isCurrent,
+}: Pick<DueMail, 'kind' | 'isKnown' | 'isCurrent'>): boolean {
+  if (!isCurrent) return false;
   if (kind === 'password_reset') return isKnown;
   return kind !== 'address_change' || !isKnown;
 }

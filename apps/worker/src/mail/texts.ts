@@ -136,6 +136,21 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['See the keys', 'applications'],
     }),
+    deletion_scheduled: ({ deleteAt, by }, { account, inSubject, time }) => ({
+      subject: `${inSubject(account)} will be deleted`,
+      paragraphs: [
+        `${by ?? 'The staff of the service'} asked to delete the account ${account}. It will be deleted on ${time(deleteAt)}. Until then everything works as before.`,
+        'After that, members lose their access, keys stop working, and sends and numbers are deleted for ever. Any admin can cancel the deletion until then.',
+      ],
+      button: ['Cancel the deletion', 'team'],
+    }),
+    deletion_cancelled: ({ by }, { account, inSubject }) => ({
+      subject: `${inSubject(account)} will not be deleted`,
+      paragraphs: [
+        `${by ?? 'The staff of the service'} cancelled the deletion of the account ${account}. Everything stays as it is.`,
+      ],
+      button: ['See the team', 'team'],
+    }),
     low_balance: ({ left, below, perDay }, { account, inSubject, number }) => ({
       subject: `${inSubject(account)} has ${number(left)} units left`,
       paragraphs: [
@@ -166,13 +181,17 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
             ? 'It cannot send.'
             : `It cannot send to ${around.country(country)}.`,
         `Reason from Meta: ${reason}`,
+        'The senders page explains the reason and says what to do.',
       ],
       button: ['See the senders', 'senders'],
     }),
-    finding: ({ name, subject }) => ({
+    finding: ({ name, subject, since, acknowledgedBy, note }, { time }) => ({
       subject: `Onecode is failing: ${name}`,
       paragraphs: [
-        `The finding “${[name, subject].join(' ').trim()}” has been failing for five minutes.`,
+        `The finding “${[name, subject].join(' ').trim()}” has been failing for more than five minutes. The incident began at ${time(since)}.`,
+        ...(acknowledgedBy === null
+          ? []
+          : [`${acknowledgedBy} has acknowledged it${note === null ? '.' : `: “${note}”`}`]),
         'The Health page shows what is affected and what to do first.',
       ],
       button: ['Open Health', 'health'],
@@ -287,6 +306,21 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['Ver as chaves', 'applications'],
     }),
+    deletion_scheduled: ({ deleteAt, by }, { account, inSubject, time }) => ({
+      subject: `${inSubject(account)} vai ser excluída`,
+      paragraphs: [
+        `${by ?? 'A equipe do serviço'} pediu a exclusão da conta ${account}. Ela será excluída em ${time(deleteAt)}. Até lá, tudo funciona como antes.`,
+        'Depois disso, os membros perdem o acesso, as chaves param de funcionar, e envios e números são apagados para sempre. Até lá, qualquer administrador pode cancelar a exclusão.',
+      ],
+      button: ['Cancelar a exclusão', 'team'],
+    }),
+    deletion_cancelled: ({ by }, { account, inSubject }) => ({
+      subject: `${inSubject(account)} não vai mais ser excluída`,
+      paragraphs: [
+        `${by ?? 'A equipe do serviço'} cancelou a exclusão da conta ${account}. Tudo fica como está.`,
+      ],
+      button: ['Ver a equipe', 'team'],
+    }),
     low_balance: ({ left, below, perDay }, { account, inSubject, number }) => ({
       subject: `${inSubject(account)} tem ${number(left)} unidades`,
       paragraphs: [
@@ -316,14 +350,18 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
           : country === null
             ? 'Ele não envia nada.'
             : `Ele não envia nada para ${around.country(country)}.`,
-        `O que a Meta diz: ${reason}`,
+        `A resposta da Meta, em inglês: “${reason}”`,
+        'A página Remetentes explica o motivo e diz o que fazer.',
       ],
       button: ['Ver os remetentes', 'senders'],
     }),
-    finding: ({ name, subject }) => ({
+    finding: ({ name, subject, since, acknowledgedBy, note }, { time }) => ({
       subject: `O Onecode está com falha: ${name}`,
       paragraphs: [
-        `O achado “${[name, subject].join(' ').trim()}” está com falha há cinco minutos.`,
+        `O achado “${[name, subject].join(' ').trim()}” está com falha há mais de cinco minutos. O incidente começou em ${time(since)}.`,
+        ...(acknowledgedBy === null
+          ? []
+          : [`${acknowledgedBy} já está cuidando disso${note === null ? '.' : `: “${note}”`}`]),
         'A página Saúde mostra o que foi afetado e o que fazer primeiro.',
       ],
       button: ['Abrir Saúde', 'health'],

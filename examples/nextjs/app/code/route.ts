@@ -5,7 +5,7 @@ import { sendCode } from '../../lib/signIn';
 
 export const POST = formRoute(async (session, form) => {
   const typed = form.get('to') ?? '';
-  // One form of a number, however it was typed. What is no number, the service refuses.
+  // One form for each number, however it was typed. The service refuses text that is not a number.
   const to = parsePhoneNumberFromString(typed)?.number ?? typed;
   const created = session ? undefined : createSession();
   await sendCode(session ?? created!, to);

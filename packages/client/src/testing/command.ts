@@ -10,7 +10,7 @@ const USAGE = `Usage: onecode-double [--host HOST] [--port PORT] [--control-port
 Starts the test double for programs in any language: the service at --port (4001), and what scripts it at --control-port (4002).
 It listens at 127.0.0.1; --host 0.0.0.0 lets other machines and containers reach it. Keys are random unless given.`;
 
-/** What a request to the control port may hold. */
+/** The fields of a request to the control port. */
 interface Ask {
   to: string;
   outcomes: Outcome[];
@@ -41,7 +41,7 @@ function createControlServer(double: OnecodeServer): Server {
   });
 }
 
-/** The JSON of a body; an empty one is an empty object. */
+/** Parses the JSON of a body; an empty body is an empty object. */
 async function readJson(request: IncomingMessage): Promise<Ask> {
   let text = '';
   for await (const part of request.setEncoding('utf8')) text += part as string;
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
   });
   const { port: listening } = control.address() as AddressInfo;
   console.log(`The test double is ready at ${double.baseUrl}, its control port is ${listening}.`);
-  // As the first process of a container, Node does not end by itself at a signal.
+  // As the first process of a container, Node does not exit on a signal by default.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(0));
 }
 

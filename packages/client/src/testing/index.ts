@@ -6,7 +6,7 @@ import type { Account, Application, OnecodeServer, OnecodeServerOptions, Recorde
 
 export type * from './types.js';
 
-/** Starts the contract in memory, on a port of 127.0.0.1 unless another host is given. Nothing leaves the machine. */
+/** Starts the contract in memory, on a port of 127.0.0.1 unless another host is given. It sends nothing to other machines. */
 export async function startOnecode(options: OnecodeServerOptions = {}): Promise<OnecodeServer> {
   const { codeValiditySeconds = 600, freeSends = 10, delivery = { status: 'delivered' } } = options;
   const { port = 0, host = '127.0.0.1', keys = {} } = options;
@@ -64,7 +64,7 @@ export async function startOnecode(options: OnecodeServerOptions = {}): Promise<
   };
 }
 
-/** How this machine reaches what listens at a host. */
+/** Returns the name by which this machine reaches a host that the server listens at. */
 function localName(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
@@ -72,6 +72,6 @@ function localName(host: string): string {
 
 function numberOf(to: string): string {
   const number = parseNumber(to);
-  if (number === null) throw new RangeError('This is no phone number with + and country code.');
+  if (number === null) throw new RangeError('This is not a phone number with + and country code.');
   return number;
 }

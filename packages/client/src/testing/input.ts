@@ -16,7 +16,7 @@ export interface CreateInput {
   locale: NonNullable<CreateSend['locale']> | null;
 }
 
-/** The key of the Bearer credential. @throws Problem `missing_credentials` */
+/** Returns the key of the Bearer credential. @throws Problem `missing_credentials` */
 export function readApiKey({ headers: { authorization = '' } }: IncomingMessage): string {
   const hasKey = /^bearer[ \t]/i.test(authorization);
   const key = hasKey ? trimOuter(authorization.slice('bearer'.length), ' \t') : '';
@@ -25,7 +25,7 @@ export function readApiKey({ headers: { authorization = '' } }: IncomingMessage)
   return key;
 }
 
-/** The key without outer spaces and tabs, one character a byte; null without one. @throws Problem `invalid_idempotency_key` */
+/** Returns the key without outer spaces and tabs, one character a byte, or null. @throws Problem `invalid_idempotency_key` */
 export function readIdempotencyKey({ headers }: IncomingMessage): string | null {
   const key = trimOuter(String(headers['idempotency-key'] ?? ''), ' \t');
   if (key.length > KEY_BYTES_MAX)
@@ -45,7 +45,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** @throws Problem for the first fault: of structure, then of to, code, locale */
+/** @throws Problem for the first fault: in structure, then in to, code, locale */
 export function parseCreate(body: Buffer): CreateInput {
   const { to = '', code = '', locale } = parseObject(body, ['to', 'code', 'locale']);
   const number = parseNumber(to);
@@ -74,7 +74,7 @@ export function parseVerify(body: Buffer): string {
   return code;
 }
 
-/** The E.164 form of a number that may have spaces, hyphens and round brackets; null unless it has 7 to 15 digits. */
+/** Returns the E.164 form of a number, which may have spaces, hyphens and parentheses; null unless it has 7 to 15 digits. */
 export function parseNumber(to: string): string | null {
   const text = trimOuter(to, ' ');
   const number = text.replace(/[ ()-]/g, '');
@@ -84,7 +84,7 @@ export function parseNumber(to: string): string | null {
 // With ignoreBOM, a byte order mark stays in the text, and JSON.parse refuses it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads an object whose members are all strings, known and given once. @throws Problem `invalid_json` */
+/** Reads an object with known members only, each a string and given once. @throws Problem `invalid_json` */
 function parseObject(body: Buffer, names: readonly string[]): Record<string, string | undefined> {
   let text: string;
   let value: unknown;
@@ -98,7 +98,7 @@ function parseObject(body: Buffer, names: readonly string[]): Record<string, str
   const members = isObject ? Object.entries(value as object) : [];
   if (!isObject || members.some(([name, member]) => !names.includes(name) || typeof member !== 'string'))
     throw unreadable('The body must be an object with the documented members only, each a string.');
-  // JSON.parse keeps the last of repeated members; each that it dropped has left at least one more string in the text.
+  // JSON.parse keeps the last of repeated members. Each dropped member left at least one more string in the text.
   if (text.match(/"(?:[^"\\]|\\.)*"?/g)?.length !== (2 * members.length || undefined))
     throw unreadable('A member is given more than once.');
   return Object.fromEntries(members);

@@ -2,14 +2,14 @@ import type { PROBLEMS } from '../contract.js';
 
 export type KnownCode = keyof typeof PROBLEMS;
 
-/** What a refusal may have besides its code. */
+/** Details of a refusal. */
 interface ProblemDetails {
   detail?: string | undefined;
   errors?: Record<string, string>;
   headers?: Record<string, string>;
 }
 
-/** A refusal. The server writes it as application/problem+json. */
+/** A refusal, which the server writes as application/problem+json. */
 export class Problem extends Error {
   constructor(
     readonly code: KnownCode,
@@ -19,5 +19,5 @@ export class Problem extends Error {
   }
 }
 
-/** The answer is lost: the server closes the connection in its place. */
+/** The response is lost: the server closes the connection instead. */
 export class LostAnswer extends Error {}

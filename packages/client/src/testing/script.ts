@@ -5,7 +5,7 @@ import type { Delivery, Fault, Operation, Outcome } from './types.js';
 const isFault = (outcome: Outcome): outcome is Fault => 'answer' in outcome;
 export const isDelivery = (outcome: Outcome): outcome is Delivery => 'status' in outcome;
 
-/** What was scripted for one recipient. */
+/** The script of one recipient. */
 export class Script {
   deliveries: readonly Delivery[];
   verification: Verification = 'pending';
@@ -15,7 +15,7 @@ export class Script {
     this.deliveries = deliveries;
   }
 
-  /** Deliveries and states replace earlier ones; faults wait behind those that were not met yet. */
+  /** Deliveries and states replace earlier ones; faults queue behind earlier faults. */
   add(outcomes: readonly Outcome[]): void {
     const deliveries = outcomes.filter(isDelivery);
     if (deliveries.length > 0) this.deliveries = deliveries;
@@ -24,7 +24,7 @@ export class Script {
       else if (!isDelivery(outcome)) this.verification = outcome.verification;
   }
 
-  /** Does the work of a request, or what was scripted in its place. @throws Problem, LostAnswer */
+  /** Does the work of a request, or what was scripted instead. @throws Problem, LostAnswer */
   perform<T>(operation: Operation, work: () => T): T {
     const next = this.faults.find(({ fault }) => (('on' in fault && fault.on) || 'send') === operation);
     if (next === undefined) return work();
@@ -38,7 +38,7 @@ export class Script {
   }
 }
 
-/** Does the work whose answer nobody gets, a refusal included. */
+/** Does the work, and discards its response or its refusal. */
 function doWork(work: () => unknown): void {
   try {
     work();
@@ -47,7 +47,7 @@ function doWork(work: () => unknown): void {
   }
 }
 
-/** @param seconds until the same request may be repeated */
+/** @param seconds until the same request can be retried */
 export function rateLimited(seconds: number, detail?: string, headers?: Record<string, string>): Problem {
   return new Problem('rate_limited', { detail, headers: { 'Retry-After': String(seconds), ...headers } });
 }

@@ -14,7 +14,7 @@ import type { Application } from './types.js';
 
 /** The service's limit for the request line and headers together. */
 const HEADER_BYTES_MAX = 8 * 1024;
-/** Headers that may come once: of two, nobody knows which counts. */
+/** Headers that are allowed only once, because the service could not know which of two counts. */
 const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type'];
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -23,7 +23,7 @@ type Handler = (
   request: IncomingMessage,
 ) => Promise<[status: number, body: object, headers?: Record<string, string>]>;
 
-/** The contract over HTTP. @param freeSends what the sign-up settings say */
+/** Serves the contract over HTTP. @param freeSends the value in the sign-up settings */
 export function createContractServer(service: Service, freeSends: number): Server {
   return createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
     void (async () => {
@@ -53,7 +53,7 @@ function handlerOf(service: Service, freeSends: number, { url = '', method = '' 
   throw new Problem('not_found');
 }
 
-/** The checks stand in the order in which they are answered. */
+/** The checks run in the order in which the service reports them. */
 async function create(
   service: Service,
   request: IncomingMessage,
@@ -119,7 +119,7 @@ function write(
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': randomUUID(),
-    // By the moved clock: clients read deadlines against it.
+    // Use the adjusted clock: clients compare deadlines with it.
     Date: new Date(service.now()).toUTCString(),
     ...headers,
   };

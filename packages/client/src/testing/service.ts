@@ -11,7 +11,7 @@ interface Step {
   reason: Send['failure_reason'];
 }
 
-/** A send with its state. Times are in milliseconds, by the clock of the server. */
+/** A send with its state. Times are in milliseconds, by the server clock. */
 export interface StoredSend extends CreateInput {
   readonly application: Application;
   readonly code: string;
@@ -39,19 +39,19 @@ const isAhead = (one: DeliveryStatus, other: DeliveryStatus): boolean =>
   ORDER.indexOf(one) > ORDER.indexOf(other);
 const iso = (time: number): string => new Date(time).toISOString();
 
-/** A limit of creations, before a request. */
+/** A limit on new sends, before a request. */
 interface Limit {
   name: string;
   quota: number;
-  /** How long its window is. */
+  /** The length of its window. */
   ms: number;
   detail: string;
   left: number;
-  /** Until the quota grows. */
+  /** The time until more sends are allowed. */
   moreInMs: number;
 }
 
-/** The state of the service: who may call it, what was sent, and a clock that can be moved. */
+/** The state of the service: its callers, its sends, and an adjustable clock. */
 export class Service {
   readonly sends: StoredSend[] = [];
   /** By API key. */
@@ -66,7 +66,7 @@ export class Service {
     return Math.max(this.latest, Date.now() + this.aheadMs);
   }
 
-  /** The time of one request, later than that of the one before; brings deliveries up to it. */
+  /** Returns the time of a request, which is later than that of the one before, and advances deliveries to it. */
   tick(): number {
     this.latest = Math.max(this.latest + 1, Date.now() + this.aheadMs);
     for (const send of this.sends) settle(send, this.latest);
@@ -75,12 +75,12 @@ export class Service {
 
   advance(seconds: number): void {
     if (!(seconds >= 0)) throw new RangeError('The clock moves forward only: seconds must not be negative.');
-    // From the time that was last told: many requests within a millisecond have moved it ahead.
+    // Start from the last returned time: many requests within a millisecond have moved it ahead.
     this.aheadMs = this.now() - Date.now() + Math.round(seconds * 1000);
     this.tick();
   }
 
-  /** @param given a random key unless given */
+  /** @param given a random key by default */
   addKey(application: Application, given?: string): string {
     const key = given ?? `ak_${application.mode}_${randomBytes(17).toString('hex').slice(1)}`;
     if (!key.startsWith(`ak_${application.mode}_`))
@@ -97,7 +97,7 @@ export class Service {
     return script;
   }
 
-  /** Adds to the script of a number, and plans anew what has not happened yet of deliveries to it. */
+  /** Adds to the script of a number, and replans pending deliveries to it. */
   script(to: string, outcomes: readonly Outcome[]): void {
     const script = this.scriptOf(to);
     script.add(outcomes);
@@ -107,7 +107,7 @@ export class Service {
     this.tick();
   }
 
-  /** The send as its creation shows it, or an earlier one with the same key and body; and the answer's headers. @throws Problem */
+  /** Returns the send as created, or an earlier one with the same key and body, and the response headers. @throws Problem */
   create(
     application: Application,
     input: CreateInput,
@@ -169,7 +169,7 @@ export class Service {
     return [created, rateLimitHeaders(limits, 1)];
   }
 
-  /** Of the limits that are reached, the one that opens last counts. @throws Problem `rate_limited` */
+  /** Reports the limit that reopens last. @throws Problem `rate_limited` */
   private checkLimits(application: Application, to: string, now: number): Limit[] {
     const { account, perMinute, perRecipientHour } = application;
     const limitOf = (
@@ -183,7 +183,7 @@ export class Service {
       const times = this.sends
         .filter((send) => counts(send) && send.createdAt + ms > now)
         .map(({ createdAt }) => createdAt);
-      // Where the quota was lowered, more than one send has to leave the window.
+      // If the quota was lowered, more than one send must leave the window.
       const first = quota > 0 ? (times.slice(-quota)[0] ?? now) : now;
       return [
         { name, quota, ms, detail, left: Math.max(quota - times.length, 0), moreInMs: first + ms - now },
@@ -220,14 +220,14 @@ export class Service {
     return limits;
   }
 
-  /** A send of the account. @throws Problem `send_not_found` */
+  /** Returns a send of the account. @throws Problem `send_not_found` */
   find({ account }: Application, id: string): StoredSend {
     const found = this.sends.find((send) => send.view.id === id && send.application.account === account);
     if (found === undefined) throw new Problem('send_not_found');
     return found;
   }
 
-  /** Judges one guess. */
+  /** Checks one guess. */
   guess(send: StoredSend, code: string): VerifyResult {
     const now = this.tick();
     const { verification } = viewAt(send, now);
@@ -244,13 +244,13 @@ export class Service {
   }
 }
 
-/** The send as the contract shows it: a pending code whose deadline has come is expired. */
+/** Returns the send in the form of the contract: a pending code is expired when its deadline has passed. */
 export function viewAt({ view, expiresAt }: StoredSend, now: number): Send {
   const isExpired = view.verification === 'pending' && now >= expiresAt;
   return isExpired ? { ...view, verification: 'expired' } : { ...view };
 }
 
-/** The scripted steps from a time on, and the deadline, at which a delivery fails that has not begun. Test sends are read at once. */
+/** Returns the scripted steps from a time on, and the deadline, when an unstarted delivery fails. Test sends are read immediately. */
 function stepsOf(
   { application, expiresAt }: Pick<StoredSend, 'application' | 'expiresAt'>,
   deliveries: readonly Delivery[],
@@ -274,7 +274,7 @@ function chargeAgain({ application: { account }, chargedFrom }: StoredSend): voi
   account[bucket] -= 1;
 }
 
-/** Does the steps of a delivery whose time has come. A failure gives the unit back. */
+/** Runs the delivery steps that are due. A failure refunds the unit. */
 function settle(send: StoredSend, now: number): void {
   for (let step = send.steps[0]; step !== undefined && step.at <= now; step = send.steps[0]) {
     send.steps.shift();
@@ -282,7 +282,7 @@ function settle(send: StoredSend, now: number): void {
   }
 }
 
-/** Forward only: a failure counts until delivery was confirmed, and a deadline only before the message was accepted. */
+/** Moves forward only: a failure applies until delivery was confirmed, and a deadline only before the message was accepted. */
 function advanceTo({ view, application, chargedFrom }: StoredSend, { status, reason, at }: Step): void {
   const isDeadline = reason === 'expired_before_delivery';
   if (
@@ -306,7 +306,7 @@ function advanceTo({ view, application, chargedFrom }: StoredSend, { status, rea
   if (status === 'read') view.read_at = iso(at);
 }
 
-/** @param taken sends that this request has added */
+/** @param taken the number of sends that this request added */
 function rateLimitHeaders(limits: readonly Limit[], taken: number): Record<string, string> {
   const seconds = ({ moreInMs, left }: Limit): string =>
     taken === 0 && left > 0 ? '' : `;t=${Math.ceil(moreInMs / 1000)}`;

@@ -35,6 +35,9 @@ export interface MailFacts {
   member_joined: { name: string; role: string };
   /** `days`: until the key expires; `until`: when it expires, RFC 3339. */
   key_expires: { application: string; hint: string; days: number; until: string };
+  /** `deleteAt`: RFC 3339. */
+  deletion_scheduled: { deleteAt: string; by: string | null };
+  deletion_cancelled: { by: string | null };
   /** `perDay`: the live sends of the last day. */
   low_balance: { left: number; below: number; perDay: number };
   /** `until`: RFC 3339. */
@@ -47,7 +50,15 @@ export interface MailFacts {
     language: string | null;
     country: string | null;
   };
-  finding: { name: FindingName; subject: string };
+  /** `since`: when the incident began (RFC 3339). `acknowledgedBy`: the staff member who takes care of it, with a note. */
+  finding: {
+    incidentId: string;
+    name: FindingName;
+    subject: string;
+    since: string;
+    acknowledgedBy: string | null;
+    note: string | null;
+  };
 }
 
 export type MailKind = keyof MailFacts;
@@ -84,6 +95,8 @@ export const URGENT_MAILS = [
   'key_revoked',
   'webhook_changed',
   'member_joined',
+  'deletion_scheduled',
+  'deletion_cancelled',
 ] as const satisfies readonly MailKind[];
 
 /**

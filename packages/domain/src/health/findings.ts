@@ -39,6 +39,8 @@ interface FindingKind {
   causes: Readonly<Record<string, FindingCause>>;
   /** What to do first. The finding's heading in docs/runbooks.md has the steps. */
   remedy: string;
+  /** Whether the console lets only operators do that, and on-call engineers have to ask one. */
+  needsOperator?: true;
 }
 
 const EITHER = ['degraded', 'failing'] as const;
@@ -109,6 +111,7 @@ const KINDS = {
     causes: { refused: { ...SENDERS, sentence: 'Meta rejects our account, token or template.' } },
     remedy:
       'The Senders page shows the sender and the reason. Set a new token, or correct the setting in Meta Business Manager and resume the sender.',
+    needsOperator: true,
   },
   insufficient_senders: {
     owners: ['us'],
@@ -123,6 +126,7 @@ const KINDS = {
     },
     remedy:
       'Add a sender, or raise the throughput of the existing ones if Meta allows it. Or limit the account that sends the most.',
+    needsOperator: true,
   },
   senders_blocked: {
     owners: ['meta'],
@@ -145,7 +149,7 @@ const KINDS = {
       },
     },
     remedy:
-      'Send less from the number. Look for an account whose recipients do not expect codes, or for traffic pumping. Meta may limit the number next.',
+      'Send less from the number. Look for an account that sends codes which recipients do not expect, or for traffic pumping. Meta may limit the number next.',
   },
   paused_by_operator: {
     owners: ['held'],

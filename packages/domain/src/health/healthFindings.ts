@@ -28,8 +28,10 @@ export interface Finding {
   /** `serving`: the senders that still serve its language. */
   template?: BlockedTemplate & { serving: number };
   failures?: Failures;
-  /** The blocked senders with their blocks, and how many senders there are. */
+  /** Senders with their blocks. A block for a configuration fault stays although the sender may send again. */
   blocks?: readonly (SenderBlock & { senderId: string; number: string })[];
+  /** How many of the senders with blocks cannot send now, and how many senders there are. */
+  blocked?: number;
   senders?: number;
   /** Numbers with low quality. */
   lowQuality?: readonly { senderId: string; number: string }[];
@@ -48,10 +50,10 @@ export interface Failures {
   accounts: number;
 }
 
-/** Returns the check that shows a finding, the sends that it holds up, and its English texts. */
+/** Returns the check that shows a finding, the sends that it holds up, its English texts, and whether only operators can end it. */
 export function describeFinding({ name, cause }: Pick<Finding, 'name' | 'cause'>) {
-  const { causes, remedy } = FINDINGS[name];
-  return { ...causes[cause]!, remedy };
+  const { causes, remedy, needsOperator = false } = FINDINGS[name];
+  return { ...causes[cause]!, remedy, needsOperator };
 }
 
 /** Returns what distinguishes findings of one name: account, cause, template, country, sender, reason or code. Empty for most. */
@@ -64,6 +66,12 @@ export function subjectOf({ name, cause, account, template, failures, blocks }: 
     (cause === 'reason' ? failures?.reason : undefined) ??
     (cause === 'refused' ? faultCode(blocks![0]!) : undefined);
   return [account?.id, hasCauses ? cause : undefined, detail].filter((part) => part !== undefined).join(' ');
+}
+
+/** Returns when the first of a finding's blocks, or the status of its template, began (RFC 3339); null for all other findings. */
+export function startOf({ blocks = [], template }: Finding): string | null {
+  const starts = [...blocks.map(({ since }) => since), ...(template === undefined ? [] : [template.at])];
+  return starts.toSorted()[0] ?? null;
 }
 
 const faultCode = ({ errorCode, reason }: SenderBlock): string => String(errorCode ?? reason);
@@ -230,6 +238,13 @@ const blocksOf = (
     blocks.filter(matches).map((block) => ({ ...block, senderId: id, number })),
   );
 
+/** Returns what a finding says about the senders of a pool. */
+function describeSenders(pool: Pool, blocks: Blocks): Pick<Finding, 'blocks' | 'blocked' | 'senders'> {
+  const named = new Set(blocks.map(({ senderId }) => senderId));
+  const blocked = pool.senders.filter(({ id, state }) => named.has(id) && state !== 'active').length;
+  return { blocks, blocked, senders: pool.senders.length };
+}
+
 /** Groups blocks; each group has at least one. */
 const groupBlocks = (blocks: Blocks, getKey: (block: SenderBlock) => string): Blocks[] =>
   [...new Set(blocks.map(getKey))].map((key) => blocks.filter((block) => getKey(block) === key));
@@ -242,7 +257,7 @@ function misconfigured(pool: Pool): Finding[] {
       isConfiguration && !blocks.some((block) => block.template !== null && block.onlyFor === onlyFor),
   );
   return groupBlocks(faults, faultCode).flatMap((blocks) =>
-    found('sender_misconfigured', 'refused', 'failing', { blocks, senders: pool.senders.length }),
+    found('sender_misconfigured', 'refused', 'failing', describeSenders(pool, blocks)),
   );
 }
 
@@ -259,10 +274,7 @@ function blockedSenders(pool: Pool): Finding[] {
   const blocks = blocksOf(inactive, ({ isConfiguration }, index) => index === 0 && !isConfiguration);
   return BLOCKED_BY.flatMap(([by, name, cause]) => {
     const own = blocks.filter((block) => block.cause === by);
-    return found(name, cause, own.length > 0 ? severity : null, {
-      blocks: own,
-      senders: pool.senders.length,
-    });
+    return found(name, cause, own.length > 0 ? severity : null, describeSenders(pool, own));
   });
 }
 
@@ -272,7 +284,7 @@ function templates(pool: Pool): Finding[] {
   return groupBlocks(blocked, (block) => `${block.template?.template} ${block.onlyFor}`).flatMap((blocks) => {
     const serving = countServing(pool, blocks[0]!.onlyFor);
     const template = { ...blocks[0]!.template!, serving };
-    const more = { template, blocks, senders: pool.senders.length };
+    const more = { template, ...describeSenders(pool, blocks) };
     return found('senders_blocked', 'template', serving === 0 ? 'failing' : 'degraded', more);
   });
 }

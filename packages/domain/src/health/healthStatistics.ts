@@ -62,7 +62,7 @@ export interface BlockedTemplate {
   language: string;
   /** The status that the provider reports, or `RECATEGORIZED`. */
   status: string;
-  /** RFC 3339. */
+  /** When the status began (RFC 3339). */
   at: string;
 }
 

@@ -62,9 +62,9 @@ export const PREFLIGHT_TEXTS = {
     'Meta is going to put the template {{template}} ({{language}}) in the category {{category}}. Object in WhatsApp Manager, or create another.',
   template_button: 'The template {{template}} ({{language}}) has no button that copies the code. Add one.',
   ttl_too_long:
-    'The template ({{language}}) is delivered for up to {{ttl}}, but codes live {{validity}}. Shorten its validity period in WhatsApp Manager.',
+    'Codes live {{validity}}, but Meta delivers the template for longer in: {{templates}}. Shorten its validity period in WhatsApp Manager.',
   footer_differs:
-    'The footer of the template ({{language}}) says {{footer}} min, but codes live {{validity}}. Change the template or code_validity_seconds.',
+    'Codes live {{validity}}, but the footer of the template says something else in: {{templates}}. Change the template, or the code validity in the settings.',
   not_subscribed:
     'Meta sends no webhooks of this business account to the app. Subscribe the app: POST /{business account}/subscribed_apps.',
   not_verified:
@@ -125,8 +125,8 @@ export function preflight(input: PreflightInput): PreflightResult[] {
     number_connected: () => numberConnected(input),
     template_pt_br: () => templateUsable(input, languages['pt-BR']),
     template_en: () => templateUsable(input, languages.en),
-    template_ttl: () => findTemplateFault(input, languages, ttlFault),
-    template_footer: () => findTemplateFault(input, languages, footerFault),
+    template_ttl: () => findTemplateFault(input, languages, 'ttl_too_long', readTooLongTtl),
+    template_footer: () => findTemplateFault(input, languages, 'footer_differs', readOtherFooter),
     webhook_subscribed: () => webhookSubscribed(input),
     business_verified: () => businessVerified(input),
     messaging_limit: () => messagingLimit(input),
@@ -213,11 +213,12 @@ type Languages = Record<Locale, string>;
 
 type Template = PreflightInput['templates'][number];
 
-/** Returns the first fault of the existing templates. */
+/** Checks every existing template. A fault names each language, with the value that `readFault` returns for it. */
 function findTemplateFault(
   input: PreflightInput,
   languages: Languages,
-  faultOf: (template: Template, codeValiditySeconds: number) => Found | null,
+  name: Fault,
+  readFault: (facts: Template['facts'], codeValiditySeconds: number) => string | null,
 ): Found {
   if (input.failures.templates !== undefined) return unknown(input, 'templates');
   const templates = input.templates.filter(
@@ -227,30 +228,53 @@ function findTemplateFault(
       facts.status.value !== 'DELETED',
   );
   if (templates.length === 0) return bad('unknown');
-  const faults = templates.map((template) => faultOf(template, input.codeValiditySeconds));
-  return faults.find((fault) => fault !== null) ?? fine();
+  const faults = templates.flatMap(({ language, facts }) => {
+    const value = readFault(facts, input.codeValiditySeconds);
+    return value === null ? [] : [`${language} (${value})`];
+  });
+  if (faults.length === 0) return fine();
+  return bad(name, { templates: faults.join(', '), validity: durationText(input.codeValiditySeconds) });
 }
 
-function ttlFault({ language, facts }: Template, codeValiditySeconds: number): Found | null {
-  const seconds = facts.ttlSeconds?.value ?? TTL_SECONDS_USUAL;
-  if (seconds <= codeValiditySeconds) return null;
-  const validity = durationText(codeValiditySeconds);
-  return bad('ttl_too_long', { language, ttl: durationText(seconds), validity });
+function readTooLongTtl({ ttlSeconds }: Template['facts'], codeValiditySeconds: number): string | null {
+  const seconds = ttlSeconds?.value ?? TTL_SECONDS_USUAL;
+  return seconds <= codeValiditySeconds ? null : durationText(seconds);
+}
+
+function readOtherFooter(
+  { codeExpirationMinutes }: Template['facts'],
+  codeValiditySeconds: number,
+): string | null {
+  const minutes = codeExpirationMinutes?.value ?? null;
+  if (footerMatchesValidity(minutes, codeValiditySeconds)) return null;
+  return minutes === null ? '–' : `${minutes} min`;
 }
 
 /** Returns a duration in whole minutes, or else in seconds, which reads the same in all our languages. */
 const durationText = (seconds: number): string =>
   seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
-function footerFault({ language, facts }: Template, codeValiditySeconds: number): Found | null {
-  const minutes = facts.codeExpirationMinutes?.value ?? null;
-  if (footerMatchesValidity(minutes, codeValiditySeconds)) return null;
-  const validity = durationText(codeValiditySeconds);
-  return bad('footer_differs', { language, footer: minutes ?? '-', validity });
+/** Returns what a template says or does otherwise than a validity of codes; null where it fits, or Meta has not reported it. */
+export function findValidityConflict(
+  { codeExpirationMinutes, ttlSeconds }: Facts<TemplateValues>,
+  codeValiditySeconds: number,
+): ValidityConflict | null {
+  const minutes = codeExpirationMinutes?.value;
+  const seconds = ttlSeconds?.value;
+  const footer = minutes !== undefined && !footerMatchesValidity(minutes, codeValiditySeconds);
+  const ttl = typeof seconds === 'number' && seconds > codeValiditySeconds;
+  if (!footer && !ttl) return null;
+  return { ...(footer && { footerMinutes: minutes }), ...(ttl && { ttlSeconds: seconds }) };
+}
+
+/** What does not fit the validity of codes: the minutes in the footer (null for none), the seconds for which Meta delivers. */
+export interface ValidityConflict {
+  footerMinutes?: number | null;
+  ttlSeconds?: number;
 }
 
 /** Returns whether a template's footer states the lifetime of codes, in whole minutes. */
-export function footerMatchesValidity(minutes: number | null, codeValiditySeconds: number): boolean {
+function footerMatchesValidity(minutes: number | null, codeValiditySeconds: number): boolean {
   return minutes !== null && minutes * 60 === codeValiditySeconds;
 }
 

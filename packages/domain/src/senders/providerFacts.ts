@@ -1,9 +1,13 @@
 import type { Locale } from '../sends/send.js';
 
-/** A fact reported by the provider, with its time (RFC 3339) and its source: a webhook or a read. */
+/** A fact reported by the provider. Times are RFC 3339. */
 export interface Fact<Value> {
   value: Value;
+  /** When the provider reported it last. */
   at: string;
+  /** When the provider first reported this value. */
+  since: string;
+  /** Of the last report. */
   source: FactSource;
 }
 
@@ -106,8 +110,11 @@ export function mergeFacts<Values extends object>(
   const merged = { ...known };
   for (const name of Object.keys(report) as (keyof Values)[]) {
     const value = report[name];
-    if (value === undefined || !isNewer(known[name], at, source)) continue;
-    merged[name] = { value, at: at.toISOString(), source };
+    const last = known[name];
+    if (value === undefined || !isNewer(last, at, source)) continue;
+    const reportedAt = at.toISOString();
+    const isSame = last !== undefined && JSON.stringify(last.value) === JSON.stringify(value);
+    merged[name] = { value, at: reportedAt, since: isSame ? last.since : reportedAt, source };
   }
   return merged;
 }

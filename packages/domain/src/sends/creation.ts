@@ -38,7 +38,7 @@ export interface CreationRequest {
 
 /**
  * What the database holds for a request. Times are milliseconds since 1970. Values that are expensive to read and equal for all requests of
- * an account or application are there with the first request of a batch only.
+ * an account or application are there with its first request of a batch only, whatever becomes of that request.
  */
 export interface CreationState {
   /** Null when the key was deleted. */
@@ -194,7 +194,8 @@ export function decideCreations(
   let trialSends = 0;
   const decisions = requests.map((request, place): CreationDecision => {
     const state = states[place];
-    if (state?.keyState !== 'valid') return { outcome: 'key_refused', cause: state?.keyState ?? 'revoked' };
+    if (state === undefined) return { outcome: 'key_refused', cause: 'revoked' };
+    // Before any refusal: the state of this request may have the values of its account and application.
     const account = found(accounts, request.accountId, () => noCreations(state, now));
     const application = found(account.applications, request.applicationId, () => ({
       places: [],
@@ -203,6 +204,7 @@ export function decideCreations(
       keys: new Map(),
       recipients: new Map(),
     }));
+    if (state.keyState !== 'valid') return { outcome: 'key_refused', cause: state.keyState ?? 'revoked' };
     const early = decideBeforeLimits(request, state, application, requests);
     if (early !== null) return early;
     const one = creating({ request, state, account, application, trialSends, now });
@@ -382,7 +384,7 @@ function usedUntil(
 }
 
 /**
- * Returns a minute after the last send of a trial account whose latest sends were mostly rejected. Each rejection returns its unit, so a few
+ * Returns a minute after the last send of a trial account with mostly rejected latest sends. Each rejection returns its unit, so a few
  * free units would otherwise pay for any number of messages to invented numbers. Only the provider's rejections count: an outage is not the
  * account's fault.
  */

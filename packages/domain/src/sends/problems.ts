@@ -1,4 +1,4 @@
-/** The meaning of a problem code. The three texts are for people and may change; `status` is the HTTP status. */
+/** The meaning of a problem code. The three texts may change; `status` is the HTTP status. */
 export interface ProblemEntry {
   readonly status: number;
   readonly meaning: string;
@@ -16,106 +16,106 @@ const TABLE = {
   invalid_api_key: {
     status: 401,
     meaning: 'The API key is not valid.',
-    cause: 'The key is malformed, was never issued, has been revoked or has expired, or its account is suspended.',
+    cause: 'The key is malformed, was never issued, was revoked or has expired, or its account is suspended.',
     remedy:
-      'Check that the whole key was copied. If it was revoked or has expired, create a new one in the dashboard. If the detail says that the account is suspended, ask the operator.',
+      'Check that you copied the whole key. If it was revoked or has expired, create a new one in the dashboard. If the detail reports a suspended account, ask the operator.',
   },
   insufficient_credits: {
     status: 402,
     meaning: 'The account has neither free quota nor credits left.',
-    cause: 'A live send needs one unit of the free quota, or else one credit. Test sends never need either.',
+    cause: 'A live send needs one unit of the free quota, or else one credit. Test sends need neither.',
     remedy: 'Add credits to the account, then send the same request again. Do not retry in an endless loop.',
   },
   send_not_found: {
     status: 404,
     meaning: 'The account of this key has no send with this id.',
     cause: 'The id is mistyped, or it belongs to another account.',
-    remedy: 'Use the id that came back when the send was created, with a key of the same account.',
+    remedy: 'Use the id from the response to the create request, with a key of the same account.',
   },
   idempotency_key_reused: {
     status: 409,
     meaning: 'The application has already used this Idempotency-Key with another body.',
     cause: 'The bodies differ in at least one byte; white space and the order of fields count.',
-    remedy: 'Repeat a request with exactly the bytes of the first one, or use a new key for a new send.',
+    remedy: 'Retry a request with exactly the same bytes, or use a new key for a new send.',
   },
   invalid_json: {
     status: 422,
     meaning: 'The body is not the JSON that the operation expects.',
     cause:
-      'It is not valid JSON in UTF-8, is not an object, is larger than 64 KiB, or has a member that is unknown, given twice, of the wrong type, or (code, when verifying) missing.',
+      'The body is not valid JSON in UTF-8, is not an object, is larger than 64 KiB, has a member that is unknown, repeated or of the wrong type, or lacks "code" when verifying.',
     remedy: 'Send one JSON object with the documented members only, each at most once, with string values.',
   },
   invalid_recipient: {
     status: 422,
     meaning: 'The recipient is not a valid phone number.',
     cause:
-      'The field "to" is missing, lacks the + and the country code, or is not a possible number; or the account does not send to its country, or to satellite and premium-rate numbers. The detail says which.',
+      'The field "to" is missing, lacks the + and the country code, or is not a possible number. Or the account does not send to its country, or to satellite and premium-rate numbers. The detail names the reason.',
     remedy:
-      'Give the number in E.164 form, for example +5511961234567. Log the detail: where it names a country or range, the number may be right, and the account does not send there. Then ask for another number; an admin of the account allows countries and ranges in the dashboard, under Protection, and credits end the limits of a trial account.',
+      'Send the number in E.164 form, for example +5511961234567. Log the detail: if it names a country or range, the number may be right, but the account does not send there. In that case, ask the user for another number. An admin of the account can allow countries and ranges in the dashboard, under Protection. Credits end the limits of a trial account.',
   },
   channel_unavailable: {
     status: 422,
     meaning: 'The recipient is an e-mail address, and codes are not delivered by e-mail.',
-    cause: 'The field "to" holds a valid e-mail address.',
-    remedy: 'Ask the user for a phone number and send to that.',
+    cause: 'The field "to" contains a valid e-mail address.',
+    remedy: 'Ask the user for a phone number, and send the code to it.',
   },
   invalid_code: {
     status: 422,
     meaning: 'The code that you chose is not 4 to 10 digits.',
     cause: 'The field "code" is shorter or longer than allowed, or has characters other than 0 to 9.',
-    remedy: 'Send 4 to 10 digits as a string, or leave the field out and let the service choose the code.',
+    remedy: 'Send 4 to 10 digits as a string, or omit the field to let the service choose the code.',
   },
   invalid_locale: {
     status: 422,
     meaning: 'The locale is not supported.',
     cause: 'The field "locale" is neither "pt-BR" nor "en".',
-    remedy: 'Use one of these two values, or leave the field out to use the language of the account.',
+    remedy: 'Use one of these two values, or omit the field to use the language of the account.',
   },
   invalid_idempotency_key: {
     status: 422,
     meaning: 'The Idempotency-Key is too long.',
-    cause:
-      'After outer spaces and tabs are removed, it has more than 255 bytes. Bytes count, not characters.',
+    cause: 'The key has more than 255 bytes without outer spaces and tabs. Bytes count, not characters.',
     remedy: 'Use a shorter key, for example a UUID.',
   },
   rate_limited: {
     status: 429,
     meaning: 'A limit was reached: no send can be created now.',
     cause:
-      'A creation limit of the account, the application or this recipient was reached; or this recipient has as many active codes as may be guessed at, or too many wrong codes in a row were given for it; or hardly any code sent to its country was verified, which looks like fraud; or a ceiling of units of the account is reached for the day or the month; or a limit of accounts that never had credits is reached. The detail says which.',
+      'One of these limits was reached: the send limit of the account, the application or this recipient; the number of active codes or of wrong codes in a row for this recipient; the fraud breaker, because hardly any code sent to its country was verified; a daily or monthly ceiling of units; or a limit for accounts that never had credits. The detail names the limit.',
     remedy:
-      'Wait for the seconds in the Retry-After header, then repeat the same key and body. After too many wrong codes, a right code for a send that is still open ends the wait. An admin of the account sees and changes what refused the request in the dashboard, under Protection, and frees a recipient there.',
+      'Wait for the seconds in the Retry-After header, then retry with the same key and body. After too many wrong codes, a right code for an active send ends the wait. In the dashboard, under Protection, an admin of the account can see and change the limit, and free a recipient.',
   },
   internal_error: {
     status: 500,
     meaning: 'Something failed inside the service.',
-    cause: 'The fault is ours, not in your request.',
+    cause: 'The service failed. Your request is not the cause.',
     remedy:
-      'When creating a send, retry a few times with growing delays, with the same key and body. Do not repeat a verification automatically: the code may have been used up. Quote the X-Request-Id when you report it.',
+      'Retry a create request a few times with growing delays, with the same key and body. Do not retry a verification automatically: the code may have been used up. Include the X-Request-Id when you report the error.',
   },
   not_found: {
     status: 404,
     meaning: 'There is nothing at this address.',
     cause: 'The path is mistyped or lacks the /v1 prefix.',
-    remedy: 'Compare the path with the reference.',
+    remedy: 'Compare the path with the API reference.',
   },
   method_not_allowed: {
     status: 405,
     meaning: 'The address exists, but not for this method.',
-    cause: 'The request used, for example, GET where only POST is offered.',
-    remedy: 'Use a method that the Allow header of the answer lists.',
+    cause: 'The request used, for example, GET where only POST is allowed.',
+    remedy: 'Use a method from the Allow header of the response.',
   },
   bad_request: {
     status: 400,
     meaning: 'The request is not well-formed HTTP.',
-    cause: 'Its framing, its request line or a header is broken, or a header that may come once came twice.',
-    remedy: 'Use a standard HTTP client, and look at proxies that rewrite requests on the way.',
+    cause:
+      'The framing, the request line or a header is malformed, or a header that is allowed once came twice.',
+    remedy: 'Use a standard HTTP client, and check for proxies that rewrite requests.',
   },
   request_timeout: {
     status: 408,
     meaning: 'The request did not arrive in time.',
-    cause: 'Its headers or its body came too slowly or stopped part of the way.',
-    remedy: 'Check the network and repeat the request with the same Idempotency-Key and body.',
+    cause: 'The headers or the body arrived too slowly or were cut off.',
+    remedy: 'Check the network, and retry the request with the same Idempotency-Key and body.',
   },
   headers_too_large: {
     status: 431,
@@ -140,29 +140,28 @@ const TABLE = {
   payload_too_large: {
     status: 413,
     meaning: 'The webhook body is larger than 3 MB.',
-    cause: 'The body exceeds the most that the provider documents for one webhook.',
-    remedy: 'Nothing to do for genuine webhooks, which are smaller; look at what else calls this address.',
+    cause: 'The body exceeds the maximum that the provider documents for one webhook.',
+    remedy: 'Genuine webhooks are smaller and need no action. Check what else calls this address.',
   },
   too_busy: {
     status: 503,
     meaning: 'Too many webhooks arrive at the same time.',
-    cause: 'All memory for incoming webhooks is in use, and no more may wait for it.',
-    remedy:
-      'Nothing to do for the provider, which repeats its webhooks; look at what else calls this address.',
+    cause: 'All memory for incoming webhooks is in use, and the queue for it is full.',
+    remedy: 'The provider retries its webhooks, so they need no action. Check what else calls this address.',
   },
 } as const satisfies Record<string, ProblemEntry>;
 
-/** A stable code that clients branch on. The codes of the specification's section 7 come first, then ours. */
+/** A stable code that clients branch on. The codes of the specification's section 7 come first, then the service's own. */
 export type ProblemCode = keyof typeof TABLE;
 
 export const PROBLEMS: Readonly<Record<ProblemCode, ProblemEntry>> = TABLE;
 
 export interface ProblemDetails {
-  /** One sentence for people, which quotes nothing that the client sent. */
+  /** One sentence for developers, which contains nothing that the client sent. */
   readonly detail?: string;
-  /** A message for each faulty field, by the field's name. */
+  /** A message for each invalid field, by the field's name. */
   readonly errors?: Readonly<Record<string, string>>;
-  /** Whole seconds until the same request may be repeated; only with `rate_limited`. */
+  /** Whole seconds until the same request may be retried; only with `rate_limited`. */
   readonly retryAfterSeconds?: number;
 }
 

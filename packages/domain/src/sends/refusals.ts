@@ -117,12 +117,16 @@ export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to:
   },
 };
 
-const DEFENCES: ReadonlyMap<string, Defence | null> = new Map(
-  [...Object.values(LIMIT_REFUSALS), ...Object.values(RECIPIENT_REFUSALS)].map(({ detail, defence }) => [
-    detail,
-    defence,
-  ]),
+/** The name of a refusal's text, by which it is translated: its cause, and for causes of recipients `to_` before it. */
+export type RefusalName = LimitCause | `to_${RecipientCause}`;
+
+const REFUSALS: ReadonlyMap<string, { name: RefusalName; defence: Defence | null }> = new Map(
+  [
+    ...Object.entries(LIMIT_REFUSALS),
+    ...Object.entries(RECIPIENT_REFUSALS).map(([cause, refusal]) => [`to_${cause}`, refusal] as const),
+  ].map(([name, { detail, defence }]) => [detail, { name: name as RefusalName, defence }]),
 );
 
-/** Returns the account's setting that refused a request, by the `detail` of the response; null for other refusals. */
-export const findDefence = (detail: string): Defence | null => DEFENCES.get(detail) ?? null;
+/** Returns the name of a refusal and the account's setting behind it, by the `detail` of the response; null for other refusals. */
+export const findRefusal = (detail: string): { name: RefusalName; defence: Defence | null } | null =>
+  REFUSALS.get(detail) ?? null;

@@ -496,6 +496,17 @@ describe('findings about blocked senders', () => {
     ]);
   });
 
+  it('count a sender as blocked only while it cannot send, although its fault is not cleared', () => {
+    const senders = [
+      { ...COOLING, id: 'one', blocks: [refused(190)] },
+      { ...ACTIVE, id: 'two', blocks: [refused(190)] },
+    ];
+    expect(healthFindings({ ...HEALTHY, senders })).toMatchObject([{ blocked: 1, senders: 2 }]);
+    expect(healthFindings({ ...HEALTHY, senders: [senders[1]!, ACTIVE] })).toMatchObject([
+      { name: 'sender_misconfigured', blocked: 0, senders: 2 },
+    ]);
+  });
+
   it('are separate for each account, and name it', () => {
     const other = { id: 'other', name: 'Loja Verde' };
     const senders = [ACTIVE, PAUSED, ofAccount({ ...PAUSED, id: 'own' }), { ...ACTIVE, account: other }];

@@ -19,6 +19,7 @@ const at = (seconds: number): Date => new Date(1_763_629_200_000 + seconds * 100
 const fact = <V>(value: V, seconds = 0, source: FactSource = 'webhook'): Fact<V> => ({
   value,
   at: at(seconds).toISOString(),
+  since: at(seconds).toISOString(),
   source,
 });
 
@@ -39,6 +40,19 @@ describe('mergeFacts', () => {
     expect(status?.value).toBe(counts ? 'NEW' : 'KNOWN');
   });
 
+  it('keeps when a value was first reported while later reports repeat it', () => {
+    const first = mergeFacts<TemplateValues>({}, { status: 'PAUSED', reason: null }, at(1), 'webhook');
+    const read = mergeFacts(first, { status: 'PAUSED', reason: null }, at(600), 'read');
+    expect(read.status).toEqual({
+      value: 'PAUSED',
+      at: at(600).toISOString(),
+      since: at(1).toISOString(),
+      source: 'read',
+    });
+    const resumed = mergeFacts(read, { status: 'APPROVED' }, at(1_200), 'read');
+    expect(resumed.status?.since).toBe(at(1_200).toISOString());
+  });
+
   it('returns the same for webhooks of different seconds in any order and number', () => {
     const reports = fc.uniqueArray(
       fc.record({
@@ -47,10 +61,15 @@ describe('mergeFacts', () => {
       }),
       { selector: ({ seconds }) => seconds },
     );
-    const end = (order: { seconds: number; values: Partial<TemplateValues> }[]): Facts<TemplateValues> =>
-      order.reduce<Facts<TemplateValues>>(
-        (known, { values, seconds }) => mergeFacts(known, values, at(seconds), 'webhook'),
-        {},
+    // The start of a value is that of the first report that arrived.
+    const withoutStarts = (facts: Facts<TemplateValues>) =>
+      Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, { ...fact, since: null }]));
+    const end = (order: { seconds: number; values: Partial<TemplateValues> }[]) =>
+      withoutStarts(
+        order.reduce<Facts<TemplateValues>>(
+          (known, { values, seconds }) => mergeFacts(known, values, at(seconds), 'webhook'),
+          {},
+        ),
       );
     fc.assert(
       fc.property(

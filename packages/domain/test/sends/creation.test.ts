@@ -64,6 +64,22 @@ const decide = (state: Partial<CreationState> = {}, fields: Partial<CreationRequ
   decideAll([request(fields)], state)[0]!;
 
 describe('decideCreations', () => {
+  it('counts earlier sends if the request with the counters is refused', () => {
+    const times = [NOW - 1_000, 600];
+    const decided = decideCreations(
+      [request(), request()],
+      [
+        { ...STATE, keyState: 'revoked', accountTimes: times, sendersAreTaken: true },
+        { ...STATE, accountTimes: null, applicationTimes: null, sendersAreTaken: null },
+      ],
+      NOW,
+    ).decisions;
+    expect(decided).toMatchObject([
+      { outcome: 'key_refused' },
+      { outcome: 'rate_limited', cause: 'account_rate' },
+    ]);
+  });
+
   it('creates a send with the account’s language, the next number, a free unit and the code’s end', () => {
     expect(decide()).toMatchObject({
       outcome: 'created',

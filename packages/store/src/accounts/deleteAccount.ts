@@ -115,7 +115,7 @@ export function scheduleDeletion(database: Database, actor: Actor, accountId: st
       set delete_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(days => ${DELETION_DAYS}::integer)
       where id = ${accountId}::uuid and delete_at is null returning delete_at`;
     if (scheduled === undefined) return readDeletion(connection, accountId);
-    const details = { deletedOn: scheduled.delete_at };
+    const details = { deletedOn: scheduled.delete_at.toISOString() };
     await log({ action: 'account.schedule_deletion', accountId, subject: accountId, details });
     return scheduled.delete_at;
   });

@@ -15,7 +15,8 @@ import { takeAction, type Requester } from '../users/outwardLimits.js';
 /** An account's webhook for its events, without its secret. */
 export interface EventWebhook {
   url: string;
-  createdAt: Date;
+  /** When events were first sent to this address. */
+  setAt: Date;
   /** When the receiver answered that it is gone permanently (410). It gets no more events. */
   goneAt: Date | null;
 }
@@ -26,7 +27,7 @@ export async function findEventWebhook(
 ): Promise<EventWebhook | null> {
   return prisma.eventWebhook.findUnique({
     where: { accountId },
-    select: { url: true, createdAt: true, goneAt: true },
+    select: { url: true, setAt: true, goneAt: true },
   });
 }
 
@@ -59,7 +60,9 @@ export function setEventWebhook(
       await prisma.eventWebhook.create({
         data: { accountId, url, encryptedSecret: encrypted(keyring, accountId, secret) },
       });
-    else await prisma.eventWebhook.update({ where: { accountId }, data: { url, goneAt: null } });
+    else
+      await sql.execute`
+        update event_webhooks set url = ${url}, set_at = clock_timestamp(), gone_at = null where account_id = ${accountId}::uuid`;
     const details = { before: { host: parseHost(before?.url) }, after: { host: parseHost(url) } };
     await log({ action: 'webhook.set', accountId, subject: accountId, details });
     return { secret: before === null ? secret : null };

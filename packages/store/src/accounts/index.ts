@@ -82,13 +82,17 @@ export {
 } from './refusedRequests.js';
 export {
   changeSetting,
+  EFFECT_COUNT_MAX,
   isStaffTwoFactorRequired,
   type NumericSetting,
   type OptionalSetting,
+  readSettingEffects,
   readSettings,
   SETTING_BOUNDS,
+  type SettingEffects,
   type Settings,
   STAFF_TWO_FACTOR,
+  USUAL_CODE_VALIDITY,
 } from './settings.js';
 export {
   createOwnAccount,

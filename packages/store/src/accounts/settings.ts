@@ -1,5 +1,6 @@
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
+import { CLOCKS_APART_MS } from '../client/ids.js';
 
 /** The operator's settings for all accounts. */
 export interface Settings {
@@ -46,6 +47,12 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
   newAccountUnitsPerDay: { min: 0, max: 1_000_000_000 },
 };
 
+/**
+ * The validities of codes in seconds that the console accepts, for real users: less is over before the message is read, more leaves a
+ * stolen phone time. The command line accepts all of `SETTING_BOUNDS`, for tests of expiry.
+ */
+export const USUAL_CODE_VALIDITY = { min: 60, max: 3600 } as const;
+
 /** Returns the current settings. */
 export async function readSettings(database: Connection): Promise<Settings> {
   const [settings] = await database.sql.read<[Settings]>`
@@ -67,6 +74,7 @@ export async function isStaffTwoFactorRequired(database: Connection): Promise<bo
 /**
  * Changes one setting.
  *
+ * @param reason for the audit log
  * @throws if the setting does not allow the value
  */
 export async function changeSetting<Name extends keyof Settings>(
@@ -74,6 +82,7 @@ export async function changeSetting<Name extends keyof Settings>(
   actor: Actor,
   name: Name,
   value: Settings[Name],
+  reason?: string,
 ): Promise<Settings> {
   // Prisma would drop the fraction of the number.
   if (typeof value === 'number' && !Number.isInteger(value))
@@ -83,8 +92,46 @@ export async function changeSetting<Name extends keyof Settings>(
     const before = await readSettings(connection);
     await connection.prisma.settings.update({ where: { id: true }, data: { [name]: value } });
     const after = await readSettings(connection);
-    const details = { name, before: before[name], after: after[name] };
+    const details = {
+      name,
+      before: before[name],
+      after: after[name],
+      ...(reason !== undefined && { reason }),
+    };
     if (before[name] !== after[name]) await log({ action: 'settings.change', subject: name, details });
     return after;
   });
+}
+
+/** What changes of settings would do to stored sends. Counts end at `EFFECT_COUNT_MAX`. */
+export interface SettingEffects {
+  /** Codes that can still be verified. A new validity does not change them. */
+  activeCodes: number;
+  numbersToMask: number;
+  sendsToDelete: number;
+}
+
+/** Counting further would take longer than the difference is worth. */
+export const EFFECT_COUNT_MAX = 10_000;
+
+/** Returns what retention with these days (null for off) would change now, and how many codes are active. */
+export async function readSettingEffects(
+  { sql }: Connection,
+  { retainNumbersDays, retainSendsDays }: Pick<Settings, 'retainNumbersDays' | 'retainSendsDays'>,
+): Promise<SettingEffects> {
+  const [effects] = await sql.read<[SettingEffects]>`
+    select
+      (select count(*)::integer from (
+        select from sends
+        where id >= first_id_at(now() - make_interval(secs => ${SETTING_BOUNDS.codeValiditySeconds.max + CLOCKS_APART_MS / 1000}::float8))
+          and verification = 'pending' and status <> 'failed' and expires_at > now()
+        limit ${EFFECT_COUNT_MAX}::integer) s) as "activeCodes",
+      (select count(*)::integer from (
+        select from sends where id > (select position from cursors where name = 'numbers')
+          and id < first_id_at(now() - make_interval(days => ${retainNumbersDays}::integer))
+        limit ${EFFECT_COUNT_MAX}::integer) s) as "numbersToMask",
+      (select count(*)::integer from (
+        select from sends where id < first_id_at(now() - make_interval(days => ${retainSendsDays}::integer))
+        limit ${EFFECT_COUNT_MAX}::integer) s) as "sendsToDelete"`;
+  return effects;
 }

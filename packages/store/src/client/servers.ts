@@ -145,8 +145,13 @@ function closeClient(client: pg.Client): void {
   client.end().catch(() => {});
 }
 
-/** Replaces PgBouncer's "unsupported startup parameter" by an error that names the remedy. */
+/** Replaces the errors by which poolers refuse settings by errors that name the remedy. */
 function explainPoolerRejection(error: Error): Error {
+  // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-proxy.html
+  if (/^Feature not supported: RDS Proxy\b.*command-line options/.test(error.message))
+    return new UnusableDatabase(
+      'RDS Proxy refuses the settings of a session: connect to PostgreSQL itself or to PgBouncer (see docs/managed-services.md#poolers)',
+    );
   const refusal = /unsupported startup parameter\b.*/.exec(error.message)?.[0];
   return refusal === undefined
     ? error

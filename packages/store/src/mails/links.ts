@@ -45,7 +45,7 @@ export async function writePendingPasswordHash(
 }
 
 /**
- * Returns the password hash of the latest sign-up with this address whose link has not expired; null without one. A confirmation does not
+ * Returns the password hash of the latest sign-up with this address and an unexpired link; null without one. A confirmation does not
  * change the result: otherwise a stranger who signed up with the address could see when its owner confirms it.
  */
 export async function readPendingPasswordHash({ sql }: Sql, email: string): Promise<string | null> {

@@ -1,5 +1,6 @@
 import { outboxRetrySeconds, URGENT_MAILS, type Locale, type MailKind } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
+import { FAILS_FOR_LONG } from './staffAlerts.js';
 
 /** How long a worker may take to send a claimed mail. After that another worker claims it, and sends it again with the same Message-ID. */
 const LEASE_SECONDS = 120;
@@ -19,6 +20,8 @@ export interface DueMail {
   /** The number of attempts, including this one. */
   tries: number;
   isKnown: boolean;
+  /** False for a mail about an incident that no longer fails. */
+  isCurrent: boolean;
   /** Whether it is too late to send it. */
   isOver: boolean;
 }
@@ -44,6 +47,7 @@ export async function takeDueMails(
     from due where m.id = due.id
     returning m.id, m.kind, m.recipient, coalesce((select language from users where email = m.recipient), m.language) as language,
       m.facts, m.encrypted_link as "encryptedLink", m.tries, exists (select from users where email = m.recipient) as "isKnown",
+      (m.kind <> 'finding' or exists (select from incidents i where i.id = (m.facts ->> 'incidentId')::uuid and ${FAILS_FOR_LONG})) as "isCurrent",
       m.gives_up_at <= clock_timestamp() as "isOver"`;
 }
 

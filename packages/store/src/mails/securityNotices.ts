@@ -26,15 +26,21 @@ const WEBHOOK_ACTIONS: ReadonlySet<string> = new Set([
   'webhook.remove',
 ]);
 
+const DELETION_MAILS: Readonly<Record<string, 'deletion_scheduled' | 'deletion_cancelled'>> = {
+  'account.schedule_deletion': 'deletion_scheduled',
+  'account.cancel_deletion': 'deletion_cancelled',
+};
+
 /**
- * Actions that mail all admins of an account, and that a person could repeat without end. Revoking and removing are not limited, because
- * they end a danger, and each needs one of these actions first.
+ * Actions that mail all admins of an account, and that a person could repeat without end. Revoking, removing and cancelling are not
+ * limited, because they end a danger, and each needs one of these actions first.
  */
 const LIMITED: ReadonlySet<string> = new Set([
   'key.create',
   'webhook.set',
   'webhook.rotate_secret',
   'account.balance_alert',
+  'account.schedule_deletion',
 ]);
 
 /** The entry in the audit log. */
@@ -46,7 +52,7 @@ interface Entry {
 }
 
 /**
- * Mails the people affected by a change of their security, keys, webhook or team. They cannot turn these mails off.
+ * Mails the people affected by a change of their security, keys, webhook or team, or by the deletion of their account. They cannot turn these mails off.
  *
  * @throws LimitReached if the account's members made too many such changes
  */
@@ -70,6 +76,11 @@ export async function writeSecurityNotice(
     const { host = null } = (details['after'] ?? {}) as { host?: string };
     const facts = { host, isSecretNew: action === 'webhook.rotate_secret', by };
     return writeMails(connection, { kind: 'webhook_changed', event, facts }, toAll);
+  }
+  const deletionMail = DELETION_MAILS[action];
+  if (deletionMail !== undefined) {
+    const facts = { deleteAt: String(details['deletedOn']), by };
+    return writeMails(connection, { kind: deletionMail, event, facts }, toAll);
   }
   const keyMail = KEY_MAILS[action];
   if (keyMail !== undefined && !isKeyOfVisit) {

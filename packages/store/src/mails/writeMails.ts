@@ -90,13 +90,19 @@ const isQuiet = (quiet: Quiet | null, recipient: Prisma.Sql): Prisma.Sql =>
           and o.created_at > clock_timestamp() - make_interval(hours => ${quiet.hours}::integer)
       )`;
 
+/** The language of a mail to the user `u`: their own, or that of the account that they joined first. */
+const LANGUAGE = Prisma.sql`coalesce(u.language, (
+  select a.language from members m join accounts a on a.id = m.account_id
+  where m.user_id = u.id order by m.created_at, a.id limit 1
+), 'en')`;
+
 function recipients(to: Recipients): Prisma.Sql {
   if (to === 'staff')
     return Prisma.sql`
-      select email, coalesce(language, 'en') as language, muted_mails, '{}'::jsonb as facts from users where staff is not null`;
+      select email, ${LANGUAGE} as language, muted_mails, '{}'::jsonb as facts from users u where staff is not null`;
   if ('userId' in to)
     return Prisma.sql`
-      select email, coalesce(language, 'en') as language, muted_mails, '{}'::jsonb as facts from users where id = ${to.userId}::uuid`;
+      select email, ${LANGUAGE} as language, muted_mails, '{}'::jsonb as facts from users u where id = ${to.userId}::uuid`;
   const { adminsOf, and = null, without = null } = to;
   return Prisma.sql`
     select u.email, coalesce(u.language, a.language) as language, u.muted_mails,

@@ -183,7 +183,7 @@ function blockedTemplate(
   // A template in another category cannot be used either, whatever its status.
   return status === undefined || status.value === 'APPROVED'
     ? { template, language, status: 'RECATEGORIZED', at: since.toISOString() }
-    : { template, language, status: status.value, at: status.at };
+    : { template, language, status: status.value, at: status.since };
 }
 
 /** Returns the value, or null when it takes too long. */

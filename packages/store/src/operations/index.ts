@@ -20,7 +20,13 @@ export {
 } from './health.js';
 export { createHealthReader, type ServiceHealth, source } from './healthReader.js';
 export { type Heartbeat, listHeartbeats, type LoopName, recordHeartbeat } from './heartbeats.js';
-export { deleteOldIncidents, type Incident, listIncidents, recordIncidents } from './incidents.js';
+export {
+  acknowledgeIncident,
+  deleteOldIncidents,
+  type Incident,
+  listIncidents,
+  recordIncidents,
+} from './incidents.js';
 export { logRead } from './loggedReads.js';
 export {
   countWorkers,

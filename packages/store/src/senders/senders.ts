@@ -315,7 +315,7 @@ export async function editSender(
 }
 
 /**
- * Removes a sender: it sends nothing from now on, and its token and app secret are erased. Its past sends keep its name.
+ * Removes a sender: it stops sending, and its token and app secret are erased. Its past sends keep its name.
  *
  * @returns null if the sender does not exist
  */

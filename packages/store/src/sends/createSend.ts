@@ -27,7 +27,7 @@ const CREATIONS_MAX = 50;
 /** Lost races of an account after which its row is locked before it is read. */
 const LOST_RACES_MAX = 3;
 const LOCK_WAIT_MS = 3_000;
-/** Accounts whose locks are waited for at a time, each on a connection. */
+/** Maximum accounts with a pending wait for their lock, each on a connection. */
 const LOCK_WAITS_MAX = 4;
 
 /**

@@ -9,7 +9,7 @@ import type { NewSend } from './newSend.js';
 /** Milliseconds since 1970. */
 const ms = (time: Prisma.Sql): Prisma.Sql => Prisma.sql`round(date_part('epoch', ${time}) * 1000)`;
 
-/** What a batch of creations is decided on: `states` has undefined for a request whose application was deleted. */
+/** The input for deciding a batch of creations: `states` has undefined for a request of a deleted application. */
 export interface CreationBatch {
   /** The database's clock. */
   now: number;
@@ -26,8 +26,6 @@ export async function readCreations(
   sends: readonly NewSend[],
 ): Promise<CreationBatch> {
   const requests = sends.map(requestOf);
-  const seen = new Set<string>();
-  const isFirst = (id: string): boolean => !seen.has(id) && seen.add(id).size > 0;
   const records = requests.map((request, index) => ({
     ordinal: index + 1,
     key_id: sends[index]?.keyId,
@@ -38,8 +36,6 @@ export async function readCreations(
     recipient_key: request.recipientKey,
     country: request.country ?? NO_COUNTRY,
     guess_cost: request.guessCost,
-    opens_account: isFirst(request.accountId),
-    opens_application: isFirst(request.applicationId),
   }));
   const rows = await sql.read<WithOrdinal<CreationState & { now: number }>[]>`
     with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now)
@@ -48,9 +44,10 @@ export async function readCreations(
       c.code_validity_seconds as "codeValiditySeconds", o.allowed_countries as "allowedCountries", o.allows_premium_rate as "allowsPremiumRate",
       case when p.mode = 'live' then o.trial_countries end as "trialCountries",
       coalesce(o.rate_per_minute, c.account_rate_per_minute) as "accountRate", o.sends_created::float8 as "accountSends",
-      case when r.opens_account then o.minute_sends end as "accountTimes",
+      -- Only with the first row of each, so after rows of deleted applications are gone.
+      case when row_number() over (partition by r.account_id order by r.ordinal) = 1 then o.minute_sends end as "accountTimes",
       p.per_minute as "applicationRate", p.sends_created::float8 as "applicationSends",
-      case when r.opens_application then p.minute_sends end as "applicationTimes",
+      case when row_number() over (partition by r.application_id order by r.ordinal) = 1 then p.minute_sends end as "applicationTimes",
       p.per_recipient_hour as "recipientRate", case when p.per_recipient_hour is not null then (
         select json_agg(${ms(Prisma.sql`l.created_at`)} order by l.created_at) from (
           -- "is true" keeps the index by application away.
@@ -84,13 +81,14 @@ export async function readCreations(
           ) s where q.account_id = r.account_id and q.mode = 'live' order by s.created_at desc limit 10
         ) l having count(*) > 0
       ) end as "trialSends",
-      o.free_quota as "freeQuota", o.credits, case when p.mode = 'live' and r.opens_application then
+      o.free_quota as "freeQuota", o.credits,
+      case when p.mode = 'live' and row_number() over (partition by r.application_id order by r.ordinal) = 1 then
         case o.senders when 'shared' then (select permits_are_taken('shared', null, null)) else permits_are_taken(o.senders, r.account_id, r.application_id) end
       end as "sendersAreTaken"
     from clock t cross join settings c cross join lateral (select (t.now at time zone 'UTC')::date as today) d
     cross join json_to_recordset(${JSON.stringify(records)}::json) as r (
       ordinal bigint, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient_key text,
-      country text, guess_cost integer, opens_account boolean, opens_application boolean
+      country text, guess_cost integer
     )
     cross join lateral (select * from accounts where id = r.account_id limit 1) o
     cross join lateral (select * from applications where id = r.application_id and (account_id = r.account_id) is true limit 1) p

@@ -69,6 +69,7 @@ export {
   removeTwoFactor,
   resetPassword,
   setPassword,
+  signOutEverywhere,
 } from './userSecurity.js';
 export {
   endOtherSessions,
@@ -84,10 +85,12 @@ export {
 export {
   changeUser,
   createUser,
+  findUser,
   isStaff,
   listUsers,
   type NewUser,
   randomPassword,
+  searchUsers,
   setStaffRole,
   type StaffRole,
   type User,

@@ -36,7 +36,7 @@ type Invited =
  * the same address ends. The mail of a trial account names only the inviter: anyone can create such an account under any name.
  *
  * @param invited the address in lower case, and the network of the inviter's address
- * @param mail the keyring for the mail's link, and the page that the link opens
+ * @param mail the keyring for the mail's link, and the page that the link opens; null sends none
  * @returns `member` if the invited person is a member already, `not_admin` if the actor is not, or no longer, an admin
  * @throws LimitReached
  */
@@ -44,7 +44,7 @@ export async function inviteMember(
   database: Database,
   actor: Actor & { id: string },
   invited: { accountId: string; email: string; role: MemberRole; network: string },
-  mail: { keyring: Keyring; page: string },
+  mail: { keyring: Keyring; page: string } | null,
 ): Promise<Invited> {
   const { accountId, email, role, network } = invited;
   return audited<Invited>(database, actor, async (connection, log) => {
@@ -55,7 +55,7 @@ export async function inviteMember(
     if (isAdmin === 0) return { kind: 'not_admin' };
     if ((await connection.prisma.member.count({ where: { accountId, user: { email } } })) > 0)
       return { kind: 'member' };
-    if (await sendsMail(connection)) await takeMail(connection, accountId, email);
+    if (mail !== null && (await sendsMail(connection))) await takeMail(connection, accountId, email);
     const by = { accountId, userId: actor.id, network };
     await takeAction(connection, 'invitation', by, normalizeMailbox(email));
     const token = randomBytes(32).toString('base64url');
@@ -68,6 +68,7 @@ export async function inviteMember(
         expires_at = excluded.expires_at
       returning id, expires_at as "expiresAt"`;
     await log({ action: 'member.invite', accountId, subject: id, details: { after: { email, role } } });
+    if (mail === null) return { kind: 'invited', id, token, expiresAt };
     const [{ account, language }] = await connection.sql.query<
       [{ account: string | null; language: Locale }]
     >`

@@ -74,6 +74,11 @@ export async function removeTwoFactor(database: Database, actor: Actor, email: s
   );
 }
 
+/** Ends all sessions of a user. @returns false if no user has this e-mail address */
+export async function signOutEverywhere(database: Database, actor: Actor, email: string): Promise<boolean> {
+  return changeSecurity(database, actor, 'user.sign_out_everywhere', email, async () => true);
+}
+
 /** Returns whether a person can sign in without a password: with a passkey or the provider's login. */
 export async function hasOtherProof({ sql }: Connection, userId: string): Promise<boolean> {
   const [found] = await sql.query<[{ has: boolean }]>`

@@ -105,6 +105,30 @@ export async function listUsers(database: Database): Promise<User[]> {
   return rows.map(toUser);
 }
 
+/** Returns users whose name or address contains the text, newest first. `before` is the id of the last user of the previous page. */
+export async function searchUsers(
+  database: Database,
+  { text, before, limit }: { text: string; before?: string; limit: number },
+): Promise<User[]> {
+  const contains = { contains: text, mode: 'insensitive' } as const;
+  const rows = await database.prisma.user.findMany({
+    where: {
+      ...(text !== '' && { OR: [{ email: contains }, { name: contains }] }),
+      ...(before !== undefined && { id: { lt: before } }),
+    },
+    orderBy: { id: 'desc' },
+    take: limit,
+    select: SELECTED,
+  });
+  return rows.map(toUser);
+}
+
+/** Returns a user, or null if no user has this id. */
+export async function findUser(database: Database, id: string): Promise<User | null> {
+  const row = await database.prisma.user.findUnique({ where: { id }, select: SELECTED });
+  return row === null ? null : toUser(row);
+}
+
 /** Changes a user's name or language. @returns the changed user, or null if the user does not exist */
 export async function changeUser(
   database: Database,

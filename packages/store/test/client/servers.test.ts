@@ -20,6 +20,7 @@ import {
   makeCertificates,
   newSend,
   startTcpProxy,
+  startTcpServer,
   until,
   useTestDatabase,
   type TcpProxy,
@@ -284,5 +285,30 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     await connect('sslmode=require&uselibpqcompat=true');
     await expect(connect('sslmode=verify-full')).rejects.toThrow('agree on no TLS, or on no certificate');
     await expect(connect('sslmode=verify-full&sslrootcert=/nowhere')).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('RDS Proxy', () => {
+  /** An ErrorResponse of PostgreSQL's protocol: severity, code and message. */
+  function errorResponse(message: string): Buffer {
+    const fields = Buffer.from(`SFATAL\0C0A000\0M${message}\0\0`);
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(fields.length + 4);
+    return Buffer.concat([Buffer.from('E'), length, fields]);
+  }
+
+  it('is rejected with a line that names the remedy', async () => {
+    const refusal = errorResponse(
+      'Feature not supported: RDS Proxy currently doesn’t support command-line options.',
+    );
+    const port = await startTcpServer((socket) => socket.once('data', () => socket.end(refusal)));
+    const database = openDatabase(`postgresql://onecode@127.0.0.1:${port}/onecode`, {
+      connectionsMax: 1,
+      pooler: 'transaction',
+    });
+    expect(await findRightsFault(database)).toMatch(
+      /^RDS Proxy refuses the settings .* PgBouncer \(see docs\//,
+    );
+    await closeDatabase(database);
   });
 });

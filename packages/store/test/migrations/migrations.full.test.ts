@@ -173,7 +173,7 @@ describe('migrate next to a running service', () => {
     await service.end();
   });
 
-  const INDEX = '-- Beside the service.\ncreate index concurrently made_n on made (n);';
+  const INDEX = '-- Concurrently.\ncreate index concurrently made_n on made (n);';
   const indexes = () =>
     sql(
       `select indexrelid::regclass::text as name, indisvalid as valid from pg_index where indrelid = 'made'::regclass`,

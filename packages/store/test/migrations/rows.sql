@@ -31,6 +31,7 @@ insert into outbox (id, event, recipient, language, kind, gives_up_at) values (:
 insert into outbox (id, event, recipient, language, kind, gives_up_at, due_at, ended_at, outcome)
   values (gen_random_uuid(), 'sent', 'right@example.com', 'en', 'finding', now(), null, now(), 'sent');
 insert into event_webhooks (account_id, url, encrypted_secret) values (:account, 'u', '\x00');
+insert into incidents (name, subject, finding, acknowledged_at, acknowledged_by) values ('no_workers', '', '{}', now(), 'n');
 insert into outbox (id, event, recipient, account_id, kind, gives_up_at) values (gen_random_uuid(), 'e', :account, :account, 'webhook.test', now());
 
 -- ── Settings, accounts, applications and keys ────────────────────────────────────────────────────────────────────────────────────
@@ -54,6 +55,8 @@ update accounts set suspension_reason = 'why'; -- accounts_suspension_check
 insert into applications (id, account_id, name, mode) values (gen_random_uuid(), :nothing, 'n', 'test'); -- applications_account_id_fkey
 
 update api_keys set user_id = :nothing; -- api_keys_visit_check
+update incidents set acknowledged_by = null; -- incidents_acknowledged_check
+update incidents set acknowledged_at = null, acknowledged_by = null, note = 'n'; -- incidents_acknowledged_check
 update api_keys set hash = sha256('the same'); -- api_keys_hash_key
 
 -- ── Senders ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -98,6 +98,7 @@ const RECIPIENT_KEYS = recipientKeysOf(RECIPIENT);
 export const ADDED_NUMBER = '+15550783881';
 
 const BUDGET = store.newId();
+const INCIDENT = store.newId();
 const PASSKEY = store.newId();
 const rule = { unverifiedPercent: 90, minSends: 50 };
 const added = {
@@ -287,6 +288,16 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     change: ({ database }, id) => store.setAppSecret(database, ACTOR, TEST_SECRET_KEY, id, 'a'.repeat(32)),
   },
   reencryptTokens: changeBy('sender.reencrypt', store.reencryptTokens, otherKey),
+  acknowledgeIncident: {
+    action: 'incident.acknowledge',
+    of: () => INCIDENT,
+    isRepeatable: true,
+    given: ({ database }) =>
+      database.prisma.incident.create({
+        data: { id: INCIDENT, name: 'no_workers', subject: '', finding: {} },
+      }),
+    change: ({ database }, id) => store.acknowledgeIncident(database, ACTOR, id, 'looking'),
+  },
   placeHold: {
     action: 'hold.set',
     of: accountOf,
@@ -371,6 +382,7 @@ const USER_CHANGES: Record<string, AuditedChange> = {
   },
   setPassword: { ...ofEmail('user.password', store.setPassword, PASSWORD), isRepeatable: true },
   removeTwoFactor: { ...ofEmail('user.two_factor_removed', store.removeTwoFactor), isRepeatable: true },
+  signOutEverywhere: { ...ofEmail('user.sign_out_everywhere', store.signOutEverywhere), isRepeatable: true },
   renamePasskey: { ...ofPasskey('user.passkey_renamed', store.renamePasskey, 'Phone'), given: givenPasskey },
   removePasskey: { ...ofPasskey('user.passkey_removed', store.removePasskey, none), given: givenPasskey },
   logOwnSecurityChange: {

@@ -1,6 +1,13 @@
 import type { Finding } from '@onecode/domain';
-import { deleteOldIncidents, listIncidents, recordIncidents } from '@onecode/store/operations';
-import { useTestDatabase } from '@onecode/testing';
+import { newId } from '@onecode/store/client';
+import {
+  acknowledgeIncident,
+  deleteOldIncidents,
+  listAuditEntries,
+  listIncidents,
+  recordIncidents,
+} from '@onecode/store/operations';
+import { TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 afterEach(() => store.sql('delete from incidents'));
@@ -25,33 +32,75 @@ const list = async () =>
     Math.round((seenAt.getTime() - beganAt.getTime()) / 1_000),
   ]);
 const age = (time: string): Promise<unknown> =>
-  store.sql(`update incidents set began_at = began_at - $1::interval, seen_at = seen_at - $1::interval`, [
-    time,
-  ]);
+  store.sql(
+    `update incidents set began_at = began_at - $1::interval, seen_at = seen_at - $1::interval, ended_at = ended_at - $1::interval,
+       failing_at = failing_at - $1::interval`,
+    [time],
+  );
+const latest = async () => (await listIncidents(store.database))[0]!;
 
 describe('an incident', () => {
-  it('continues while it is recorded, with the latest finding, and is a new one after a minute without', async () => {
+  it('lasts while it is recorded, with its latest finding, and ends with the first reading without it', async () => {
     await recordIncidents(store.database, [WORKER]);
     await age('30 seconds');
     await recordIncidents(store.database, [{ ...WORKER, severity: 'degraded' }]);
     expect(await list()).toEqual([['no_workers', 30]]);
-    expect((await listIncidents(store.database))[0]!.finding.severity).toBe('degraded');
+    expect(await latest()).toMatchObject({ finding: { severity: 'degraded' }, endedAt: null });
     await recordIncidents(store.database, []);
+    expect((await latest()).endedAt).toBeInstanceOf(Date);
+  });
+
+  it('has ended when no process has recorded it for a minute', async () => {
+    await recordIncidents(store.database, [WORKER]);
     await age('61 seconds');
+    const { seenAt, endedAt } = await latest();
+    expect(endedAt).toEqual(seenAt);
+  });
+
+  it('that returns within ten minutes is the same with its first start, and later a new one', async () => {
+    await recordIncidents(store.database, [WORKER]);
+    await recordIncidents(store.database, []);
+    await age('9 minutes');
+    await recordIncidents(store.database, [WORKER]);
+    expect(await list()).toEqual([['no_workers', 540]]);
+    expect((await latest()).endedAt).toBeNull();
+    await recordIncidents(store.database, []);
+    await age('11 minutes');
     await recordIncidents(store.database, [WORKER]);
     expect(await list()).toEqual([
       ['no_workers', 0],
-      ['no_workers', 30],
+      ['no_workers', 540],
     ]);
+  });
+
+  it('begins when the block that it is about began', async () => {
+    await recordIncidents(store.database, [paused('en')]);
+    expect((await latest()).beganAt).toEqual(new Date('2026-11-23T02:14:00.000Z'));
   });
 
   it('is separate for each subject, and recorded once by concurrent processes', async () => {
     await Promise.all(
       Array.from({ length: 8 }, () => recordIncidents(store.database, [paused('en'), paused('pt_BR')])),
     );
-    expect(await list()).toEqual([
-      ['senders_blocked', 0],
-      ['senders_blocked', 0],
+    expect((await list()).map(([name]) => name)).toEqual(['senders_blocked', 'senders_blocked']);
+  });
+
+  it('keeps who acknowledged it last and the note, also when it returns, and the audit log keeps each', async () => {
+    await recordIncidents(store.database, [WORKER]);
+    const { id } = await latest();
+    expect(await acknowledgeIncident(store.database, TEST_ACTOR, newId(), null)).toBe(false);
+    await acknowledgeIncident(store.database, TEST_ACTOR, id, null);
+    await acknowledgeIncident(store.database, { ...TEST_ACTOR, name: 'ana@example.com' }, id, 'disk full');
+    await recordIncidents(store.database, []);
+    await recordIncidents(store.database, [WORKER]);
+    expect((await latest()).acknowledged).toEqual({
+      at: expect.stringMatching(/^\d{4}-.*Z$/),
+      by: 'ana@example.com',
+      note: 'disk full',
+    });
+    expect(await listAuditEntries(store.database, { limit: 2 })).toMatchObject([
+      { action: 'incident.acknowledge', subject: 'no_workers', details: { after: { note: 'disk full' } } },
+      { action: 'incident.acknowledge', details: { before: { note: null }, after: { note: null } } },
     ]);
   });
 

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { decideCreations, type CreationDecision, type RateWindow } from '@onecode/domain';
-import { limitApplication, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
+import { createApiKey, limitApplication, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import { AccountBusy, createSend, type Creation, type NewSend } from '@onecode/store/sends';
 import {
@@ -116,7 +117,7 @@ describe('rate windows', () => {
     made.counters[which] = last;
   }
 
-  /** How one request must end. A created send counts from then on. */
+  /** The expected outcome of one request. A created send counts for later ones. */
   function expected(account: Account, limits: Limits, mode: string, send: NewSend, now: bigint): Result {
     const { applicationId, recipient } = send;
     const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key).toString();
@@ -324,8 +325,8 @@ describe('rate windows', () => {
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
         const model = await Model.make();
         for (const run of steps) {
-          const told = await run(model);
-          if (told !== undefined) expect(told.given).toEqual(told.answers);
+          const outcome = await run(model);
+          if (outcome !== undefined) expect(outcome.given).toEqual(outcome.answers);
         }
       }),
       // Bounds the search for a smaller counterexample.
@@ -432,7 +433,7 @@ describe('busy accounts', () => {
         own.push(create(held));
         expect(mixed.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created']);
       }
-      // Still held: had anybody waited for it, we would not be here.
+      // The lock is still held: a request that waited for it would not have returned.
       expect(await store.countLockWaits()).toBeGreaterThan(0);
       await hold.release();
       const made = await Promise.all(own);
@@ -496,7 +497,7 @@ describe('busy accounts', () => {
       await hold.release();
       await changed;
       const end = await waiting;
-      // Whoever had the account's lock first: the change, and then the creation is refused, or the creation, before the change.
+      // Either the change took the account's lock first and the creation is refused, or the creation came before the change.
       expect(end).toEqual(landed === 'waits' ? expect.anything() : { outcome: 'key_refused', cause });
       expect(await create(caller)).toEqual({ outcome: 'key_refused', cause });
     });
@@ -589,6 +590,36 @@ describe('processes that create sends of one account at the same time', () => {
     const counts = await createInAll((n) => newSend(callers[n % 5]!));
     expect(counts).toEqual({ created: 42, trial_ceiling: PROCESSES * EACH - 42 });
     expect(await store.sql('select trial_sends_of_day as sends from settings')).toEqual([{ sends: 42 }]);
+  });
+});
+
+describe('a batch', () => {
+  it.each([
+    ['has a revoked key', async (by: TestCaller) => revokeApiKey(store.database, TEST_ACTOR, by.keyId)],
+    ['is of a deleted application', async (by: TestCaller) => void (by.applicationId = randomUUID())],
+  ])('keeps the limits of the account and of the application if its first request %s', async (_, refuse) => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 100, ratePerMinute: 5 });
+    const first = {
+      ...caller,
+      keyId: (await createApiKey(store.database, TEST_ACTOR, caller.applicationId))!.id,
+    };
+    await store.sql('update applications set per_minute = 4 where id = $1', [caller.applicationId]);
+    for (let made = 0; made < 4; made++) await createSend(store.database, newSend(caller));
+    await refuse(first);
+    const ends = await Promise.all(
+      [first, ...Array.from({ length: 12 }, () => caller)].map((by) =>
+        createSend(store.database, newSend(by)),
+      ),
+    );
+    expect(ends.map(({ outcome }) => outcome)).toEqual([
+      'key_refused',
+      ...Array.from({ length: 12 }, () => 'rate_limited'),
+    ]);
+    await store.sql('update applications set per_minute = null where id = $1', [caller.applicationId]);
+    const more = await Promise.all(
+      [first, caller, caller].map((by) => createSend(store.database, newSend(by))),
+    );
+    expect(more.map(({ outcome }) => outcome)).toEqual(['key_refused', 'created', 'rate_limited']);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { GraphCall } from '../graphCalls.js';
 import { elements, members } from '../json.js';
-import type { SetupOptions } from './setup.js';
+import type { SetupOptions } from './options.js';
 import { adviceOn, refused, step, SYSTEM_USERS, type SetupStep } from './steps.js';
 
 const SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { canonicalNumber } from '@onecode/domain';
 import type { GraphCall, GraphResult } from '../graphCalls.js';
 import { elements, members, storableText } from '../json.js';
-import type { SetupOptions } from './setup.js';
+import type { SetupOptions } from './options.js';
 import { adviceOn, numbersPage, refused, step, type Advice, type SetupStep } from './steps.js';
 
 /** A number of a business account. */
@@ -169,7 +169,12 @@ export async function readHealth(
     return step(name, isBlocked ? 'needs_you' : 'already', detail, link);
   }
   if (status !== undefined && !isConnected(status))
-    return step(name, 'needs_you', `Meta shows the number as ${storableText(String(status))}.`, link);
+    return step(
+      name,
+      'needs_you',
+      `Meta shows the number as ${typeof status === 'string' ? storableText(status) : 'not connected'}.`,
+      link,
+    );
   return step(name, 'already', 'Meta lets the number send.');
 }
 

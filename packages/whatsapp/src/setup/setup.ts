@@ -3,44 +3,13 @@ import { readTemplates } from '../graph.js';
 import type { GraphCall } from '../graphCalls.js';
 import { checkToken, subscribe } from './access.js';
 import { findNumber, readHealth, register } from './number.js';
+import type { SetupOptions } from './options.js';
 import { step, type SetupStep } from './steps.js';
 import { existingEnglish, provideTemplates, readWith } from './templates.js';
 
 export { openGraph } from '../graphCalls.js';
-export type { SetupStatus, SetupStep } from './steps.js';
-
-/** A number that is being set up. */
-export interface SetupNumber {
-  phoneNumberId: string;
-  /** E.164. */
-  number: string;
-  englishTemplateLanguage: 'en' | 'en_US';
-  /** Messages a second that Meta accepts from it. */
-  throughput: number;
-}
-
-export interface SetupOptions {
-  token: string;
-  businessAccountId: string;
-  /** E.164; null for the only number of the business account. */
-  number: string | null;
-  /** The two-step PIN of the number, or the one that it gets; null if it is not known. */
-  pin: string | null;
-  template: string;
-  /** Null for the language in which the template exists, and `en` if it exists in neither. */
-  english: 'en' | 'en_US' | null;
-  codeValiditySeconds: number;
-  /** Reads only: a step that would change something is `waiting`, and its detail says what it would do. */
-  isDryRun: boolean;
-  /** Whether an existing template that differs may be changed. */
-  mayChangeTemplates: boolean;
-  /** How long to wait for the approval of templates. */
-  approvalMs: number;
-  /** Returns whether an earlier run has set up the number. */
-  isKnown: (phoneNumberId: string) => Promise<boolean>;
-  /** Adds the sender, paused, or finds that it exists. */
-  addSender: (number: SetupNumber) => Promise<SetupStep>;
-}
+export type { SetupNumber, SetupOptions } from './options.js';
+export type { SetupStep } from './steps.js';
 
 /**
  * Sets up a number at Meta: checks the token, finds the number, registers it, subscribes the app to the business account, adds the sender,

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { CODE_CATEGORY, type TemplateValues } from '@onecode/domain';
 import { readTemplates, type Read, type ReadTemplate } from '../graph.js';
 import type { GraphCall, GraphFailure } from '../graphCalls.js';
-import type { SetupOptions } from './setup.js';
+import type { SetupOptions } from './options.js';
 import { adviceOn, refused, step, templatesPage, type SetupStep } from './steps.js';
 
 export const readWith =

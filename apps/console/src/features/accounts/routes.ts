@@ -12,19 +12,35 @@ import {
 } from '@onecode/store/accounts';
 import { findAccountDetails, searchAccounts } from '@onecode/store/reports';
 import { Type } from 'typebox';
-import { idField, nameField, strictObject, timeField } from '../../http/fields.js';
+import { idField, languageField, nameField, strictObject, timeField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
-import { route, type Route } from '../../http/route.js';
+import { route, type Access, type Route } from '../../http/route.js';
 import { staffAccountDetailsView } from './view.js';
 
 const REASON = nameField(200);
 const RATE = SETTING_BOUNDS.accountRatePerMinute;
 
+/** Changes the name and the language of messages whose request names none. */
+const changeRoute = (path: string, access: Access): Route =>
+  route('put', path, access, {
+    body: strictObject({ name: nameField(200), language: languageField }),
+    async handle({ context, actor, accountId, body: { name, language } }) {
+      orNotFound(await changeAccount(context.database, actor, accountId, { name: name.trim(), language }));
+    },
+  });
+
 /** Accounts, as staff see and change them, and their deletion, for which their admins ask. */
 export const accountRoutes: readonly Route[] = [
+  changeRoute('/accounts/:account', 'admin'),
+  changeRoute('/staff/accounts/:target', 'operator'),
   route('get', '/accounts/:account/deletion', 'viewer', {
     async handle({ context, accountId }) {
       return { at: await readDeletion(context.database, accountId) };
+    },
+  }),
+  route('get', '/staff/accounts/:target/deletion', 'on_call', {
+    async handle({ context, params }) {
+      return { at: await readDeletion(context.database, params['target'] ?? '') };
     },
   }),
   route('post', '/accounts/:account/deletion', 'admin', {

@@ -1,6 +1,7 @@
 import {
   describeFinding,
   HEALTH_CHECKS,
+  startOf,
   subjectOf,
   sumMatching,
   WEBHOOK_RESULTS,
@@ -30,9 +31,13 @@ export type IncidentView = HealthView['findings'][number];
 
 export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
   const { traffic, senders, findings: found, incidents, ...rest } = statistics;
-  const findings = found.map((finding) => ({
+  const current = found.map((finding) => latestIncident(finding, incidents ?? []));
+  const findings = found.map((finding, index) => ({
     ...findingView(finding),
-    since: sinceOf(finding, incidents ?? [], now),
+    /** Null until the finding is recorded. */
+    incidentId: current[index]?.id ?? null,
+    since: current[index]?.beganAt.toISOString() ?? startOf(finding) ?? now.toISOString(),
+    acknowledged: current[index]?.acknowledged ?? null,
   }));
   const states = Object.fromEntries(HEALTH_CHECKS.map((check) => [check, 'ok'])) as Record<
     HealthCheck,
@@ -50,11 +55,17 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
     /** What was wrong within the last day, latest first. */
     history: (incidents ?? [])
       .filter(
-        ({ finding, beganAt, seenAt }) =>
-          seenAt.getTime() - beganAt.getTime() >= WORTH_REPORTING_MS &&
-          (now.getTime() - seenAt.getTime() > GOING_ON_MS || !found.some((one) => isSame(one, finding))),
+        (incident) =>
+          !current.includes(incident) &&
+          incident.seenAt.getTime() - incident.beganAt.getTime() >= WORTH_REPORTING_MS,
       )
-      .map(({ finding, beganAt, seenAt }) => ({ finding: findingView(finding), beganAt, endedAt: seenAt })),
+      .map(({ id, finding, beganAt, seenAt, endedAt, acknowledged }) => ({
+        id,
+        finding: findingView(finding),
+        beganAt,
+        endedAt: endedAt ?? seenAt,
+        acknowledged,
+      })),
     /** The state of each check: the severity of its worst finding. */
     states,
     senders:
@@ -70,9 +81,6 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
     webhooks: traffic && webhooksOf(traffic),
   };
 }
-
-/** An earlier incident of what is wrong now is history. */
-const GOING_ON_MS = 60_000;
 
 /** What one reading saw and the next did not, as while a process starts, is not worth a line. */
 const WORTH_REPORTING_MS = 1_000;
@@ -98,11 +106,10 @@ function checksOf(
   return [check, ...(isHeldUp ? [holdsUp] : []), ...(isRefused ? (['attempts'] as const) : [])];
 }
 
-/** Returns when a finding began. A block or template status has its own start, which may be before the first observation. */
-function sinceOf(finding: Finding, incidents: readonly Incident[], now: Date): string {
-  const seen = incidents.find((incident) => isSame(incident.finding, finding))?.beganAt.toISOString();
-  const told = [...(finding.blocks ?? []).map(({ since }) => since), finding.template?.at, seen];
-  return told.filter((at) => at !== undefined).toSorted()[0] ?? now.toISOString();
+/** Returns the incident of a current finding: the one that was seen last. */
+function latestIncident(finding: Finding, incidents: readonly Incident[]): Incident | undefined {
+  const same = incidents.filter((incident) => isSame(incident.finding, finding));
+  return same.toSorted((a, b) => b.seenAt.getTime() - a.seenAt.getTime())[0];
 }
 
 function webhooksOf({ fiveMinutes }: RecentTraffic): Record<WebhookResult, number> {

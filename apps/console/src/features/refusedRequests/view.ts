@@ -1,14 +1,20 @@
-import { findDefence } from '@onecode/domain';
+import { findRefusal } from '@onecode/domain';
 import type { ListedRefusedRequest, RefusalReason } from '@onecode/store/reports';
 import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
+
+/** `text` names the translation of what the API said; `defence` is the part of the account's protection that refused it, or null. */
+const explanationOf = ({ code, detail }: { code: string; detail: string }) => {
+  const { name, defence } = findRefusal(detail) ?? { name: code, defence: null };
+  return { text: name, defence };
+};
 
 /** What the API said when it refused requests, and how often. */
 export type RefusalReasonView = Json<ReturnType<typeof refusalReasonView>>;
 
 export const refusalReasonView = (reason: RefusalReason) => ({
   ...reason,
-  defence: findDefence(reason.detail),
+  ...explanationOf(reason),
 });
 
 /** A refused request: nothing of it is what the client sent. */
@@ -32,8 +38,7 @@ export const refusedRequestView = ({
   ...request
 }: ListedRefusedRequest) => ({
   ...request,
-  /** What of the account's protection refused it; null for other refusals. */
-  defence: findDefence(request.detail),
+  ...explanationOf(request),
   at: refusedAt,
   route: route.replaceAll(/:(\w+)/g, '{$1}'),
   application: { id: applicationId, name: applicationName },

@@ -26,6 +26,8 @@ export function providerView(
     maySend: maySend(results),
     /** People whom all numbers with the same messaging limit wrote to in the last 24 hours; null before the first read. */
     recipients24h,
+    /** The messaging limit; null while unknown or unlimited. */
+    recipientsMax: recipientsMax(knowledge),
     recipientsLeft: recipientsLeft(knowledge),
     /** The last try to read, and the last one that succeeded. */
     triedAt,
@@ -34,10 +36,15 @@ export function providerView(
 }
 
 /** How many more it may write to, by the messaging limit; null while unknown or unlimited. */
-function recipientsLeft({ number, recipients24h }: SenderKnowledge): number | null {
+function recipientsLeft(knowledge: SenderKnowledge): number | null {
+  const { recipients24h } = knowledge;
+  const most = recipientsMax(knowledge);
+  return recipients24h === null || most === null ? null : Math.max(0, most - recipients24h);
+}
+
+function recipientsMax({ number }: SenderKnowledge): number | null {
   const most = parseMessagingLimit(number.messagingLimit?.value);
-  if (recipients24h === null || most === null || most === Infinity) return null;
-  return Math.max(0, most - recipients24h);
+  return most === Infinity ? null : most;
 }
 
 /** What Meta said of a sender, in its own words. */
@@ -62,8 +69,8 @@ function factViews({ number, businessAccount, alerts }: SenderKnowledge) {
   ];
 }
 
-function canSendView({ value: { can, why }, at, source }: NonNullable<SenderKnowledge['number']['canSend']>) {
-  return { name: 'canSend' as const, value: why === null ? can : `${can}: ${why}`, at, source };
+function canSendView({ value: { can, why }, ...origin }: NonNullable<SenderKnowledge['number']['canSend']>) {
+  return { name: 'canSend' as const, value: why === null ? can : `${can}: ${why}`, ...origin };
 }
 
 /** The command line shows the others. */
@@ -72,7 +79,7 @@ const ALERTS_SHOWN = 5;
 function alertView({ type, severity, detail, at }: SenderKnowledge['alerts'][number]) {
   const words = severity === null ? type : `${type} (${severity})`;
   const value = detail === null ? words : `${words}: ${detail}`;
-  return { name: 'alert' as const, value, at, source: 'webhook' as const };
+  return { name: 'alert' as const, value, at, since: null, source: 'webhook' as const };
 }
 
 /** The languages of a sender's template, in Meta's words. */
@@ -88,7 +95,7 @@ function templateViews({ templates }: SenderKnowledge, languages: readonly strin
       ttlSeconds: facts.ttlSeconds?.value ?? null,
       codeExpirationMinutes: facts.codeExpirationMinutes?.value ?? null,
       isUsable: facts.status?.value === 'APPROVED' && facts.category?.value === CODE_CATEGORY,
-      /** When Meta last told its status. */
-      at: facts.status?.at ?? null,
+      /** When its status began. */
+      since: facts.status?.since ?? null,
     }));
 }

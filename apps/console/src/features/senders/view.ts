@@ -1,5 +1,6 @@
 import {
   ACCESS_TOKEN,
+  isBlocking,
   isNew,
   SENDER_PATTERNS,
   SENDER_TEMPLATE_INITIAL,
@@ -70,15 +71,17 @@ export function senderView(
     state: senderState(blocks, now),
     isNew: isNew(blocks),
     isBlockedByProvider: activeBlock(blocks, now)?.cause === 'provider',
-    blocks: blocks.map(({ onlyFor, source, errorCode, reason, isConfiguration, failures, since, until }) => ({
-      onlyFor,
-      source,
-      errorCode,
-      reason,
-      explanation: explainBlock({ errorCode, isConfiguration }),
-      failures,
-      since,
-      until,
+    blocks: blocks.map((block) => ({
+      onlyFor: block.onlyFor,
+      source: block.source,
+      errorCode: block.errorCode,
+      reason: block.reason,
+      explanation: explainBlock(block),
+      failures: block.failures,
+      since: block.since,
+      until: block.until,
+      /** Whether it blocks now. After a cool-down, single messages try whether its cause is gone. */
+      isBlocking: isBlocking(block, now),
     })),
     provider,
     outcomes: activity?.outcomes ?? {},

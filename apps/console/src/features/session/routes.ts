@@ -14,7 +14,12 @@ export const sessionRoutes: readonly Route[] = [
         needsTwoFactor: user.staff !== null && (await isStaffTwoFactorRequired(database)),
         mayCreateAccount: await mayCreateAccount(database, user.id),
         csrfToken,
-        accounts: memberships.map((of) => ({ id: of.accountId, name: of.accountName, role: of.role })),
+        accounts: memberships.map(({ accountId, accountName, language, role }) => ({
+          id: accountId,
+          name: accountName,
+          language,
+          role,
+        })),
         apiUrl: config.BASE_URL,
         supportUrl: config.SUPPORT_URL || null,
         sendsMail: await sendsMail(database),

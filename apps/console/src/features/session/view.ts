@@ -1,3 +1,4 @@
+import type { Locale } from '@onecode/domain';
 import type { MemberRole } from '@onecode/store/users';
 import type { Person } from '../../auth/identity.js';
 
@@ -8,7 +9,7 @@ export interface SessionView {
   needsTwoFactor: boolean;
   mayCreateAccount: boolean;
   csrfToken: string;
-  accounts: { id: string; name: string; role: MemberRole }[];
+  accounts: { id: string; name: string; language: Locale; role: MemberRole }[];
   /** The API's public base URL, for examples. */
   apiUrl: string;
   /** Where customers ask for credits; null where the operator has set nothing. */

@@ -1,19 +1,29 @@
+import { findValidityConflict } from '@onecode/domain';
 import { Type, type TSchema } from 'typebox';
 import {
   changeSetting,
+  EFFECT_COUNT_MAX,
+  readSettingEffects,
   readSettings,
   readTrialSends,
   SETTING_BOUNDS,
   STAFF_TWO_FACTOR,
+  USUAL_CODE_VALIDITY,
   type NumericSetting,
 } from '@onecode/store/accounts';
-import { strictObject } from '../../http/fields.js';
+import type { Connection } from '@onecode/store/client';
+import { listSenderKnowledge, listSenders } from '@onecode/store/senders';
+import { nameField, strictObject } from '../../http/fields.js';
 import { ConsoleProblem } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import type { SettingsView } from './view.js';
+import type { SettingEffectsView, SettingsView } from './view.js';
+
+const BOUNDS = { ...SETTING_BOUNDS, codeValiditySeconds: USUAL_CODE_VALIDITY };
+/** One for all settings: each concerns every account. */
+const reason = nameField(200);
 
 const within = (name: NumericSetting) => {
-  const { min, max } = SETTING_BOUNDS[name];
+  const { min, max } = BOUNDS[name];
   return Type.Integer({ minimum: min, maximum: max });
 };
 const orOff = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
@@ -22,40 +32,72 @@ export const settingsRoutes: readonly Route[] = [
   route('get', '/staff/settings', 'on_call', {
     async handle({ context: { database } }): Promise<SettingsView> {
       const [settings, { sends }] = await Promise.all([readSettings(database), readTrialSends(database)]);
-      return { settings, bounds: SETTING_BOUNDS, trialSendsToday: sends };
+      return { settings, bounds: BOUNDS, trialSendsToday: sends };
+    },
+  }),
+  route('get', '/staff/settings/effects', 'on_call', {
+    query: strictObject({
+      codeValiditySeconds: Type.Optional(within('codeValiditySeconds')),
+      retainNumbersDays: Type.Optional(within('retainNumbersDays')),
+      retainSendsDays: Type.Optional(within('retainSendsDays')),
+    }),
+    async handle({ context: { database }, query }): Promise<SettingEffectsView> {
+      const { codeValiditySeconds, retainNumbersDays = null, retainSendsDays = null } = query;
+      const [effects, templates] = await Promise.all([
+        readSettingEffects(database, { retainNumbersDays, retainSendsDays }),
+        codeValiditySeconds === undefined ? [] : listConflicts(database, codeValiditySeconds),
+      ]);
+      return { ...effects, templates, countMax: EFFECT_COUNT_MAX };
     },
   }),
   route('put', '/staff/settings', 'operator', {
     // A setting that is left out stays as it is: two operators who change different settings do not undo each other's change.
-    body: Type.Partial(
-      Type.Object({
-        freeSends: within('freeSends'),
-        codeValiditySeconds: within('codeValiditySeconds'),
-        accountRatePerMinute: within('accountRatePerMinute'),
-        guessBudget: orOff(within('guessBudget')),
-        trialSendsPerDay: within('trialSendsPerDay'),
-        trialAccountSendsPerDay: within('trialAccountSendsPerDay'),
-        signUpsPerNetworkDay: within('signUpsPerNetworkDay'),
-        signUpsPerDomainDay: within('signUpsPerDomainDay'),
-        retainNumbersDays: orOff(within('retainNumbersDays')),
-        retainSendsDays: orOff(within('retainSendsDays')),
-        newAccountUnitsPerDay: orOff(within('newAccountUnitsPerDay')),
-      }),
-      { additionalProperties: false },
-    ),
-    async handle({ context, actor, body }) {
-      for (const [name, value] of Object.entries(body) as [NumericSetting, number][])
-        await changeSetting(context.database, actor, name, value);
+    body: strictObject({
+      reason,
+      ...Type.Partial(
+        Type.Object({
+          freeSends: within('freeSends'),
+          codeValiditySeconds: within('codeValiditySeconds'),
+          accountRatePerMinute: within('accountRatePerMinute'),
+          guessBudget: orOff(within('guessBudget')),
+          trialSendsPerDay: within('trialSendsPerDay'),
+          trialAccountSendsPerDay: within('trialAccountSendsPerDay'),
+          signUpsPerNetworkDay: within('signUpsPerNetworkDay'),
+          signUpsPerDomainDay: within('signUpsPerDomainDay'),
+          retainNumbersDays: orOff(within('retainNumbersDays')),
+          retainSendsDays: orOff(within('retainSendsDays')),
+          newAccountUnitsPerDay: orOff(within('newAccountUnitsPerDay')),
+        }),
+      ).properties,
+    }),
+    async handle({ context, actor, body: { reason, ...settings } }) {
+      for (const [name, value] of Object.entries(settings) as [NumericSetting, number][])
+        await changeSetting(context.database, actor, name, value, reason.trim());
     },
   }),
   route('put', '/staff/settings/staff-two-factor', 'operator', {
     confirmed: true,
-    body: strictObject({ staffTwoFactor: Type.Enum([...STAFF_TWO_FACTOR]) }),
-    async handle({ context, actor, person, body: { staffTwoFactor } }) {
+    body: strictObject({ staffTwoFactor: Type.Enum([...STAFF_TWO_FACTOR]), reason }),
+    async handle({ context, actor, person, body: { staffTwoFactor, reason } }) {
       // Otherwise the setting would lock out the very operator who made it, and perhaps everybody.
       if (staffTwoFactor === 'required' && !person.showedBothFactors)
         throw new ConsoleProblem('second_factor_required');
-      await changeSetting(context.database, actor, 'staffTwoFactor', staffTwoFactor);
+      await changeSetting(context.database, actor, 'staffTwoFactor', staffTwoFactor, reason.trim());
     },
   }),
 ];
+
+/** The templates that say or do something else than this validity of codes, as far as Meta has reported. */
+async function listConflicts(
+  database: Connection,
+  codeValiditySeconds: number,
+): Promise<SettingEffectsView['templates']> {
+  const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
+  return knowledge.flatMap(({ senderId, templates }) =>
+    templates.flatMap(({ name, language, facts }) => {
+      const conflict = findValidityConflict(facts, codeValiditySeconds);
+      const number = senders.find(({ id }) => id === senderId)?.number ?? senderId;
+      return conflict === null ? [] : [{ ...conflict, number, name, language }];
+    }),
+  );
+}

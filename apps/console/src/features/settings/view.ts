@@ -1,4 +1,5 @@
-import type { NumericSetting, Settings } from '@onecode/store/accounts';
+import type { ValidityConflict } from '@onecode/domain';
+import type { NumericSetting, SettingEffects, Settings } from '@onecode/store/accounts';
 
 /** Settings for all accounts, with their bounds. */
 export interface SettingsView {
@@ -6,4 +7,12 @@ export interface SettingsView {
   bounds: Readonly<Record<NumericSetting, { min: number; max: number }>>;
   /** How much of `trialSendsPerDay` is used today. */
   trialSendsToday: number;
+}
+
+/** What changes of settings would do, before they are saved. */
+export interface SettingEffectsView extends SettingEffects {
+  /** Counts as high as this mean "or more". */
+  countMax: number;
+  /** Templates that would not fit the new validity of codes. */
+  templates: (ValidityConflict & { number: string; name: string; language: string })[];
 }

@@ -50,11 +50,13 @@ export const teamRoutes: readonly Route[] = [
     },
   }),
   route('post', '/accounts/:account/invitations', 'admin', {
-    body: strictObject({ email: emailField, role: ROLE }),
+    // Without a mail, an address may be invited again within the hour, for a link that was lost.
+    body: strictObject({ email: emailField, role: ROLE, isMailed: Type.Optional(Type.Boolean()) }),
     async handle({ context, request, actor, accountId, body }): Promise<NewInvitationView> {
       const network = networkOf(clientAddress(request));
       const wanted = { accountId, email: body.email.toLowerCase(), role: body.role, network };
-      const mail = { keyring: context.config.SECRET_KEY, page: `${context.config.CONSOLE_URL}/invitation` };
+      const { SECRET_KEY: keyring, CONSOLE_URL } = context.config;
+      const mail = body.isMailed !== false ? { keyring, page: `${CONSOLE_URL}/invitation` } : null;
       const invitation = await limitInvitations(accountId, () =>
         inviteMember(context.database, actor, wanted, mail),
       );

@@ -1,5 +1,6 @@
 import {
   MutationCache,
+  type Query,
   QueryCache,
   QueryClient,
   useInfiniteQuery,
@@ -9,7 +10,7 @@ import {
   type UseMutationOptions,
   type UseQueryResult,
 } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { useRef, useSyncExternalStore } from 'react';
 import { ApiProblem, call } from './http.js';
 
 /** Reads the session again when a request finds that it has ended: without one, `SignedIn` shows the sign-in page. */
@@ -38,24 +39,56 @@ export const queryClient = new QueryClient({
   },
 });
 
+interface Options<T> {
+  /** The polling interval in milliseconds; false stops polling. */
+  refreshMs?: number | ((data: T | undefined) => number | false);
+  isAside?: true;
+}
+
 /**
  * Reads from the server, and reads again after a change that names the same path or one above it.
  *
  * @param path below `/api`, or null while it is not known
- * @param options.refreshMs the polling interval in milliseconds; false stops polling
  */
-export function useData<T>(
-  path: string | null,
-  options: { refreshMs?: number | ((data: T | undefined) => number | false) } = {},
-): UseQueryResult<T, ApiProblem> {
-  const { refreshMs = false } = options;
+export function useData<T>(path: string | null, options: Options<T> = {}): UseQueryResult<T, ApiProblem> {
+  const { refreshMs = false, isAside = false } = options;
   return useQuery<T, ApiProblem>({
     queryKey: (path ?? '').split(/[/?]/).filter(Boolean),
     queryFn: () => call<T>('GET', path ?? ''),
     enabled: path !== null,
     refetchInterval: typeof refreshMs === 'function' ? ({ state }) => refreshMs(state.data) : refreshMs,
     placeholderData: (before) => before,
+    meta: { isAside },
   });
+}
+
+/**
+ * Reads what a page can do without, such as the choices of a filter. While that fails, the page says that a part of it is missing, see
+ * `MissingPart`.
+ *
+ * @returns undefined until it is read
+ */
+export function useAside<T>(path: string | null, options: Pick<Options<T>, 'refreshMs'> = {}): T | undefined {
+  return useData<T>(path, { ...options, isAside: true }).data;
+}
+
+const isMissing = ({ state, observers }: Query): boolean =>
+  state.status === 'error' &&
+  state.data === undefined &&
+  observers.length > 0 &&
+  observers.every((observer) => observer.options.meta?.['isAside'] === true);
+
+const findMissing = (): ApiProblem | null =>
+  (queryClient.getQueryCache().findAll({ predicate: isMissing })[0]?.state.error as
+    ApiProblem | null | undefined) ?? null;
+
+/** Returns why a part of the page could not be read by `useAside`, or null; `retry` reads all missing parts again. */
+export function useMissingPart(): { problem: ApiProblem | null; retry: () => void } {
+  const problem = useSyncExternalStore(
+    (notify) => queryClient.getQueryCache().subscribe(notify),
+    findMissing,
+  );
+  return { problem, retry: () => void queryClient.refetchQueries({ predicate: isMissing }) };
 }
 
 /** A list with more loaded pages than this is not polled: the user is reading older entries. */

@@ -13,8 +13,8 @@ const PAGES: readonly [path: RegExp, docs: string][] = [
   [/\/recipients$/, 'security#guesses'],
   [/\/ledger$/, 'going-live#refunds'],
   [/\/team$|^\/profile$/, 'security'],
-  [/^\/staff\/senders$/, 'going-live'],
-  [/^\/staff\//, '#for-whom'],
+  [/^\/staff\/senders/, 'going-live'],
+  [/^\/staff\//, '#audience'],
 ];
 
 /** The way to the page of the documents that fits what is shown, in a window of its own. */

@@ -13,7 +13,9 @@ import {
   IconSend,
   IconSettings,
   IconShieldCheck,
+  IconUserCog,
   IconUserOff,
+  IconUserSearch,
   IconUsers,
   IconWebhook,
 } from '@tabler/icons-react';
@@ -29,6 +31,7 @@ const ACCOUNT_PAGES = [
   ['applications', IconApps],
   ['protection', IconShieldCheck],
   ['recipients', IconUserOff],
+  ['personal-data', IconUserSearch],
   ['ledger', IconReceipt],
   ['webhook', IconWebhook],
   ['team', IconUsers],
@@ -37,11 +40,12 @@ const ACCOUNT_PAGES = [
 ] as const;
 
 /** For admins only. */
-const ADMIN_PAGES: ReadonlySet<string> = new Set(['senders', 'audit']);
+const ADMIN_PAGES: ReadonlySet<string> = new Set(['personal-data', 'senders', 'audit']);
 
 const STAFF_PAGES = [
   ['health', IconActivityHeartbeat],
   ['accounts', IconBuilding],
+  ['users', IconUserCog],
   ['senders', IconDeviceMobileMessage],
   ['holds', IconHandStop],
   ['costs', IconCoins],

@@ -3,6 +3,7 @@ import { createBrowserRouter, type RouteObject } from 'react-router';
 import { readSession } from '../api/auth.js';
 import { queryClient } from '../api/queries.js';
 import { loadTexts } from './i18n.js';
+import { skipToSignIn } from './skipToSignIn.js';
 import { UnknownPage } from './unknownPage.js';
 import { SignIn } from '../features/auth/signIn.js';
 
@@ -35,6 +36,8 @@ const readPages = (account: string): RouteObject[] => [
   page(`${account}ledger`, () => import('../features/ledger/ledger.js'), 'Ledger'),
   page(`${account}statement`, () => import('../features/ledger/statement.js'), 'Statement'),
 ];
+
+skipToSignIn();
 
 /** Every page and its URL. Pages of an account carry its id in the URL, so that links can be shared. */
 export const router = createBrowserRouter([
@@ -77,10 +80,12 @@ export const router = createBrowserRouter([
               ),
               page('protection', () => import('../features/protection/protection.js'), 'Protection'),
               page('recipients', () => import('../features/recipients/recipients.js'), 'Recipients'),
+              page('personal-data', () => import('../features/recipients/personalData.js'), 'PersonalData'),
               page('webhook', () => import('../features/webhook/webhook.js'), 'WebhookPage'),
               page('audit', () => import('../features/audit/audit.js'), 'AccountAudit'),
               page('team', () => import('../features/team/team.js'), 'Team'),
               page('senders', () => import('../features/senders/senders.js'), 'Senders'),
+              page('senders/:sender', () => import('../features/senders/senderPage.js'), 'SenderPage'),
             ],
           },
           {
@@ -94,9 +99,12 @@ export const router = createBrowserRouter([
                 () => import('../features/accounts/accountDetails.js'),
                 'AccountDetails',
               ),
+              page('users', () => import('../features/users/users.js'), 'Users'),
+              page('users/:user', () => import('../features/users/userDetails.js'), 'UserDetails'),
               ...readPages('accounts/:target/'),
               page('sends/:send', () => import('../features/sends/sendDetails.js'), 'StaffSendDetails'),
               page('senders', () => import('../features/senders/senders.js'), 'Senders'),
+              page('senders/:sender', () => import('../features/senders/senderPage.js'), 'SenderPage'),
               page('holds', () => import('../features/holds/holds.js'), 'Holds'),
               page('costs', () => import('../features/costs/costs.js'), 'Costs'),
               page('settings', () => import('../features/settings/settings.js'), 'Settings'),

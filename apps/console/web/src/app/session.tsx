@@ -55,6 +55,7 @@ export function useAccount(): SessionView['accounts'][number] & {
     return {
       id: target,
       name: '',
+      language: 'en',
       role: 'viewer',
       path,
       sendsPath: '/staff/sends',

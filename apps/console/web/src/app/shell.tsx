@@ -5,7 +5,9 @@ import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation, useMatch } from 'react-router';
 import { ConfirmIdentity } from '../features/auth/confirmIdentity.js';
+import { MissingPart } from '../components/states.js';
 import { LiveHoldBanner } from '../features/holds/liveHoldBanner.js';
+import { DeletionBanner } from '../features/team/deletionBanner.js';
 import { Search } from '../features/search/search.js';
 import { Help } from './help.js';
 import { Navigation } from './navigation.js';
@@ -33,7 +35,9 @@ function Layout() {
   const account = useMatch('/accounts/:account/*')?.params.account;
   useEffect(close, [pathname, close]);
 
-  const isMember = account === undefined || accounts.some((one) => one.id === account);
+  const target = useMatch('/staff/accounts/:target/*')?.params.target;
+  const member = accounts.find((one) => one.id === account);
+  const isMember = account === undefined || member !== undefined;
   const isStaffPage = pathname.startsWith('/staff');
   // Staff search everything, but on the pages of an account of their own.
   const searched = (isMember ? account : undefined) ?? (user.staff === null ? accounts[0]?.id : undefined);
@@ -93,6 +97,16 @@ function Layout() {
                   <LiveHoldBanner />
                 </>
               )}
+              {member !== undefined && (
+                <DeletionBanner
+                  path={`/accounts/${member.id}`}
+                  name={member.role === 'admin' ? member.name : null}
+                />
+              )}
+              {target !== undefined && mayOperate && (
+                <DeletionBanner path={`/staff/accounts/${target}`} name={null} />
+              )}
+              <MissingPart />
               {isMember && mayOperate ? <Outlet key={account} /> : <UnknownPage />}
             </ConfirmIdentity>
           )}

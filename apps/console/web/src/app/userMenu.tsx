@@ -1,5 +1,6 @@
 import { Avatar, Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import {
+  IconCheck,
   IconDeviceDesktop,
   IconLanguage,
   IconLogout,
@@ -7,10 +8,13 @@ import {
   IconSun,
   IconUser,
 } from '@tabler/icons-react';
+import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
 import { signOut } from '../api/auth.js';
+import { useMutationOnce } from '../api/queries.js';
+import { useProblemText } from '../components/states.js';
 import { put, useChange } from '../hooks/change.js';
 import { useSession } from './session.js';
 
@@ -20,6 +24,13 @@ const SCHEMES = [
   ['auto', IconDeviceDesktop],
 ] as const;
 
+/** One of several choices in a menu: a check marks the chosen one, also for screen readers. */
+const choice = (isChosen: boolean) => ({
+  role: 'menuitemradio',
+  'aria-checked': isChosen,
+  rightSection: isChosen && <IconCheck size={16} aria-hidden />,
+});
+
 export function UserMenu() {
   const { t, i18n } = useTranslation();
   const { user } = useSession();
@@ -27,16 +38,20 @@ export function UserMenu() {
   const client = useQueryClient();
   const navigate = useNavigate();
 
-  const profile = useChange(['/session']);
+  const problemText = useProblemText();
+  const profile = useChange(['/session'], { failed: problemText });
   const changeLanguage = (language: 'en' | 'pt-BR'): void => {
     void i18n.changeLanguage(language);
     profile.mutate(put('/profile', { language }));
   };
-  const endSession = async (): Promise<void> => {
-    await signOut();
-    client.clear();
-    await navigate('/sign-in');
-  };
+  const endSession = useMutationOnce<void>({
+    mutationFn: signOut,
+    onSuccess: async () => {
+      client.clear();
+      await navigate('/sign-in');
+    },
+    onError: (problem) => notifications.show({ color: 'red', message: problemText(problem) }),
+  });
   return (
     <Menu position="bottom-end" width={240} withinPortal>
       <Menu.Target>
@@ -57,8 +72,8 @@ export function UserMenu() {
           <Menu.Item
             key={language}
             lang={language}
+            {...choice(i18n.language === language)}
             leftSection={<IconLanguage size={16} />}
-            fw={i18n.language === language ? 600 : undefined}
             onClick={() => changeLanguage(language)}
           >
             {t(`languages.${language}`)}
@@ -68,15 +83,15 @@ export function UserMenu() {
         {SCHEMES.map(([scheme, Icon]) => (
           <Menu.Item
             key={scheme}
+            {...choice(colorScheme === scheme)}
             leftSection={<Icon size={16} />}
-            fw={colorScheme === scheme ? 600 : undefined}
             onClick={() => setColorScheme(scheme)}
           >
             {t(`scheme.${scheme}`)}
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void endSession()}>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => endSession.mutate()}>
           {t('nav.signOut')}
         </Menu.Item>
       </Menu.Dropdown>

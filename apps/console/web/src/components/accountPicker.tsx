@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountsView } from '../../../src/features/accounts/view.js';
-import { useData } from '../api/queries.js';
+import { useAside } from '../api/queries.js';
 
 const CHOICES_MAX = 20;
 const DEBOUNCE_MS = 200;
@@ -28,7 +28,7 @@ export function AccountPicker({
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
   // A chosen account is looked up by id: the field then holds its name, which other accounts may share.
   const search = value !== null && (typed === '' || typed === chosen) ? value : text;
-  const { data } = useData<StaffAccountsView>(
+  const data = useAside<StaffAccountsView>(
     `/staff/accounts?text=${encodeURIComponent(search)}&limit=${CHOICES_MAX}`,
   );
   const choices = (data?.accounts ?? []).map(({ id, name }) => ({ value: id, label: name }));

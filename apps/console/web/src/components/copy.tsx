@@ -41,7 +41,7 @@ export function CodeBlock({ code, what, wrap = false }: { code: string; what: st
         miw={0}
         bg="transparent"
         tabIndex={0}
-        role="region"
+        role="group"
         aria-label={what}
         style={wrap ? { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } : {}}
       >

@@ -1,5 +1,5 @@
-import { Table, type TableProps, type TableTdProps, type TableTrProps } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Table, type TableProps, type TableTdProps, type TableTrProps, VisuallyHidden } from '@mantine/core';
+import { memo, type ReactNode, useMemo } from 'react';
 
 /** A column: its title, and what a row has there. */
 export interface Column<Row> extends Pick<TableTdProps, 'ta' | 'maw' | 'pl' | 'w' | 'fw' | 'style'> {
@@ -13,7 +13,10 @@ export interface Column<Row> extends Pick<TableTdProps, 'ta' | 'maw' | 'pl' | 'w
   render: (row: Row) => ReactNode;
 }
 
-/** A table with a row for each thing, or `empty`. It scrolls where there is no room for it, by keyboard too. Columns that are false are left out. */
+/**
+ * A table with a row for each thing, or `empty`. It scrolls where there is no room for it, by keyboard too. Columns that are false are left
+ * out. A row is rendered again only when it, `columns` or `propsOf` changes: a list that grows keeps the last two (`useMemo`).
+ */
 export function DataTable<Row>({
   label,
   minWidth = 320,
@@ -34,8 +37,8 @@ export function DataTable<Row>({
   columns: readonly (Column<Row> | false)[];
   propsOf?: (row: Row) => TableTrProps;
 }) {
+  const shown = useMemo(() => columns.filter((column) => column !== false), [columns]);
   if (rows.length === 0 && empty !== undefined) return empty;
-  const shown = columns.filter((column) => column !== false);
   return (
     <Table.ScrollContainer
       minWidth={minWidth}
@@ -48,30 +51,42 @@ export function DataTable<Row>({
         <Table.Thead>
           <Table.Tr>
             {shown.map(({ title, isTitleHidden = false, isName: _isName, render: _render, ...props }) => (
-              <Table.Th key={title} {...props} {...(isTitleHidden && { 'aria-label': title })}>
-                {!isTitleHidden && title}
+              <Table.Th key={title} {...props}>
+                {isTitleHidden ? <VisuallyHidden>{title}</VisuallyHidden> : title}
               </Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {rows.map((row) => (
-            <Table.Tr key={getRowKey(row)} {...propsOf?.(row)}>
-              {shown.map(({ title, isTitleHidden: _isTitleHidden, isName, render, ...props }) =>
-                isName ? (
-                  <Table.Th key={title} scope="row" {...props}>
-                    {render(row)}
-                  </Table.Th>
-                ) : (
-                  <Table.Td key={title} {...props}>
-                    {render(row)}
-                  </Table.Td>
-                ),
-              )}
-            </Table.Tr>
+            <Row key={getRowKey(row)} row={row} columns={shown} propsOf={propsOf} />
           ))}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
   );
 }
+
+interface RowProps<T> {
+  row: T;
+  columns: readonly Column<T>[];
+  propsOf: ((row: T) => TableTrProps) | undefined;
+}
+
+const Row = memo(function Row<T>({ row, columns, propsOf }: RowProps<T>) {
+  return (
+    <Table.Tr {...propsOf?.(row)}>
+      {columns.map(({ title, isTitleHidden: _isTitleHidden, isName, render, ...props }) =>
+        isName ? (
+          <Table.Th key={title} scope="row" {...props}>
+            {render(row)}
+          </Table.Th>
+        ) : (
+          <Table.Td key={title} {...props}>
+            {render(row)}
+          </Table.Td>
+        ),
+      )}
+    </Table.Tr>
+  );
+}) as <T>(props: RowProps<T>) => ReactNode;

@@ -77,6 +77,8 @@ export function Dialog({
       closeOnClickOutside={kept === false}
       closeOnEscape={kept === false && !isCovered && !isAbove}
       zIndex={isAbove ? 300 : 200}
+      // Its header is none of the page's.
+      attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('close') }}
     >
       <CloseContext value={onClose}>

@@ -20,6 +20,29 @@ export function Fact({ label, children }: { label: string; children: ReactNode }
   );
 }
 
+/** A setting for people who may not change it: its label, value and description, inside a `dl`. */
+export function ReadOnlySetting({
+  label,
+  description,
+  children,
+}: {
+  label: ReactNode;
+  description: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <div>
+      <Text component="dt" fw={550}>
+        {label}
+      </Text>
+      <Text component="dd" m={0} className="tabular">
+        {children}
+        <Small maw={480}>{description}</Small>
+      </Text>
+    </div>
+  );
+}
+
 /** A number in a card, with its label above it. */
 export function Statistic({ label, children }: { label: string; children: ReactNode }) {
   return (

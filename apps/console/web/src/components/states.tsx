@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ComponentType, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
+import { useMissingPart } from '../api/queries.js';
 import { useTimes } from '../hooks/formats.js';
 
 export function Loading() {
@@ -52,6 +53,33 @@ export function Failure({ problem, onRetry }: { problem: ApiProblem; onRetry?: (
           )}
         </Group>
       )}
+    </Alert>
+  );
+}
+
+/** Says that a part of the page could not be read, with a button that tries again; nothing while all of it could. */
+export function MissingPart() {
+  const { t } = useTranslation();
+  const text = useProblemText();
+  const { problem, retry } = useMissingPart();
+  if (problem === null) return null;
+  return (
+    <Alert
+      color="orange"
+      variant="light"
+      icon={<IconAlertTriangle size={18} />}
+      title={t('missingPart')}
+      role="alert"
+      mb="md"
+    >
+      <Group justify="space-between">
+        <Text>{text(problem)}</Text>
+        {!FINAL.has(problem.status) && (
+          <Button size="xs" variant="default" onClick={retry}>
+            {t('retry')}
+          </Button>
+        )}
+      </Group>
     </Alert>
   );
 }

@@ -1,4 +1,4 @@
-import { Text, Tooltip } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -17,11 +17,16 @@ export function Time({
 }) {
   const time = useTimes();
   return (
-    <Tooltip label={new Date(at).toISOString()} withArrow openDelay={300}>
-      <Text component="time" dateTime={at} inherit style={wraps ? {} : { whiteSpace: 'nowrap' }}>
-        {time(at, { seconds })}
-      </Text>
-    </Tooltip>
+    // Not Mantine's tooltip: in lists, thousands of them would take most of the page's time.
+    <Text
+      component="time"
+      dateTime={at}
+      title={new Date(at).toISOString()}
+      inherit
+      style={wraps ? {} : { whiteSpace: 'nowrap' }}
+    >
+      {time(at, { seconds })}
+    </Text>
   );
 }
 

@@ -1,3 +1,4 @@
+import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 
 /** The code of numbers that belong to no country. */
@@ -6,8 +7,12 @@ export const NO_COUNTRY = 'ZZ';
 /** Names countries (ISO 3166 codes) in the user's language. */
 export function useCountryName(): (code: string) => string {
   const { t, i18n } = useTranslation();
-  const names = new Intl.DisplayNames(i18n.language, { type: 'region', fallback: 'code' });
-  return (code) => (code === NO_COUNTRY ? t('noCountry') : (names.of(code) ?? code));
+  const { language } = i18n;
+  const names = useMemo(
+    () => new Intl.DisplayNames(language, { type: 'region', fallback: 'code' }),
+    [language],
+  );
+  return useCallback((code) => (code === NO_COUNTRY ? t('noCountry') : (names.of(code) ?? code)), [t, names]);
 }
 
 /** Options of a country select, sorted by name, each with its code. */

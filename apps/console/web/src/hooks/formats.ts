@@ -1,22 +1,39 @@
 import { useTranslation } from 'react-i18next';
 
-export function useNumbers() {
-  const { i18n } = useTranslation();
-  const whole = new Intl.NumberFormat(i18n.language);
-  const signed = new Intl.NumberFormat(i18n.language, { signDisplay: 'exceptZero' });
-  const share = new Intl.NumberFormat(i18n.language, {
+/** Formats of a language: making one takes a hundred times as long as using it. */
+function makeFormats(language: string) {
+  const whole = new Intl.NumberFormat(language);
+  const signed = new Intl.NumberFormat(language, { signDisplay: 'exceptZero' });
+  const share = new Intl.NumberFormat(language, {
     style: 'percent',
     minimumFractionDigits: 1,
     maximumFractionDigits: 1,
   });
+  const minutes = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const seconds = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
   return {
-    whole: (number: number): string => whole.format(number),
-    /** With its sign, also a plus. */
-    signed: (number: number): string => signed.format(number),
-    /** A part of one as a percentage with one digit after the point. */
-    share: (part: number): string => share.format(part),
+    numbers: {
+      whole: (number: number): string => whole.format(number),
+      /** With its sign, also a plus. */
+      signed: (number: number): string => signed.format(number),
+      /** A part of one as a percentage with one digit after the point. */
+      share: (part: number): string => share.format(part),
+    },
+    time: (at: string, options: { seconds?: boolean } = {}): string =>
+      (options.seconds ? seconds : minutes).format(new Date(at)),
   };
 }
+
+const made = new Map<string, ReturnType<typeof makeFormats>>();
+
+function useFormats(): ReturnType<typeof makeFormats> {
+  const { language } = useTranslation().i18n;
+  const formats = made.get(language) ?? makeFormats(language);
+  made.set(language, formats);
+  return formats;
+}
+
+export const useNumbers = (): ReturnType<typeof makeFormats>['numbers'] => useFormats().numbers;
 
 /** Formats durations in a fitting unit, with the symbols of the SI, which all our languages share. */
 export function useDurations() {
@@ -39,11 +56,7 @@ export function useDurations() {
 }
 
 /** Formats times (RFC 3339) in the user's language and time zone; with seconds where they tell rows apart. */
-export function useTimes(): (at: string, options?: { seconds?: boolean }) => string {
-  const { language } = useTranslation().i18n;
-  return (at, { seconds = false } = {}) =>
-    new Date(at).toLocaleString(language, { dateStyle: 'medium', timeStyle: seconds ? 'medium' : 'short' });
-}
+export const useTimes = (): ((at: string, options?: { seconds?: boolean }) => string) => useFormats().time;
 
 /** Formats months, `2026-11`, in the user's language, as titles. */
 export function useMonths(): (month: string) => string {

@@ -16,6 +16,7 @@ import { AccountBadge, ReadOnlyBadge } from '../../components/badges.js';
 import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { AccountActions } from './accountActions.js';
+import { NameSection } from './nameSection.js';
 import { ApplicationsSection, MembersSection, RateSection, SendersSection } from './accountSections.js';
 
 /** An account for staff: balance, limits, team, applications, and blocked recipients (their last digits only). */
@@ -95,6 +96,7 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
         <Statistic label={t('statistics.sends')}>{whole(account.sendsCreated)}</Statistic>
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <NameSection account={{ ...account, path: `/staff/accounts/${account.id}` }} mayChange={mayOperate} />
         <RateSection account={account} />
         <SendersSection account={account} />
         <MembersSection account={account} />
@@ -109,7 +111,11 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
           empty={<Text c="dimmed">{t('recipients:empty.title')}</Text>}
         />
       </Section>
-      {mayOperate && <RecipientRequests account={`/staff/accounts/${account.id}`} />}
+      {mayOperate && (
+        <Section title={t('common:nav.personal-data')} description={t('recipients:requests.description')}>
+          <RecipientRequests account={`/staff/accounts/${account.id}`} />
+        </Section>
+      )}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import type { SettingsView } from '../../../../src/features/settings/view.js';
-import { useData } from '../../api/queries.js';
+import { useAside } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { ModeBadge } from '../../components/badges.js';
 import { DataTable } from '../../components/dataTable.js';
@@ -43,7 +43,7 @@ export function RateSection({ account }: Props) {
 function RateForm({ account }: Props) {
   const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
-  const { data } = useData<SettingsView>('/staff/settings');
+  const data = useAside<SettingsView>('/staff/settings');
   const bounds = data?.bounds.accountRatePerMinute ?? { min: 1, max: 1_000_000 };
   const path = `/staff/accounts/${account.id}`;
   const change = useAccountChange(path, useClose());
@@ -122,7 +122,9 @@ export function MembersSection({ account: { members } }: Props) {
       <Stack gap={4}>
         {members.map(({ id, name, role }) => (
           <Group key={id} justify="space-between">
-            <Text>{name}</Text>
+            <Anchor component={Link} to={`/staff/users/${id}`}>
+              {name}
+            </Anchor>
             <Text c="dimmed">{t(`team:roles.${role}`)}</Text>
           </Group>
         ))}

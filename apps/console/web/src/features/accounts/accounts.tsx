@@ -1,13 +1,13 @@
 import { Anchor, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconBuilding, IconSearch } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
 import type { StaffAccountsView, StaffAccountView } from '../../../../src/features/accounts/view.js';
 import { usePages } from '../../api/queries.js';
 import { EmptyState, Loaded, LoadMore } from '../../components/states.js';
-import { DataTable } from '../../components/dataTable.js';
+import { type Column, DataTable } from '../../components/dataTable.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
 import { Time } from '../../components/times.js';
@@ -59,6 +59,41 @@ export function Accounts() {
 function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
   const { t } = useTranslation(['accounts', 'common']);
   const { whole } = useNumbers();
+  const columns = useMemo<(Column<StaffAccountView> | false)[]>(
+    () => [
+      {
+        title: t('common:words.account'),
+        maw: 320,
+        style: { overflowWrap: 'anywhere' },
+        render: ({ id, name }) => (
+          <Anchor component={Link} to={`/staff/accounts/${id}`} fw={550}>
+            {name}
+          </Anchor>
+        ),
+      },
+      { title: t('common:words.status'), render: (account) => <AccountBadge account={account} /> },
+      {
+        title: t('list.columns.freeQuota'),
+        ta: 'right',
+        visibleFrom: 'sm',
+        render: ({ freeQuota }) => whole(freeQuota),
+      },
+      { title: t('list.columns.credits'), ta: 'right', render: ({ credits }) => whole(credits) },
+      {
+        title: t('common:nav.sends'),
+        ta: 'right',
+        visibleFrom: 'sm',
+        render: ({ sendsCreated }) => whole(sendsCreated),
+      },
+      {
+        title: t('common:words.created'),
+        visibleFrom: 'sm',
+        pl: 'xl',
+        render: ({ createdAt }) => <Time at={createdAt} />,
+      },
+    ],
+    [t, whole],
+  );
   return (
     <DataTable
       label={t('common:nav.accounts')}
@@ -66,38 +101,7 @@ function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
       highlightOnHover
       rows={accounts}
       getRowKey={({ id }) => id}
-      columns={[
-        {
-          title: t('common:words.account'),
-          maw: 320,
-          style: { overflowWrap: 'anywhere' },
-          render: ({ id, name }) => (
-            <Anchor component={Link} to={`/staff/accounts/${id}`} fw={550}>
-              {name}
-            </Anchor>
-          ),
-        },
-        { title: t('common:words.status'), render: (account) => <AccountBadge account={account} /> },
-        {
-          title: t('list.columns.freeQuota'),
-          ta: 'right',
-          visibleFrom: 'sm',
-          render: ({ freeQuota }) => whole(freeQuota),
-        },
-        { title: t('list.columns.credits'), ta: 'right', render: ({ credits }) => whole(credits) },
-        {
-          title: t('common:nav.sends'),
-          ta: 'right',
-          visibleFrom: 'sm',
-          render: ({ sendsCreated }) => whole(sendsCreated),
-        },
-        {
-          title: t('common:words.created'),
-          visibleFrom: 'sm',
-          pl: 'xl',
-          render: ({ createdAt }) => <Time at={createdAt} />,
-        },
-      ]}
+      columns={columns}
     />
   );
 }

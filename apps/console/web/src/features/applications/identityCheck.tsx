@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import { useAccount } from '../../app/session.js';
+import { ReadOnlySetting } from '../../components/facts.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 import { put, useChange } from '../../hooks/change.js';
@@ -19,16 +20,24 @@ export function IdentityCheck({ application }: { application: ApplicationView })
   const [chosen, choose] = useState(application.identityCheck);
   const submit = (): void =>
     save.mutate(put(`${list}/${application.id}/identity-check`, { identityCheck: chosen }));
+  if (!mayChange)
+    return (
+      <Section title={t('identity.title')} description={t('identity.description')}>
+        <dl style={{ margin: 0 }}>
+          <ReadOnlySetting
+            label={t('identity.label')}
+            description={t(`identity.${application.identityCheck}Hint`)}
+          >
+            {t(`identity.${application.identityCheck}`)}
+          </ReadOnlySetting>
+        </dl>
+      </Section>
+    );
   return (
     <Section title={t('identity.title')} description={t('identity.description')}>
       <Stack>
         {save.error !== null && <Failure problem={save.error} />}
-        <Radio.Group
-          value={chosen}
-          onChange={(value) => choose(checkOf(value))}
-          label={t('identity.label')}
-          readOnly={!mayChange}
-        >
+        <Radio.Group value={chosen} onChange={(value) => choose(checkOf(value))} label={t('identity.label')}>
           <Stack gap="xs" mt="xs">
             {CHECKS.map((check) => (
               <Radio
@@ -36,18 +45,15 @@ export function IdentityCheck({ application }: { application: ApplicationView })
                 value={check}
                 label={t(`identity.${check}`)}
                 description={t(`identity.${check}Hint`)}
-                disabled={!mayChange}
               />
             ))}
           </Stack>
         </Radio.Group>
-        {mayChange && (
-          <Group>
-            <Button onClick={submit} disabled={chosen === application.identityCheck} loading={save.isPending}>
-              {t('identity.save')}
-            </Button>
-          </Group>
-        )}
+        <Group>
+          <Button onClick={submit} disabled={chosen === application.identityCheck} loading={save.isPending}>
+            {t('identity.save')}
+          </Button>
+        </Group>
       </Stack>
     </Section>
   );

@@ -1,14 +1,16 @@
 import { Anchor, Group, Stack, Text, useMatches } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { AuditEntryView, AuditPageView } from '../../../../src/features/audit/view.js';
 import { usePages } from '../../api/queries.js';
 import { useAuditTexts } from './auditTexts.js';
-import { DataTable } from '../../components/dataTable.js';
+import { type Column, DataTable } from '../../components/dataTable.js';
 import { Small } from '../../components/facts.js';
 import { Loaded, LoadMore } from '../../components/states.js';
 import { Time } from '../../components/times.js';
+
+const onTop = () => ({ style: { verticalAlign: 'top', overflowWrap: 'anywhere' } }) as const;
 
 /** Entries of the audit log, newest first, page by page. */
 export function AuditTable({
@@ -26,6 +28,27 @@ export function AuditTable({
   const { t } = useTranslation('audit');
   const isNarrow = useMatches({ base: true, sm: false });
   const list = usePages<AuditPageView>(path);
+  const columns = useMemo<(Column<AuditEntryView> | false)[]>(
+    () => [
+      {
+        title: t('columns.at'),
+        w: isNarrow ? 130 : 230,
+        render: (entry) => <When entry={entry} isNarrow={isNarrow} />,
+      },
+      {
+        title: t('columns.what'),
+        // On a phone, the changes stand below the action.
+        render: (entry) => (
+          <>
+            <What entry={entry} withAccount={withAccount} isForStaff={isForStaff} />
+            {isNarrow && <Changes entry={entry} />}
+          </>
+        ),
+      },
+      !isNarrow && { title: t('columns.change'), render: (entry) => <Changes entry={entry} /> },
+    ],
+    [t, isNarrow, withAccount, isForStaff],
+  );
   return (
     <Loaded read={list}>
       {(pages) => {
@@ -38,25 +61,8 @@ export function AuditTable({
               minWidth={300}
               rows={entries}
               getRowKey={({ id }) => id}
-              propsOf={() => ({ style: { verticalAlign: 'top', overflowWrap: 'anywhere' } })}
-              columns={[
-                {
-                  title: t('columns.at'),
-                  w: isNarrow ? 130 : 230,
-                  render: (entry) => <When entry={entry} isNarrow={isNarrow} />,
-                },
-                {
-                  title: t('columns.what'),
-                  // On a phone, the changes stand below the action.
-                  render: (entry) => (
-                    <>
-                      <What entry={entry} withAccount={withAccount} isForStaff={isForStaff} />
-                      {isNarrow && <Changes entry={entry} />}
-                    </>
-                  ),
-                },
-                !isNarrow && { title: t('columns.change'), render: (entry) => <Changes entry={entry} /> },
-              ]}
+              propsOf={onTop}
+              columns={columns}
             />
             <LoadMore list={list} />
           </Stack>

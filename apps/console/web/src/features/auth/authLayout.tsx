@@ -13,6 +13,7 @@ import {
 } from '@mantine/core';
 import { IconDeviceDesktop, IconLanguage, IconMoon, IconSun } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
+import { MissingPart } from '../../components/states.js';
 import { useTranslation } from 'react-i18next';
 
 const SCHEMES = { light: IconSun, dark: IconMoon, auto: IconDeviceDesktop } as const;
@@ -59,6 +60,7 @@ export function AuthLayout({
                   </Text>
                 )}
               </div>
+              <MissingPart />
               {children}
             </Stack>
           </Paper>

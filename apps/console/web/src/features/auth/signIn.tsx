@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useNavigate } from 'react-router';
 import type { SignUpOfferView } from '../../../../src/features/auth/view.js';
-import { useData, useMutationOnce } from '../../api/queries.js';
+import { useAside, useMutationOnce } from '../../api/queries.js';
 import { Failure } from '../../components/states.js';
 import { Small } from '../../components/facts.js';
 import { signInWithPasskey, signInWithProvider } from '../../api/auth.js';
@@ -18,7 +18,7 @@ export function SignIn() {
   const { t } = useTranslation('auth');
   const [atSecondStep, setAtSecondStep] = useState(false);
   const client = useQueryClient();
-  const { data } = useData<SignUpOfferView>('/sign-up-offer');
+  const data = useAside<SignUpOfferView>('/sign-up-offer');
   const navigate = useNavigate();
   const { state, search } = useLocation() as {
     state: { from?: string; isPasswordNew?: boolean } | null;

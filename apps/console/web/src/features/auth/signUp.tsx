@@ -5,7 +5,7 @@ import { Link, useNavigate } from 'react-router';
 import type { NewAccountView, SignUpOfferView } from '../../../../src/features/auth/view.js';
 import { call } from '../../api/http.js';
 import { readSession } from '../../api/auth.js';
-import { useData } from '../../api/queries.js';
+import { useAside } from '../../api/queries.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { keepFirstKey, newAccountPath } from '../start/firstKey.js';
 import { AuthLayout } from './authLayout.js';
@@ -47,7 +47,7 @@ export function SignUp() {
 function Offer() {
   const { t } = useTranslation('auth');
   const { whole } = useNumbers();
-  const { data } = useData<SignUpOfferView>('/sign-up-offer');
+  const data = useAside<SignUpOfferView>('/sign-up-offer');
   if (data === undefined) return <>&nbsp;</>;
   return data.freeSends === 0
     ? t('signUp.offerNone')

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SignUpOfferView } from '../../../../src/features/auth/view.js';
 import { signUp } from '../../api/auth.js';
-import { useData } from '../../api/queries.js';
+import { useAside } from '../../api/queries.js';
 import { LanguageSelect } from '../../components/languageSelect.js';
 import { Failure } from '../../components/states.js';
 import { PageForm } from '../../components/pageForm.js';
@@ -34,7 +34,7 @@ export function SignUpForm({
   const required = useRequired();
   const countriesRule = useTrialCountriesRule();
   const isInvited = email !== '';
-  const { data } = useData<SignUpOfferView>('/sign-up-offer');
+  const data = useAside<SignUpOfferView>('/sign-up-offer');
   // Whoever confirms their address names the account afterwards.
   const namesAccount = !isInvited && data?.sendsMail !== true;
   const [mailedTo, setMailedTo] = useState<string | null>(null);

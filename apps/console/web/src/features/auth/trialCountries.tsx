@@ -6,7 +6,7 @@ import {
   TRIAL_COUNTRIES_MAX,
   type SignUpOfferView,
 } from '../../../../src/features/auth/view.js';
-import { useData } from '../../api/queries.js';
+import { useAside } from '../../api/queries.js';
 import { useCountryChoices } from '../../hooks/countries.js';
 
 /** The preselected countries: that of the browser's language, and the home country of the service. */
@@ -20,7 +20,7 @@ export function TrialCountries({
   ...field
 }: Pick<ComponentProps<typeof MultiSelect>, 'onChange' | 'onBlur' | 'error'> & { value: string[] }) {
   const { t } = useTranslation(['auth', 'common']);
-  const { data } = useData<SignUpOfferView>('/sign-up-offer');
+  const data = useAside<SignUpOfferView>('/sign-up-offer');
   const choices = useCountryChoices(data?.countries ?? value);
   return (
     <MultiSelect

@@ -1,7 +1,7 @@
 import { Accordion, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { CostsView, MonthlyCostView, OwnCostsView } from '../../../../src/features/costs/view.js';
-import { useData } from '../../api/queries.js';
+import { useAside } from '../../api/queries.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Section } from '../../components/page.js';
 import { useCountryName } from '../../hooks/countries.js';
@@ -11,7 +11,7 @@ import { useMoney } from './money.js';
 /** What Meta charges an account for messages by its own senders, by month; nothing before the first. @param path the account's */
 export function OwnCosts({ path }: { path: string }) {
   const { t } = useTranslation('costs');
-  const { data } = useData<OwnCostsView>(`${path}/costs`);
+  const data = useAside<OwnCostsView>(`${path}/costs`);
   if (data === undefined || data.costs.length === 0) return null;
   return (
     <Section title={t('own.title')} description={t('own.description')}>

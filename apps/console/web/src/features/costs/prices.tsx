@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { CostsView, PriceView } from '../../../../src/features/costs/view.js';
 import type { CountriesView } from '../../../../src/features/holds/view.js';
-import { useData } from '../../api/queries.js';
+import { useAside, useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { DataTable } from '../../components/dataTable.js';
@@ -89,7 +89,7 @@ const thisMonth = (): string => new Date().toISOString().slice(0, 7);
 function PriceForm({ currency }: { currency: string | null }) {
   const { t, i18n } = useTranslation(['costs', 'common']);
   const required = useRequired();
-  const { data } = useData<CountriesView>('/staff/countries');
+  const data = useAside<CountriesView>('/staff/countries');
   const change = useChange(['/staff/costs', '/staff/audit'], { done: t('prices.done'), onDone: useClose() });
   const names = new Intl.DisplayNames(i18n.language, { type: 'currency' });
   const form = useForm<{ country: string; price: number | string; currency: string; since: string }>({

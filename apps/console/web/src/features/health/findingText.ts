@@ -74,16 +74,18 @@ function useFailures(
   };
 }
 
-/** Returns the function that says how many of the senders a finding blocks; empty where it blocks none wholly. */
-export function useBlockedSenders(): (finding: FindingView) => string {
+/** Returns the function that says how many of the senders cannot send because of a finding; empty if all can. */
+export function useBlockedSenders(
+  all: HealthView['senders'],
+): (finding: FindingView, hasEnded?: boolean) => string {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
-  return ({ blocks = [], senders = 0 }) => {
-    const blocked = new Set(blocks.filter(({ onlyFor }) => onlyFor === '').map(({ senderId }) => senderId))
-      .size;
+  return ({ account, blocked = 0, senders = 0 }, hasEnded = false) => {
     if (blocked === 0) return '';
-    return blocked === senders
-      ? t('blocked.all', { count: senders, number: whole(senders) })
-      : t('blocked.some', { number: whole(blocked), all: whole(senders) });
+    const numbers = { count: blocked, number: whole(blocked), all: whole(senders) };
+    if (hasEnded) return t('blocked.were', numbers);
+    if (account !== undefined) return t('blocked.own', numbers);
+    // The tile counts the accounts' own senders too.
+    return t(all?.some((sender) => sender.account !== null) ? 'blocked.shared' : 'blocked.some', numbers);
   };
 }

@@ -43,8 +43,8 @@ export function Health() {
       {data === undefined && failure === null && <Loading />}
       {data !== undefined && (
         <Stack gap="lg" opacity={failure === null ? 1 : 0.6}>
-          <History view={data} />
           <Statistics view={data} />
+          <History view={data} />
           <AttemptsChart attempts={data.attempts} />
           <SenderTable senders={data.senders} />
           {data.ownWaiting?.length !== 0 && <OwnWaitingTable ownWaiting={data.ownWaiting} />}

@@ -4,13 +4,14 @@ import type { HealthView } from '../../../../src/features/health/view.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Small } from '../../components/facts.js';
 import { Section } from '../../components/page.js';
+import { Acknowledgement } from './acknowledgement.js';
 import { useBlockedSenders, useSentence } from './findingText.js';
 
 /** What was wrong within the last day, latest first. */
 export function History({ view: { at, history, senders } }: { view: HealthView }) {
   const { t, i18n } = useTranslation('health');
   const sentenceOf = useSentence(senders);
-  const blockedSenders = useBlockedSenders();
+  const blockedSenders = useBlockedSenders(senders);
   if (history.length === 0) return null;
   const today = new Date(at).toDateString();
   const range = (beganAt: Date, endedAt: Date): string =>
@@ -24,7 +25,7 @@ export function History({ view: { at, history, senders } }: { view: HealthView }
       <DataTable
         label={t('history.title')}
         rows={history}
-        getRowKey={({ finding, beganAt }) => `${finding.name} ${beganAt} ${sentenceOf(finding)}`}
+        getRowKey={({ id }) => id}
         columns={[
           {
             title: t('history.when'),
@@ -33,12 +34,19 @@ export function History({ view: { at, history, senders } }: { view: HealthView }
           },
           {
             title: t('history.what'),
-            render: ({ finding }) => (
+            render: ({ finding, acknowledged }) => (
               <>
-                <Text>{[blockedSenders(finding), sentenceOf(finding)].filter(Boolean).join(': ')}</Text>
+                <Text>{sentenceOf(finding)}</Text>
                 <Small>
-                  {t(`owners.${finding.owner}`)} · {t(`states.${finding.severity}`)}
+                  {[
+                    t(`owners.${finding.owner}`),
+                    t(`states.${finding.severity}`),
+                    blockedSenders(finding, true),
+                  ]
+                    .filter(Boolean)
+                    .join(' · ')}
                 </Small>
+                <Acknowledgement acknowledged={acknowledged} />
               </>
             ),
           },

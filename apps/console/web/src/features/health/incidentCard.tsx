@@ -6,7 +6,9 @@ import type { HealthView, IncidentView } from '../../../../src/features/health/v
 import { Fact } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
 import { useCountryName } from '../../hooks/countries.js';
-import { useDurations, useNumbers } from '../../hooks/formats.js';
+import { useDurations, useNumbers, useTimes } from '../../hooks/formats.js';
+import { AcknowledgeButton, Acknowledgement } from './acknowledgement.js';
+import { HandOver } from '../../components/handOver.js';
 import { useBlockedSenders, useRemedy, useSentence } from './findingText.js';
 import { IncidentActions } from './incidentActions.js';
 import { SEVERITIES } from './severities.js';
@@ -14,15 +16,19 @@ import { SEVERITIES } from './severities.js';
 interface Props {
   view: HealthView;
   incident: IncidentView;
+  /** Whether the card has the main action of the page. */
+  isFirst: boolean;
 }
 
 /** Something that is wrong: the cause, whose it is, since when, whom it hits, and what to do. */
-export function IncidentCard({ view, incident }: Props) {
+export function IncidentCard({ view, incident, isFirst }: Props) {
   const { t } = useTranslation('health');
   const { seconds } = useDurations();
   const sentenceOf = useSentence(view.senders);
   const remedyOf = useRemedy();
-  const { name, owner, severity, since, account } = incident;
+  const messageOf = useMessage(view);
+  const { name, owner, severity, since, account, acknowledged, needsOperator } = incident;
+  const isPrimary = isFirst && acknowledged === null;
   const { color, icon: Icon } = SEVERITIES[severity];
   const sentence = sentenceOf(incident);
   const age = Math.max(0, (Date.parse(view.at) - Date.parse(since)) / 1_000);
@@ -50,16 +56,19 @@ export function IncidentCard({ view, incident }: Props) {
               </Anchor>
             </Text>
           )}
-          <Blocks incident={incident} />
+          <Blocks view={view} incident={incident} />
           <LowQuality incident={incident} />
           <Hit view={view} incident={incident} />
           <Text maw={720}>{remedyOf(incident)}</Text>
+          {needsOperator && <HandOver facts={messageOf(incident)} path={senderPath(incident)} />}
+          <Acknowledgement acknowledged={acknowledged} />
           <Group gap="xs">
+            <AcknowledgeButton incident={incident} isPrimary={isPrimary} />
             <Button
               component={Link}
               to={`/staff/runbooks#${name}`}
               size="xs"
-              variant="default"
+              variant={isFirst && !isPrimary ? 'filled' : 'default'}
               leftSection={<IconBook2 size={14} />}
             >
               {t('runbook')}
@@ -72,26 +81,55 @@ export function IncidentCard({ view, incident }: Props) {
   );
 }
 
+/** Returns the page on which an operator ends an incident: that of the sender if only one is named. */
+function senderPath({ blocks = [] }: IncidentView): string {
+  const ids = new Set(blocks.map(({ senderId }) => senderId));
+  return `/staff/senders${ids.size === 1 ? `/${[...ids][0]}` : ''}`;
+}
+
+/** Returns the function that writes the facts of an incident for a colleague. */
+function useMessage(view: HealthView): (incident: IncidentView) => string[] {
+  const { t } = useTranslation('health');
+  const { whole } = useNumbers();
+  const time = useTimes();
+  const sentenceOf = useSentence(view.senders);
+  const blockedSenders = useBlockedSenders(view.senders);
+  const remedyOf = useRemedy();
+  return (incident) => {
+    const { owner, severity, since, blocks = [] } = incident;
+    const waiting = waitingFor(view, incident);
+    return [
+      `${t(`owners.${owner}`)} (${t(`states.${severity}`)}): ${sentenceOf(incident)}`,
+      `${t('handOver.since')}: ${time(since, { seconds: true })}`,
+      [blockedSenders(incident), ...new Set(blocks.map(({ number }) => number))].filter(Boolean).join(' · '),
+      waiting === null ? '' : `${t('hit.waiting')}: ${whole(waiting.count)}`,
+      `${t('handOver.todo')}: ${remedyOf(incident)}`,
+    ];
+  };
+}
+
 /** The senders that it blocks, each with what it does not send and until when. */
-function Blocks({ incident }: Pick<Props, 'incident'>) {
+function Blocks({ view, incident }: Omit<Props, 'isFirst'>) {
   const { t } = useTranslation('health');
   const countryName = useCountryName();
-  const blockedSenders = useBlockedSenders();
+  const blockedSenders = useBlockedSenders(view.senders);
   const { blocks = [] } = incident;
   if (blocks.length === 0) return null;
+  const text = blockedSenders(incident);
   return (
     <div>
-      <Text fw={550}>{blockedSenders(incident)}</Text>
+      {text !== '' && <Text fw={550}>{text}</Text>}
       <List size="sm">
         {blocks.map(({ senderId, number, onlyFor, until }) => (
           <List.Item key={`${senderId} ${onlyFor}`}>
-            <Anchor component={Link} to={`/staff/senders#${senderId}`} inherit underline="always">
+            <Anchor component={Link} to={`/staff/senders/${senderId}`} inherit underline="always">
               {number}
             </Anchor>
             {/^[A-Z]/.test(onlyFor) && ` · ${t('blocked.country', { country: countryName(onlyFor) })}`}
             {/^[a-z]/.test(onlyFor) &&
               ` · ${t('blocked.language', { language: t(`languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`) })}`}
-            {until !== null && (
+            {until !== null && until <= view.at && ` · ${t('blocked.tries')}`}
+            {until !== null && until > view.at && (
               <>
                 {' '}
                 · {t('blocked.until')} <Time at={until} seconds />
@@ -106,21 +144,19 @@ function Blocks({ incident }: Pick<Props, 'incident'>) {
 
 function LowQuality({ incident }: Pick<Props, 'incident'>) {
   return incident.lowQuality?.map(({ senderId, number }) => (
-    <Anchor key={senderId} component={Link} to={`/staff/senders#${senderId}`} underline="always">
+    <Anchor key={senderId} component={Link} to={`/staff/senders/${senderId}`} underline="always">
       {number}
     </Anchor>
   ));
 }
 
 /** The sends that wait because of it, how long the first code lives, and the accounts that it hits. */
-function Hit({ view, incident: { holdsUp, failures, account } }: Props) {
+function Hit({ view, incident }: Omit<Props, 'isFirst'>) {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
   const { seconds } = useDurations();
-  const own = view.ownWaiting?.find((one) => one.account.id === account?.id)?.waiting;
-  const waiting =
-    holdsUp === undefined ? null : ((account === undefined ? view.waiting?.[holdsUp] : own) ?? null);
-  const accounts = failures?.accounts ?? waiting?.accounts;
+  const waiting = waitingFor(view, incident);
+  const accounts = incident.failures?.accounts ?? waiting?.accounts;
   if (accounts === undefined) return null;
   return (
     <SimpleGrid cols={{ base: 2, sm: 3 }} maw={560} spacing="sm" component="dl" m={0}>
@@ -135,4 +171,11 @@ function Hit({ view, incident: { holdsUp, failures, account } }: Props) {
       <Fact label={t('hit.accounts')}>{whole(accounts)}</Fact>
     </SimpleGrid>
   );
+}
+
+/** Returns the sends that wait because of an incident; null if none can. */
+function waitingFor(view: HealthView, { holdsUp, account }: IncidentView) {
+  if (holdsUp === undefined) return null;
+  if (account === undefined) return view.waiting?.[holdsUp] ?? null;
+  return view.ownWaiting?.find((one) => one.account.id === account.id)?.waiting ?? null;
 }

@@ -3,7 +3,6 @@ import { useTranslation } from 'react-i18next';
 import type { HealthView } from '../../../../src/features/health/view.js';
 import { Small } from '../../components/facts.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
-import { useRemedy } from './findingText.js';
 import { SEVERITIES } from './severities.js';
 
 interface Statistic {
@@ -50,13 +49,11 @@ function Cards({ view, statistics }: { view: HealthView; statistics: readonly St
   );
 }
 
-/** One statistic: state, value, detail, and what to do unless it is OK. */
+/** One statistic: state, value and detail. Its incident says what to do. */
 function StatisticCard({ name, view, value, detail }: Statistic & { view: HealthView }) {
   const { t } = useTranslation('health');
-  const remedyOf = useRemedy();
   const state = value === null && view.states[name] === 'ok' ? 'degraded' : view.states[name];
   const { color, icon: Icon } = SEVERITIES[state];
-  const found = view.findings.find(({ check }) => check === name);
   return (
     <Paper withBorder p="md" component="section" aria-label={t(`statistics.${name}`)}>
       <Stack gap={4}>
@@ -70,7 +67,6 @@ function StatisticCard({ name, view, value, detail }: Statistic & { view: Health
           {value ?? t('unread')}
         </Text>
         <Text c="dimmed">{value === null ? t('unreadText') : detail}</Text>
-        {found !== undefined && <Text>{remedyOf(found)}</Text>}
       </Stack>
     </Paper>
   );

@@ -92,11 +92,11 @@ export function SenderTable({ senders }: Pick<HealthView, 'senders'>) {
           title: t('senders.number'),
           isName: true,
           fw: 500,
-          render: ({ account, number, blocks: [block] }) => (
+          render: ({ id, account, number, blocks: [block] }) => (
             <>
-              <Text inherit style={{ whiteSpace: 'nowrap' }}>
+              <Anchor component={Link} to={`/staff/senders/${id}`} inherit style={{ whiteSpace: 'nowrap' }}>
                 {number}
-              </Text>
+              </Anchor>
               {account !== null && <Small>{t('senders.ofAccount', { account: account.name })}</Small>}
               {block !== undefined && <Small>{reasonOf(block)}</Small>}
             </>
@@ -110,7 +110,8 @@ export function SenderTable({ senders }: Pick<HealthView, 'senders'>) {
         },
         {
           title: t('senders.until'),
-          render: ({ blocks: [block] }) => (block?.until == null ? '–' : <Time at={block.until} seconds />),
+          render: ({ state, blocks: [block] }) =>
+            state === 'active' || block?.until == null ? '–' : <Time at={block.until} seconds />,
         },
       ]}
     />

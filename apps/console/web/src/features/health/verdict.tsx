@@ -34,8 +34,13 @@ export function Verdict({ view }: { view: HealthView }) {
         </Banner>
       ) : (
         <Stack gap="sm">
-          {view.findings.map((incident) => (
-            <IncidentCard key={`${incident.name} ${sentenceOf(incident)}`} view={view} incident={incident} />
+          {view.findings.map((incident, index) => (
+            <IncidentCard
+              key={`${incident.name} ${sentenceOf(incident)}`}
+              view={view}
+              incident={incident}
+              isFirst={index === 0}
+            />
           ))}
           {at}
         </Stack>

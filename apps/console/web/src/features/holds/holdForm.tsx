@@ -2,7 +2,7 @@ import { Select, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { CountriesView } from '../../../../src/features/holds/view.js';
-import { useData } from '../../api/queries.js';
+import { useAside } from '../../api/queries.js';
 import { AccountPicker } from '../../components/accountPicker.js';
 import { ReasonInput, useReasonRule } from '../../components/changeDialog.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
@@ -13,7 +13,7 @@ import { HELD_PATHS } from './holdButtons.js';
 /** Puts a country or an account on hold. */
 export function HoldForm({ kind }: { kind: 'country' | 'account' }) {
   const { t } = useTranslation(['holds', 'common']);
-  const { data } = useData<CountriesView>('/staff/countries');
+  const data = useAside<CountriesView>('/staff/countries');
   const choices = useCountryChoices([...(data?.countries ?? []), NO_COUNTRY]);
   const form = useForm<{ target: string | null; reason: string }>({
     initialValues: { target: null, reason: '' },

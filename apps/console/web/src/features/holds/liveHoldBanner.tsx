@@ -3,7 +3,7 @@ import { IconHandStop } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { HoldsView } from '../../../../src/features/holds/view.js';
-import { useData } from '../../api/queries.js';
+import { useAside } from '../../api/queries.js';
 import { Time } from '../../components/times.js';
 
 const REFRESH_MS = 10_000;
@@ -11,7 +11,7 @@ const REFRESH_MS = 10_000;
 /** Tells staff on each of their pages that all live delivery is on hold. */
 export function LiveHoldBanner() {
   const { t } = useTranslation('holds');
-  const { data } = useData<HoldsView>('/staff/holds', { refreshMs: REFRESH_MS });
+  const data = useAside<HoldsView>('/staff/holds', { refreshMs: REFRESH_MS });
   const live = data?.holds.find(({ kind }) => kind === 'live');
   if (live === undefined) return null;
   return (

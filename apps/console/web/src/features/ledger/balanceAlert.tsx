@@ -2,7 +2,7 @@ import { Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { BalanceAlertView } from '../../../../src/features/ledger/view.js';
-import { useData } from '../../api/queries.js';
+import { useAside } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
 import { NumberField } from '../../components/numberField.js';
@@ -19,7 +19,7 @@ export function BalanceAlert() {
   const { path, mayManage } = useAccount();
   const { sendsMail } = useSession();
   const { whole } = useNumbers();
-  const { data } = useData<BalanceAlertView>(`${path}/balance-alert`);
+  const data = useAside<BalanceAlertView>(`${path}/balance-alert`);
   if (data === undefined) return null;
   const { below, hasWebhook } = data;
   const hasChannel = sendsMail || hasWebhook;

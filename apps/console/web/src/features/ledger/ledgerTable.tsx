@@ -1,11 +1,12 @@
 import { Anchor, Text } from '@mantine/core';
 import type { TFunction } from 'i18next';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { LedgerEntryView } from '../../../../src/features/ledger/view.js';
 import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { DataTable } from '../../components/dataTable.js';
+import { type Column, DataTable } from '../../components/dataTable.js';
 import { Small } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
 
@@ -20,41 +21,38 @@ export const reasonText = (reason: string, t: TFunction<'ledger'>): string =>
 export function LedgerTable({ entries }: { entries: readonly LedgerEntryView[] }) {
   const { t } = useTranslation('ledger');
   const { whole, signed } = useNumbers();
-  return (
-    <DataTable
-      label={t('caption')}
-      rows={entries}
-      getRowKey={({ id }) => id}
-      columns={[
-        { title: t('columns.at'), visibleFrom: 'sm', render: ({ at }) => <Time at={at} seconds /> },
-        { title: t('columns.what'), render: (entry) => <What entry={entry} /> },
-        { title: t('columns.bucket'), visibleFrom: 'sm', render: ({ bucket }) => t(`buckets.${bucket}`) },
-        {
-          title: t('columns.send'),
-          visibleFrom: 'sm',
-          render: ({ sendId }) =>
-            sendId !== null && (
-              <Text inherit ff="monospace" component="div">
-                <SendLink id={sendId} text={sendId} />
-              </Text>
-            ),
-        },
-        { title: t('columns.change'), ta: 'end', fw: 550, render: ({ change }) => signed(change) },
-        {
-          title: t('columns.balance'),
-          ta: 'end',
-          render: ({ balance: { freeQuota, credits } }) => (
-            <>
-              {whole(freeQuota + credits)}
-              <Small visibleFrom="sm">
-                {t('balanceOf', { freeQuota: whole(freeQuota), credits: whole(credits) })}
-              </Small>
-            </>
+  const columns = useMemo<(Column<LedgerEntryView> | false)[]>(
+    () => [
+      { title: t('columns.at'), visibleFrom: 'sm', render: ({ at }) => <Time at={at} seconds /> },
+      { title: t('columns.what'), render: (entry) => <What entry={entry} /> },
+      { title: t('columns.bucket'), visibleFrom: 'sm', render: ({ bucket }) => t(`buckets.${bucket}`) },
+      {
+        title: t('columns.send'),
+        visibleFrom: 'sm',
+        render: ({ sendId }) =>
+          sendId !== null && (
+            <Text inherit ff="monospace" component="div">
+              <SendLink id={sendId} text={sendId} />
+            </Text>
           ),
-        },
-      ]}
-    />
+      },
+      { title: t('columns.change'), ta: 'end', fw: 550, render: ({ change }) => signed(change) },
+      {
+        title: t('columns.balance'),
+        ta: 'end',
+        render: ({ balance: { freeQuota, credits } }) => (
+          <>
+            {whole(freeQuota + credits)}
+            <Small visibleFrom="sm">
+              {t('balanceOf', { freeQuota: whole(freeQuota), credits: whole(credits) })}
+            </Small>
+          </>
+        ),
+      },
+    ],
+    [t, whole, signed],
   );
+  return <DataTable label={t('caption')} rows={entries} getRowKey={({ id }) => id} columns={columns} />;
 }
 
 /** On a phone, the time and the send stand below the kind. */

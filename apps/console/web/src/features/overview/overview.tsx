@@ -3,7 +3,7 @@ import { IconChartBar, IconInfoCircle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { OverviewView } from '../../../../src/features/overview/view.js';
-import { useData } from '../../api/queries.js';
+import { useAside, useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Download } from '../../components/download.js';
@@ -27,7 +27,7 @@ export function Overview() {
   const { t } = useTranslation(['overview', 'common']);
   const account = useAccount();
   const { query, set } = useOverviewQuery();
-  const { data: list } = useData<{ applications: ApplicationView[] }>(`${account.path}/applications`, {
+  const list = useAside<{ applications: ApplicationView[] }>(`${account.path}/applications`, {
     refreshMs: REFRESH_MS,
   });
   const applications = list?.applications;

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { ProtectionView } from '../../../../src/features/protection/view.js';
-import { useData } from '../../api/queries.js';
+import { useAside, useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Page, Section } from '../../components/page.js';
@@ -27,7 +27,7 @@ export function Protection() {
 function Limits({ path }: { path: string }) {
   const { t } = useTranslation(['protection', 'common']);
   const { whole } = useNumbers();
-  const { data } = useData<ProtectionView>(`${path}/protection`);
+  const data = useAside<ProtectionView>(`${path}/protection`);
   const limit = (value: number | null): string => (value === null ? t('limits.off') : whole(value));
   return (
     <Section

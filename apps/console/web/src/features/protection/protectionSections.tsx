@@ -182,8 +182,11 @@ function CeilingsSection(props: ProtectionProps) {
   );
 }
 
-function CeilingsForm({ path, protection: { unitsPerDay, unitsPerMonth } }: ProtectionProps) {
+function CeilingsForm({ path, protection }: ProtectionProps) {
+  const { unitsPerDay, unitsPerMonth } = protection;
   const { t } = useTranslation('protection');
+  const { whole } = useNumbers();
+  const used = { unitsPerDay: protection.unitsToday, unitsPerMonth: protection.unitsThisMonth };
   const change = useAccountChange(path, useClose());
   const rule = useNumberRule()(BOUNDS);
   const form = useForm<Record<Period, number | null>>({
@@ -206,7 +209,17 @@ function CeilingsForm({ path, protection: { unitsPerDay, unitsPerMonth } }: Prot
             {...(index === 0 && { 'data-autofocus': true })}
           />
           {form.values[name] !== null && (
-            <NumberField label={t(`ceilings.${name}.label`)} {...BOUNDS} {...form.getInputProps(name)} />
+            <div>
+              <NumberField
+                label={t(`ceilings.${name}.label`)}
+                description={t(`ceilings.${name}.used`, { units: whole(used[name]) })}
+                {...BOUNDS}
+                {...form.getInputProps(name)}
+              />
+              <Text size="sm" fw={550} c="var(--mantine-color-orange-light-color)" role="status">
+                {(form.values[name] ?? Infinity) <= used[name] && t(`ceilings.${name}.reached`)}
+              </Text>
+            </div>
           )}
         </Fragment>
       ))}

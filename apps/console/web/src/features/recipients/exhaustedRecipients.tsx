@@ -1,5 +1,6 @@
 import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type {
   ExhaustedRecipientsView,
@@ -8,7 +9,7 @@ import type {
 import { usePages } from '../../api/queries.js';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { Small } from '../../components/facts.js';
-import { DataTable } from '../../components/dataTable.js';
+import { type Column, DataTable } from '../../components/dataTable.js';
 import { ModeBadge } from '../../components/badges.js';
 import { Loaded, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
@@ -49,67 +50,71 @@ function RecipientTable({
 }: Omit<Props, 'empty'> & { recipients: readonly ExhaustedRecipientView[] }) {
   const { t } = useTranslation(['recipients', 'common']);
   const { whole } = useNumbers();
+  const columns = useMemo<(Column<ExhaustedRecipientView> | false)[]>(
+    () => [
+      {
+        title: t('common:words.recipient'),
+        render: ({ recipient, mode, wrongInARow, recoversAt }) => (
+          <>
+            <Text className="tabular" style={{ whiteSpace: 'nowrap' }}>
+              {recipient}
+            </Text>
+            <Small hiddenFrom="sm">
+              {t(`common:mode.${mode}`)} · {t('wrong', { count: wrongInARow, wrong: whole(wrongInARow) })}
+            </Small>
+            <Small hiddenFrom="sm">
+              {t('columns.recovers')} <Time at={recoversAt} wraps />
+            </Small>
+          </>
+        ),
+      },
+      { title: t('common:words.mode'), visibleFrom: 'sm', render: ({ mode }) => <ModeBadge mode={mode} /> },
+      {
+        title: t('columns.wrong'),
+        ta: 'right',
+        visibleFrom: 'sm',
+        render: ({ wrongInARow }) => whole(wrongInARow),
+      },
+      {
+        title: t('columns.last'),
+        visibleFrom: 'md',
+        pl: 'xl',
+        render: ({ lastWrongAt }) => <Time at={lastWrongAt} />,
+      },
+      {
+        title: t('columns.recovers'),
+        visibleFrom: 'sm',
+        render: ({ recoversAt }) => <Time at={recoversAt} wraps />,
+      },
+      mayReset && {
+        title: t('common:actions'),
+        isTitleHidden: true,
+        ta: 'right',
+        render: ({ id, recipient }) => (
+          <ChangeButton
+            label={t('reset.label', { recipient })}
+            title={t('reset.title', { recipient })}
+            action={t('reset.button')}
+            color="brand"
+            change={post(`${account}/exhausted-recipients/${id}/reset`)}
+            // The account's data has the number of blocked recipients, and the audit log the reset.
+            stale={[account, '/staff/audit']}
+            done={t('reset.done', { recipient })}
+          >
+            {t('reset.text')}
+          </ChangeButton>
+        ),
+      },
+    ],
+    [t, whole, account, mayReset],
+  );
   return (
     <DataTable
       label={t('common:nav.recipients')}
       minWidth={300}
       rows={recipients}
       getRowKey={({ id }) => id}
-      columns={[
-        {
-          title: t('common:words.recipient'),
-          render: ({ recipient, mode, wrongInARow, recoversAt }) => (
-            <>
-              <Text className="tabular" style={{ whiteSpace: 'nowrap' }}>
-                {recipient}
-              </Text>
-              <Small hiddenFrom="sm">
-                {t(`common:mode.${mode}`)} · {t('wrong', { count: wrongInARow, wrong: whole(wrongInARow) })}
-              </Small>
-              <Small hiddenFrom="sm">
-                {t('columns.recovers')} <Time at={recoversAt} wraps />
-              </Small>
-            </>
-          ),
-        },
-        { title: t('common:words.mode'), visibleFrom: 'sm', render: ({ mode }) => <ModeBadge mode={mode} /> },
-        {
-          title: t('columns.wrong'),
-          ta: 'right',
-          visibleFrom: 'sm',
-          render: ({ wrongInARow }) => whole(wrongInARow),
-        },
-        {
-          title: t('columns.last'),
-          visibleFrom: 'md',
-          pl: 'xl',
-          render: ({ lastWrongAt }) => <Time at={lastWrongAt} />,
-        },
-        {
-          title: t('columns.recovers'),
-          visibleFrom: 'sm',
-          render: ({ recoversAt }) => <Time at={recoversAt} wraps />,
-        },
-        mayReset && {
-          title: t('common:actions'),
-          isTitleHidden: true,
-          ta: 'right',
-          render: ({ id, recipient }) => (
-            <ChangeButton
-              label={t('reset.label', { recipient })}
-              title={t('reset.title', { recipient })}
-              action={t('reset.button')}
-              color="brand"
-              change={post(`${account}/exhausted-recipients/${id}/reset`)}
-              // The account's data has the number of blocked recipients, and the audit log the reset.
-              stale={[account, '/staff/audit']}
-              done={t('reset.done', { recipient })}
-            >
-              {t('reset.text')}
-            </ChangeButton>
-          ),
-        },
-      ]}
+      columns={columns}
     />
   );
 }

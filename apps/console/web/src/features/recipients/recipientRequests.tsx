@@ -1,9 +1,8 @@
-import { Button, Group, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { saveFile } from '../../components/download.js';
-import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 import { post, useChange } from '../../hooks/change.js';
 import { useNumbers } from '../../hooks/formats.js';
@@ -26,7 +25,7 @@ export function RecipientRequests({ account }: { account: string }) {
   };
   const isRefused = kept.error?.code === 'invalid_input';
   return (
-    <Section title={t('requests.title')} description={t('requests.description')}>
+    <Stack gap="sm">
       <Group gap="xs" align="flex-start" maw={640}>
         <TextInput
           aria-label={t('requests.number')}
@@ -57,10 +56,13 @@ export function RecipientRequests({ account }: { account: string }) {
           onDone={() => write('')}
           onError={({ code }) => setInvalid(code === 'invalid_input')}
         >
+          <Text fw={650} className="tabular" mb="xs">
+            {recipient.trim()}
+          </Text>
           {t('requests.erase.text')}
         </ChangeButton>
       </Group>
       {kept.error !== null && !isRefused && <Failure problem={kept.error} />}
-    </Section>
+    </Stack>
   );
 }

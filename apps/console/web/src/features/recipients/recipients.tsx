@@ -2,7 +2,6 @@ import { IconUserCheck } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useAccount } from '../../app/session.js';
 import { ExhaustedRecipients } from './exhaustedRecipients.js';
-import { RecipientRequests } from './recipientRequests.js';
 import { Page } from '../../components/page.js';
 import { EmptyState } from '../../components/states.js';
 
@@ -21,7 +20,6 @@ export function Recipients() {
           </EmptyState>
         }
       />
-      {mayManage && <RecipientRequests account={path} />}
     </Page>
   );
 }

@@ -8,6 +8,7 @@ import type {
 import { usePages } from '../../api/queries.js';
 import { Loaded, LoadMore } from '../../components/states.js';
 import { Ago } from '../../components/times.js';
+import { useRefusalText } from './refusalText.js';
 import { useDocs } from '../../hooks/docs.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { reasonQuery, serverQuery, type RefusedRequestQuery } from './refusedRequestQuery.js';
@@ -59,10 +60,7 @@ export function RefusalGroups({
             <Accordion.Control>
               <Group justify="space-between" gap="xs" align="flex-start">
                 <Stack gap={2} maw={640}>
-                  {/* The sentence of the answer is in English in every language of the pages. */}
-                  <Text fw={600} lang="en" component="span">
-                    {detail}
-                  </Text>
+                  <Headline reason={reason} />
                   <Text size="xs" c="dimmed" component="span">
                     {status} {code}
                     {fields.length > 0 &&
@@ -82,6 +80,23 @@ export function RefusalGroups({
         );
       })}
     </Accordion>
+  );
+}
+
+/** What the API said, in the user's language, and where that is a translation, the English sentence of the answer below it. */
+function Headline({ reason }: { reason: RefusalReasonView }) {
+  const { text, isTranslated } = useRefusalText()(reason);
+  return (
+    <>
+      <Text fw={600} component="span" {...(!isTranslated && { lang: 'en' })}>
+        {text}
+      </Text>
+      {isTranslated && (
+        <Text size="xs" c="dimmed" component="span" lang="en">
+          {reason.detail}
+        </Text>
+      )}
+    </>
   );
 }
 

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { RefusedRequestsView } from '../../../../src/features/refusedRequests/view.js';
-import { useData, usePages } from '../../api/queries.js';
+import { useAside, usePages } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
@@ -35,7 +35,7 @@ export function RefusedRequests() {
   const { path, isForStaff } = useAccount();
   const { query } = useRefusedRequestQuery();
   const request = useSearchParams()[0].get('request');
-  const { data } = useData<{ applications: ApplicationView[] }>(`${path}/applications`);
+  const data = useAside<{ applications: ApplicationView[] }>(`${path}/applications`);
   return (
     <Page
       title={t('common:nav.requests')}

@@ -170,7 +170,7 @@ function labelOf(found: FoundView): string | null {
 }
 
 function addressOf(found: FoundView, account: string | undefined): string {
-  if (found.kind === 'sender') return '/staff/senders';
+  if (found.kind === 'sender') return `/staff/senders/${found.id}`;
   if (found.kind === 'account') return `/staff/accounts/${found.id}`;
   if (found.kind === 'send')
     return account === undefined ? `/staff/sends/${found.id}` : `/accounts/${account}/sends/${found.id}`;

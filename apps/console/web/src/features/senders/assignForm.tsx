@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import type { SenderView } from '../../../../src/features/senders/view.js';
-import { useData } from '../../api/queries.js';
+import { useAside } from '../../api/queries.js';
 import { AccountPicker } from '../../components/accountPicker.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
 import { put, useChange } from '../../hooks/change.js';
@@ -25,9 +25,7 @@ export function AssignForm({ sender }: { sender: SenderView }) {
     },
   });
   const { owner, accountId } = form.values;
-  const { data } = useData<StaffAccountDetailsView>(
-    accountId === null ? null : `/staff/accounts/${accountId}`,
-  );
+  const data = useAside<StaffAccountDetailsView>(accountId === null ? null : `/staff/accounts/${accountId}`);
   const applications = (data?.id === accountId ? data.applications : []).filter(
     ({ mode }) => mode === 'live',
   );

@@ -9,6 +9,7 @@ import {
 } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useNavigate } from 'react-router';
 import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { ChangeDialog } from '../../components/changeDialog.js';
 import { Dialog } from '../../components/dialog.js';
@@ -31,6 +32,7 @@ export function SenderActions({
   activation: string;
 }) {
   const { t } = useTranslation('senders');
+  const navigate = useNavigate();
   const [open, setOpen] = useState<'edit' | 'app' | 'noApp' | 'assign' | 'remove' | null>(null);
   const close = (): void => setOpen(null);
   const { path, audit, account, mayControlDelivery, mayChange } = useSenders();
@@ -88,6 +90,7 @@ export function SenderActions({
         change={remove(`${path}/${sender.id}`)}
         stale={[path, audit]}
         done={t('remove.done')}
+        onDone={() => void navigate(path)}
       >
         {t('remove.what')}
       </ChangeDialog>

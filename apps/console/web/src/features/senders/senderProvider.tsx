@@ -1,10 +1,11 @@
-import { Badge, Group, List, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
+import { Badge, List, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SenderView } from '../../../../src/features/senders/view.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Fact, Small } from '../../components/facts.js';
+import { Section } from '../../components/page.js';
 import { Time } from '../../components/times.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { CheckButton } from './checkButton.js';
@@ -14,21 +15,26 @@ type TemplateView = ProviderView['templates'][number];
 
 /** What Meta says of a sender: facts with their times, templates by language, and the preflight. */
 export function SenderProvider({ sender }: { sender: SenderView }) {
-  const { t } = useTranslation('senders');
+  const { t } = useTranslation(['senders', 'common']);
   const { provider } = sender;
   return (
-    <Stack gap="sm">
-      <Group justify="space-between" align="center" gap="xs">
-        <Small>
-          {provider.readAt === null ? t('provider.never') : t('provider.title')}{' '}
-          {provider.readAt !== null && <Time at={provider.readAt} seconds />}
-        </Small>
-        <CheckButton id={sender.id} />
-      </Group>
+    <Section
+      title={t('provider.title')}
+      description={
+        provider.readAt === null ? (
+          t('provider.never')
+        ) : (
+          <>
+            {t('common:words.asOf')} <Time at={provider.readAt} seconds />
+          </>
+        )
+      }
+      actions={<CheckButton id={sender.id} />}
+    >
       {provider.facts.length > 0 && <ProviderFacts provider={provider} />}
       {provider.templates.length > 0 && <Templates name={sender.template} templates={provider.templates} />}
       {provider.checks.length > 0 && <Preflight provider={provider} />}
-    </Stack>
+    </Section>
   );
 }
 
@@ -55,12 +61,13 @@ function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: {
   );
 }
 
-/** When Meta reported it, and how, unless it was by the read that the heading names. */
-function FactSource({ at, source }: Pick<ProviderView['facts'][number], 'at' | 'source'>) {
-  const { t } = useTranslation('senders');
+/** Since when it is so, or when an alert came, and how Meta reported it, unless it was by the read that the heading names. */
+function FactSource({ at, since, source }: Pick<ProviderView['facts'][number], 'at' | 'since' | 'source'>) {
+  const { t } = useTranslation(['senders', 'health']);
   return (
     <Small>
-      <Time at={at} wraps />
+      {since !== null && `${t('health:since')} `}
+      <Time at={since ?? at} wraps />
       {source !== 'read' && ` · ${t(`sources.${source}`)}`}
     </Small>
   );
@@ -98,7 +105,10 @@ function Templates({ name, templates }: { name: string; templates: readonly Temp
           'footer',
           ({ codeExpirationMinutes }) => codeExpirationMinutes && durationText(codeExpirationMinutes * 60),
         ),
-        { title: t('common:words.since'), render: ({ at }) => (at === null ? '–' : <Time at={at} />) },
+        {
+          title: t('common:words.since'),
+          render: ({ since }) => (since === null ? '–' : <Time at={since} />),
+        },
       ]}
     />
   );

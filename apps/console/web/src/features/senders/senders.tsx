@@ -9,7 +9,7 @@ import { EmptyState, Loaded } from '../../components/states.js';
 import { useSenders } from '../../hooks/senders.js';
 import { OwnCosts } from '../costs/costMonths.js';
 import { SenderForm } from './senderForms.js';
-import { SenderCard } from './senderCard.js';
+import { SenderList } from './senderList.js';
 
 const REFRESH_MS = 5_000;
 
@@ -35,23 +35,16 @@ export function Senders() {
       actions={add}
     >
       <Loaded read={read}>
-        {({ senders, rules, policy, webhookUrl }) => (
+        {({ senders, policy }) => (
           <>
             {policy !== null && <Text>{t(`own.policy.${policy}`)}</Text>}
-            {senders.length === 0 && (
+            {senders.length === 0 ? (
               <EmptyState icon={IconDeviceMobileMessage} title={t('none.title')}>
                 {t(account === undefined ? 'none.text' : 'own.none')}
               </EmptyState>
+            ) : (
+              <SenderList senders={senders} />
             )}
-            {senders.map((sender) => (
-              <SenderCard
-                key={sender.id}
-                sender={sender}
-                rules={rules}
-                policy={policy}
-                webhookUrl={webhookUrl}
-              />
-            ))}
             {account !== undefined && <OwnCosts path={`/accounts/${account}`} />}
           </>
         )}

@@ -1,7 +1,10 @@
 import { Button, Group, SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
-import { useCountryName } from '../../hooks/countries.js';
+import type { ProtectionView } from '../../../../src/features/protection/view.js';
+import { NO_COUNTRY, useCountryChoices, useCountryName } from '../../hooks/countries.js';
+import { useAside } from '../../api/queries.js';
+import { useAccount } from '../../app/session.js';
 import { MODES, TIMES, type Mode, type useSendQuery } from './sendQuery.js';
 
 const STATUSES = ['queued', 'sending', 'sent', 'delivered', 'read', 'arrived', 'failed'] as const;
@@ -20,6 +23,13 @@ export function SendFilters({
 }: ReturnType<typeof useSendQuery> & { applications: readonly ApplicationView[]; mode: Mode }) {
   const { t } = useTranslation(['sends', 'common', 'refusedRequests']);
   const countryName = useCountryName();
+  const { path } = useAccount();
+  const protection = useAside<ProtectionView>(`${path}/protection`);
+  // Until they are known, and if they cannot be read, the one in the URL.
+  const countries = useCountryChoices(
+    protection?.countryChoices ??
+      [query.country].filter((code) => code !== null && code !== NO_COUNTRY).map(String),
+  );
   const own = applications.filter((application) => application.mode === mode);
   const choices = [
     ['status', t('columns.status'), STATUSES.map((value) => ({ value, label: t(`status.${value}`) }))],
@@ -30,11 +40,10 @@ export function SendFilters({
       VERIFICATIONS.map((value) => ({ value, label: t(`verification.${value}`) })),
     ],
     ['application', t('common:words.application'), own.map(({ id, name }) => ({ value: id, label: name }))],
-    // These come from a link of the overview.
     [
       'country',
       t('common:words.country'),
-      [query.country].flatMap((value) => (value === null ? [] : [{ value, label: countryName(value) }])),
+      [...countries, { value: NO_COUNTRY, label: countryName(NO_COUNTRY) }],
     ],
     [
       'locale',
@@ -44,8 +53,7 @@ export function SendFilters({
     ['time', t('common:words.period'), TIMES.map((value) => ({ value, label: t(`filters.times.${value}`) }))],
   ] as const;
   const isShown = (name: (typeof choices)[number][0]): boolean =>
-    query[name] !== null ||
-    (name === 'application' ? own.length > 1 : name !== 'country' && name !== 'locale');
+    query[name] !== null || name !== 'application' || own.length > 1;
   return (
     <>
       {new Set(applications.map((application) => application.mode)).size > 1 && (
@@ -70,9 +78,10 @@ export function SendFilters({
               value={query[name]}
               onChange={(value) => set({ [name]: value, ...(name === 'time' && { from: null, to: null }) })}
               clearable
-              searchable={name === 'application'}
+              searchable={name === 'application' || name === 'country'}
+              nothingFoundMessage={t('common:picker.nothing')}
               size="xs"
-              w={{ base: 'calc(50% - 5px)', sm: 160 }}
+              w={{ base: 'calc(50% - 5px)', sm: 150 }}
               maxDropdownHeight={320}
             />
           ))}
@@ -85,7 +94,7 @@ export function SendFilters({
               value={query[name] ?? ''}
               onChange={({ currentTarget }) => set({ [name]: currentTarget.value || null })}
               size="xs"
-              w={{ base: 'calc(50% - 5px)', sm: 160 }}
+              w={{ base: 'calc(50% - 5px)', sm: 150 }}
             />
           ))}
         {isFiltered && (

@@ -26,6 +26,7 @@ export function StaffTwoFactor({ value }: { value: SettingsView['settings']['sta
             action={t(`staffTwoFactor.${next}.button`)}
             color={next === 'required' ? 'brand' : 'red.9'}
             change={put('/staff/settings/staff-two-factor', { staffTwoFactor: next })}
+            asksReason
             stale={['/staff/settings', '/session', '/staff/audit']}
             done={t('common:saved')}
           >

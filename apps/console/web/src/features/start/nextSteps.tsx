@@ -6,7 +6,7 @@ import { Link } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { BalanceView, TrialView } from '../../../../src/features/ledger/view.js';
 import type { SendsView } from '../../../../src/features/sends/view.js';
-import { useData } from '../../api/queries.js';
+import { useAside } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
 import { Section } from '../../components/page.js';
 import { useDocs } from '../../hooks/docs.js';
@@ -40,8 +40,8 @@ export function NextSteps({ applications }: { applications: readonly Application
   const { path } = useAccount();
   const docs = useDocs();
   const { supportUrl } = useSession();
-  const { data: balance } = useData<BalanceView>(`${path}/balance`);
-  const { data: trial } = useData<TrialView>(`${path}/trial`);
+  const balance = useAside<BalanceView>(`${path}/balance`);
+  const trial = useAside<TrialView>(`${path}/trial`);
   const live = applications.filter(({ mode }) => mode === 'live');
   const hasCredits = (balance?.credits ?? 0) > 0 || trial?.countries === null;
   return (
@@ -99,7 +99,7 @@ function Step({ isDone, text, children }: { isDone: boolean; text: ReactNode; ch
 /** Whether a send matches the filter; undefined while unknown. Polls until one does. */
 export function useHasSends(filter: string): boolean | undefined {
   const account = useAccount();
-  const { data } = useData<SendsView>(`${account.path}/sends?${filter}limit=1`, {
+  const data = useAside<SendsView>(`${account.path}/sends?${filter}limit=1`, {
     refreshMs: (known) => known?.sends.length !== 1 && REFRESH_MS,
   });
   return data && data.sends.length > 0;

@@ -1,11 +1,14 @@
-import { Badge, Text } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { InvitationView } from '../../../../src/features/team/view.js';
+import { InviteAgain } from './invite.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { DataTable } from '../../components/dataTable.js';
+import { DialogButton } from '../../components/dialog.js';
+import { Small } from '../../components/facts.js';
 import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { remove } from '../../hooks/change.js';
@@ -21,14 +24,20 @@ export function Invitations() {
           label={t('invitations')}
           verticalSpacing="sm"
           rows={invitations}
-          getRowKey={({ id }) => id}
+          // Not by its id: a new link is a new invitation, which its dialog in the same row shows.
+          getRowKey={({ email }) => email}
           columns={[
             {
               title: t('common:words.email'),
               style: { overflowWrap: 'anywhere' },
-              render: ({ email }) => email,
+              render: ({ email, role }) => (
+                <>
+                  {email}
+                  <Small hiddenFrom="sm">{t(`roles.${role}`)}</Small>
+                </>
+              ),
             },
-            { title: t('columns.role'), render: ({ role }) => t(`roles.${role}`) },
+            { title: t('columns.role'), visibleFrom: 'sm', render: ({ role }) => t(`roles.${role}`) },
             {
               title: t('columns.invitedBy'),
               visibleFrom: 'md',
@@ -43,19 +52,27 @@ export function Invitations() {
             {
               title: t('common:actions'),
               isTitleHidden: true,
-              w: 44,
-              render: ({ id, email }) => (
-                <ChangeButton
-                  icon={IconX}
-                  label={t('revoking.label', { email })}
-                  title={t('revoking.title')}
-                  action={t('common:words.revoke')}
-                  change={remove(`${path}/${id}`)}
-                  stale={[path]}
-                  done={t('revoking.done')}
-                >
-                  {t('revoking.text', { email })}
-                </ChangeButton>
+              render: ({ id, email, role }) => (
+                <Group gap="xs" justify="flex-end" wrap="nowrap">
+                  <DialogButton
+                    aria-label={t('inviting.newLinkFor', { email })}
+                    label={t('inviting.newLink')}
+                    title={t('inviting.newLink')}
+                  >
+                    <InviteAgain email={email} role={role} />
+                  </DialogButton>
+                  <ChangeButton
+                    icon={IconX}
+                    label={t('revoking.label', { email })}
+                    title={t('revoking.title')}
+                    action={t('common:words.revoke')}
+                    change={remove(`${path}/${id}`)}
+                    stale={[path]}
+                    done={t('revoking.done')}
+                  >
+                    {t('revoking.text', { email })}
+                  </ChangeButton>
+                </Group>
               ),
             },
           ]}

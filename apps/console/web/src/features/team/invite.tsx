@@ -1,8 +1,8 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { NewInvitationView } from '../../../../src/features/team/view.js';
+import type { InvitationView, NewInvitationView } from '../../../../src/features/team/view.js';
 import { useRoleOptions } from './members.js';
 import { useAccount, useSession } from '../../app/session.js';
 import { CodeBlock } from '../../components/copy.js';
@@ -14,6 +14,7 @@ import { focusOnMount, useRequired } from '../../hooks/forms.js';
 
 interface CreatedInvitation extends NewInvitationView {
   email: string;
+  isMailed: boolean;
 }
 
 /** Asks whom to invite, and shows the link once. */
@@ -22,8 +23,48 @@ export function Invite() {
   return created === null ? <InviteForm onCreated={setCreated} /> : <InvitationLink invitation={created} />;
 }
 
+/** Replaces an open invitation by a new one to the same address, whose link is shown once and can be mailed. */
+export function InviteAgain(invited: Pick<InvitationView, 'email' | 'role'>) {
+  const [created, setCreated] = useState<CreatedInvitation | null>(null);
+  return created === null ? (
+    <InviteAgainForm {...invited} onCreated={setCreated} />
+  ) : (
+    <InvitationLink invitation={created} />
+  );
+}
+
+function InviteAgainForm({
+  email,
+  role,
+  onCreated,
+}: Pick<InvitationView, 'email' | 'role'> & { onCreated: (invitation: CreatedInvitation) => void }) {
+  const { t } = useTranslation('team');
+  const { sendsMail } = useSession();
+  const path = `${useAccount().path}/invitations`;
+  const form = useForm({ initialValues: { isMailed: sendsMail } });
+  const invite = useChange<NewInvitationView>([path], {
+    onDone: (invitation) => onCreated({ ...invitation, email, isMailed: form.values.isMailed }),
+  });
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit(({ isMailed }) => invite.mutate(post(path, { email, role, isMailed })))}
+      action={t('inviting.action')}
+      change={invite}
+    >
+      <Text>{t('inviting.again', { email })}</Text>
+      {sendsMail && (
+        <Checkbox
+          label={t('inviting.mail', { email })}
+          {...form.getInputProps('isMailed', { type: 'checkbox' })}
+        />
+      )}
+    </DialogForm>
+  );
+}
+
 function InviteForm({ onCreated }: { onCreated: (invitation: CreatedInvitation) => void }) {
   const { t } = useTranslation(['team', 'common']);
+  const { sendsMail } = useSession();
   const path = `${useAccount().path}/invitations`;
   const options = useRoleOptions();
   const form = useForm({
@@ -31,7 +72,8 @@ function InviteForm({ onCreated }: { onCreated: (invitation: CreatedInvitation) 
     validate: { email: useRequired() },
   });
   const invite = useChange<NewInvitationView>([path], {
-    onDone: (invitation) => onCreated({ ...invitation, email: form.values.email.trim() }),
+    onDone: (invitation) =>
+      onCreated({ ...invitation, email: form.values.email.trim(), isMailed: sendsMail }),
     form,
   });
   return (
@@ -54,14 +96,17 @@ function InviteForm({ onCreated }: { onCreated: (invitation: CreatedInvitation) 
   );
 }
 
-function InvitationLink({ invitation: { token, email, expiresAt } }: { invitation: CreatedInvitation }) {
+function InvitationLink({
+  invitation: { token, email, expiresAt, isMailed },
+}: {
+  invitation: CreatedInvitation;
+}) {
   const { t } = useTranslation('team');
-  const { sendsMail } = useSession();
   useKeepOpen(true);
   return (
     <Stack>
       <Text>{t('inviting.ready', { email })}</Text>
-      {sendsMail && <Text>{t('inviting.mailed', { email })}</Text>}
+      {isMailed && <Text>{t('inviting.mailed', { email })}</Text>}
       <CodeBlock code={`${window.location.origin}/invitation#${token}`} what={t('inviting.link')} />
       <Group justify="space-between">
         <Small>

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { MemberView } from '../../../../src/features/team/view.js';
+import { NameSection } from '../accounts/nameSection.js';
 import { Deletion } from './deletion.js';
 import { Invitations } from './invitations.js';
 import { Invite } from './invite.js';
@@ -25,7 +26,6 @@ export function Team() {
   return (
     <Page
       title={t('common:nav.team')}
-      description={t('description')}
       actions={
         <>
           <Leave disabled={isOnlyAdmin} />
@@ -55,6 +55,7 @@ export function Team() {
           <Invitations />
         </Section>
       )}
+      <NameSection account={account} mayChange={account.mayManage} />
       <Deletion />
     </Page>
   );

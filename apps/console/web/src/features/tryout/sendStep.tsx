@@ -8,7 +8,7 @@ import type { ApplicationView } from '../../../../src/features/applications/view
 import type { TrialView } from '../../../../src/features/ledger/view.js';
 import type { TryoutSendView } from '../../../../src/features/tryout/view.js';
 import { call, type ApiProblem } from '../../api/http.js';
-import { useData, useMutationOnce } from '../../api/queries.js';
+import { useAside, useMutationOnce } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
 import { LanguageSelect } from '../../components/languageSelect.js';
@@ -225,7 +225,7 @@ function useTrialText(): string | null {
   const { path } = useAccount();
   const nameOf = useCountryName();
   const { whole } = useNumbers();
-  const { data } = useData<TrialView>(`${path}/trial`);
+  const data = useAside<TrialView>(`${path}/trial`);
   if (data === undefined || data.countries === null) return null;
   return t('trial', {
     countries: new Intl.ListFormat(i18n.language).format(data.countries.map(nameOf)),

@@ -80,7 +80,7 @@ export function WebhookPage() {
                   {webhook.url}
                 </Text>
                 <Small>
-                  {t('common:words.since')} <Time at={webhook.createdAt} />
+                  {t('common:words.since')} <Time at={webhook.setAt} />
                 </Small>
               </Section>
               <Section

@@ -12,6 +12,7 @@ import profile from './profile.json';
 import providerErrors from './providerErrors.json';
 import protection from './protection.json';
 import recipients from './recipients.json';
+import refusals from './refusals.json';
 import refusedRequests from './refusedRequests.json';
 import search from './search.json';
 import senders from './senders.json';
@@ -20,6 +21,7 @@ import settings from './settings.json';
 import start from './start.json';
 import team from './team.json';
 import tryout from './tryout.json';
+import users from './users.json';
 import webhook from './webhook.json';
 
 /** Every text of the pages in this language, by feature, but the first. */
@@ -38,6 +40,7 @@ export const ptBR = {
   protection,
   providerErrors,
   recipients,
+  refusals,
   refusedRequests,
   search,
   senders,
@@ -46,5 +49,6 @@ export const ptBR = {
   start,
   team,
   tryout,
+  users,
   webhook,
 };

@@ -1,0 +1,129 @@
+import type { SenderReading } from '@onecode/domain';
+import { applySenderReading } from '@onecode/store/senders';
+import { buildCaller, buildSend, buildSender } from '@onecode/testing';
+import type { SendersView } from '../../src/features/senders/view.js';
+import type { SettingEffectsView } from '../../src/features/settings/view.js';
+import { useConsole } from '../console.js';
+import { person, type TestPerson } from '../people.js';
+
+const server = useConsole();
+let operator: TestPerson;
+let onCall: TestPerson;
+beforeAll(async () => {
+  operator = await person(server, { staff: 'operator' });
+  onCall = await person(server, { staff: 'on_call' });
+});
+
+const DENIED = { failure: 'not read' };
+const NOTHING_READ: SenderReading = {
+  businessAccountId: DENIED,
+  number: DENIED,
+  token: DENIED,
+  businessAccount: DENIED,
+  subscription: DENIED,
+  templates: DENIED,
+};
+const TEMPLATE = { status: 'APPROVED', category: 'AUTHENTICATION', hasCopyCodeButton: true } as const;
+
+describe('the settings', () => {
+  it('change only the given fields, and log who changed them and why', async () => {
+    await operator.put('/staff/settings', { freeSends: 25, guessBudget: null, reason: 'fewer questions' });
+
+    const { body } = await onCall.get('/staff/settings');
+    expect(body).toMatchObject({
+      settings: { freeSends: 25, guessBudget: null, codeValiditySeconds: 600, accountRatePerMinute: 600 },
+      bounds: { codeValiditySeconds: { min: 60, max: 3_600 } },
+    });
+    const why = { field: 'reason', value: 'fewer questions' };
+    const history = await onCall.get('/staff/audit?area=settings');
+    expect(history.body.entries).toMatchObject([
+      {
+        actor: { name: operator.email },
+        changes: [{ field: 'guessBudget', before: 100, after: null }],
+        facts: [why],
+      },
+      {
+        actor: { name: operator.email },
+        changes: [{ field: 'freeSends', before: 10, after: 25 }],
+        facts: [why],
+      },
+    ]);
+  });
+
+  it.each([
+    [{ codeValiditySeconds: 59 }, { codeValiditySeconds: 'minimum' }],
+    [{ codeValiditySeconds: 3_601 }, { codeValiditySeconds: 'maximum' }],
+    [{ codeValiditySeconds: null }, { codeValiditySeconds: 'type' }],
+    [{ guessBudget: 4 }, { guessBudget: 'minimum' }],
+    [{ freeSends: 9, reason: ' ' }, { reason: 'pattern' }],
+    [{ freeSends: 9, reason: undefined }, { reason: 'required' }],
+  ])('refuse %j', async (body, errors) => {
+    const before = (await onCall.get('/staff/settings')).body;
+
+    expect(await operator.put('/staff/settings', { reason: 'a test', ...body })).toMatchObject({
+      status: 422,
+      body: { errors },
+    });
+
+    expect((await onCall.get('/staff/settings')).body).toEqual(before);
+  });
+
+  it('count what a change would do before it is made', async () => {
+    const { database } = server.db;
+    const caller = await buildCaller(database, 'live', { credits: 9 });
+    const sends = [];
+    for (let nth = 0; nth < 3; nth++) sends.push(await buildSend(database, caller));
+    const effects = async (query: string): Promise<SettingEffectsView> =>
+      (await operator.get(`/staff/settings/effects?${query}`)).body;
+    const before = await effects('retainSendsDays=40&retainNumbersDays=40');
+
+    // Ids have the time of the creation in them.
+    await server.db.sql(
+      `update sends set id = first_id_at(now() - interval '60 days'), created_at = now() - interval '60 days',
+         expires_at = now() - interval '59 days' where id = $1`,
+      [sends[0]],
+    );
+
+    expect(await effects('retainSendsDays=40&retainNumbersDays=40')).toMatchObject({
+      activeCodes: before.activeCodes - 1,
+      numbersToMask: before.numbersToMask + 1,
+      sendsToDelete: before.sendsToDelete + 1,
+    });
+    expect(await effects('')).toMatchObject({ numbersToMask: 0, sendsToDelete: 0, templates: [] });
+  });
+
+  it('name the templates that would not fit a new validity, as the checks of the sender then do', async () => {
+    const { database } = server.db;
+    const { id } = await buildSender(database);
+    const templates = [
+      { language: 'pt_BR', values: { ...TEMPLATE, ttlSeconds: 300, codeExpirationMinutes: 5 } },
+      { language: 'en', values: { ...TEMPLATE, ttlSeconds: 900, codeExpirationMinutes: null } },
+    ];
+    await applySenderReading(
+      database,
+      { id, template: 'verification_code', businessAccountId: null },
+      { ...NOTHING_READ, businessAccountId: { value: '102290129340398' }, templates: { value: templates } },
+      new Date(),
+    );
+
+    const effects = async (seconds: number): Promise<SettingEffectsView> =>
+      (await operator.get(`/staff/settings/effects?codeValiditySeconds=${seconds}`)).body;
+    expect((await effects(600)).templates).toMatchObject([
+      { name: 'verification_code', language: 'en', footerMinutes: null, ttlSeconds: 900 },
+      { name: 'verification_code', language: 'pt_BR', footerMinutes: 5 },
+    ]);
+    expect((await effects(240)).templates).toMatchObject([
+      { language: 'en', footerMinutes: null, ttlSeconds: 900 },
+      { language: 'pt_BR', footerMinutes: 5, ttlSeconds: 300 },
+    ]);
+
+    await operator.put('/staff/settings', { codeValiditySeconds: 240, reason: 'a test' });
+    const { senders } = (await operator.get<SendersView>('/staff/senders')).body;
+    const { checks } = senders.find((one) => one.id === id)!.provider;
+    expect(checks.filter(({ check }) => /^template_(ttl|footer)$/.test(check))).toMatchObject([
+      { ok: false, facts: { templates: 'en (15 min), pt_BR (5 min)', validity: '4 min' } },
+      { ok: false, facts: { templates: 'en (–), pt_BR (5 min)', validity: '4 min' } },
+    ]);
+    await operator.put('/staff/settings', { codeValiditySeconds: 600, reason: 'a test' });
+  });
+});

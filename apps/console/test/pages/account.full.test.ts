@@ -1,0 +1,109 @@
+import { setEventWebhook } from '@onecode/store/accounts';
+import { applyProviderReport } from '@onecode/store/senders';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  buildSender,
+  describeInBrowser,
+  TEST_ACTOR,
+  TEST_SECRET_KEY,
+  useBrowser,
+} from '@onecode/testing';
+import type { Page } from 'playwright-core';
+import { useConsole } from '../console.js';
+import { inWindow, person, type TestPerson } from '../people.js';
+
+const server = useConsole();
+const browser = useBrowser();
+let account: string;
+let application: string;
+let admin: TestPerson;
+let viewer: TestPerson;
+beforeAll(async () => {
+  account = await buildAccount(server.db.database, { name: 'Loja Azul' });
+  const caller = await buildCaller(server.db.database, 'live', { id: account });
+  application = caller.applicationId;
+  await buildSend(server.db.database, caller);
+  admin = await person(server, { accounts: { [account]: 'admin' } });
+  viewer = await person(server, { accounts: { [account]: 'viewer' } });
+});
+
+const asPerson = (who: TestPerson, use: (page: Page) => Promise<void>) => inWindow(browser, server, who, use);
+
+describeInBrowser('the pages of an account', () => {
+  it('show a scheduled deletion everywhere, and let an admin cancel it', async () => {
+    await admin.post(`/accounts/${account}/deletion`);
+    const shown = (page: Page) => page.getByRole('alert').filter({ hasText: 'will be deleted on' });
+    for (const [who, path, names] of [
+      [viewer, `/accounts/${account}`, ['Overview', 'Sends', 'Applications', 'Webhook', 'Team']],
+      [await person(server, { staff: 'on_call' }), `/staff/accounts/${account}`, []],
+    ] as const)
+      await asPerson(who, async (page) => {
+        await page.goto(names.length === 0 ? path : `${path}/overview`);
+        for (const name of names) {
+          await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+          await page.getByRole('heading', { level: 1, name }).waitFor();
+          await shown(page).waitFor();
+        }
+        await shown(page).getByText('an admin of the account can cancel').waitFor();
+        expect(await shown(page).getByRole('button').count()).toBe(0);
+      });
+    await asPerson(admin, async (page) => {
+      await page.goto(`/accounts/${account}/ledger`);
+      await shown(page).getByRole('button', { name: 'Cancel deletion' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Keep account' }).click();
+      await shown(page).waitFor({ state: 'detached' });
+    });
+    expect((await admin.get(`/accounts/${account}/deletion`)).body).toEqual({ at: null });
+  });
+
+  it('show limits as text to viewers', () =>
+    asPerson(viewer, async (page) => {
+      await page.goto(`/accounts/${account}/applications/${application}`);
+      await page.getByRole('region', { name: 'Limits' }).getByText('Sends per minute').waitFor();
+      await page.getByRole('region', { name: 'Recycled numbers' }).getByText('Do nothing').waitFor();
+      expect(await page.getByRole('main').locator('input').count()).toBe(0);
+    }));
+
+  it('show a delivery time below one second as less than one second', () =>
+    asPerson(viewer, async (page) => {
+      await page.route(/\/overview\?/, async (route) => {
+        const response = await route.fetch();
+        const body = (await response.json()) as { totals: object };
+        const totals = { ...body.totals, sends: 5, deliverySecondsMedian: 0.4, deliverySecondsP95: 1.4 };
+        await route.fulfill({ response, json: { ...body, totals } });
+      });
+      await page.goto(`/accounts/${account}/overview`);
+      await page.getByText('< 1 s').waitFor();
+      await page.getByText('1.4 s').waitFor();
+    }));
+
+  it('show since when a webhook has its address and a template its status, not when they were created or read', async () => {
+    const { database } = server.db;
+    await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, account, 'https://a.example.com/');
+    await server.db.sql(`update event_webhooks set set_at = '2026-01-02T03:04:05Z'`);
+    await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, account, 'https://b.example.com/');
+    const sender = await buildSender(database, {
+      businessAccountId: '77',
+      owner: { accountId: account, applicationIds: [] },
+    });
+    const paused = {
+      about: 'template',
+      name: sender.template,
+      language: 'en',
+      values: { status: 'PAUSED' },
+    } as const;
+    for (const at of ['2026-02-03T04:05:00Z', '2026-03-04T05:06:00Z'])
+      await applyProviderReport(database, '77', paused, new Date(at));
+    await asPerson(admin, async (page) => {
+      await page.goto(`/accounts/${account}/webhook`);
+      await page.getByText('https://b.example.com/').waitFor();
+      expect(await page.locator('time[datetime^="2026-01-02"]').count()).toBe(0);
+      await page.goto(`/accounts/${account}/senders/${sender.id}`);
+      const row = page.getByRole('row', { name: /en PAUSED/ });
+      await row.locator('time[datetime^="2026-02-03"]').waitFor();
+      expect(await row.locator('time[datetime^="2026-03-04"]').count()).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,47 @@
+import { describeInBrowser, useBrowser } from '@onecode/testing';
+import { useConsole } from '../console.js';
+import { person, windowOf } from '../people.js';
+
+const server = useConsole();
+const browser = useBrowser();
+
+const BYTES_MAX = 250_000;
+const REQUESTS_MAX = 12;
+
+describeInBrowser('the first page of a visitor without a session', () => {
+  it('is the sign-in page alone, which leads back to the page that was wanted', async () => {
+    const who = await person(server, { staff: 'operator' });
+    const context = await browser.newContext({ locale: 'pt-BR', baseURL: server.url });
+    const page = await context.newPage();
+    const sizes: Promise<number>[] = [];
+    page.on('requestfinished', (request) =>
+      sizes.push(request.sizes().then((size) => size.responseBodySize + size.responseHeadersSize)),
+    );
+    await page.goto('/staff/settings?from=a-mail');
+    await page.getByRole('heading', { level: 1, name: 'Entrar' }).waitFor();
+    await page.waitForLoadState('networkidle');
+
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    expect(sizes.length).toBeLessThanOrEqual(REQUESTS_MAX);
+    expect(bytes).toBeLessThanOrEqual(BYTES_MAX);
+
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(who.email);
+    await page.getByRole('textbox', { name: 'Senha' }).fill('correct horse battery');
+    await page.getByRole('button', { name: 'Entrar', exact: true }).click();
+    await page.waitForURL('/staff/settings?from=a-mail');
+
+    await page.goto('/profile');
+    await page
+      .getByRole('cell', { name: 'this computer' })
+      .or(page.getByRole('cell', { name: 'este computador' }))
+      .waitFor();
+    await context.close();
+  });
+
+  it('is the page that was wanted for who has a session', async () => {
+    const { context, page } = await windowOf(browser, server, await person(server, { staff: 'operator' }));
+    await page.goto('/staff/settings');
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    await context.close();
+  });
+});

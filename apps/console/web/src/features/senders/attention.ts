@@ -1,0 +1,25 @@
+import { useTranslation } from 'react-i18next';
+import type { SenderView } from '../../../../src/features/senders/view.js';
+import { useBlockReason } from '../../hooks/blockReason.js';
+import { useCountryName } from '../../hooks/countries.js';
+import { useNumbers } from '../../hooks/formats.js';
+
+/** Returns the function that says in short what needs attention about a sender, the most important first. */
+export function useAttention(): (sender: SenderView) => string[] {
+  const { t } = useTranslation(['senders', 'health']);
+  const { whole } = useNumbers();
+  const reasonOf = useBlockReason();
+  const countryName = useCountryName();
+  const scopeOf = (onlyFor: string): string => {
+    if (onlyFor === '') return '';
+    if (/^[A-Z]{2}$/.test(onlyFor)) return `${countryName(onlyFor)}: `;
+    return `${t(`health:languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`)}: `;
+  };
+  return ({ isNew, blocks, provider: { maySend, checks } }) => {
+    const bad = checks.filter(({ ok }) => !ok).length;
+    const ofBlocks = blocks.map((block) => `${scopeOf(block.onlyFor)}${reasonOf(block)}`);
+    const ofChecks = bad === 0 ? [] : [t('list.checks', { count: bad, number: whole(bad) })];
+    if (isNew) return [t(maySend ? 'list.ready' : 'list.unready'), ...ofChecks];
+    return [...ofBlocks, ...ofChecks];
+  };
+}

@@ -1,0 +1,34 @@
+import type { SetupStep } from './steps.js';
+
+/** A number that is being set up. */
+export interface SetupNumber {
+  phoneNumberId: string;
+  /** E.164. */
+  number: string;
+  englishTemplateLanguage: 'en' | 'en_US';
+  /** Messages a second that Meta accepts from it. */
+  throughput: number;
+}
+
+export interface SetupOptions {
+  token: string;
+  businessAccountId: string;
+  /** E.164; null for the only number of the business account. */
+  number: string | null;
+  /** The two-step PIN of the number, or the one that it gets; null if it is not known. */
+  pin: string | null;
+  template: string;
+  /** Null for the language in which the template exists, and `en` if it exists in neither. */
+  english: 'en' | 'en_US' | null;
+  codeValiditySeconds: number;
+  /** Reads only: a step that would change something is `waiting`, and its detail says what it would do. */
+  isDryRun: boolean;
+  /** Whether an existing template that differs may be changed. */
+  mayChangeTemplates: boolean;
+  /** How long to wait for the approval of templates. */
+  approvalMs: number;
+  /** Returns whether an earlier run has set up the number. */
+  isKnown: (phoneNumberId: string) => Promise<boolean>;
+  /** Adds the sender, paused, or finds that it exists. */
+  addSender: (number: SetupNumber) => Promise<SetupStep>;
+}
