@@ -4,12 +4,8 @@ import {
   createApiKey,
   createApplication,
   createOwnAccount,
-  createVisitKey,
-  removeEventWebhook,
   revokeApiKey,
-  rotateEventSecret,
   scheduleDeletion,
-  setEventWebhook,
   tripBreaker,
 } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
@@ -23,6 +19,9 @@ import {
   readMailStatistics,
   setBalanceAlert,
   takeDueMails,
+  removeEventWebhook,
+  rotateEventSecret,
+  setEventWebhook,
 } from '@onecode/store/mails';
 import { acknowledgeIncident, listIncidents, recordIncidents } from '@onecode/store/operations';
 import {
@@ -35,6 +34,7 @@ import {
   requestSignUp,
   setPassword,
   type StaffRole,
+  createVisitKey,
 } from '@onecode/store/users';
 import {
   buildAccount,
@@ -641,10 +641,10 @@ describe('a low balance', () => {
     const { email } = await user({ accountId: other, role: 'admin' });
     for (const id of [refused, other]) await setBalanceAlert(database, TEST_ACTOR, id, 1_000);
     await sql(
-      `alter table balance_alerts add constraint refuse check (account_id <> '${refused}' or crossed_at is null)`,
+      `alter table accounts add constraint refuse check (id <> '${refused}' or low_balance_at is null)`,
     );
     await expect(queueLowBalanceAlerts(database)).rejects.toThrow();
-    await sql('alter table balance_alerts drop constraint refuse');
+    await sql('alter table accounts drop constraint refuse');
     await run();
     expect(mailbox.to(email)).toHaveLength(1);
   });

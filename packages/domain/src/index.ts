@@ -4,6 +4,7 @@ export * from './accounts/keys.js';
 export * from './accounts/mail.js';
 export * from './accounts/timeZones.js';
 export * from './health/deploymentChecks.js';
+export * from './health/endedSends.js';
 export * from './health/findings.js';
 export * from './health/healthFindings.js';
 export * from './health/healthStatistics.js';

@@ -8,11 +8,10 @@ import {
   grantCredits,
   limitApplication,
   scheduleDeletion,
-  setEventWebhook,
-  setMessagePrice,
 } from '@onecode/store/accounts';
-import { noteMailSender } from '@onecode/store/mails';
+import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
 import { acknowledgeIncident, listIncidents, recordIncidents } from '@onecode/store/operations';
+import { setMessagePrice } from '@onecode/store/reports';
 import { applySenderReading, pauseSender } from '@onecode/store/senders';
 import {
   blockSender,

@@ -15,3 +15,16 @@ export {
 export { queueFindingAlerts } from './staffAlerts.js';
 export { deleteExpiredVerifications } from './links.js';
 export { muteMails, noteMailSender, readMutedMails, sendsMail } from './writeMails.js';
+export {
+  endEventWebhook,
+  type EventDelivery,
+  type EventWebhook,
+  findEventWebhook,
+  listEventDeliveries,
+  removeEventWebhook,
+  repeatEvent,
+  rotateEventSecret,
+  setEventWebhook,
+  takeEvent,
+  testEventWebhook,
+} from './eventWebhooks.js';

@@ -2,24 +2,26 @@ import { hashApiKey } from '@onecode/domain';
 import {
   createAccount,
   createApiKey,
-  deleteEndedKeys,
-  findApplication,
+  findApplications,
   findCaller,
   grantCredits,
-  hasTriedSend,
-  createVisitKey,
   listAccountKeys,
   listApiKeys,
   listValidKeys,
-  newTryoutIdempotencyKey,
   revokeApiKey,
-  takeTryout,
   type NewAccount,
 } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
 import { createSend } from '@onecode/store/sends';
 import { findBalance, listLedger, searchAccounts, type LedgerEntry } from '@onecode/store/reports';
-import { deleteEndedTries } from '@onecode/store/users';
+import {
+  deleteEndedTries,
+  deleteEndedKeys,
+  hasTriedSend,
+  createVisitKey,
+  newTryoutIdempotencyKey,
+  takeTryout,
+} from '@onecode/store/users';
 import {
   buildAccount,
   buildCaller,
@@ -267,7 +269,8 @@ describe('an API key with an end', () => {
   it('counts as in use until its end, and stays listed after it', async () => {
     const made = await make(new Date(Date.now() + 60_000));
     const { accountId, applicationId } = made;
-    const inUse = async () => (await findApplication(store.database, accountId, applicationId))?.keysInUse;
+    const inUse = async () =>
+      (await findApplications(store.database, { accountId, id: applicationId }))[0]?.keysInUse;
     const listed = async () => (await listAccountKeys(store.database, accountId)).map(({ name }) => name);
     expect(await inUse()).toBe(2);
     expect(await listed()).toEqual([null, 'CI']);
@@ -322,7 +325,9 @@ describe('the page Try it', () => {
       const [listed] = await keysOf(caller);
       expect(listed!.expiresAt!.getTime() - listed!.createdAt.getTime()).toBe(600_000);
       const { accountId, applicationId } = caller;
-      expect((await findApplication(store.database, accountId, applicationId))?.keysInUse).toBe(1);
+      expect((await findApplications(store.database, { accountId, id: applicationId }))[0]?.keysInUse).toBe(
+        1,
+      );
       expect([...(await tableContents(store)).values()].join('\n')).not.toContain(key.slice(8, -4));
     });
 

@@ -3,15 +3,14 @@ import { IDENTITY_CHECKS, KEY_DAYS_MAX } from '@onecode/domain';
 import {
   createApiKey,
   createApplication,
-  findApplication,
+  findApplications,
   limitApplication,
   listAccountKeys,
   listApiKeys,
-  listApplications,
   renameApplication,
   revokeApiKey,
   setIdentityCheck,
-  type ApplicationSummary,
+  type Application,
 } from '@onecode/store/accounts';
 import { accountReading } from '../../http/accountReading.js';
 import { nameField, strictObject, timeField } from '../../http/fields.js';
@@ -28,7 +27,7 @@ const LIMIT = Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type
 export const applicationRoutes: readonly Route[] = [
   ...accountReading('get', '/applications', {
     async handle({ context, accountId }) {
-      const applications = await listApplications(context.database, accountId);
+      const applications = await findApplications(context.database, { accountId });
       return { applications: applications.map(applicationView) };
     },
   }),
@@ -111,6 +110,8 @@ function readExpiry(at: string | undefined): Date | null {
 }
 
 /** Returns the application in the path if it belongs to the account. @throws ConsoleProblem `not_found` */
-export async function applicationOf({ context, accountId, params }: Call): Promise<ApplicationSummary> {
-  return orNotFound(await findApplication(context.database, accountId, params['application'] ?? ''));
+export async function applicationOf({ context, accountId, params }: Call): Promise<Application> {
+  const id = params['application'] ?? '';
+  const [application] = await findApplications(context.database, { accountId, id });
+  return orNotFound(application ?? null);
 }

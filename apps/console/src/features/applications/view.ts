@@ -1,5 +1,5 @@
 import { keyNotice } from '@onecode/domain';
-import type { ApiKey, ApplicationSummary } from '@onecode/store/accounts';
+import type { ApiKey, Application } from '@onecode/store/accounts';
 import type { Json } from '../../http/json.js';
 
 export type ApplicationView = Json<ReturnType<typeof applicationView>>;
@@ -14,7 +14,12 @@ export interface NewKeyView {
   key: string;
 }
 
-export const applicationView = ({ perMinute, perRecipientHour, ...application }: ApplicationSummary) => ({
+export const applicationView = ({
+  accountId: _accountId,
+  perMinute,
+  perRecipientHour,
+  ...application
+}: Application) => ({
   ...application,
   limits: { perMinute, perRecipientHour },
 });

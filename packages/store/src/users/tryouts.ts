@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { decrypt, type Keyring, type Mode } from '@onecode/domain';
 import { audited, logEntry, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
-import { takeTry } from '../users/countedTries.js';
-import { insertApiKey } from './apiKeys.js';
+import { takeTry } from './countedTries.js';
+import { insertApiKey } from '../accounts/apiKeys.js';
 
 /** Lifetime of a visit's key; a longer visit gets another one. */
 const KEY_SECONDS = 600;
