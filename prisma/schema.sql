@@ -63,7 +63,7 @@ create table api_keys (
   constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint api_keys_hash_check CHECK (octet_length(hash) = 32),
   constraint api_keys_name_check CHECK (length(name) >= 1 AND length(name) <= 100),
-  constraint api_keys_visit_check CHECK (num_nulls(user_id, encrypted_key, expires_at) = ANY (ARRAY[0, 3]))
+  constraint api_keys_visit_check CHECK (num_nulls(user_id, encrypted_key) = 2 OR num_nulls(user_id, encrypted_key, expires_at) = 0)
 );
 CREATE INDEX api_keys_application_id_idx ON public.api_keys USING btree (application_id);
 CREATE INDEX api_keys_expires_at ON public.api_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);

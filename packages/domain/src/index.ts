@@ -1,5 +1,6 @@
 export * from './accounts/breaker.js';
 export * from './accounts/events.js';
+export * from './accounts/keys.js';
 export * from './accounts/mail.js';
 export * from './accounts/timeZones.js';
 export * from './health/deploymentChecks.js';

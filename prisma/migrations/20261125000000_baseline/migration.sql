@@ -99,7 +99,9 @@ create table api_keys (
   user_id uuid,
   encrypted_key bytea,
   expires_at timestamptz(3),
-  constraint api_keys_visit_check check (num_nulls(user_id, encrypted_key, expires_at) in (0, 3))
+  constraint api_keys_visit_check check (
+    num_nulls(user_id, encrypted_key) = 2 or num_nulls(user_id, encrypted_key, expires_at) = 0
+  )
 );
 create index api_keys_application_id_idx on api_keys (application_id);
 create index api_keys_expires_at on api_keys (expires_at) where expires_at is not null;

@@ -1,6 +1,7 @@
 import type { IdentityCheck, Mode } from '@onecode/domain';
 import { audited, changeRow, type Actor, type Log } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
+import { keysInUse } from './apiKeys.js';
 import { newId } from '../client/ids.js';
 import type { Prisma } from '../generated/prisma/client.js';
 
@@ -14,23 +15,24 @@ export interface Application {
   perRecipientHour: number | null;
   identityCheck: IdentityCheck;
   createdAt: Date;
-  /** How many keys that people created are not revoked. */
+  /** How many keys that people created are neither revoked nor expired. */
   keysInUse: number;
 }
 
-const SELECTED = {
-  id: true,
-  accountId: true,
-  name: true,
-  mode: true,
-  perMinute: true,
-  perRecipientHour: true,
-  identityCheck: true,
-  createdAt: true,
-  _count: { select: { keys: { where: { revokedAt: null, expiresAt: null } } } },
-} as const;
+const selected = () =>
+  ({
+    id: true,
+    accountId: true,
+    name: true,
+    mode: true,
+    perMinute: true,
+    perRecipientHour: true,
+    identityCheck: true,
+    createdAt: true,
+    _count: { select: { keys: { where: keysInUse() } } },
+  }) as const;
 
-type Row = Prisma.ApplicationGetPayload<{ select: typeof SELECTED }>;
+type Row = Prisma.ApplicationGetPayload<{ select: ReturnType<typeof selected> }>;
 
 const toApplication = ({ _count, ...row }: Row): Application =>
   ({ ...row, keysInUse: _count.keys }) as Application;
@@ -59,7 +61,7 @@ export async function insertApplication(
   const id = newId();
   const made = await connection.prisma.application.create({
     data: { id, accountId, name, mode },
-    select: SELECTED,
+    select: selected(),
   });
   await log({ action: 'application.create', accountId, subject: id, details: { after: { name, mode } } });
   return toApplication(made);
@@ -98,7 +100,7 @@ export async function findApplications(
   const found = await prisma.application.findMany({
     where,
     orderBy,
-    select: SELECTED,
+    select: selected(),
     ...(limit !== undefined && { take: limit }),
   });
   return found.map(toApplication);

@@ -12,6 +12,7 @@ export {
   type Caller,
   createApiKey,
   findCaller,
+  listAccountKeys,
   listApiKeys,
   listKeysEnding,
   listValidKeys,

@@ -1,4 +1,5 @@
 export { queueLowBalanceAlerts, readBalanceAlert, setBalanceAlert } from './balanceAlerts.js';
+export { queueKeyExpiryAlerts } from './keyAlerts.js';
 export {
   deleteOldEntries,
   dropMail,

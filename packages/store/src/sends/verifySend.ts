@@ -26,7 +26,7 @@ export type GuessOutcome =
   /** `traceparent` is the trace of the send's creation. */
   | { outcome: 'judged'; judgement: Judgement; traceparent: string | null }
   | { outcome: 'not_found' }
-  /** The key was revoked or its account suspended. The guess was not counted. */
+  /** The key was revoked, it expired, or its account was suspended. The guess was not counted. */
   | { outcome: 'key_refused'; cause: Exclude<KeyState, 'valid'> };
 
 /** A send has at most five guesses that write something, and a few dozen changes of its delivery. More tries mean a fault. */

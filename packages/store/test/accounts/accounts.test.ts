@@ -1,14 +1,18 @@
 import { hashApiKey } from '@onecode/domain';
 import {
   createAccount,
+  createApiKey,
   findApplications,
   findCaller,
   grantCredits,
+  listAccountKeys,
   listApiKeys,
+  listValidKeys,
   revokeApiKey,
   type NewAccount,
 } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
+import { createSend } from '@onecode/store/sends';
 import { findBalance, listLedger, searchAccounts, type LedgerEntry } from '@onecode/store/reports';
 import {
   deleteEndedTries,
@@ -22,6 +26,7 @@ import {
   buildAccount,
   buildCaller,
   buildSend,
+  newSend,
   startTcpProxy,
   tableContents,
   TEST_ACTOR,
@@ -231,6 +236,52 @@ describe('listLedger', () => {
     await seen.failed;
     const [newest, next] = await entriesOf(2);
     expect([newest!.kind, newest!.sendId, next!.id]).toEqual(['returned', failing, String(seen.id)]);
+  });
+});
+
+describe('an API key with an end', () => {
+  const find = ({ key }: { key: string }) => findCaller(store.database, hashApiKey(key));
+  const make = async (expiresAt: Date) => {
+    const caller = await buildCaller(store.database, 'live');
+    const { applicationId } = caller;
+    const made = (await createApiKey(store.database, TEST_ACTOR, applicationId, { name: 'CI', expiresAt }))!;
+    return { ...caller, ...made, keyId: made.id };
+  };
+  const expire = ({ id }: { id: string }) =>
+    store.sql('update api_keys set expires_at = clock_timestamp() where id = $1', [id]);
+
+  it('is refused from its end on, and not before', async () => {
+    const expiresAt = new Date(Date.now() + 60_000);
+    const made = await make(expiresAt);
+    expect(made.expiresAt).toEqual(expiresAt);
+    const found = await find(made);
+    expect(found).toMatchObject({ keyId: made.id });
+    expect((found as { expiresInMs: number }).expiresInMs).toBeLessThanOrEqual(60_000);
+    expect(await createSend(store.database, newSend(made))).toMatchObject({ outcome: 'created' });
+    await expire(made);
+    expect(await find(made)).toMatchObject({ refusal: 'expired', caller: { keyId: made.id } });
+    expect(await createSend(store.database, newSend(made))).toEqual({
+      outcome: 'key_refused',
+      cause: 'expired',
+    });
+  });
+
+  it('counts as in use until its end, and stays listed after it', async () => {
+    const made = await make(new Date(Date.now() + 60_000));
+    const { accountId, applicationId } = made;
+    const inUse = async () =>
+      (await findApplications(store.database, { accountId, id: applicationId }))[0]?.keysInUse;
+    const listed = async () => (await listAccountKeys(store.database, accountId)).map(({ name }) => name);
+    expect(await inUse()).toBe(2);
+    expect(await listed()).toEqual([null, 'CI']);
+    await expire(made);
+    await deleteEndedKeys(store.database);
+    expect(await inUse()).toBe(1);
+    expect(await listed()).toEqual([null]);
+    expect(await listApiKeys(store.database, applicationId)).toContainEqual(
+      expect.objectContaining({ id: made.id, isVisitKey: false, revokedAt: null }),
+    );
+    expect((await listValidKeys(store.database)).map(({ id }) => id)).not.toContain(made.id);
   });
 });
 
