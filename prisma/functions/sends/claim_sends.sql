@@ -9,6 +9,7 @@ begin
       status = case s.status when 'queued' then 'sending' else s.status end, phase = 'calling', channel = 'whatsapp', from_number = t.number,
       sender_id = t.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
       claimed_until = t.permit_at + make_interval(secs => p_terms.lease_ms / 1000.0),
+      -- An earlier call with an ended lease may still have sent the message.
       receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + make_interval(secs => p_terms.receipt_wait_ms / 1000.0) end,
       due_at = case s.phase when 'waiting' then p_now else s.due_at end, version = s.version + 1
     from taken t

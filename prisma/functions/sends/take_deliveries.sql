@@ -17,7 +17,7 @@ declare
   v_ids uuid[];
   v_eligible uuid[];
   v_unfinished uuid[];
-  v_claimed integer;
+  v_claimed integer := 0;
   v_turns uuid[];
 begin
   -- The lock under which permits are assigned.
@@ -58,8 +58,10 @@ begin
     get diagnostics v_claimed = row_count;
   end if;
   if v_claimed < cardinality(v_eligible) then
+    -- Those without a permit: the lease of a send that was claimed just now ends in the future.
     return query
       update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
+        -- A call with an ended lease may still have sent the message.
         receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.receipt_wait_ms / 1000.0) end
       where s.id = any (v_eligible) and coalesce(s.claimed_until <= v_now, true)
       returning 'waits', s, null::integer;

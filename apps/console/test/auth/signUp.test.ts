@@ -165,7 +165,7 @@ describe('the first account', () => {
     const { status, body } = await ana.post('/accounts', { name: ' Loja Azul ', language: 'en' });
     expect(status).toBe(200);
     const { accounts } = (await ana.get('/session')).body;
-    expect(accounts).toEqual([{ id: body.id, name: 'Loja Azul', role: 'admin' }]);
+    expect(accounts).toEqual([{ id: body.id, name: 'Loja Azul', role: 'admin', language: 'en' }]);
     expect(
       await server.db.sql(
         `select a.language, a.free_quota, l.units, e.actor_name

@@ -105,6 +105,8 @@ export async function writeSecurityNotice(
 
 /** Returns whether a key belongs to a visit to the page Try it: such a key expires by itself after minutes. */
 async function isVisitKey({ sql }: Pick<Connection, 'sql'>, id: string): Promise<boolean> {
-  const [key] = await sql.query<{ is: boolean }[]>`select user_id is not null as is from api_keys where id = ${id}::uuid`;
+  const [key] = await sql.query<
+    { is: boolean }[]
+  >`select user_id is not null as is from api_keys where id = ${id}::uuid`;
   return key?.is ?? false;
 }

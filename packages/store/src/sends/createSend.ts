@@ -52,7 +52,7 @@ interface Pending {
 interface AccountQueue {
   underWay: Pending[];
   waiting: Pending[];
-  /** How many of the waiting requests run alone: their batch was rolled back because of one of them. */
+  /** The first so many waiting requests run one by one: their batch was rolled back because of one of them. */
   alone: number;
 }
 
@@ -67,14 +67,20 @@ const creatorOf = oncePerClient((database: Database) => {
     },
     { batchSizeMax: CREATIONS_MAX, concurrentBatchesMax: OVERLAPPING_BATCHES_MAX },
   );
+  /** Creates the next requests of an account, again after a lost race. The requests of a batch are all lost, or none is. */
+  const createNext = async (accountId: string, queue: AccountQueue): Promise<End[]> => {
+    for (let lostRaces = 0; ; lostRaces += 1) {
+      const ends =
+        lostRaces < LOST_RACES_MAX
+          ? await create(queue)
+          : await limitLocks(() => createLocked(database, accountId, sendsOf(queue)));
+      if (ends[0] !== 'lost') return ends as End[];
+    }
+  };
   const runQueue = async (accountId: string, queue: AccountQueue): Promise<void> => {
-    for (let lostRaces = 0; queue.underWay.length + queue.waiting.length > 0; lostRaces += 1) {
+    while (queue.waiting.length > 0) {
       try {
-        const ends =
-          lostRaces < LOST_RACES_MAX
-            ? await create(queue)
-            : await limitLocks(() => createLocked(database, accountId, sendsOf(queue)));
-        if (ends[0] === 'lost') continue;
+        const ends = await createNext(accountId, queue);
         for (const [index, { resolve }] of queue.underWay.entries())
           resolve(finish(database, accountId, ends[index] as End));
       } catch (error) {
@@ -86,7 +92,6 @@ const creatorOf = oncePerClient((database: Database) => {
         if (error instanceof AccountBusy) for (const { reject } of queue.waiting.splice(0)) reject(error);
       }
       queue.underWay = [];
-      lostRaces = -1;
     }
     queues.delete(accountId);
   };

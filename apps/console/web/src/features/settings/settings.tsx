@@ -13,12 +13,9 @@ import { NumberField } from '../../components/numberField.js';
 import { Page, Section } from '../../components/page.js';
 import { ReadOnlyBadge } from '../../components/badges.js';
 import { Loaded } from '../../components/states.js';
-import { SettingsChange } from './settingsChange.js';
+import { SettingsChange, type NumericSettings } from './settingsChange.js';
 import { SettingsFacts } from './settingsFacts.js';
 import { StaffTwoFactor } from './staffTwoFactor.js';
-
-/** The numeric settings; two-factor authentication for staff has its own section. */
-export type NumericSettings = Omit<SettingsView['settings'], 'staffTwoFactor'>;
 
 /** The value of a field when it is switched on. Of the guess budget: NIST SP 800-63B-4, 3.2.2. */
 const INITIAL = {

@@ -1,14 +1,15 @@
 import { List, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { SettingEffectsView } from '../../../../src/features/settings/view.js';
+import type { SettingEffectsView, SettingsView } from '../../../../src/features/settings/view.js';
 import { useData } from '../../api/queries.js';
 import { ChangeDialog } from '../../components/changeDialog.js';
 import { Loaded } from '../../components/states.js';
 import { put } from '../../hooks/change.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { useAuditTexts } from '../audit/auditTexts.js';
-import type { NumericSettings } from './settings.js';
 
+/** The numeric settings; two-factor authentication for staff has its own section. */
+export type NumericSettings = Omit<SettingsView['settings'], 'staffTwoFactor'>;
 type Name = keyof NumericSettings;
 
 /** Asks before settings are changed: what changes, what it does to templates and stored sends, and why. */
