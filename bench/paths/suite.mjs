@@ -61,10 +61,19 @@ export async function measure(environment, options) {
   // First, because rows deleted by the others stay in the tables' sizes.
   const growth = isWanted('growth') ? await measureGrowth(context) : null;
   const rows = [];
+  /** @type {string[]} */
+  const failed = [];
   for (const [name, measureRows] of Object.entries(MEASUREMENTS)) {
     if (!isWanted(name)) continue;
     console.log(`Measuring: ${name}`);
-    rows.push(...(await measureRows(context)));
+    // Otherwise an hour of other measurements would be lost.
+    rows.push(
+      ...(await measureRows(context).catch((/** @type {Error} */ error) => {
+        console.error(`${name} failed: ${error.message}`);
+        failed.push(`${name} (not measured)`);
+        return [];
+      })),
+    );
     await context.flushRedis();
   }
   const firstMinute = isWanted('first-minute') ? await measureFirstMinute(context) : null;
@@ -78,7 +87,7 @@ export async function measure(environment, options) {
   const goals = judge(results);
   return {
     tables: tablesOf(results, goals),
-    missed: goals.filter(({ met }) => !met).map(({ name }) => name),
+    missed: [...failed, ...goals.filter(({ met }) => !met).map(({ name }) => name)],
     details: { machine, options, ...results, goals },
   };
 }
