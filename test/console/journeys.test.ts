@@ -51,8 +51,8 @@ describeInBrowser('the console with the processes behind it', () => {
       await page.getByLabel('Email').fill('bia@example.com');
       await page.getByLabel(/^Password/).fill('correct horse battery');
       await page.getByRole('button', { name: 'Create account' }).click();
-      const key = await page.getByRole('region', { name: 'API key', exact: true }).innerText();
-      const curl = await page.getByRole('region', { name: 'call with curl' }).innerText();
+      const key = await page.getByRole('group', { name: 'API key', exact: true }).innerText();
+      const curl = await page.getByRole('group', { name: 'call with curl' }).innerText();
 
       const heard = heardBy(page);
       await page.getByLabel('Phone number').fill(phone);
@@ -131,7 +131,7 @@ describeInBrowser('the console with the processes behind it', () => {
   );
 
   const regionOf = async (page: Page, name: string): Promise<string> =>
-    (await page.getByRole('region', { name, exact: true }).first().textContent()) ?? '';
+    (await page.getByRole('group', { name, exact: true }).first().textContent()) ?? '';
 
   it(
     'a new user sees refused requests, sends a code, reads it, verifies it, and leaves no secret anywhere',
