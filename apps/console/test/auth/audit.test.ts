@@ -131,7 +131,7 @@ describe('the audit log', () => {
     const ana = await person(server);
     await signIn(ana.email, 'not the password');
     const { entries } = (await operator.get('/staff/audit?area=user&limit=1')).body;
-    expect(entries).toMatchObject([{ action: 'user.sign_in_failed', actor: { kind: 'nobody' } }]);
+    expect(entries).toMatchObject([{ action: 'user.sign_in_failed', actor: { kind: 'anonymous' } }]);
   });
 });
 

@@ -69,7 +69,7 @@ function shownIn(theme: Theme): Visit[] {
 interface Visit {
   name: string;
   path: string;
-  as: 'nobody' | keyof typeof people;
+  as: 'anonymous' | keyof typeof people;
   /** What is done on the page before it is looked at. */
   act?: (page: Page) => Promise<void>;
   /** Whether the operators require a second factor meanwhile. */
@@ -80,34 +80,34 @@ const UNKNOWN = '/no-such-page';
 const OURS = '/accounts/ACCOUNT';
 
 const PAGES: readonly Visit[] = [
-  { name: 'sign-in', path: '/sign-in', as: 'nobody' },
-  { name: 'sign-in-refused', path: '/sign-in?refused', as: 'nobody' },
-  { name: 'sign-up', path: '/sign-up', as: 'nobody' },
-  { name: 'invitation', path: '/invitation#not-a-token', as: 'nobody' },
-  { name: 'forgotten-password', path: '/forgot-password', as: 'nobody' },
+  { name: 'sign-in', path: '/sign-in', as: 'anonymous' },
+  { name: 'sign-in-refused', path: '/sign-in?refused', as: 'anonymous' },
+  { name: 'sign-up', path: '/sign-up', as: 'anonymous' },
+  { name: 'invitation', path: '/invitation#not-a-token', as: 'anonymous' },
+  { name: 'forgotten-password', path: '/forgot-password', as: 'anonymous' },
   {
     name: 'forgotten-password-sent',
     path: '/forgot-password',
-    as: 'nobody',
+    as: 'anonymous',
     async act(page) {
       await page.locator('input[type=email]').fill('nobody@example.com');
       await page.locator('[type=submit]').click();
       await page.getByRole('status').waitFor();
     },
   },
-  { name: 'reset-password', path: '/reset-password#a-token', as: 'nobody' },
+  { name: 'reset-password', path: '/reset-password#a-token', as: 'anonymous' },
   {
     name: 'reset-password-over',
     path: '/reset-password#a-token',
-    as: 'nobody',
+    as: 'anonymous',
     async act(page) {
       await page.locator('input[type=password]').fill('correct horse battery');
       await page.locator('[type=submit]').click();
       await page.locator('a[href="/forgot-password"]').waitFor();
     },
   },
-  { name: 'confirm-sign-up', path: '/confirm-sign-up#a-token', as: 'nobody' },
-  { name: 'confirm-address', path: '/confirm-address#a-token', as: 'nobody' },
+  { name: 'confirm-sign-up', path: '/confirm-sign-up#a-token', as: 'anonymous' },
+  { name: 'confirm-address', path: '/confirm-address#a-token', as: 'anonymous' },
   { name: 'new-account', path: '/', as: 'newcomer' },
   { name: 'unknown-page', path: UNKNOWN, as: 'member' },
   { name: 'overview', path: '/accounts/ACCOUNT/overview', as: 'member' },
@@ -199,7 +199,7 @@ const DIALOGS: Record<string, Dialog> = {
   ceilings: [`${OURS}/protection`, 'member', 'Change ceilings'],
   'account-name': [`${OURS}/team`, 'member', 'Change name and language'],
   'new-link': [`${OURS}/team`, 'member', 'New link for'],
-  'user-password': ['/staff/users/USER', 'operator', 'New password'],
+  'user-password': ['/staff/users/USER', 'operator', 'Reset password'],
   'user-role': ['/staff/users/USER', 'operator', 'Change staff role'],
   resume: [`${OURS}/protection`, 'member', 'Resume sends'],
   'second-factor': ['/profile', 'member', 'Turn on', 'Continue'],
@@ -207,7 +207,7 @@ const DIALOGS: Record<string, Dialog> = {
   credits: ['/staff/accounts/ACCOUNT', 'operator', 'Grant credits', 'Grant credits'],
   hold: ['/staff/holds', 'operator', 'Hold all live delivery', 'Hold all live delivery'],
   address: ['/profile', 'member', 'Change email', 'Send the link'],
-  'low-balance': [`${OURS}/ledger`, 'member', 'Set the low balance'],
+  'low-balance': [`${OURS}/ledger`, 'member', 'Set low-balance alert'],
   'webhook-address': ['/accounts/EMPTY/webhook', 'member', 'Set the address', 'Save'],
   'webhook-secret': [`${OURS}/webhook`, 'member', 'Replace the secret', 'Replace the secret'],
   acknowledge: ['/staff/health', 'operator', 'Acknowledge'],
@@ -541,7 +541,7 @@ interface Window {
 const windows = new Map<string, Window>();
 
 async function windowFor({ as }: Visit, theme: Theme): Promise<Window> {
-  if (as !== 'nobody') {
+  if (as !== 'anonymous') {
     await server.db.sql('update users set language = $1 where id = $2', [theme.language, people[as].id]);
     // However long the pages before this one took. Two people's has passed for good.
     if (as !== 'withCode' && as !== 'withPassword') await letConfirmationPass(server, people[as], 0);
@@ -563,7 +563,7 @@ async function open(as: Visit['as'], theme: Theme): Promise<Window> {
     timezoneId: 'America/Sao_Paulo',
   } as const;
   const page =
-    as === 'nobody'
+    as === 'anonymous'
       ? await browser.newPage({ ...options, baseURL: server.url })
       : (await windowOf(browser, server, people[as], options)).page;
   const faults: string[] = [];
@@ -639,7 +639,7 @@ async function inspect({ act, ...visit }: Visit, theme: Theme): Promise<void> {
     await page.goto('about:blank');
     await page.goto(path);
   }
-  window.isReady = visit.as !== 'nobody' && !visit.isRequired;
+  window.isReady = visit.as !== 'anonymous' && !visit.isRequired;
   await untilIdle(page);
   await act?.(page);
   if (IS_WHOLE)

@@ -286,11 +286,11 @@ const NUMBER_PAGES: Record<string, NumberPage> = {
   'the low balance': {
     path: '/accounts/ACCOUNT/ledger',
     async open(page) {
-      await press(page, 'Set the low balance');
-      await turnOn(page, 'Tell the admins and the webhook');
+      await press(page, 'Set low-balance alert');
+      await turnOn(page, 'Notify the admins and the webhook');
     },
     save: 'Save',
-    fields: { 'Below so many units': ['10,000', 10_000] },
+    fields: { 'Notify below this many units': ['10,000', 10_000] },
   },
   'the throughput of a sender': {
     path: '/staff/senders',

@@ -42,7 +42,7 @@ async function come(who: Identified): Promise<Page> {
 async function expectRefused(who: Identified): Promise<void> {
   const before = await server.db.sql('select id from users');
   const page = await come(who);
-  await page.getByText('The company sign-in named nobody who is staff here').waitFor();
+  await page.getByText('Your company account does not belong to a staff member here').waitFor();
   const answer = await page.evaluate(async () => (await fetch('/api/session')).status);
   expect(answer).toBe(401);
   expect(await server.db.sql('select id from users')).toEqual(before);
@@ -166,7 +166,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
     const page = await context.newPage();
     await page.goto('/sign-in');
     await page.getByRole('button', { name: BUTTON }).click();
-    await page.getByText('The company sign-in did not work').waitFor();
+    await page.getByText('The company sign-in failed').waitFor();
     await context.close();
   });
 
@@ -200,7 +200,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
     await page.context().close();
     await setStaffRole(server.db.database, TEST_ACTOR, olga.email, null);
     const again = await come({ email: olga.email, isVerified: true });
-    await again.getByText('The company sign-in named nobody who is staff here').waitFor();
+    await again.getByText('Your company account does not belong to a staff member here').waitFor();
     await again.context().close();
   });
 

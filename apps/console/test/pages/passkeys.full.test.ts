@@ -101,7 +101,7 @@ describeInBrowser('a passkey', () => {
     await page.getByRole('cell', { name: 'My phone', exact: true }).waitFor();
 
     await addPasskey(page, 'The same phone');
-    await page.getByText('This device already holds a passkey of yours').waitFor();
+    await page.getByText('This device already has one of your passkeys').waitFor();
     expect(await authenticator.credentials()).toBe(1);
     await press(page, 'Cancel');
 
@@ -170,7 +170,7 @@ describeInBrowser('a passkey', () => {
     await letConfirmationPass(server, ana);
     await addPasskey(page, 'Another');
     await press(page, 'Use a passkey');
-    await page.getByText('This device already holds a passkey of yours').waitFor();
+    await page.getByText('This device already has one of your passkeys').waitFor();
     // The authenticator stays, as that of two people who share a computer.
     await context.addCookies(cookiesOf(bia));
     await letConfirmationPass(server, bia);
@@ -190,7 +190,7 @@ describeInBrowser('a passkey', () => {
     await signOut(page);
     await authenticator.recognizeUser(false);
     await press(page, 'Use a passkey');
-    await page.getByText('Your browser gave no passkey').waitFor();
+    await page.getByText('Your browser did not return a passkey').waitFor();
     await context.close();
   });
 });

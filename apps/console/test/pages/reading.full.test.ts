@@ -96,7 +96,7 @@ describeInBrowser('the page of the ledger', () => {
 
       await page.getByRole('link', { name: 'Monthly statement' }).click();
       await page.getByRole('heading', { name: /^Statement: / }).waitFor();
-      await page.getByRole('cell', { name: 'At the end' }).waitFor();
+      await page.getByRole('cell', { name: 'Closing balance' }).waitFor();
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
       expect(await page.getByRole('button').count()).toBe(0);
       expect(await page.evaluate('getComputedStyle(document.querySelector("main")).backgroundColor')).toBe(
@@ -125,7 +125,7 @@ describeInBrowser('the page of refused requests', () => {
 
       await page.getByText('Only refusals are kept here').waitFor();
       const table = page.getByRole('table', { name: 'Refused requests, newest first' });
-      const reasons = page.getByRole('group', { name: 'What the API said' });
+      const reasons = page.getByRole('group', { name: 'Reasons' });
       // The group of the newest refusal is open.
       await table.getByText('29 more like it').waitFor();
       await reasons.getByRole('button', { name: /30 requests/, expanded: true }).waitFor();

@@ -92,7 +92,7 @@ describeInBrowser('the pages of staff', () => {
       ]);
       expect(await findAccount(server.db.database, account)).toMatchObject({ credits: 512 });
       await page.goto(`/staff/accounts/${account}/ledger`);
-      await page.getByText('500 credits expire, if they are not used, at').waitFor();
+      await page.getByText('500 credits expire unless they are used by').waitFor();
       await page.getByText('Reference: INV-42').waitFor();
     }));
 

@@ -9,8 +9,8 @@ export type AuditValue = string | number | boolean | null | AuditValue[] | { [na
 export interface AuditEntryView {
   id: string;
   at: string;
-  /** `nobody`: a person who has not proved their identity. The name is empty where whoever reads may not know it. */
-  actor: { kind: Actor['kind'] | 'nobody'; name: string };
+  /** `anonymous`: a person who is not signed in. The name is empty if the reader may not know it. */
+  actor: { kind: Actor['kind'] | 'anonymous'; name: string };
   /** `area.verb`. */
   action: string;
   account: { id: string; /** Null when it is gone. */ name: string | null } | null;
@@ -48,7 +48,7 @@ function auditEntryView({ id, at, actor, action, ...entry }: AuditEntry): AuditE
     id,
     at: at.toISOString(),
     actor: {
-      kind: actor.kind === 'user' && actor.id === null ? 'nobody' : actor.kind,
+      kind: actor.kind === 'user' && actor.id === null ? 'anonymous' : actor.kind,
       name: actor.name,
     },
     action,

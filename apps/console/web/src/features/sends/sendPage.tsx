@@ -106,7 +106,7 @@ function SendFacts({
     <Section title={t('details.facts')}>
       <Stack gap="xs" component="dl" m={0}>
         {children}
-        <Fact label={t('details.from')}>{send.from ?? t('details.fromNobody')}</Fact>
+        <Fact label={t('details.from')}>{send.from ?? t('details.noSender')}</Fact>
         <Fact label={t('details.channel')}>
           {send.channel === null ? t('details.channelNone') : t(`details.channels.${send.channel}`)}
         </Fact>
