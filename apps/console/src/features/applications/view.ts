@@ -6,7 +6,7 @@ export type ApplicationView = Json<ReturnType<typeof applicationView>>;
 export type LimitsView = ApplicationView['limits'];
 export type KeyView = Json<ReturnType<typeof keyView>>;
 
-/** The only answer that ever holds a key. */
+/** The only response that contains a key. */
 export interface NewKeyView {
   id: string;
   key: string;
