@@ -82,7 +82,7 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
   };
 }
 
-/** Problems that only one reading saw, such as during a process start, are not listed. */
+/** Shorter problems, such as during a process start, are not listed. */
 const WORTH_REPORTING_MS = 1_000;
 
 const isSame = (one: Finding, other: Finding): boolean =>

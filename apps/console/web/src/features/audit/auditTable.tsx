@@ -37,7 +37,7 @@ export function AuditTable({
       },
       {
         title: t('columns.what'),
-        // On a phone, the changes stand below the action.
+        // On a phone, the changes are below the action.
         render: (entry) => (
           <>
             <What entry={entry} withAccount={withAccount} isForStaff={isForStaff} />
