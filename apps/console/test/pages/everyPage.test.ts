@@ -70,9 +70,9 @@ interface Visit {
   name: string;
   path: string;
   as: 'anonymous' | keyof typeof people;
-  /** What is done on the page before it is looked at. */
+  /** The actions on the page before it is checked. */
   act?: (page: Page) => Promise<void>;
-  /** Whether the operators require a second factor meanwhile. */
+  /** Whether the operators require a second factor during the visit. */
   isRequired?: true;
 }
 
@@ -90,7 +90,7 @@ const PAGES: readonly Visit[] = [
     path: '/forgot-password',
     as: 'anonymous',
     async act(page) {
-      await page.locator('input[type=email]').fill('nobody@example.com');
+      await page.locator('input[type=email]').fill('unknown@example.com');
       await page.locator('[type=submit]').click();
       await page.getByRole('status').waitFor();
     },
@@ -171,7 +171,7 @@ const PAGES: readonly Visit[] = [
   { name: 'application-read-only', path: '/accounts/READ/applications/LIMITED', as: 'member' },
 ];
 
-/** The one search, with what it finds. */
+/** The search and its results. */
 const SEARCHES: readonly Visit[] = (['member', 'operator'] as const).map((as) => ({
   name: `search-${as}`,
   path: as === 'member' ? '/accounts/ACCOUNT/sends' : '/staff/health',
@@ -186,7 +186,7 @@ const SEARCHES: readonly Visit[] = (['member', 'operator'] as const).map((as) =>
   },
 }));
 
-/** A path, who opens it, the button that opens the dialog, and one in it that is clicked with empty fields. */
+/** A path, the user, the button that opens the dialog, and a button in it that is clicked with empty fields. */
 type Dialog = [path: string, as: keyof typeof people, opener: string, confirm?: string];
 
 const DIALOGS: Record<string, Dialog> = {
@@ -230,7 +230,7 @@ const dialogVisit = ([name, [path, as, opener, confirm]]: [string, Dialog]): Vis
   },
 });
 
-/** The question before settings are saved, with everything that it can count. */
+/** The confirmation before settings are saved, with all its counts. */
 const SETTINGS: Visit = {
   name: 'dialog-settings',
   path: '/staff/settings',
@@ -250,7 +250,7 @@ const submit = (page: Page, step: number): Promise<void> =>
   page.getByRole('main').locator('form').nth(step).locator('[type=submit]').click();
 const TEST_TRYOUT = { path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' } as const;
 
-/** What stands in the menu of a sender. */
+/** The entries in the menu of a sender. */
 const OF_SENDERS: readonly Visit[] = ['dialog-assign', 'dialog-own-app'].map((name, place) => ({
   name,
   path: '/staff/senders/SENDER',
@@ -270,7 +270,7 @@ const OF_SENDERS: readonly Visit[] = ['dialog-assign', 'dialog-own-app'].map((na
   },
 }));
 
-/** What the page of an application shows of its calls, with an API behind the console and no worker. */
+/** The calls on an application's page, with an API behind the console and no worker. */
 const TRIED: readonly Visit[] = [
   {
     ...TEST_TRYOUT,
@@ -318,7 +318,7 @@ const CONFIRMATIONS: readonly Visit[] = (['withCode', 'withPassword'] as const).
   },
 }));
 
-/** Of an operator who lacks a second factor that is required, and of one who has it. */
+/** The pages of an operator without a required second factor, and of one who has it. */
 const REQUIRED: readonly Visit[] = [
   { name: 'required-health', path: '/staff/health', as: 'operator', isRequired: true },
   { name: 'required-profile', path: '/profile', as: 'operator', isRequired: true },
@@ -328,7 +328,7 @@ const REQUIRED: readonly Visit[] = [
 
 const API_PORT = await closedPort();
 const server = useConsole({
-  // A provider that does not answer: its button is there all the same.
+  // A provider that does not respond: its button is still shown.
   OIDC_ISSUER: 'http://127.0.0.1:9',
   OIDC_CLIENT_ID: 'onecode',
   OIDC_CLIENT_SECRET: 'secret',
@@ -533,7 +533,7 @@ interface Window {
   page: Page;
   /** Page errors, console errors and foreign requests since the last check. */
   faults: string[];
-  /** Whether the console runs in it and knows what holds for the next visit. */
+  /** Whether the console runs in it in the right state for the next visit. */
   isReady: boolean;
 }
 
@@ -543,7 +543,7 @@ const windows = new Map<string, Window>();
 async function windowFor({ as }: Visit, theme: Theme): Promise<Window> {
   if (as !== 'anonymous') {
     await server.db.sql('update users set language = $1 where id = $2', [theme.language, people[as].id]);
-    // However long the pages before this one took. Two people's has passed for good.
+    // Independent of how long the earlier pages took. The confirmations of two users have expired permanently.
     if (as !== 'withCode' && as !== 'withPassword') await letConfirmationPass(server, people[as], 0);
   }
   const name = `${as} ${theme.name}`;
@@ -569,7 +569,7 @@ async function open(as: Visit['as'], theme: Theme): Promise<Window> {
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // Expected: 401 tells a page that nobody is signed in, 403 that it has to ask for a confirmation.
+    // Expected: a page gets 401 without a session, and 403 if it has to ask for a confirmation.
     if (['error', 'warning'].includes(message.type()) && !/status of 40[134]/.test(message.text()))
       faults.push(`${message.type()}: ${message.text()}`);
   });
@@ -587,7 +587,7 @@ async function follow(page: Page, path: string): Promise<void> {
     page.evaluate(
       `history.pushState(null, '', ${JSON.stringify(to)}); dispatchEvent(new PopStateEvent('popstate'))`,
     );
-  // By way of the page that no other looks like, so that the next one is seen to come and begins anew.
+  // Through a page that looks like no other page, so that the next page is remounted and its appearance can be detected.
   const unknownPage = page.locator('main .tabler-icon-map-off');
   await push(UNKNOWN);
   await unknownPage.waitFor();
