@@ -3,9 +3,7 @@
 
 create type active_block as (cause text, scope text, subject text, only_for text, opens_at timestamp with time zone, spacing interval);
 
-create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
-
-create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, job_wait_ms integer);
+create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, direct_wait_ms integer, job_wait_ms integer);
 
 create type permit_source as (sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamp with time zone, taken integer);
 
@@ -39,9 +37,12 @@ create table accounts (
   units_on date default '1970-01-01'::date not null,
   units_of_day integer default 0 not null,
   units_of_month integer default 0 not null,
+  low_balance integer,
+  low_balance_at timestamp(3) with time zone,
   constraint accounts_pkey PRIMARY KEY (id),
-  constraint accounts_are_valid CHECK (account_is_valid(accounts.*))
+  constraint accounts_counters_check CHECK (credits >= 0 AND units_of_day >= 0 AND units_of_month >= 0)
 ) with (fillfactor=50);
+CREATE INDEX accounts_low_balance ON public.accounts USING btree (id) WHERE (low_balance IS NOT NULL);
 CREATE INDEX accounts_name_words ON public.accounts USING gin (array_to_tsvector(name_words(name)));
 
 create table api_keys (
@@ -62,7 +63,7 @@ create table api_keys (
   constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint api_keys_hash_check CHECK (octet_length(hash) = 32),
   constraint api_keys_name_check CHECK (length(name) >= 1 AND length(name) <= 100),
-  constraint api_keys_visit_check CHECK (num_nulls(user_id, encrypted_key, expires_at) = ANY (ARRAY[0, 3]))
+  constraint api_keys_visit_check CHECK (num_nulls(user_id, encrypted_key) = 2 OR num_nulls(user_id, encrypted_key, expires_at) = 0)
 );
 CREATE INDEX api_keys_application_id_idx ON public.api_keys USING btree (application_id);
 CREATE INDEX api_keys_expires_at ON public.api_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
@@ -80,8 +81,7 @@ create table applications (
   created_at timestamp(3) with time zone default now() not null,
   constraint applications_pkey PRIMARY KEY (id),
   constraint applications_id_account_id_mode_key UNIQUE (id, account_id, mode),
-  constraint applications_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint applications_are_valid CHECK (application_is_valid(applications.*))
+  constraint applications_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
 ) with (fillfactor=50);
 CREATE INDEX applications_account_id_idx ON public.applications USING btree (account_id);
 
@@ -120,15 +120,6 @@ create table audit_entries (
 CREATE INDEX audit_entries_account_id ON public.audit_entries USING btree (account_id, id);
 CREATE INDEX audit_entries_action ON public.audit_entries USING btree (action, id);
 CREATE TRIGGER audit_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
-
-create table balance_alerts (
-  account_id uuid not null,
-  below integer not null,
-  crossed_at timestamp(3) with time zone,
-  constraint balance_alerts_pkey PRIMARY KEY (account_id),
-  constraint balance_alerts_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint balance_alerts_below_check CHECK (below >= 1 AND below <= 100000000)
-);
 
 create table breaker_trips (
   account_id uuid not null,
@@ -303,7 +294,7 @@ create table ledger_entries (
   expires_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone default clock_timestamp() not null,
   constraint ledger_entries_pkey PRIMARY KEY (id),
-  constraint ledger_entries_are_valid CHECK (ledger_entry_is_valid(ledger_entries.*))
+  constraint ledger_entries_units_check CHECK (units > 0 AND (send_id IS NULL OR units = 1))
 );
 CREATE INDEX ledger_entries_account_id_idx ON public.ledger_entries USING btree (account_id, id);
 CREATE UNIQUE INDEX ledger_entries_grant ON public.ledger_entries USING btree (grant_id) WHERE (grant_id IS NOT NULL);
@@ -333,16 +324,6 @@ create table message_costs (
   credits bigint not null,
   payer uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
   constraint message_costs_pkey PRIMARY KEY (day, country, category, type, billable, pricing_model, payer)
-);
-
-create table message_prices (
-  country text not null,
-  since date not null,
-  price numeric(12,6) not null,
-  constraint message_prices_pkey PRIMARY KEY (country, since),
-  constraint message_prices_country_check CHECK (country ~ '^[A-Z]{2}$'::text),
-  constraint message_prices_price_check CHECK (price >= 0::numeric),
-  constraint message_prices_since_check CHECK (EXTRACT(day FROM since) = 1::numeric)
 );
 
 create table outbox (
@@ -595,6 +576,7 @@ create table settings (
   sign_ups_per_domain_day integer default 100 not null,
   staff_two_factor text default 'optional'::text not null,
   price_currency text,
+  message_prices jsonb default '[]'::jsonb not null,
   retain_numbers_days integer default 90,
   retain_sends_days integer,
   new_account_units_per_day integer default 1000,

@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  changeSetting,
-  findAccount,
-  logTriedSend,
-  limitApplication,
-  setIdentityCheck,
-} from '@onecode/store/accounts';
+import { changeSetting, findAccount, limitApplication, setIdentityCheck } from '@onecode/store/accounts';
+import { logTriedSend } from '@onecode/store/users';
 import { placeHold } from '@onecode/store/holds';
 import {
   buildCaller,

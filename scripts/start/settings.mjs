@@ -168,11 +168,17 @@ export function commonEnvironment(ports, { databaseUrl, redisUrl }, smtpUrl) {
  * Writes the variables that the command line needs to use the running Onecode.
  * @param {NodeJS.ProcessEnv} env
  */
-export function recordEnvironment({ DATABASE_URL, DATABASE_POOLER, NUMBER_PEPPER, SECRET_KEY }) {
+export function recordEnvironment({
+  DATABASE_URL,
+  DATABASE_POOLER,
+  NUMBER_PEPPER,
+  SECRET_KEY,
+  WHATSAPP_API_URL,
+}) {
   removeEnvironment(); // an older file keeps its mode
   writeFileSync(
     environmentFile,
-    JSON.stringify({ DATABASE_URL, DATABASE_POOLER, NUMBER_PEPPER, SECRET_KEY }, null, 2),
+    JSON.stringify({ DATABASE_URL, DATABASE_POOLER, NUMBER_PEPPER, SECRET_KEY, WHATSAPP_API_URL }, null, 2),
     {
       mode: 0o600,
     },

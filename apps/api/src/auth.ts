@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { hashApiKey, isApiKey, Problem, trimOuter } from '@onecode/domain';
-import type { Caller } from '@onecode/store/accounts';
+import type { Caller, RefusedKey } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { createCallerCache } from './callers.js';
 import type { KeyUsageTracker } from './keyUsage.js';
@@ -32,12 +32,16 @@ export function authenticator(database: Database, keyUsage: KeyUsageTracker): Au
   };
 }
 
-/** Returns the problem for a revoked key (the same as for an unknown key), or for a key of a suspended account. */
-export function invalidKey(cause: 'revoked' | 'suspended'): Problem {
-  return new Problem(
-    'invalid_api_key',
-    cause === 'suspended' ? { detail: 'The account of this key is suspended.' } : {},
-  );
+const REFUSAL_DETAILS = {
+  // The same as for an unknown key.
+  revoked: {},
+  expired: { detail: 'This key has expired.' },
+  suspended: { detail: 'The account of this key is suspended.' },
+};
+
+/** Returns the problem for a known key that may not be used. */
+export function invalidKey(cause: RefusedKey['refusal']): Problem {
+  return new Problem('invalid_api_key', REFUSAL_DETAILS[cause]);
 }
 
 /** Returns the credential after the scheme `Bearer` (in any case: RFC 9110, 11.1), or null without one. */

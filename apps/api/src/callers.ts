@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { findCaller, type Caller, type RefusedKey } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 
-/** How long a look-up is cached. After this time, reads with a revoked key or a key of a suspended account are refused. */
+/** How long a look-up is cached, unless the key expires earlier. After this time, reads with a revoked key are refused. */
 const CACHED_MS = 1_000;
 const CACHED_KEYS_MAX = 10_000;
 
@@ -16,7 +16,13 @@ export function createCallerCache(database: Database): FindCaller {
     ttl: CACHED_MS,
     // A flood of other keys may evict a look-up in progress, which would fail its requests.
     ignoreFetchAbort: true,
-    fetchMethod: async (hash) => (await findCaller(database, Buffer.from(hash, 'latin1'))) ?? undefined,
+    fetchMethod: async (hash, _stale, { options }) => {
+      const found = await findCaller(database, Buffer.from(hash, 'latin1'));
+      if (found !== null && 'keyId' in found && found.expiresInMs !== null)
+        // A time of zero would never end.
+        options.ttl = Math.max(1, Math.min(CACHED_MS, Math.floor(found.expiresInMs)));
+      return found ?? undefined;
+    },
   });
   return (hash) => cache.fetch(hash);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { hashIdempotencyKey, PROBLEMS, type Problem } from '@onecode/domain';
 import { requestIdOf } from '@onecode/runtime';
-import { storeRefusedRequests, type RefusedRequest } from '@onecode/store/accounts';
+import { storeRefusedRequests, type RefusedRequest } from '@onecode/store/reports';
 import type { Database } from '@onecode/store/client';
 import { detailOf } from './answer.js';
 import { idempotencyKeyBytes } from './idempotencyKey.js';

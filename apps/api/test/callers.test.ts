@@ -22,11 +22,12 @@ beforeEach(() => {
 const build = (): Promise<TestCaller> => buildCaller(store.database, 'test');
 const find = ({ key }: TestCaller): ReturnType<FindCaller> => findByHash(hashApiKey(key).toString('latin1'));
 
-/** Advances the clock by a second, and waits a millisecond because the cache reads the clock once a millisecond. */
-async function passSecond(): Promise<void> {
-  clock.advance(1_000);
+/** Advances the clock, and waits a millisecond because the cache reads the clock once a millisecond. */
+async function pass(ms: number): Promise<void> {
+  clock.advance(ms);
   await new Promise((resolve) => setTimeout(resolve, 2));
 }
+const passSecond = (): Promise<void> => pass(1_000);
 
 describe('createCallerCache', () => {
   it.each([
@@ -39,11 +40,26 @@ describe('createCallerCache', () => {
     const caller = await build();
     const { keyId, applicationId, accountId } = caller;
     const expected = { keyId, applicationId, accountId, mode: 'test' };
-    expect(await find(caller)).toEqual(expected);
+    const found = { ...expected, expiresInMs: null };
+    expect(await find(caller)).toEqual(found);
     await change(caller);
-    expect(await find(caller)).toEqual(expected);
+    expect(await find(caller)).toEqual(found);
     await passSecond();
     expect(await find(caller)).toEqual({ refusal, caller: expected });
+  });
+
+  it('uses a cached caller until its key expires', async () => {
+    const caller = await build();
+    const { keyId } = caller;
+    await store.sql(`update api_keys set expires_at = clock_timestamp() + interval '400 ms' where id = $1`, [
+      keyId,
+    ]);
+    expect(await find(caller)).toMatchObject({ keyId });
+    // Only the cached look-up accepts the key now.
+    await store.sql(`update api_keys set expires_at = clock_timestamp() where id = $1`, [keyId]);
+    expect(await find(caller)).toMatchObject({ keyId });
+    await pass(400);
+    expect(await find(caller)).toMatchObject({ refusal: 'expired', caller: { keyId } });
   });
 
   it('accepts the keys of a resumed account within a second', async () => {

@@ -125,6 +125,19 @@ describe('a refused request of a known key', () => {
     ]);
   });
 
+  it('is kept with its reason for an expired key, on creation, verification and reads', async () => {
+    const expired = await buildCaller(api.db.database, 'test');
+    await api.db.sql('update api_keys set expires_at = now() where id = $1', [expired.keyId]);
+    const answers = [
+      await api.create(expired),
+      await api.verify(expired, 'x', '000000'),
+      await api.status(expired, 'x'),
+    ];
+    const problem = { code: 'invalid_api_key', detail: 'This key has expired.' };
+    for (const answer of answers) expect(answer).toMatchObject({ status: 401, body: problem });
+    expect(await keptOf(expired)).toMatchObject([problem, problem, problem]);
+  });
+
   it('is written by a running process within seconds, and when it stops', async () => {
     const other = await buildCaller(api.db.database, 'live', { freeQuota: 0 });
     const started = startProcess('apps/api/dist/main.js', { ...apiVariables(api), LOG_LEVEL: 'info' });

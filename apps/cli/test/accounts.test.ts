@@ -260,9 +260,9 @@ describe('key', () => {
       const { applicationId, accountId } = await buildCaller(store.database, mode);
       const made = await json<{ id: string; key: string }>(`key create --application ${applicationId}`);
       const key = expect.stringMatching(new RegExp(`^ak_${mode}_`)) as string;
-      expect(made).toEqual({ id: ID, key, application_id: applicationId, mode });
+      expect(made).toEqual({ id: ID, key, application_id: applicationId, mode, expires_at: null });
       expect(isApiKey(made.key)).toBe(true);
-      const caller = { keyId: made.id, applicationId, accountId, mode };
+      const caller = { keyId: made.id, applicationId, accountId, mode, expiresInMs: null };
       expect(await findCaller(store.database, hashApiKey(made.key))).toEqual(caller);
 
       const revoked = await json(`key revoke ${made.id}`);
@@ -279,6 +279,27 @@ describe('key', () => {
       expect(await json(`key revoke ${made.id}`)).toEqual(revoked);
     },
   );
+
+  it('create makes a key that expires, and the audit log has its end', async () => {
+    const { applicationId } = await buildCaller(store.database, 'test');
+    const create = `key create --application ${applicationId} --expires-in-days`;
+    const before = Date.now();
+    const made = await json<{ id: string; key: string; expires_at: string }>(`${create} 3650`);
+    const days = (Date.parse(made.expires_at) - before) / 86_400_000;
+    expect(days).toBeGreaterThanOrEqual(3_650);
+    expect(days).toBeLessThan(3_651);
+    expect(await text(`${create} 1`)).toMatch(/^expires at {6}20\d\d-.*Z$/m);
+    const [entry] = await store.sql(
+      `select details ->> 'expiresAt' as at from audit_entries where action = 'key.create' and subject = $1`,
+      [made.id],
+    );
+    expect(entry).toEqual({ at: made.expires_at });
+    await store.sql('update api_keys set expires_at = clock_timestamp() where id = $1', [made.id]);
+    expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ refusal: 'expired' });
+    expect(await json(`key list --application ${applicationId}`)).toContainEqual(
+      expect.objectContaining({ id: made.id, revoked_at: null, expires_at: TIME }),
+    );
+  });
 
   it("list prints an application's keys oldest first, without the keys themselves", async () => {
     const first = await buildCaller(store.database, 'live');

@@ -131,6 +131,10 @@ describe('a usage error: exit code 2 and one line, before any input is read', ()
     [[...LIMITS, '--per-minute', 'none'], '--per-minute must be off, on or a whole number from 1 to 1000000'],
 
     [['key', 'create', '--application', 'x'], '--application must be an id'],
+    ...['0', '3651', '1.5', '-1'].map((days): [string[], string] => [
+      ['key', 'create', '--application', UNKNOWN_ID, '--expires-in-days', days],
+      '--expires-in-days must be a whole number from 1 to 3650',
+    ]),
     [['key', 'revoke', KEY], "the key's id must be an id"],
     [['key', 'revoke', UNKNOWN_ID, KEY], /too many arguments/],
 

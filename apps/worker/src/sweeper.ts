@@ -1,14 +1,10 @@
-import {
-  deleteDueAccounts,
-  deleteEndedKeys,
-  deleteOldRefusedRequests,
-  expireCredits,
-} from '@onecode/store/accounts';
+import { deleteDueAccounts, expireCredits } from '@onecode/store/accounts';
+import { deleteOldRefusedRequests } from '@onecode/store/reports';
 import { deleteExpiredVerifications } from '@onecode/store/mails';
 import { deleteOldIncidents, deleteOldProcesses, mergeOldTraffic } from '@onecode/store/operations';
 import { deleteOldBlocks } from '@onecode/store/senders';
 import { eraseExpiredCodes, retainOnwards } from '@onecode/store/sends';
-import { deleteEndedTries } from '@onecode/store/users';
+import { deleteEndedTries, deleteEndedKeys } from '@onecode/store/users';
 import type { WorkerContext } from './context.js';
 
 const BATCH = 500;

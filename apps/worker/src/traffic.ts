@@ -1,11 +1,4 @@
-import {
-  hasArrived,
-  NO_COUNTRY,
-  trafficEvents,
-  type DeliveryFacts,
-  type Receipt,
-  type Send,
-} from '@onecode/domain';
+import { hasArrived, NO_COUNTRY, trafficEvents, type Receipt, type Send } from '@onecode/domain';
 import type { TrafficCounter } from '@onecode/store/operations';
 import type { WorkerMetrics } from './metrics.js';
 
@@ -13,8 +6,8 @@ import type { WorkerMetrics } from './metrics.js';
 export function recordDelivery(
   counter: TrafficCounter,
   { acceptance, delivery }: Pick<WorkerMetrics, 'acceptance' | 'delivery'>,
-  before: DeliveryFacts,
-  after: DeliveryFacts,
+  before: Send,
+  after: Send,
 ): void {
   for (const key of trafficEvents(before, after)) counter.count(key);
   if (after.mode !== 'live') return;

@@ -7,20 +7,21 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Webhook } from 'standardwebhooks';
 import { createLog } from '@onecode/runtime';
+import { deleteAccount, resetBreaker, tripBreaker } from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
 import {
-  deleteAccount,
+  endEntry,
+  noteMailSender,
+  setBalanceAlert,
+  takeDueEvents,
   findEventWebhook,
   listEventDeliveries,
   removeEventWebhook,
   repeatEvent,
-  resetBreaker,
   rotateEventSecret,
   setEventWebhook,
   testEventWebhook,
-  tripBreaker,
-} from '@onecode/store/accounts';
-import type { Database } from '@onecode/store/client';
-import { endEntry, noteMailSender, setBalanceAlert, takeDueEvents } from '@onecode/store/mails';
+} from '@onecode/store/mails';
 import { reencryptTokens } from '@onecode/store/senders';
 import {
   buildAccount,

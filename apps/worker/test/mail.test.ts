@@ -4,12 +4,8 @@ import {
   createApiKey,
   createApplication,
   createOwnAccount,
-  createVisitKey,
-  removeEventWebhook,
   revokeApiKey,
-  rotateEventSecret,
   scheduleDeletion,
-  setEventWebhook,
   tripBreaker,
 } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
@@ -18,10 +14,14 @@ import {
   noteMailSender,
   postponeEntry,
   queueFindingAlerts,
+  queueKeyExpiryAlerts,
   queueLowBalanceAlerts,
   readMailStatistics,
   setBalanceAlert,
   takeDueMails,
+  removeEventWebhook,
+  rotateEventSecret,
+  setEventWebhook,
 } from '@onecode/store/mails';
 import { acknowledgeIncident, listIncidents, recordIncidents } from '@onecode/store/operations';
 import {
@@ -34,6 +34,7 @@ import {
   requestSignUp,
   setPassword,
   type StaffRole,
+  createVisitKey,
 } from '@onecode/store/users';
 import {
   buildAccount,
@@ -472,6 +473,7 @@ it.each([
     'en',
     [
       'API key of your account revoked',
+      'An API key of your account expires in 2 days',
       'New API key for your account',
       'New member of your account',
       'Webhook of your account changed',
@@ -485,6 +487,7 @@ it.each([
       'Nova chave de API para sua conta',
       'Novo membro em sua conta',
       'Sua conta tem 10 unidades',
+      'Uma chave de API de sua conta expira em 2 dias',
       'Webhook de sua conta alterado',
     ],
   ],
@@ -503,6 +506,12 @@ it.each([
     const { id: applicationId } = (await createApplication(database, TEST_ACTOR, application))!;
     const { id: keyId } = (await createApiKey(database, TEST_ACTOR, applicationId))!;
     await revokeApiKey(database, TEST_ACTOR, keyId);
+    await sql(
+      `update api_keys set revoked_at = null, created_at = now() - interval '9 days', expires_at = now() + interval '2 days'
+       where id = $1`,
+      [keyId],
+    );
+    await queueKeyExpiryAlerts(database);
     await setBalanceAlert(database, TEST_ACTOR, accountId, 1_000_000);
     await queueLowBalanceAlerts(database);
     await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, accountId, 'https://hooks.example.com/');
@@ -515,6 +524,86 @@ it.each([
     ).toEqual(wanted);
   },
 );
+
+describe('a key that expires', () => {
+  const DAY_MS = 86_400_000;
+  /** Creates a key that was made a number of days before now and expires after a number of days. */
+  async function buildKey(applicationId: string, madeDaysAgo: number, inDays: number): Promise<string> {
+    const expiresAt = new Date(Date.now() + inDays * DAY_MS);
+    const { id } = (await createApiKey(database, TEST_ACTOR, applicationId, { expiresAt }))!;
+    await sql(`update api_keys set created_at = created_at - make_interval(days => $2) where id = $1`, [
+      id,
+      madeDaysAgo,
+    ]);
+    return id;
+  }
+  /** Queues the mails as eight workers do. */
+  async function queueAlerts(): Promise<void> {
+    await sql(`delete from outbox where kind = 'key_made'`);
+    await Promise.all(Array.from({ length: 8 }, () => queueKeyExpiryAlerts(database)));
+    await run();
+  }
+  /** Moves the end of the keys, and their creation, by days. */
+  const advanceDays = (days: number): Promise<unknown> =>
+    sql(
+      `update api_keys set created_at = created_at - make_interval(days => $1), expires_at = expires_at - make_interval(days => $1)
+       where expires_at is not null`,
+      [days],
+    );
+
+  it('is reported to the subscribed admins 14 and 3 days before, once each, by any number of workers', async () => {
+    const { accountId, applicationId } = await buildCaller(database, 'live', { name: 'Loja' });
+    const admin = await user({ accountId, role: 'admin' });
+    const portuguese = await user({ accountId, role: 'admin' }, 'pt-BR');
+    const unsubscribed = await user({ accountId, role: 'admin' });
+    const developer = await user({ accountId, role: 'developer' });
+    await muteMails(database, unsubscribed.id, ['key_expires']);
+    await sql(`update applications set name = 'Shop' where id = $1`, [applicationId]);
+    await buildKey(applicationId, 1, 15.5);
+    const subjects = ({ email }: TestUser): string[] => mailbox.to(email).map(({ subject }) => subject);
+    await queueAlerts();
+    expect(subjects(admin)).toEqual([]);
+
+    await advanceDays(2);
+    await queueAlerts();
+    await queueAlerts();
+    expect(subjects(admin)).toEqual(['An API key of Shop expires in 14 days']);
+    expect(subjects(portuguese)).toEqual(['Uma chave de API de Shop expira em 14 dias']);
+    expect(mailbox.to(admin.email)[0]!.text).toMatch(
+      /The key ak_live_.* of the application Shop of Loja expires on .* UTC\./,
+    );
+    expect(linkOf(mailbox.to(admin.email)[0]!)).toBe(`${CONSOLE_URL}/accounts/${accountId}/applications`);
+
+    // The outbox has deleted the first mail.
+    await sql('delete from outbox');
+    await advanceDays(7);
+    await queueAlerts();
+    expect(subjects(admin)).toHaveLength(1);
+    await advanceDays(4);
+    await queueAlerts();
+    await queueAlerts();
+    expect(subjects(admin)[1]).toBe('An API key of Shop expires in 3 days');
+    await advanceDays(3);
+    await sql('delete from outbox');
+    await queueAlerts();
+    expect(subjects(admin)).toHaveLength(2);
+    expect(subjects(unsubscribed)).toEqual([]);
+    expect(subjects(developer)).toEqual([]);
+  });
+
+  it('is not reported if it was made later than that, is revoked, or belongs to a visit', async () => {
+    const { accountId, applicationId } = await buildCaller(database, 'live');
+    const { id: userId, email } = await user({ accountId, role: 'admin' });
+    await buildKey(applicationId, 0, 14);
+    await buildKey(applicationId, 0, 2);
+    const revoked = await buildKey(applicationId, 1, 13.5);
+    await revokeApiKey(database, TEST_ACTOR, revoked);
+    await createVisitKey(database, TEST_ACTOR, TEST_SECRET_KEY, { userId, applicationId });
+    await sql('delete from outbox');
+    await queueAlerts();
+    expect(mailbox.to(email)).toEqual([]);
+  });
+});
 
 describe('a low balance', () => {
   const setBalance = (accountId: string, credits: number): Promise<unknown> =>
@@ -552,10 +641,10 @@ describe('a low balance', () => {
     const { email } = await user({ accountId: other, role: 'admin' });
     for (const id of [refused, other]) await setBalanceAlert(database, TEST_ACTOR, id, 1_000);
     await sql(
-      `alter table balance_alerts add constraint refuse check (account_id <> '${refused}' or crossed_at is null)`,
+      `alter table accounts add constraint refuse check (id <> '${refused}' or low_balance_at is null)`,
     );
     await expect(queueLowBalanceAlerts(database)).rejects.toThrow();
-    await sql('alter table balance_alerts drop constraint refuse');
+    await sql('alter table accounts drop constraint refuse');
     await run();
     expect(mailbox.to(email)).toHaveLength(1);
   });

@@ -86,8 +86,9 @@ describe('a change in a webhook', () => {
   it('neither ends nor replaces a pause of an operator', async () => {
     await pauseSender(t.database, TEST_ACTOR, sender.id, 'why');
     await changeAccount({ condition: 'disabled' });
+    await until('another pause', async () => (await pauses()).length === 2);
     await changeAccount({ condition: 'active' });
-    await untilApplied();
+    await until('its end', async () => (await pauses()).length === 1);
     expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
   });
 

@@ -1,8 +1,8 @@
 import type { Send } from '@onecode/domain';
 import type { Fault } from '@onecode/simulator';
-import { changeAccount, setEventWebhook } from '@onecode/store/accounts';
+import { changeAccount } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
-import { noteMailSender } from '@onecode/store/mails';
+import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
 import {
   listSenderDetails,
   listSenders,

@@ -17,14 +17,8 @@ import {
   type FaultSignal,
   type Mode,
 } from '@onecode/domain';
-import {
-  createAccount,
-  createApiKey,
-  createApplication,
-  storeRefusedRequests,
-  type NewAccount,
-  type RefusedRequest,
-} from '@onecode/store/accounts';
+import { createAccount, createApiKey, createApplication, type NewAccount } from '@onecode/store/accounts';
+import { storeRefusedRequests, type RefusedRequest } from '@onecode/store/reports';
 import { newId, type Database } from '@onecode/store/client';
 import type { Actor } from '@onecode/store/operations';
 import { addSender, changeBlock, type Sender, type SenderOwner } from '@onecode/store/senders';

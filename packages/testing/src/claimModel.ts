@@ -3,7 +3,6 @@ import {
   postponeOrFail,
   UNCLAIMED,
   type Decision,
-  type Permit,
   type Postponement,
   type RetryPolicy,
   type Send,
@@ -16,7 +15,8 @@ export interface ClaimOffer {
   /** Milliseconds from the time of the permit. */
   leaseMs: number;
   policy: RetryPolicy;
-  permit: Permit | null;
+  /** A sender, and the milliseconds until its permit. */
+  permit: { sender: { id: string; number: string }; waitMs: number } | null;
 }
 
 /**

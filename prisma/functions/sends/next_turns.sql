@@ -1,6 +1,6 @@
 -- Returns the sends that get the next permits of the senders they wait for, in order, and locks them. Accounts take turns: the account
 -- served least recently is first, and none gets a second send before every other account has had one. Of an account's sends, the one that
--- expires last is first: usually the newest, for which the recipient is still waiting.  Gives turns only to sends that are not held and
+-- expires last is first: usually the newest, for which the recipient is still waiting. Gives turns only to sends that are not held and
 -- that a sender can send within the horizon. The recursive query reads one index row for each group of an account, application, country and
 -- language, and none while no sender has a permit or all live sends are held.
 create or replace function next_turns(p_limit integer, p_now timestamptz, p_horizon interval)
@@ -8,7 +8,7 @@ returns setof uuid
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_end timestamptz := p_now + p_horizon;
-  v_holds active_holds := active_holds();
+  v_holds text[] := array(select kind || ' ' || target from holds);
 begin
   return query with recursive blocks as materialized (
     select * from active_blocks(p_now) b where b.opens_at > v_end
@@ -22,7 +22,7 @@ begin
   ), groups as (
     select '00000000-0000-0000-0000-000000000000'::uuid as account_id, '00000000-0000-0000-0000-000000000000'::uuid as application_id,
       '' as country, '' as locale, false as is_worth
-    where exists (select from available) and not (v_holds).all_live
+    where exists (select from available) and 'live ' <> all (v_holds)
     union all
     select n.* from groups g cross join lateral (
       select w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, is_worth_sending(w.created_at, w.expires_at, v_end)

@@ -2,13 +2,14 @@
 -- senders. Takes no locks, so the answer may be slightly out of date.
 --
 -- p_senders: as in `accounts`. For `shared`, the result is the same for all accounts.
-create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid) returns boolean
+-- p_wait_ms: how far ahead a permit is still soon
+create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid, p_wait_ms integer) returns boolean
 language sql as $$
   with blocks as materialized (
     select scope, subject, opens_at from active_blocks(clock_timestamp()) where only_for = ''
   )
   select coalesce(bool_and(
-    coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => direct_permit_wait_ms() / 1000.0)
+    coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => p_wait_ms / 1000.0)
   ), false)
   from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
     select max(b.opens_at) as opens_at from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)

@@ -1,6 +1,6 @@
 -- Claims live sends for delivery; no other function does. Returns each send in its new state, with an outcome:
 -- claimed: the caller may make one call, `wait_ms` from now
--- waits: no sender has a permit soon (`direct_permit_wait_ms`); the send now waits for its account's turn
+-- waits: no sender has a permit soon (`direct_wait_ms`); the send now waits for its account's turn
 -- over (only if p_ids is null): due but not claimed: a test send, one that may not be sent, or one that another transaction has locked
 --
 -- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, by the turns of their accounts. A due send
@@ -12,7 +12,7 @@ returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
-  v_direct interval := make_interval(secs => direct_permit_wait_ms() / 1000.0);
+  v_direct interval := make_interval(secs => p_terms.direct_wait_ms / 1000.0);
   v_horizon interval := make_interval(secs => p_terms.permit_wait_ms / 1000.0);
   v_ids uuid[];
   v_eligible uuid[];
@@ -20,7 +20,8 @@ declare
   v_claimed integer;
   v_turns uuid[];
 begin
-  perform lock_permits();
+  -- The lock under which permits are assigned.
+  perform pg_advisory_xact_lock(7165203);
   -- Read after waiting for the lock, so that times never decrease. Columns store milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
   v_ids := coalesce(p_ids, array(

@@ -1,5 +1,5 @@
 -- Assigns permits to these sends, in their order, from senders that may serve them, each at the earliest time within the horizon. A send
--- that is held, or for which no sender has a permit in time, gets none. The caller holds `lock_permits`.
+-- that is held, or for which no sender has a permit in time, gets none. The caller holds the lock of `take_deliveries`.
 --
 -- A sender gets nine tenths of its throughput as a steady rate, and a tenth as a burst, so that no second exceeds the throughput. A block
 -- that lets single messages through has its own permits (`active_blocks`).
@@ -11,7 +11,7 @@ language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_senders permit_source[];
   v_blocks active_block[];
-  v_holds active_holds := active_holds();
+  v_holds text[] := array(select kind || ' ' || target from holds);
   v_position integer;
   w record;
 begin

@@ -17,8 +17,8 @@ create table settings (
   sign_ups_per_network_day integer not null default 20 check (sign_ups_per_network_day between 1 and 1000000),
   sign_ups_per_domain_day integer not null default 100 check (sign_ups_per_domain_day between 1 and 1000000),
   staff_two_factor text not null default 'optional' check (staff_two_factor in ('optional', 'required')),
-  -- Of all prices in message_prices.
   price_currency text check (price_currency ~ '^[A-Z]{3}$'),
+  message_prices jsonb not null default '[]',
   retain_numbers_days integer default 90 check (retain_numbers_days between 1 and 3650),
   retain_sends_days integer check (retain_sends_days between 30 and 3650),
   new_account_units_per_day integer default 1000 check (new_account_units_per_day between 0 and 1000000000),
@@ -58,46 +58,18 @@ create table accounts (
   units_per_month integer,
   units_on date not null default '1970-01-01',
   units_of_day integer not null default 0,
-  units_of_month integer not null default 0
+  units_of_month integer not null default 0,
+  low_balance integer,
+  low_balance_at timestamptz(3),
+  -- Every creation writes the row, so there is no check of the format of columns that it does not write, and one check for all counters:
+  -- PostgreSQL prepares each check again for each statement.
+  constraint accounts_counters_check check (credits >= 0 and units_of_day >= 0 and units_of_month >= 0)
 )
 -- Room on each page for the next version of a row that every creation updates, so that it needs no new entries in indexes.
 with (fillfactor = 50);
 
--- Whether a row of `accounts` is consistent. Like `send_is_valid`, one function instead of several checks,
--- because every creation writes such rows.
-create or replace function account_is_valid(account accounts) returns boolean
-language plpgsql immutable as $$
-declare
-  v_broken text := case
-    when not (length(account.name) between 1 and 200) then 'accounts_name_check'
-    when not (account.language in ('pt-BR', 'en')) then 'accounts_language_check'
-    when not (account.credits >= 0) then 'accounts_credits_check'
-    when not (account.rate_per_minute between 1 and 1000000) then 'accounts_rate_per_minute_check'
-    when not (array_to_string(account.allowed_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$') then 'accounts_allowed_countries_check'
-    when not (array_to_string(account.trial_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$') then 'accounts_trial_countries_check'
-    when not (account.breaker_unverified_percent between 1 and 100) then 'accounts_breaker_unverified_percent_check'
-    when not (account.breaker_min_sends between 1 and 1000) then 'accounts_breaker_min_sends_check'
-    when not ((account.breaker_unverified_percent is null) = (account.breaker_min_sends is null)) then 'breaker_is_whole'
-    when not (length(account.suspension_reason) between 1 and 200) then 'accounts_suspension_reason_check'
-    when not ((account.suspended_at is null) = (account.suspension_reason is null)) then 'accounts_suspension_check'
-    when not (account.senders in ('shared', 'own')) then 'accounts_senders_check'
-    when not (account.units_per_day between 0 and 1000000000) then 'accounts_units_per_day_check'
-    when not (account.units_per_month between 0 and 1000000000) then 'accounts_units_per_month_check'
-    when not (account.units_of_day >= 0) then 'accounts_units_of_day_check'
-    when not (account.units_of_month >= 0) then 'accounts_units_of_month_check'
-  end;
-begin
-  if v_broken is not null then
-    raise check_violation using
-      message = format('new row for relation "accounts" violates check constraint "%s"', v_broken),
-      table = 'accounts', constraint = v_broken;
-  end if;
-  return true;
-end
-$$;
-alter table accounts add constraint accounts_are_valid check (account_is_valid(accounts));
-
--- The index looks at the name only, so a creation still updates its account's row in place.
+-- The indexes look at the name and the alert only, so a creation still updates its account's row in place.
+create index accounts_low_balance on accounts (id) where low_balance is not null;
 create index accounts_name_words on accounts using gin (array_to_tsvector(name_words(name)));
 
 create table applications (
@@ -115,29 +87,6 @@ create table applications (
 ) with (fillfactor = 50);
 create index applications_account_id_idx on applications (account_id);
 
--- Whether a row of `applications` is consistent. Like `send_is_valid`, one function instead of several checks,
--- because every creation writes such rows.
-create or replace function application_is_valid(application applications) returns boolean
-language plpgsql immutable as $$
-declare
-  v_broken text := case
-    when not (length(application.name) between 1 and 200) then 'applications_name_check'
-    when not (application.mode in ('test', 'live')) then 'applications_mode_check'
-    when not (application.per_minute between 1 and 1000000) then 'applications_per_minute_check'
-    when not (application.per_recipient_hour between 1 and 1000000) then 'applications_per_recipient_hour_check'
-    when not (application.identity_check in ('off', 'observe', 'enforce')) then 'applications_identity_check_check'
-  end;
-begin
-  if v_broken is not null then
-    raise check_violation using
-      message = format('new row for relation "applications" violates check constraint "%s"', v_broken),
-      table = 'applications', constraint = v_broken;
-  end if;
-  return true;
-end
-$$;
-alter table applications add constraint applications_are_valid check (application_is_valid(applications));
-
 create table api_keys (
   id uuid primary key,
   application_id uuid not null references applications,
@@ -150,7 +99,9 @@ create table api_keys (
   user_id uuid,
   encrypted_key bytea,
   expires_at timestamptz(3),
-  constraint api_keys_visit_check check (num_nulls(user_id, encrypted_key, expires_at) in (0, 3))
+  constraint api_keys_visit_check check (
+    num_nulls(user_id, encrypted_key) = 2 or num_nulls(user_id, encrypted_key, expires_at) = 0
+  )
 );
 create index api_keys_application_id_idx on api_keys (application_id);
 create index api_keys_expires_at on api_keys (expires_at) where expires_at is not null;
@@ -440,38 +391,12 @@ create table ledger_entries (
   grant_id uuid,
   reference text,
   expires_at timestamptz(3),
-  created_at timestamptz(3) not null default clock_timestamp()
+  created_at timestamptz(3) not null default clock_timestamp(),
+  -- Short, because every creation writes such rows: checks of kind, bucket and expiry cost as much as the insert.
+  constraint ledger_entries_units_check check (units > 0 and (send_id is null or units = 1))
 );
 
--- Whether a row of `ledger_entries` is consistent. Like `send_is_valid`, one function instead of several checks,
--- because every creation writes such rows.
-create or replace function ledger_entry_is_valid(entry ledger_entries) returns boolean
-language plpgsql immutable as $$
-declare
-  v_broken text := case
-    when not (entry.kind in ('granted', 'reserved', 'returned', 'reclaimed', 'expired')) then 'ledger_entries_kind_check'
-    when not (entry.bucket in ('free_quota', 'credit')) then 'ledger_entries_bucket_check'
-    when not (entry.units > 0) then 'ledger_entries_units_check'
-    when not (entry.reference <> '') then 'ledger_entries_reference_check'
-    when not ((entry.kind in ('reserved', 'returned', 'reclaimed')) = (entry.send_id is not null)) then 'of_a_send'
-    when not (entry.kind = 'granted' or (entry.grant_id is null and entry.reference is null)) then 'only_a_grant_has'
-    when not (case entry.kind when 'expired' then entry.expires_at is not null and entry.bucket = 'credit'
-      when 'granted' then entry.expires_at is null or entry.bucket = 'credit' else entry.expires_at is null end)
-      then 'only_credits_expire'
-    when not (entry.send_id is null or entry.units = 1) then 'one_unit_a_send'
-  end;
-begin
-  if v_broken is not null then
-    raise check_violation using
-      message = format('new row for relation "ledger_entries" violates check constraint "%s"', v_broken),
-      table = 'ledger_entries', constraint = v_broken;
-  end if;
-  return true;
-end
-$$;
-alter table ledger_entries add constraint ledger_entries_are_valid check (ledger_entry_is_valid(ledger_entries));
-
--- At most one reservation and one return per send, enforced by the database.
+-- One reservation and one return for a send, whatever the code does.
 create unique index ledger_entries_once on ledger_entries (send_id, kind) where send_id is not null;
 create unique index ledger_entries_grant on ledger_entries (grant_id) where grant_id is not null;
 create index ledger_entries_account_id_idx on ledger_entries (account_id, id);
@@ -642,14 +567,6 @@ create table message_costs (
   primary key (day, country, category, type, billable, pricing_model, payer)
 );
 
--- The provider's prices as set by the operator, each starting with a month; earlier months keep their price.
-create table message_prices (
-  country text not null check (country ~ '^[A-Z]{2}$'),
-  since date not null check (extract(day from since) = 1),
-  price numeric(12, 6) not null check (price >= 0),
-  primary key (country, since)
-);
-
 -- ── Against abuse ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- A success deletes the row. Test and live are separate, so that wrong guesses in test mode do not block live recipients.
@@ -664,12 +581,7 @@ create table guess_budgets (
   primary key (account_id, mode, recipient_key)
 );
 
-create or replace function guess_points_max(budget integer, guess_cost integer) returns integer
-language sql immutable as $$
-  select case when guess_cost = 1 then budget when budget is not null then greatest(budget, 15 * guess_cost) end
-$$;
-
--- An ended trip stays, because only sends after its end can trip the breaker again.
+-- A trip that is over stays, because only sends after its end are evidence for another.
 create table breaker_trips (
   account_id uuid not null references accounts,
   country text not null check (country ~ '^[A-Z]{2}$'),
@@ -702,21 +614,9 @@ create table holds (
     else target ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
   end)
 );
-create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
-
-create or replace function active_holds() returns active_holds
-language sql stable as $$
-  select (
-    coalesce(bool_or(kind = 'live'), false),
-    coalesce(array_agg(target) filter (where kind = 'country'), '{}'),
-    coalesce(array_agg(target::uuid) filter (where kind = 'account'), '{}')
-  )::active_holds
-  from holds
-$$;
-
-create or replace function is_held(holds active_holds, account_id uuid, country text) returns boolean
+create or replace function is_held(holds text[], account_id uuid, country text) returns boolean
 language sql immutable as $$
-  select (holds).all_live or coalesce(country, 'ZZ') = any ((holds).countries) or account_id = any ((holds).accounts)
+  select array['live ', 'country ' || coalesce(country, 'ZZ'), 'account ' || account_id::text] && holds
 $$;
 
 -- ── What creates and routes sends ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -756,9 +656,6 @@ begin atomic
   where t.failures > 0 or (t.cleared_at > p_now - interval '1 minute' and g.rate < g.full_rate);
 end;
 
-create or replace function direct_permit_wait_ms() returns integer
-language sql immutable as $$ select 250 $$;
-
 create or replace function may_serve(
   sender_account_id uuid, application_ids uuid[], senders text, account_id uuid, application_id uuid
 ) returns boolean
@@ -767,13 +664,13 @@ language sql immutable as $$
     else sender_account_id = account_id and (application_ids is null or application_id = any (application_ids)) end
 $$;
 
-create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid) returns boolean
+create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid, p_wait_ms integer) returns boolean
 language sql as $$
   with blocks as materialized (
     select scope, subject, opens_at from active_blocks(clock_timestamp()) where only_for = ''
   )
   select coalesce(bool_and(
-    coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => direct_permit_wait_ms() / 1000.0)
+    coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => p_wait_ms / 1000.0)
   ), false)
   from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
     select max(b.opens_at) as opens_at from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)
@@ -781,17 +678,11 @@ language sql as $$
   where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
 $$;
 
-create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, job_wait_ms integer);
+create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, direct_wait_ms integer, job_wait_ms integer);
 create type permit_source as (
   sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamptz,
   taken integer
 );
-
-create or replace function points_left_at(points integer, last_wrong_at timestamptz, at timestamptz) returns double precision
-language sql immutable as $$
-  -- Of two concurrent guesses, the one written last may be the earlier one.
-  select greatest(0, points - 5 * greatest(0, extract(epoch from at - last_wrong_at))::double precision / 86400)
-$$;
 
 create or replace function first_id_at(at timestamptz) returns uuid
 language sql immutable as $$
@@ -806,7 +697,7 @@ returns setof uuid
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_end timestamptz := p_now + p_horizon;
-  v_holds active_holds := active_holds();
+  v_holds text[] := array(select kind || ' ' || target from holds);
 begin
   return query with recursive blocks as materialized (
     select * from active_blocks(p_now) b where b.opens_at > v_end
@@ -820,7 +711,7 @@ begin
   ), groups as (
     select '00000000-0000-0000-0000-000000000000'::uuid as account_id, '00000000-0000-0000-0000-000000000000'::uuid as application_id,
       '' as country, '' as locale, false as is_worth
-    where exists (select from available) and not (v_holds).all_live
+    where exists (select from available) and 'live ' <> all (v_holds)
     union all
     select n.* from groups g cross join lateral (
       select w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, is_worth_sending(w.created_at, w.expires_at, v_end)
@@ -877,15 +768,12 @@ begin
 end
 $$;
 
-create or replace function lock_permits() returns void
-language sql as $$ select pg_advisory_xact_lock(7165203) $$;
-
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
-  v_direct interval := make_interval(secs => direct_permit_wait_ms() / 1000.0);
+  v_direct interval := make_interval(secs => p_terms.direct_wait_ms / 1000.0);
   v_horizon interval := make_interval(secs => p_terms.permit_wait_ms / 1000.0);
   v_ids uuid[];
   v_eligible uuid[];
@@ -893,7 +781,8 @@ declare
   v_claimed integer;
   v_turns uuid[];
 begin
-  perform lock_permits();
+  -- The lock under which permits are assigned.
+  perform pg_advisory_xact_lock(7165203);
   -- Read after waiting for the lock, so that times never decrease. Columns store milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
   v_ids := coalesce(p_ids, array(
@@ -961,7 +850,7 @@ language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_senders permit_source[];
   v_blocks active_block[];
-  v_holds active_holds := active_holds();
+  v_holds text[] := array(select kind || ' ' || target from holds);
   v_position integer;
   w record;
 begin
@@ -1206,12 +1095,6 @@ create table outbox (
 create index outbox_due on outbox (due_at) where due_at is not null;
 create index outbox_ended on outbox (ended_at) where ended_at is not null;
 create index outbox_account on outbox (account_id, created_at) where account_id is not null;
-
-create table balance_alerts (
-  account_id uuid primary key references accounts,
-  below integer not null check (below between 1 and 100000000),
-  crossed_at timestamptz(3)
-);
 
 -- ── The audit log ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -64,7 +64,7 @@ export function addApplicationCommands(program: Command): void {
     .addHelpText('after', example('application show ID'))
     .action(async (applicationId: string, _options: object, command: Command) => {
       const [application] = await withDatabase((database) =>
-        findApplications(database, { id: applicationId, limit: 1 }),
+        findApplications(database, { id: applicationId }),
       );
       print(command, formatLimits(found('application', application)), { absent: 'off' });
     });

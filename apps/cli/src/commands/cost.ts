@@ -1,10 +1,12 @@
 import { isCountryTarget } from '@onecode/domain';
-import { PRICE_MAX, readMessagePrices, setMessagePrice } from '@onecode/store/accounts';
 import {
   listMessageCosts,
   listMonthlyCosts,
   type MessageCost,
   type MonthlyCost,
+  PRICE_MAX,
+  readMessagePrices,
+  setMessagePrice,
 } from '@onecode/store/reports';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';

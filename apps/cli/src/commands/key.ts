@@ -5,8 +5,9 @@ import {
   revokeApiKey,
   type ApiKey,
 } from '@onecode/store/accounts';
+import { KEY_DAYS_MAX } from '@onecode/domain';
 import type { Command } from 'commander';
-import { commandGroup, id, keyEnding } from '../arguments.js';
+import { commandGroup, id, keyEnding, wholeNumber } from '../arguments.js';
 import { changed, withDatabase } from '../database.js';
 import { found, UsageError } from '../errors.js';
 import { example, pickFields, print, type Row } from '../output.js';
@@ -14,15 +15,28 @@ import { example, pickFields, print, type Row } from '../output.js';
 const formatKey = (key: ApiKey): Row =>
   pickFields(key, 'id', 'applicationId', 'mode', 'hint', 'createdAt', 'revokedAt', 'expiresAt');
 
+const DAY_MS = 86_400_000;
+
+interface KeyOptions {
+  application: string;
+  expiresInDays?: number;
+}
+
 export function addKeyCommands(program: Command): void {
   const add = commandGroup(program, 'key', 'API keys of applications', 'key create --application ID');
 
   add('create', 'create a key; it is shown only once')
     .requiredOption('--application <id>', 'the application', id('--application'))
-    .addHelpText('after', example('key create --application ID'))
-    .action(async ({ application }: { application: string }, command: Command) => {
-      const made = await changed('application', (...by) => createApiKey(...by, application));
-      print(command, pickFields(made, 'id', 'key', 'applicationId', 'mode'), {
+    .option(
+      '--expires-in-days <number>',
+      'refuse the key after this number of days; without it, the key does not expire',
+      wholeNumber('--expires-in-days', { min: 1, max: KEY_DAYS_MAX }),
+    )
+    .addHelpText('after', example('key create --application ID --expires-in-days 365'))
+    .action(async ({ application, expiresInDays: days }: KeyOptions, command: Command) => {
+      const expiresAt = days === undefined ? null : new Date(Date.now() + days * DAY_MS);
+      const made = await changed('application', (...by) => createApiKey(...by, application, { expiresAt }));
+      print(command, pickFields(made, 'id', 'key', 'applicationId', 'mode', 'expiresAt'), {
         note: 'The key cannot be shown again: store it now.',
       });
     });

@@ -310,11 +310,12 @@ describe('a choice of mails', () => {
     expect((await ana.get('/profile/mails')).body).toEqual({
       mails: [
         { kind: 'low_balance', isWanted: true },
+        { kind: 'key_expires', isWanted: true },
         { kind: 'breaker_tripped', isWanted: true },
         { kind: 'sender_blocked', isWanted: true },
       ],
     });
-    expect((await operator.get('/profile/mails')).body.mails).toHaveLength(4);
+    expect((await operator.get('/profile/mails')).body.mails).toHaveLength(5);
     expect((await ana.put('/profile/mails', { muted: ['low_balance'] })).status).toBe(204);
     expect((await ana.get('/profile/mails')).body.mails[0]).toEqual({ kind: 'low_balance', isWanted: false });
     expect((await ana.put('/profile/mails', { muted: ['password_changed'] })).status).toBe(422);

@@ -2,7 +2,12 @@ import { hashApiKey } from '@onecode/domain';
 import { findCaller } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { buildAccount } from '@onecode/testing';
-import type { ApplicationView, KeyView, NewKeyView } from '../../src/features/applications/view.js';
+import type {
+  ApplicationView,
+  KeyNoticeView,
+  KeyView,
+  NewKeyView,
+} from '../../src/features/applications/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 
@@ -133,6 +138,9 @@ describe('a key', () => {
         lastUsedAt: null,
         revokedAt: expect.any(String),
         expiresAt: null,
+        state: 'revoked',
+        notice: null,
+        isVisitKey: false,
       },
       expect.objectContaining({ id: after.id, label: null, lastUsedAt: '2026-11-01T12:00:00.000Z' }),
     ]);
@@ -143,6 +151,60 @@ describe('a key', () => {
     const { id } = await makeKey(application);
     expect((await developer.post(`${of(account)}/${other}/keys/${id}/revoke`)).status).toBe(404);
     expect(await keysOf(application)).toMatchObject([{ id, revokedAt: null }]);
+  });
+
+  describe('with an end', () => {
+    const daysFromNow = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
+
+    it('is created, and shown as expired afterwards', async () => {
+      const application = await makeApplication();
+      const expiresAt = daysFromNow(30);
+      const { id } = await makeKey(application, { label: 'CI', expiresAt });
+      expect(await keysOf(application)).toMatchObject([{ id, expiresAt, state: 'active', notice: null }]);
+      expect((await read(application)).keysInUse).toBe(1);
+      await server.db.sql('update api_keys set expires_at = now() where id = $1', [id]);
+      expect(await keysOf(application)).toMatchObject([{ id, state: 'expired', revokedAt: null }]);
+      expect((await read(application)).keysInUse).toBe(0);
+      const [entry] = await server.db.sql<{ at: string }>(
+        `select details ->> 'expiresAt' as at from audit_entries where action = 'key.create' and subject = $1`,
+        [id],
+      );
+      expect(entry).toEqual({ at: expiresAt });
+    });
+
+    it.each([0.9, 3_651, -1])('is not created for %p days', async (days) => {
+      const application = await makeApplication();
+      expect(
+        await developer.post(`${of(account)}/${application}/keys`, { expiresAt: daysFromNow(days) }),
+      ).toMatchObject({ status: 422, body: { code: 'invalid_input', errors: { expiresAt: 'range' } } });
+      expect(await keysOf(application)).toEqual([]);
+    });
+  });
+
+  it('is reported to the account while it expires soon or is not used', async () => {
+    const own = await buildAccount(server.db.database);
+    const admin = await person(server, { accounts: { [own]: 'admin' } });
+    const application = (await admin.post<{ id: string }>(of(own), { name: 'Shop', mode: 'live' })).body.id;
+    const build = async (label: string, change: string): Promise<void> => {
+      const { id } = (await admin.post<NewKeyView>(`${of(own)}/${application}/keys`, { label })).body;
+      await server.db.sql(`update api_keys set ${change} where id = $1`, [id]);
+    };
+    await build('New', 'name = name');
+    await build('Unused', `created_at = now() - interval '90 days'`);
+    await build(
+      'Used',
+      `created_at = now() - interval '200 days', last_used_at = now() - interval '89 days'`,
+    );
+    await build('Ends late', `expires_at = now() + interval '15 days'`);
+    await build('Ends', `expires_at = now() + interval '13 days'`);
+    await build('Ended', `expires_at = now()`);
+    await build('Revoked', `created_at = now() - interval '200 days', revoked_at = now()`);
+    const { body } = await admin.get<{ keys: KeyNoticeView[] }>(`/accounts/${own}/key-notices`);
+    expect(body.keys).toMatchObject([
+      { label: 'Ends', notice: 'expires_soon', applicationId: application, applicationName: 'Shop' },
+      { label: 'Unused', notice: 'unused' },
+    ]);
+    expect(body.keys).toHaveLength(2);
   });
 
   it.each([{ label: 'x'.repeat(101) }, { key: 'ak_test_mine' }])('is not created with %j', async (body) => {

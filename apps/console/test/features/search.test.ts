@@ -34,7 +34,7 @@ beforeAll(async () => {
   await refuseRequests(database, ours, 'rate_limited', [
     { requestId: refused, status: 429, detail: 'A limit.', idempotencyKeyHash },
   ]);
-  const made = await createApiKey(database, TEST_ACTOR, ours.applicationId, 'Server');
+  const made = await createApiKey(database, TEST_ACTOR, ours.applicationId, { name: 'Server' });
   key = made!.key;
   ids['key'] = made!.id;
   ids['named'] = await buildAccount(database, { name: 'Padaria Estrela' });

@@ -1,5 +1,5 @@
 import { apiKeyHint } from '@onecode/domain';
-import { newTryoutIdempotencyKey } from '@onecode/store/accounts';
+import { newTryoutIdempotencyKey } from '@onecode/store/users';
 import { newId } from '@onecode/store/client';
 import { buildCaller, buildSend, closedPort, startTcpServer, type TestCaller } from '@onecode/testing';
 import type { CallView, TryoutSendView, TryoutView } from '../../src/features/tryout/view.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { newTryoutIdempotencyKey } from '@onecode/store/accounts';
+import { newTryoutIdempotencyKey } from '@onecode/store/users';
 import { newId } from '@onecode/store/client';
 import type { MemberRole } from '@onecode/store/users';
 import { buildAccount, buildCaller, buildSend, buildSender, refuseRequests } from '@onecode/testing';

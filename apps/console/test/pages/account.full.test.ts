@@ -1,4 +1,4 @@
-import { setEventWebhook } from '@onecode/store/accounts';
+import { setEventWebhook } from '@onecode/store/mails';
 import { applyProviderReport } from '@onecode/store/senders';
 import {
   buildAccount,

@@ -4,14 +4,14 @@ import { createRequire } from 'node:module';
 import { LIMIT_REFUSALS } from '@onecode/domain';
 import {
   changeAccount,
+  createApiKey,
   grantCredits,
   limitApplication,
   scheduleDeletion,
-  setEventWebhook,
-  setMessagePrice,
 } from '@onecode/store/accounts';
-import { noteMailSender } from '@onecode/store/mails';
+import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
 import { acknowledgeIncident, listIncidents, recordIncidents } from '@onecode/store/operations';
+import { setMessagePrice } from '@onecode/store/reports';
 import { applySenderReading, pauseSender } from '@onecode/store/senders';
 import {
   blockSender,
@@ -58,7 +58,7 @@ type Theme = (typeof THEMES)[number];
 const IS_WHOLE = process.env['ALL_TESTS'] === '1';
 
 function shownIn(theme: Theme): Visit[] {
-  const states = [...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED, ...OF_SENDERS, SETTINGS];
+  const states = [...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED, NEW_KEY, ...OF_SENDERS, SETTINGS];
   // The buttons of dialogs are found by their English names.
   const dialogs = theme.language === 'en' ? Object.entries(DIALOGS).map(dialogVisit) : [];
   if (IS_WHOLE) return [...PAGES, ...states, ...dialogs];
@@ -250,6 +250,22 @@ const submit = (page: Page, step: number): Promise<void> =>
   page.getByRole('main').locator('form').nth(step).locator('[type=submit]').click();
 const TEST_TRYOUT = { path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' } as const;
 
+/** The form of a new key, with a last day in the past. */
+const NEW_KEY: Visit = {
+  name: 'dialog-new-key-date',
+  path: `${OURS}/applications/APPLICATION`,
+  as: 'member',
+  async act(page) {
+    await page.getByRole('button', { name: /^(Create key|Criar chave)$/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox').click();
+    await page.getByRole('option').last().click();
+    await dialog.locator('input[type=date]').fill('2026-01-31');
+    await dialog.locator('[type=submit]').click();
+    await dialog.locator('input[type=date][aria-invalid=true]').waitFor();
+  },
+};
+
 /** The entries in the menu of a sender. */
 const OF_SENDERS: readonly Visit[] = ['dialog-assign', 'dialog-own-app'].map((name, place) => ({
   name,
@@ -363,6 +379,18 @@ beforeAll(async () => {
   const account = await buildAccount(database, { name: 'Loja Azul', freeQuota: 10 });
   const live = await buildCaller(database, 'live', { id: account });
   const test = await buildCaller(database, 'test', { id: account });
+  for (const [name, change] of [
+    ['Checkout server', `expires_at = now() + interval '10 days', last_used_at = now()`],
+    [
+      'Old integration',
+      `created_at = now() - interval '200 days', last_used_at = now() - interval '120 days'`,
+    ],
+    ['Contractor', `created_at = now() - interval '40 days', expires_at = now() - interval '10 days'`],
+    ['Before the leak', 'revoked_at = now()'],
+  ] as const) {
+    const key = await createApiKey(database, TEST_ACTOR, live.applicationId, { name });
+    await server.db.sql(`update api_keys set ${change} where id = $1`, [key!.id]);
+  }
   await grantCredits(database, TEST_ACTOR, account, 500, 'invoice 44', {
     reference: 'INV-2026-44',
     expiresAt: new Date('2090-01-31T00:00:00Z'),

@@ -1,4 +1,5 @@
-import { findAccount, setEventWebhook } from '@onecode/store/accounts';
+import { findAccount } from '@onecode/store/accounts';
+import { setEventWebhook } from '@onecode/store/mails';
 import {
   buildAccount,
   buildCaller,

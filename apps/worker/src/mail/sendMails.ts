@@ -6,6 +6,7 @@ import {
   noteMailSender,
   postponeEntry,
   queueFindingAlerts,
+  queueKeyExpiryAlerts,
   queueLowBalanceAlerts,
   takeDueMails,
   type DueMail,
@@ -100,8 +101,13 @@ function codeOf(error: unknown): string {
   );
 }
 
-/** Queues low-balance and incident mails, and deletes old outbox entries. */
+/** Queues mails about low balances, expiring keys and incidents, and deletes old outbox entries. */
 export async function queueStandingAlerts({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
-  const steps = [queueLowBalanceAlerts(database), queueFindingAlerts(database), deleteOldEntries(database)];
+  const steps = [
+    queueLowBalanceAlerts(database),
+    queueKeyExpiryAlerts(database),
+    queueFindingAlerts(database),
+    deleteOldEntries(database),
+  ];
   for (const one of await Promise.allSettled(steps)) if (one.status === 'rejected') throw one.reason;
 }

@@ -128,6 +128,14 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['See the team', 'team'],
     }),
+    key_expires: ({ application, hint, days, until }, { account, inSubject, time }) => ({
+      subject: `An API key of ${inSubject(application)} expires in ${days === 1 ? 'a day' : `${days} days`}`,
+      paragraphs: [
+        `The key ${hint} of the application ${application} of ${account} expires on ${time(until)}. After that, requests that use it are rejected.`,
+        'If the key is in use, create a new one, switch to it, and then revoke the old one.',
+      ],
+      button: ['See the keys', 'applications'],
+    }),
     deletion_scheduled: ({ deleteAt, by }, { account, inSubject, time }) => ({
       subject: `${inSubject(account)} will be deleted`,
       paragraphs: [
@@ -289,6 +297,14 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
         'Se você não esperava isso, remova a pessoa da equipe.',
       ],
       button: ['Ver a equipe', 'team'],
+    }),
+    key_expires: ({ application, hint, days, until }, { account, inSubject, time }) => ({
+      subject: `Uma chave de API de ${inSubject(application)} expira em ${days === 1 ? 'um dia' : `${days} dias`}`,
+      paragraphs: [
+        `A chave ${hint} da aplicação ${application} de ${account} expira em ${time(until)}. Depois disso, requisições com ela são recusadas.`,
+        'Se a chave está em uso, crie uma nova, passe a usá-la e só então revogue a antiga.',
+      ],
+      button: ['Ver as chaves', 'applications'],
     }),
     deletion_scheduled: ({ deleteAt, by }, { account, inSubject, time }) => ({
       subject: `${inSubject(account)} vai ser excluída`,

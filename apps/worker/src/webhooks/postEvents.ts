@@ -1,7 +1,6 @@
 import { decrypt, signEvent } from '@onecode/domain';
 import { repeatedFaults } from '@onecode/runtime';
-import { endEventWebhook } from '@onecode/store/accounts';
-import { endEntry, postponeEntry, takeDueEvents, type DueEvent } from '@onecode/store/mails';
+import { endEntry, postponeEntry, takeDueEvents, type DueEvent, endEventWebhook } from '@onecode/store/mails';
 import type { WorkerContext } from '../context.js';
 import type { Poster } from './poster.js';
 

@@ -33,6 +33,8 @@ export interface MailFacts {
   /** `host`: where events are sent now; null for nowhere. `isSecretNew`: only the secret changed. */
   webhook_changed: { host: string | null; isSecretNew: boolean; by: string | null };
   member_joined: { name: string; role: string };
+  /** `days`: until the key expires; `until`: when it expires, RFC 3339. */
+  key_expires: { application: string; hint: string; days: number; until: string };
   /** `deleteAt`: RFC 3339. */
   deletion_scheduled: { deleteAt: string; by: string | null };
   deletion_cancelled: { by: string | null };
@@ -62,7 +64,13 @@ export interface MailFacts {
 export type MailKind = keyof MailFacts;
 
 /** The kinds that a person can turn off. All others concern the person's security, or were requested. */
-export const MUTABLE_MAILS = ['low_balance', 'breaker_tripped', 'sender_blocked', 'finding'] as const;
+export const MUTABLE_MAILS = [
+  'low_balance',
+  'key_expires',
+  'breaker_tripped',
+  'sender_blocked',
+  'finding',
+] as const;
 export type MutableMail = (typeof MUTABLE_MAILS)[number];
 
 /** The kinds that only staff get. */

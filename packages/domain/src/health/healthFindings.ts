@@ -1,3 +1,4 @@
+import { endedOfOthers, endedSends, sumEnded, sumMatching } from './endedSends.js';
 import { FINDINGS, type CauseOf, type FindingName, type Owner, type Severity } from './findings.js';
 import {
   NO_BACKLOG,
@@ -9,14 +10,7 @@ import {
   type SenderStatistics,
 } from './healthStatistics.js';
 import type { FailureReason } from '../sends/send.js';
-import {
-  endedOfOthers,
-  endedSends,
-  sumEnded,
-  sumMatching,
-  type TrafficCount,
-  type WebhookResult,
-} from '../sends/traffic.js';
+import type { TrafficCount, WebhookResult } from '../sends/traffic.js';
 
 export interface Finding {
   name: FindingName;

@@ -1,5 +1,5 @@
 import type { Block, SenderState } from '../senders/blocks.js';
-import type { RecentTraffic } from '../sends/traffic.js';
+import type { RecentTraffic } from './endedSends.js';
 
 /** Why Redis rejects writes although it responds; `unfit`: Onecode does not support its configuration. */
 export type RedisRefusal = 'out_of_memory' | 'read_only' | 'disk' | 'unfit';

@@ -31,6 +31,19 @@ export function decrypt(keyring: Keyring, ownerId: string, encrypted: Uint8Array
   return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
 }
 
+/**
+ * Encrypts a result of `encrypt` again with the keyring's current key. @returns null if that key encrypted it, or if it cannot be decrypted
+ */
+export function reencrypt(
+  keyring: Keyring,
+  ownerId: string,
+  encrypted: Uint8Array,
+): Uint8Array<ArrayBuffer> | null {
+  const secret = tryDecrypt(keyring, ownerId, encrypted);
+  if (secret === null || encryptionKeyVersion(encrypted) === keyring.current) return null;
+  return new Uint8Array(encrypt(keyring, ownerId, secret));
+}
+
 /** Decrypts a result of `encrypt`; returns null where `decrypt` throws. */
 export function tryDecrypt(keyring: Keyring, ownerId: string, encrypted: Uint8Array): string | null {
   try {

@@ -1,15 +1,10 @@
-/** A sender's permission to send one message, from a time on. */
-export interface Permit {
-  sender: {
-    id: string;
-    number: string;
-  };
-  /** Milliseconds from now until the message may be sent. */
-  waitMs: number;
-}
-
 /** How far ahead a permit may be. The worker waits this long with a claimed send; a send that has to wait longer waits in its row. */
 export const PERMIT_WAIT_MS_MAX = 500;
+/**
+ * How far ahead the permit of a new or due send may be, which does not wait for a turn. Less than that of waiting sends, so that it does not
+ * overtake them.
+ */
+export const DIRECT_PERMIT_WAIT_MS = 250;
 
 /** Messages per second that the provider accepts from one number: initially 80, up to 1,000 on request. */
 export const SENDER_THROUGHPUT = { min: 1, max: 1_000, initial: 80 } as const;

@@ -42,7 +42,7 @@ export interface CreationRequest {
  */
 export interface CreationState {
   /** Null when the key was deleted. */
-  keyState: 'valid' | 'revoked' | 'suspended' | null;
+  keyState: 'valid' | 'revoked' | 'expired' | 'suspended' | null;
   /** The send that has the idempotency key, and whether its body is the request's. */
   existingId: string | null;
   isRepeat: boolean | null;
@@ -93,8 +93,8 @@ export type CreationDecision =
   /** The request at this place of the batch has the same key and body, and is created. */
   | { outcome: 'twin'; place: number }
   | { outcome: 'reused' }
-  /** The key was revoked, or its account suspended, since the request was authenticated. */
-  | { outcome: 'key_refused'; cause: 'revoked' | 'suspended' }
+  /** The key was revoked, it expired, or its account was suspended, since the request was authenticated. */
+  | { outcome: 'key_refused'; cause: 'revoked' | 'expired' | 'suspended' }
   | { outcome: 'recipient_refused'; cause: RecipientCause }
   | { outcome: 'rate_limited'; cause: LimitCause; retryAfterSeconds: number; windows: RateWindows }
   | { outcome: 'insufficient_credits'; windows: RateWindows };

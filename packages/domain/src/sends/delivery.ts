@@ -13,9 +13,6 @@ import {
 } from './send.js';
 import type { BlockScope } from '../senders/blocks.js';
 
-/** A message is worth sending while more than this many seconds, or this share of its code's lifetime, is left, whichever is less. */
-export const LEAST_LIFE = { seconds: 30, share: 0.1 } as const;
-
 const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
@@ -35,8 +32,7 @@ export function acceptance({ verification }: Send, sentAt: Date): SendChange {
 /** Returns whether a message is still worth sending: more than a tenth or 30 seconds of the code's lifetime is left, whichever is less. */
 export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now: Date): boolean {
   const lifeMs = send.expiresAt.getTime() - send.createdAt.getTime();
-  const leastMs = Math.min(LEAST_LIFE.seconds * 1000, lifeMs * LEAST_LIFE.share);
-  return send.expiresAt.getTime() - now.getTime() > leastMs;
+  return send.expiresAt.getTime() - now.getTime() > Math.min(30_000, lifeMs * 0.1);
 }
 
 /**

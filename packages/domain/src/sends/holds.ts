@@ -15,14 +15,7 @@ interface Holdable {
 
 /** Returns whether a hold matches a live send, like the SQL function `is_held`. */
 export function holdMatches({ kind, target }: HoldTarget, { accountId, country }: Holdable): boolean {
-  switch (kind) {
-    case 'live':
-      return true;
-    case 'country':
-      return target === (country ?? NO_COUNTRY);
-    case 'account':
-      return target === accountId;
-  }
+  return target === { live: '', country: country ?? NO_COUNTRY, account: accountId }[kind];
 }
 
 /** Returns whether one of the holds matches this send. Test sends are never held. */

@@ -16,9 +16,9 @@ const TABLE = {
   invalid_api_key: {
     status: 401,
     meaning: 'The API key is not valid.',
-    cause: 'The key is malformed, was never issued or was revoked, or its account is suspended.',
+    cause: 'The key is malformed, was never issued, was revoked or has expired, or its account is suspended.',
     remedy:
-      'Check that you copied the whole key. If it was revoked, create a new one in the dashboard. If the detail reports a suspended account, ask the operator.',
+      'Check that you copied the whole key. If it was revoked or has expired, create a new one in the dashboard. If the detail reports a suspended account, ask the operator.',
   },
   insufficient_credits: {
     status: 402,

@@ -36,28 +36,9 @@ export type Phase = (typeof PHASES)[number];
 export type UnitBucket = 'free_quota' | 'credit';
 export type Channel = 'sandbox' | 'whatsapp';
 
-/** One code to one recipient, as stored. Times are from the database's clock. */
-export interface Send {
-  readonly id: string;
-  readonly accountId: string;
-  readonly applicationId: string;
-  readonly mode: Mode;
-  /** E.164. */
-  readonly recipient: string;
-  /** ISO 3166, or null for numbers without a country. */
-  readonly country: string | null;
-  readonly locale: Locale;
-  readonly chargedFrom: UnitBucket | null;
-  readonly codeHash: Uint8Array;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  /** The request that created it. */
-  readonly requestId: string;
-  /** The trace of its creation, as W3C `traceparent`; null without one. */
-  readonly traceparent: string | null;
+/** The fields of a send that a delivery decision may change. */
+interface Delivery {
   status: DeliveryState;
-  verification: StoredVerification;
-  wrongGuesses: number;
   channel: Channel | null;
   /** The sender's E.164 number. */
   from: string | null;
@@ -82,36 +63,37 @@ export interface Send {
   sentAt: Date | null;
   deliveredAt: Date | null;
   readAt: Date | null;
-  verifiedAt: Date | null;
-  /** When the last allowed wrong guess was judged. */
-  lockedAt: Date | null;
   failedAt: Date | null;
   failureReason: FailureReason | null;
 }
 
-/** The fields that a delivery decision may change. */
-export type SendChange = Partial<
-  Pick<
-    Send,
-    | 'status'
-    | 'phase'
-    | 'channel'
-    | 'from'
-    | 'senderId'
-    | 'encryptedCode'
-    | 'attempts'
-    | 'attemptNumber'
-    | 'claimedAt'
-    | 'claimedUntil'
-    | 'receiptUntil'
-    | 'dueAt'
-    | 'sentAt'
-    | 'deliveredAt'
-    | 'readAt'
-    | 'failedAt'
-    | 'failureReason'
-  >
->;
+export type SendChange = Partial<Delivery>;
+
+/** One code to one recipient, as stored. Times are from the database's clock. */
+export interface Send extends Delivery {
+  readonly id: string;
+  readonly accountId: string;
+  readonly applicationId: string;
+  readonly mode: Mode;
+  /** E.164. */
+  readonly recipient: string;
+  /** ISO 3166, or null for numbers without a country. */
+  readonly country: string | null;
+  readonly locale: Locale;
+  readonly chargedFrom: UnitBucket | null;
+  readonly codeHash: Uint8Array;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** The request that created it. */
+  readonly requestId: string;
+  /** The trace of its creation, as W3C `traceparent`; null without one. */
+  readonly traceparent: string | null;
+  verification: StoredVerification;
+  wrongGuesses: number;
+  verifiedAt: Date | null;
+  /** When the last allowed wrong guess was judged. */
+  lockedAt: Date | null;
+}
 
 export type AttemptOutcome = 'accepted' | 'retry' | 'unknown' | 'sender' | 'recipient' | 'config';
 

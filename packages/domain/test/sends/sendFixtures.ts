@@ -1,12 +1,4 @@
-import {
-  DONE,
-  UNCLAIMED,
-  type Decision,
-  type Outcome,
-  type Permit,
-  type RetryPolicy,
-  type Send,
-} from '@onecode/domain';
+import { DONE, UNCLAIMED, type Decision, type Outcome, type RetryPolicy, type Send } from '@onecode/domain';
 import type { ClaimOffer } from '@onecode/testing/claim-model';
 
 /** When every send of these tests is created. */
@@ -97,7 +89,7 @@ export function sentSend(fields: Partial<Send> = {}): Send {
   });
 }
 
-export function permit(sender: Partial<Permit['sender']> = {}, waitMs = 0): Permit {
+export function permit(sender: { id?: string; number?: string } = {}, waitMs = 0) {
   return { sender: { id: 'sender-1', number: '+15550783881', ...sender }, waitMs };
 }
 

@@ -1,5 +1,5 @@
 import type { BreakerRule } from '@onecode/domain';
-import { type Actor, audited, changedFields } from '../operations/audit.js';
+import { type Actor, changeRow } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { EXHAUSTED_RECIPIENTS } from '../sends/guessBudgets.js';
 
@@ -9,7 +9,7 @@ export interface Ceilings {
   unitsPerMonth: number | null;
 }
 
-/** The bounds of a ceiling, the same as in the table's checks. */
+/** The bounds of a ceiling. */
 export const CEILING_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
 
 /** The abuse limits of an account, which its admins and operators see and set. */
@@ -51,72 +51,56 @@ export async function findAbuseControls(
   return controls ?? null;
 }
 
-/** Changes an account's abuse controls under its lock, so that `before` in the audit log is the state that was changed. */
-export async function changeAbuseControls(
+/** Changes an account's abuse controls. @returns the new ones, or null if the account does not exist */
+export function changeAbuseControls(
   database: Database,
   actor: Actor,
   action: string,
   accountId: string,
-  change: (connection: Connection) => Promise<void>,
+  change: (connection: Connection) => Promise<unknown>,
 ): Promise<AbuseControls | null> {
-  return audited(database, actor, async (connection, log) => {
-    await connection.sql.execute`select from accounts where id = ${accountId}::uuid for no key update`;
-    const before = await findAbuseControls(connection, accountId);
-    if (before === null) return null;
-    await change(connection);
-    const after = (await findAbuseControls(connection, accountId)) ?? before;
-    const details = changedFields(before, after);
-    if (details !== null) await log({ action, accountId, subject: accountId, details });
-    return after;
-  });
+  const read = (connection: Connection) => findAbuseControls(connection, accountId);
+  const row = { action, table: 'accounts', id: accountId, read, accountOf: () => accountId } as const;
+  return changeRow(database, actor, row, change);
 }
 
-/**
- * Limits an account's sends to these countries (ISO 3166 codes, at least one); null allows all.
- *
- * @returns the new abuse controls, or null if the account does not exist
- */
-export async function allowCountries(
+/** Limits an account's sends to these countries (ISO 3166 codes, at least one); null allows all. */
+export function allowCountries(
   database: Database,
   actor: Actor,
   accountId: string,
   countries: readonly string[] | null,
 ): Promise<AbuseControls | null> {
-  return changeAbuseControls(database, actor, 'account.allow_countries', accountId, async (connection) => {
-    await connection.sql.execute`
-      update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`;
-  });
+  return changeAbuseControls(
+    database,
+    actor,
+    'account.allow_countries',
+    accountId,
+    ({ sql }) =>
+      sql.execute`update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`,
+  );
 }
 
-/**
- * Allows or refuses an account's sends to satellite and premium-rate numbers.
- *
- * @returns the new abuse controls, or null if the account does not exist
- */
-export async function allowPremiumRate(
+/** Allows or refuses an account's sends to satellite and premium-rate numbers. */
+export function allowPremiumRate(
   database: Database,
   actor: Actor,
   accountId: string,
-  isAllowed: boolean,
+  allowsPremiumRate: boolean,
 ): Promise<AbuseControls | null> {
-  return changeAbuseControls(database, actor, 'account.allow_premium_rate', accountId, async (connection) => {
-    await connection.sql.execute`
-      update accounts set allows_premium_rate = ${isAllowed}::boolean where id = ${accountId}::uuid`;
-  });
+  return changeAbuseControls(database, actor, 'account.allow_premium_rate', accountId, ({ prisma }) =>
+    prisma.account.update({ where: { id: accountId }, data: { allowsPremiumRate }, select: { id: true } }),
+  );
 }
 
-/**
- * Changes the given ceilings; null removes one. Units that were used earlier in the day or month count.
- *
- * @returns the new abuse controls, or null if the account does not exist
- */
-export async function setCeilings(
+/** Changes the given ceilings; null removes one. Units that were used earlier in the day or month count. */
+export function setCeilings(
   database: Database,
   actor: Actor,
   accountId: string,
   data: Partial<Ceilings>,
 ): Promise<AbuseControls | null> {
-  return changeAbuseControls(database, actor, 'account.set_ceilings', accountId, async (connection) => {
-    await connection.prisma.account.update({ where: { id: accountId }, data, select: { id: true } });
-  });
+  return changeAbuseControls(database, actor, 'account.set_ceilings', accountId, ({ prisma }) =>
+    prisma.account.update({ where: { id: accountId }, data, select: { id: true } }),
+  );
 }

@@ -1,4 +1,4 @@
-import { audited, changedFields, type Actor } from '../operations/audit.js';
+import { changeRow, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -69,11 +69,7 @@ export async function expireCredits({ sql }: Connection): Promise<void> {
   for (const { id } of due) await sql.execute`select expire_credits(${id}::uuid)`;
 }
 
-/**
- * Changes the given fields; a null `ratePerMinute` follows the setting.
- *
- * @returns the changed account, or null if it does not exist
- */
+/** Changes the given fields; a null `ratePerMinute` follows the setting. @returns the changed account, or null if it does not exist */
 export async function changeAccount(
   database: Database,
   actor: Actor,
@@ -82,9 +78,9 @@ export async function changeAccount(
     ratePerMinute?: number | null;
   },
 ): Promise<Account | null> {
-  return changeLocked(database, actor, 'account.change', id, async (connection) => {
-    await connection.prisma.account.update({ where: { id }, data, select: CHANGEABLE });
-  });
+  return changeLocked(database, actor, 'account.change', id, ({ prisma }) =>
+    prisma.account.update({ where: { id }, data, select: { id: true } }),
+  );
 }
 
 /**
@@ -98,19 +94,28 @@ export async function suspendAccount(
   id: string,
   reason: string,
 ): Promise<Account | null> {
-  return changeLocked(database, actor, 'account.suspend', id, async (connection) => {
-    await connection.sql.execute`
+  return changeLocked(
+    database,
+    actor,
+    'account.suspend',
+    id,
+    ({ sql }) =>
+      sql.execute`
       update accounts set suspended_at = clock_timestamp(), suspension_reason = ${reason}
-      where id = ${id}::uuid and suspended_at is null`;
-  });
+      where id = ${id}::uuid and suspended_at is null`,
+  );
 }
 
 /** Ends an account's suspension: its keys are valid again. @returns the changed account, or null if it does not exist */
 export async function resumeAccount(database: Database, actor: Actor, id: string): Promise<Account | null> {
-  return changeLocked(database, actor, 'account.resume', id, async (connection) => {
-    await connection.sql.execute`
-      update accounts set suspended_at = null, suspension_reason = null where id = ${id}::uuid`;
-  });
+  return changeLocked(
+    database,
+    actor,
+    'account.resume',
+    id,
+    ({ sql }) =>
+      sql.execute`update accounts set suspended_at = null, suspension_reason = null where id = ${id}::uuid`,
+  );
 }
 
 const CHANGEABLE = {
@@ -122,22 +127,14 @@ const CHANGEABLE = {
   suspensionReason: true,
 } as const;
 
-/** Changes an account under its lock, so that `before` in the audit log is the state that was changed. */
 async function changeLocked(
   database: Database,
   actor: Actor,
   action: string,
   id: string,
-  change: (connection: Connection) => Promise<void>,
+  change: (connection: Connection) => Promise<unknown>,
 ): Promise<Account | null> {
-  return audited(database, actor, async (connection, log) => {
-    await connection.sql.execute`select from accounts where id = ${id}::uuid for no key update`;
-    const before = await connection.prisma.account.findUnique({ where: { id }, select: CHANGEABLE });
-    if (before === null) return null;
-    await change(connection);
-    const after = await connection.prisma.account.findUniqueOrThrow({ where: { id }, select: CHANGEABLE });
-    const details = changedFields(before, after);
-    if (details !== null) await log({ action, accountId: id, subject: id, details });
-    return findAccount(connection, id);
-  });
+  const read = ({ prisma }: Connection) => prisma.account.findUnique({ where: { id }, select: CHANGEABLE });
+  const row = { action, table: 'accounts', id, read, accountOf: () => id } as const;
+  return (await changeRow(database, actor, row, change)) && findAccount(database, id);
 }

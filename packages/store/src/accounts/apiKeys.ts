@@ -15,7 +15,7 @@ export interface Caller {
 
 /** A key that may not be used, with its account and application. */
 export interface RefusedKey {
-  refusal: 'revoked' | 'suspended';
+  refusal: 'revoked' | 'expired' | 'suspended';
   caller: Caller;
 }
 
@@ -31,8 +31,10 @@ export interface ApiKey {
   revokedAt: Date | null;
   /** Accurate to about a minute; null if the key was never used. */
   lastUsedAt: Date | null;
-  /** For a key of a visit to the page Try it; null for a key that a person created. */
+  /** Null if the key does not expire. */
   expiresAt: Date | null;
+  /** Whether the console created the key for a visit to the page Try it. */
+  isVisitKey: boolean;
 }
 
 /** Whether a key may be used, and why not. */
@@ -40,57 +42,77 @@ export type KeyState = 'valid' | RefusedKey['refusal'];
 
 /** SQL for the `KeyState` of a key `k` of an account `o`. */
 export const KEY_STATE = Prisma.sql`case
-  when k.revoked_at is not null then 'revoked' when o.suspended_at is not null then 'suspended' else 'valid'
+  when k.revoked_at is not null then 'revoked' when k.expires_at <= clock_timestamp() then 'expired'
+  when o.suspended_at is not null then 'suspended' else 'valid'
 end`;
 
-/** Returns the caller for a key's SHA-256, or null if there is no such key. Refuses a revoked key and a key of a suspended account. */
-export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | RefusedKey | null> {
-  const row = await lookUpCaller(database, hash);
-  if (row === undefined) return null;
-  const { keyId, applicationId, accountId, mode, state } = row;
-  const caller = { keyId, applicationId, accountId, mode };
-  return state === 'valid' ? caller : { refusal: state, caller };
+/** A caller as of its look-up. */
+interface FoundCaller extends Caller {
+  /** How long until the key expires; null if it does not. */
+  expiresInMs: number | null;
 }
 
-const lookUpCaller = createLookUp<Uint8Array, Caller & { state: KeyState }>(
+/**
+ * Returns the caller for a key's SHA-256, or null if there is no such key. Refuses a revoked or expired key, and a key of a suspended
+ * account.
+ */
+export async function findCaller(
+  database: Database,
+  hash: Uint8Array,
+): Promise<FoundCaller | RefusedKey | null> {
+  const row = await lookUpCaller(database, hash);
+  if (row === undefined) return null;
+  const { keyId, applicationId, accountId, mode, expiresInMs, state } = row;
+  const caller = { keyId, applicationId, accountId, mode };
+  return state === 'valid' ? { ...caller, expiresInMs } : { refusal: state, caller };
+}
+
+const lookUpCaller = createLookUp<Uint8Array, FoundCaller & { state: KeyState }>(
   (database, hashes) => database.sql.read`
     select w.ordinal, c.*
     from unnest(${hashes}::bytea[]) with ordinality as w (hash, ordinal)
     cross join lateral (
-      select k.id as "keyId", a.id as "applicationId", a.account_id as "accountId", a.mode, ${KEY_STATE} as state
+      select k.id as "keyId", a.id as "applicationId", a.account_id as "accountId", a.mode, ${KEY_STATE} as state,
+        (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"
       from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
       where k.hash = w.hash limit 1
     ) c`,
 );
 
-type NewApiKey = Pick<ApiKey, 'id' | 'applicationId' | 'mode'> & { key: string };
+type NewApiKey = Pick<ApiKey, 'id' | 'applicationId' | 'mode' | 'expiresAt'> & { key: string };
 
 /**
  * Creates a key. Only the response contains the key itself.
  *
  * @param name 1 to 100 characters
+ * @param expiresAt null if the key does not expire
  * @returns null if the application does not exist
  */
 export async function createApiKey(
   database: Database,
   actor: Actor,
   applicationId: string,
-  name: string | null = null,
+  { name = null, expiresAt = null }: { name?: string | null; expiresAt?: Date | null } = {},
 ): Promise<NewApiKey | null> {
   return audited(database, actor, (connection) =>
-    insertApiKey(connection, actor, applicationId, { name, visit: null }),
+    insertApiKey(connection, actor, applicationId, { name, expiresAt, visit: null }),
   );
 }
 
-/** Inserts a key and logs it. @param visit for a key that expires: the visitor, the encrypted key and its lifetime */
+/** Inserts a key and logs it. @param visit for the key of a visit: the visitor, the keyring that encrypts the key, and its lifetime */
 export async function insertApiKey(
   connection: Connection,
   actor: Actor,
   applicationId: string,
   {
     name,
+    expiresAt: at,
     visit,
-  }: { name: string | null; visit: { userId: string; keyring: Keyring; seconds: number } | null },
+  }: {
+    name: string | null;
+    expiresAt: Date | null;
+    visit: { userId: string; keyring: Keyring; seconds: number } | null;
+  },
 ): Promise<NewApiKey | null> {
   const application = await connection.prisma.application.findUnique({
     where: { id: applicationId },
@@ -104,12 +126,12 @@ export async function insertApiKey(
   const [{ expiresAt }] = await connection.sql.query<[{ expiresAt: Date | null }]>`
     insert into api_keys (id, application_id, hash, hint, name, user_id, encrypted_key, expires_at)
     values (${id}::uuid, ${applicationId}::uuid, ${new Uint8Array(hashApiKey(key))}::bytea, ${hint}, ${name}, ${visit?.userId ?? null}::uuid,
-      ${encryptedKey}::bytea, now() + make_interval(secs => ${visit?.seconds ?? null}))
+      ${encryptedKey}::bytea, coalesce(${at}::timestamptz, now() + make_interval(secs => ${visit?.seconds ?? null}::float8)))
     returning expires_at as "expiresAt"`;
   const { accountId } = application;
   const details = { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
   await logEntry(connection, actor, { action: 'key.create', accountId, subject: id, details });
-  return { id, key, applicationId, mode };
+  return { id, key, applicationId, mode, expiresAt };
 }
 
 /** Revokes a key; a revoked key keeps its time. @returns null if the key does not exist */
@@ -120,8 +142,8 @@ export async function revokeApiKey(database: Database, actor: Actor, id: string)
       where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id as "accountId"`;
     const [key] = await listKeys(connection, { id });
     if (key === undefined || revoked === undefined) return key ?? null;
-    const { hint, applicationId, mode } = key;
-    const details = { hint, applicationId, mode };
+    const { hint, applicationId, mode, expiresAt } = key;
+    const details = { hint, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
     await log({ action: 'key.revoke', accountId: revoked.accountId, subject: id, details });
     return key;
   });
@@ -136,24 +158,48 @@ export async function listApiKeys(database: Connection, applicationId: string): 
   return application === null ? null : listKeys(database, { applicationId });
 }
 
-/** Returns all accounts' keys that are not revoked, oldest first, except those of visits, which expire. */
+/** Returns all accounts' keys that are neither revoked nor expired, oldest first, except those of visits. */
 export async function listValidKeys(database: Connection): Promise<ApiKey[]> {
-  return listKeys(database, { revokedAt: null, expiresAt: null });
+  return listKeys(database, keysInUse());
 }
+
+/** Returns the condition for keys that people created and that may be used. */
+export const keysInUse = () =>
+  ({
+    revokedAt: null,
+    userId: null,
+    OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
+  }) satisfies Prisma.ApiKeyWhereInput;
 
 /** Returns all accounts' keys with these last four characters, oldest first. */
 export async function listKeysEnding(database: Connection, ending: string): Promise<ApiKey[]> {
   return listKeys(database, { hint: { endsWith: `…${ending}` } });
 }
 
-async function listKeys(database: Connection, where: Prisma.ApiKeyWhereInput): Promise<ApiKey[]> {
+/** Returns the keys of an account that people created and that may be used, oldest first, with their applications' names. */
+export async function listAccountKeys(
+  database: Connection,
+  accountId: string,
+): Promise<(ApiKey & { applicationName: string })[]> {
+  return listKeys(database, { ...keysInUse(), application: { accountId } });
+}
+
+async function listKeys(
+  database: Connection,
+  where: Prisma.ApiKeyWhereInput,
+): Promise<(ApiKey & { applicationName: string })[]> {
   const keys = await database.prisma.apiKey.findMany({
     where,
     orderBy: { id: 'asc' },
-    include: { application: { select: { mode: true } } },
-    omit: { hash: true, userId: true, encryptedKey: true },
+    include: { application: { select: { name: true, mode: true } } },
+    omit: { hash: true, encryptedKey: true },
   });
-  return keys.map(({ application, ...key }) => ({ ...key, mode: application.mode as Mode }));
+  return keys.map(({ application, userId, ...key }) => ({
+    ...key,
+    applicationName: application.name,
+    mode: application.mode as Mode,
+    isVisitKey: userId !== null,
+  }));
 }
 
 /** A use is recorded only if the last recorded use is older: one write per minute is enough to show whether a key is in use. */

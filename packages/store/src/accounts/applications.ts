@@ -1,7 +1,9 @@
 import type { IdentityCheck, Mode } from '@onecode/domain';
-import { audited, changedFields, type Actor, type Log } from '../operations/audit.js';
+import { audited, changeRow, type Actor, type Log } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
+import { keysInUse } from './apiKeys.js';
 import { newId } from '../client/ids.js';
+import type { Prisma } from '../generated/prisma/client.js';
 
 export interface Application {
   id: string;
@@ -12,17 +14,28 @@ export interface Application {
   perMinute: number | null;
   perRecipientHour: number | null;
   identityCheck: IdentityCheck;
+  createdAt: Date;
+  /** How many keys that people created are neither revoked nor expired. */
+  keysInUse: number;
 }
 
-const SELECTED = {
-  id: true,
-  accountId: true,
-  name: true,
-  mode: true,
-  perMinute: true,
-  perRecipientHour: true,
-  identityCheck: true,
-} as const;
+const selected = () =>
+  ({
+    id: true,
+    accountId: true,
+    name: true,
+    mode: true,
+    perMinute: true,
+    perRecipientHour: true,
+    identityCheck: true,
+    createdAt: true,
+    _count: { select: { keys: { where: keysInUse() } } },
+  }) as const;
+
+type Row = Prisma.ApplicationGetPayload<{ select: ReturnType<typeof selected> }>;
+
+const toApplication = ({ _count, ...row }: Row): Application =>
+  ({ ...row, keysInUse: _count.keys }) as Application;
 
 /** Creates an application without its own limits. @returns null if the account does not exist */
 export async function createApplication(
@@ -48,10 +61,10 @@ export async function insertApplication(
   const id = newId();
   const made = await connection.prisma.application.create({
     data: { id, accountId, name, mode },
-    select: SELECTED,
+    select: selected(),
   });
   await log({ action: 'application.create', accountId, subject: id, details: { after: { name, mode } } });
-  return made as Application;
+  return toApplication(made);
 }
 
 /**
@@ -78,18 +91,19 @@ export async function setIdentityCheck(
   return change(database, actor, 'application.set_identity_check', { id }, { identityCheck });
 }
 
-/** Returns applications, newest first: all, those of an account, or the one with this id. */
+/** Returns all applications, those of an account, or the one with this id: oldest first, or with a limit the newest, newest first. */
 export async function findApplications(
-  database: Database,
-  { limit, ...where }: { accountId?: string; id?: string; limit: number },
+  { prisma }: Connection,
+  { limit, ...where }: { accountId?: string; id?: string; limit?: number },
 ): Promise<Application[]> {
-  const found = await database.prisma.application.findMany({
+  const orderBy = { id: limit === undefined ? 'asc' : 'desc' } as const;
+  const found = await prisma.application.findMany({
     where,
-    orderBy: { id: 'desc' },
-    take: limit,
-    select: SELECTED,
+    orderBy,
+    select: selected(),
+    ...(limit !== undefined && { take: limit }),
   });
-  return found as Application[];
+  return found.map(toApplication);
 }
 
 /** Renames an application of this account. @returns null if the account has no such application */
@@ -103,7 +117,6 @@ export async function renameApplication(
   return change(database, actor, 'application.rename', { id, accountId }, { name });
 }
 
-/** Changes an application under its lock, so that `before` in the audit log is the state that was changed. */
 function change(
   database: Database,
   actor: Actor,
@@ -112,55 +125,11 @@ function change(
   data: Partial<Pick<Application, 'name' | 'perMinute' | 'perRecipientHour' | 'identityCheck'>>,
 ): Promise<Application | null> {
   const { id } = where;
-  return audited(database, actor, async (connection, log) => {
-    await connection.sql.execute`select from applications where id = ${id}::uuid for no key update`;
-    const before = await connection.prisma.application.findFirst({ where, select: SELECTED });
-    if (before === null) return null;
-    const after = await connection.prisma.application.update({ where: { id }, data, select: SELECTED });
-    const details = changedFields(before, after);
-    if (details !== null) await log({ action, accountId: after.accountId, subject: id, details });
-    return after as Application;
-  });
+  const read = async (connection: Connection) => (await findApplications(connection, where))[0] ?? null;
+  const row = { action, table: 'applications', id, read, accountOf } as const;
+  return changeRow(database, actor, row, ({ prisma }) =>
+    prisma.application.update({ where: { id }, data, select: { id: true } }),
+  );
 }
 
-/** An application as the account's members see it. */
-export interface ApplicationSummary extends Omit<Application, 'accountId'> {
-  createdAt: Date;
-  /** How many keys that people created are not revoked. */
-  keysInUse: number;
-}
-
-/** Returns the applications of an account, oldest first. */
-export async function listApplications(database: Database, accountId: string): Promise<ApplicationSummary[]> {
-  return readApplications(database, { accountId });
-}
-
-/** Returns an application of this account, or null if the account has none with this id. */
-export async function findApplication(
-  database: Database,
-  accountId: string,
-  id: string,
-): Promise<ApplicationSummary | null> {
-  const [application] = await readApplications(database, { accountId, id });
-  return application ?? null;
-}
-
-async function readApplications(
-  database: Database,
-  where: { accountId: string; id?: string },
-): Promise<ApplicationSummary[]> {
-  const applications = await database.prisma.application.findMany({
-    where,
-    orderBy: { id: 'asc' },
-    select: {
-      ...SELECTED,
-      createdAt: true,
-      _count: { select: { keys: { where: { revokedAt: null, expiresAt: null } } } },
-    },
-  });
-  return applications.map(({ _count, createdAt, accountId: _accountId, ...application }) => ({
-    ...(application as Omit<Application, 'accountId'>),
-    createdAt,
-    keysInUse: _count.keys,
-  }));
-}
+const accountOf = ({ accountId }: Application): string => accountId;

@@ -54,7 +54,11 @@ export async function createOwnAccount(
     await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
     const wanted = { accountId: id, name: names.application, mode: 'test' } as const;
     const { id: applicationId } = await insertApplication(connection, log, wanted);
-    const made = await insertApiKey(connection, actor, applicationId, { name: names.key, visit: null });
+    const made = await insertApiKey(connection, actor, applicationId, {
+      name: names.key,
+      expiresAt: null,
+      visit: null,
+    });
     return { kind: 'member', accountId: id, first: made && { applicationId, key: made.key } };
   });
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { DeliveryFacts } from '@onecode/domain';
+import type { Send } from '@onecode/domain';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client.js';
@@ -25,7 +25,7 @@ export interface Database extends Connection {
   ): Promise<R>;
   readonly pool: pg.Pool;
   readonly servers: Servers;
-  readonly onDelivery: (before: DeliveryFacts, after: DeliveryFacts) => void;
+  readonly onDelivery: (before: Send, after: Send) => void;
 }
 
 export interface DatabaseOptions {
@@ -44,7 +44,7 @@ export interface DatabaseOptions {
   /** Milliseconds to wait for a connection (default 3,000) and for a statement or transaction (default 5,000). */
   timeouts?: Timeouts;
   /** Called for each committed change of a send's delivery by this process. */
-  onDelivery?: (before: DeliveryFacts, after: DeliveryFacts) => void;
+  onDelivery?: (before: Send, after: Send) => void;
   /** Called when an idle connection, or one in a transaction, breaks. The pool replaces it. */
   onConnectionError?: (error: Error) => void;
 }

@@ -88,11 +88,9 @@ const PARSERS: Partial<Record<number, Parser>> = {
   701: Number, // float8
   1007: driverParser(1007), // integer[]
   1009: driverParser(1009), // text[]
-  1022: driverParser(1022), // float8[]
   1042: keepText, // char(n)
   1043: keepText, // varchar
   1184: parseTime, // timestamptz
-  1185: parseTimes, // timestamptz[]
   2950: keepText, // uuid
   2951: driverParser(2951), // uuid[]
   3802: JSON.parse, // jsonb
@@ -119,15 +117,6 @@ function parseTime(text: string): Date {
   if (day === undefined)
     throw new TypeError('could not parse a time: it is not in ISO format, so DateStyle must be ISO');
   return new Date(`${day}T${time}${hours}${minutes}`);
-}
-
-/** Parses a list such as `{"2026-11-23 12:00:00+00",NULL}`. No time contains a comma. */
-function parseTimes(text: string): (Date | null)[] {
-  if (text === '{}') return [];
-  return text
-    .slice(1, -1)
-    .split(',')
-    .map((item) => (item === 'NULL' ? null : parseTime(item.slice(1, -1))));
 }
 
 /** Returns bytes as the text that PostgreSQL parses as `bytea`, for JSON parameters. */

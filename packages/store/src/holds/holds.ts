@@ -64,3 +64,36 @@ const auditSubject = ({ kind, target }: HoldTarget): string => (kind === 'live' 
 export async function listHolds(database: Connection): Promise<Hold[]> {
   return (await database.prisma.hold.findMany({ orderBy: { since: 'asc' }, select: SELECTED })) as Hold[];
 }
+
+/** The active holds, and the live sends that wait for a sender or the end of a hold. */
+export interface HeldSends {
+  /** Oldest first, each with the name of a held account and the number of waiting live sends that it matches. */
+  holds: (Hold & { accountName: string | null; waiting: number })[];
+  waiting: number;
+  /** Whether more sends wait than were counted, so that the counts are lower bounds. */
+  isCapped: boolean;
+}
+
+const COUNTED_MAX = 10_000;
+
+/** Returns the active holds, with the number of waiting sends of each among the first ten thousand. */
+export async function readHeldSends({ sql }: Connection): Promise<HeldSends> {
+  const [{ holds, waiting }] = await sql.query<
+    [{ holds: (Omit<HeldSends['holds'][number], 'since'> & { since: string })[]; waiting: number }]
+  >`
+    with waiting as materialized (
+      select account_id, country, count(*) as sends
+      from (select account_id, country from sends where is_waiting limit ${COUNTED_MAX + 1}::integer) w group by account_id, country
+    )
+    select (select coalesce(sum(sends), 0)::integer from waiting) as waiting, coalesce(jsonb_agg(jsonb_build_object(
+      'kind', h.kind, 'target', h.target, 'reason', h.reason, 'since', h.since, 'setBy', h.set_by,
+      'accountName', (select name from accounts where id = case h.kind when 'account' then h.target::uuid end),
+      'waiting', (select coalesce(sum(w.sends), 0) from waiting w where is_held(array[h.kind || ' ' || h.target], w.account_id, w.country))
+    ) order by h.since), '[]') as holds
+    from holds h`;
+  return {
+    holds: holds.map((hold) => ({ ...hold, since: new Date(hold.since) })),
+    waiting: Math.min(waiting, COUNTED_MAX),
+    isCapped: waiting > COUNTED_MAX,
+  };
+}

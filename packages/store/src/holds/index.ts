@@ -1,2 +1,1 @@
-export { type HeldSends, readHeldSends } from './heldSends.js';
-export { type Hold, listHolds, placeHold, releaseHold } from './holds.js';
+export * from './holds.js';

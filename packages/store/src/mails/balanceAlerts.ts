@@ -1,36 +1,45 @@
-import { audited, type Actor } from '../operations/audit.js';
+import { changeRow, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { writeMails } from './writeMails.js';
 
 /** Returns the balance below which an account's admins get a mail; null if it is off. */
-export async function readBalanceAlert({ sql }: Connection, accountId: string): Promise<number | null> {
-  const [alert] = await sql.query<{ below: number }[]>`
-    select below from balance_alerts where account_id = ${accountId}::uuid`;
-  return alert?.below ?? null;
+export async function readBalanceAlert(connection: Connection, accountId: string): Promise<number | null> {
+  return (await readAlert(connection, accountId))?.balanceAlert ?? null;
+}
+
+async function readAlert(
+  { sql }: Connection,
+  accountId: string,
+): Promise<{ balanceAlert: number | null } | null> {
+  const [alert] = await sql.query<{ balanceAlert: number | null }[]>`
+    select low_balance as "balanceAlert" from accounts where id = ${accountId}::uuid`;
+  return alert ?? null;
 }
 
 /** Sets that balance, at least 1; null turns the mails off. @returns false if the account does not exist */
-export function setBalanceAlert(
+export async function setBalanceAlert(
   database: Database,
   actor: Actor,
   accountId: string,
   below: number | null,
 ): Promise<boolean> {
-  return audited(database, actor, async (connection, log) => {
-    const accounts = await connection.prisma.account.count({ where: { id: accountId } });
-    if (accounts === 0) return false;
-    const before = await readBalanceAlert(connection, accountId);
-    if (below === before) return true;
-    if (below === null)
-      await connection.sql.execute`delete from balance_alerts where account_id = ${accountId}::uuid`;
-    else
-      await connection.sql.execute`
-        insert into balance_alerts (account_id, below) values (${accountId}::uuid, ${below}::integer)
-        on conflict (account_id) do update set below = excluded.below, crossed_at = null`;
-    const details = { before: { balanceAlert: before }, after: { balanceAlert: below } };
-    await log({ action: 'account.balance_alert', accountId, subject: accountId, details });
-    return true;
-  });
+  const read = (connection: Connection) => readAlert(connection, accountId);
+  const row = {
+    action: 'account.balance_alert',
+    table: 'accounts',
+    id: accountId,
+    read,
+    accountOf: () => accountId,
+  } as const;
+  const changed = await changeRow(
+    database,
+    actor,
+    row,
+    ({ sql }) => sql.execute`
+    update accounts set low_balance = ${below}::integer, low_balance_at = null
+    where id = ${accountId}::uuid and low_balance is distinct from ${below}::integer`,
+  );
+  return changed !== null;
 }
 
 /**
@@ -39,29 +48,31 @@ export function setBalanceAlert(
  */
 export async function queueLowBalanceAlerts(database: Database): Promise<void> {
   await database.sql.execute`
-    update balance_alerts b set crossed_at = null from accounts a
-    where a.id = b.account_id and b.crossed_at is not null and a.free_quota::bigint + a.credits >= b.below + ceil(b.below / 10.0)`;
-  const low = await database.sql.query<{ account_id: string }[]>`
-    select b.account_id from balance_alerts b join accounts a on a.id = b.account_id
-    where b.crossed_at is null and a.free_quota::bigint + a.credits < b.below and a.delete_at is null`;
+    update accounts set low_balance_at = null
+    where low_balance is not null and low_balance_at is not null and free_quota::bigint + credits >= low_balance + ceil(low_balance / 10.0)`;
+  const low = await database.sql.query<{ id: string }[]>`
+    select id from accounts
+    where low_balance is not null and low_balance_at is null and free_quota::bigint + credits < low_balance and delete_at is null`;
   let fault: unknown;
-  for (const { account_id: accountId } of low)
+  for (const { id } of low)
     // A slow count of one account's sends does not block other accounts.
-    await queueLowBalanceAlert(database, accountId).catch((error: unknown) => (fault ??= error));
+    await queueLowBalanceAlert(database, id).catch((error: unknown) => (fault ??= error));
   if (fault !== undefined) throw fault;
 }
 
-function queueLowBalanceAlert(database: Database, accountId: string): Promise<void> {
-  return database.transaction(async (connection) => {
-    // Only one of several workers gets the row.
-    const [crossed] = await connection.sql.query<{ at: string; below: number; left: number }[]>`
-        update balance_alerts b set crossed_at = clock_timestamp() from accounts a
-        where b.account_id = ${accountId}::uuid and a.id = b.account_id and b.crossed_at is null and a.free_quota::bigint + a.credits < b.below
-        returning extract(epoch from b.crossed_at)::text as at, b.below, (a.free_quota::bigint + a.credits)::float8 as left`;
-    if (crossed === undefined) return;
-    const { at, below, left } = crossed;
-    const facts = { below, left, perDay: await countLiveSends(connection, accountId) };
+async function queueLowBalanceAlert(database: Database, accountId: string): Promise<void> {
+  // Before the update, which locks the row that every creation writes.
+  const perDay = await countLiveSends(database, accountId);
+  await database.transaction(async (connection) => {
+    // Only one of several workers changes the row.
+    const [low] = await connection.sql.query<{ at: string; below: number; left: number }[]>`
+      update accounts set low_balance_at = clock_timestamp()
+      where id = ${accountId}::uuid and low_balance_at is null and free_quota::bigint + credits < low_balance
+      returning extract(epoch from low_balance_at)::text as at, low_balance as below, (free_quota::bigint + credits)::float8 as left`;
+    if (low === undefined) return;
+    const { at, below, left } = low;
     const event = `low_balance ${accountId} ${at}`;
+    const facts = { below, left, perDay };
     await writeMails(connection, { kind: 'low_balance', event, facts }, { adminsOf: accountId });
   });
 }

@@ -1,4 +1,5 @@
 export { queueLowBalanceAlerts, readBalanceAlert, setBalanceAlert } from './balanceAlerts.js';
+export { queueKeyExpiryAlerts } from './keyAlerts.js';
 export {
   deleteOldEntries,
   dropMail,
@@ -14,3 +15,16 @@ export {
 export { queueFindingAlerts } from './staffAlerts.js';
 export { deleteExpiredVerifications } from './links.js';
 export { muteMails, noteMailSender, readMutedMails, sendsMail } from './writeMails.js';
+export {
+  endEventWebhook,
+  type EventDelivery,
+  type EventWebhook,
+  findEventWebhook,
+  listEventDeliveries,
+  removeEventWebhook,
+  repeatEvent,
+  rotateEventSecret,
+  setEventWebhook,
+  takeEvent,
+  testEventWebhook,
+} from './eventWebhooks.js';

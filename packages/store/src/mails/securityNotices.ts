@@ -67,8 +67,7 @@ export async function writeSecurityNotice(
   if (personalMail !== undefined && subject !== null)
     return writeMails(connection, { kind: personalMail, event, facts: {} }, { userId: subject });
   if (accountId === null) return;
-  // The key of a visit to the page Try it expires by itself.
-  const isKeyOfVisit = action === 'key.create' && details['expiresAt'] !== undefined;
+  const isKeyOfVisit = action === 'key.create' && subject !== null && (await isVisitKey(connection, subject));
   if (actor.kind === 'user' && LIMITED.has(action) && !isKeyOfVisit)
     await takeAction(connection, 'change', { accountId, userId: actor.id });
   const by = actor.kind === 'user' ? actor.name : null;
@@ -102,4 +101,10 @@ export async function writeSecurityNotice(
     const to = { adminsOf: accountId, without: subject };
     return writeMails(connection, { kind: 'member_joined', event, facts: { name, role } }, to);
   }
+}
+
+/** Returns whether a key belongs to a visit to the page Try it: such a key expires by itself after minutes. */
+async function isVisitKey({ sql }: Pick<Connection, 'sql'>, id: string): Promise<boolean> {
+  const [key] = await sql.query<{ is: boolean }[]>`select user_id is not null as is from api_keys where id = ${id}::uuid`;
+  return key?.is ?? false;
 }

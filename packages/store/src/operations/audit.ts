@@ -42,6 +42,42 @@ export function audited<R>(
   );
 }
 
+/** A row to change, and the action for the audit log. */
+interface RowChange<State> {
+  action: string;
+  table: 'accounts' | 'applications' | 'senders';
+  id: string;
+  /** Returns the state that the audit log compares; null if there is no such row. */
+  read: (connection: Connection) => Promise<State | null>;
+  accountOf: (state: State) => string | null;
+  /** Details for the audit log in addition to the changed fields. */
+  details?: object;
+}
+
+/**
+ * Changes a row under its lock, so that `before` in the audit log is the state that was changed.
+ *
+ * @returns the new state, or null if there is no such row
+ */
+export function changeRow<State extends object>(
+  database: Database,
+  actor: Actor,
+  { action, table, id, read, accountOf, details = {} }: RowChange<State>,
+  change: (connection: Connection, before: State) => Promise<unknown>,
+): Promise<State | null> {
+  return audited(database, actor, async (connection, log) => {
+    await connection.sql.execute`select from ${Prisma.raw(table)} where id = ${id}::uuid for no key update`;
+    const before = await read(connection);
+    if (before === null) return null;
+    await change(connection, before);
+    const after = (await read(connection)) ?? before;
+    const changes = { ...changedFields(before, after), ...details };
+    const accountId = accountOf(after) ?? accountOf(before);
+    if (Object.keys(changes).length > 0) await log({ action, accountId, subject: id, details: changes });
+    return after;
+  });
+}
+
 /** Writes an entry into the audit log, and mails the people affected by it. */
 export async function logEntry(
   connection: Connection,

@@ -21,7 +21,7 @@ export async function readWaitingSends(
   const rows = await database.sql.query<
     (Backlog & { name: BacklogName; accountId: string | null; accountName: string | null })[]
   >`
-    with now as materialized (select clock_timestamp() as at, active_holds() as holds), open as materialized (
+    with now as materialized (select clock_timestamp() as at, array(select kind || ' ' || target from holds) as holds), open as materialized (
       select case
           when s.phase = 'waiting' then case when is_held(now.holds, s.account_id, s.country) then 'held' else 'forSender' end
           when s.due_at <= now.at and coalesce(s.claimed_until <= now.at, true) then 'due'

@@ -19,7 +19,7 @@ export interface Incident {
 /** A finding that returns within this time continues its incident. */
 const RETURN_MINUTES = 10;
 
-/** SQL for whether an incident lasts. One that is no longer recorded, as while every API process is down, has ended too. */
+/** SQL for whether an incident lasts. An incident that is no longer recorded, for example while every API process is unavailable, has also ended. */
 export const LASTS = Prisma.sql`(i.ended_at is null and i.seen_at > clock_timestamp() - interval '1 minute')`;
 
 /** Records the current findings: each begins or continues an incident. Incidents without a finding end. */

@@ -1,4 +1,4 @@
-import { listApplications, type ApplicationSummary } from '../accounts/applications.js';
+import { findApplications, type Application } from '../accounts/applications.js';
 import { accountColumns, type Account } from '../accounts/accounts.js';
 import type { Connection, Database } from '../client/database.js';
 import { isId } from '../client/ids.js';
@@ -50,7 +50,7 @@ export interface AccountDetails extends FoundAccount {
   /** Null for the setting. */
   ownRatePerMinute: number | null;
   /** Oldest first, like the members. */
-  applications: ApplicationSummary[];
+  applications: Application[];
   members: { id: string; name: string; role: MemberRole }[];
 }
 
@@ -62,7 +62,7 @@ export async function findAccountDetails(database: Database, id: string): Promis
   const [[found], own, applications] = await Promise.all([
     searchAccounts(database, { text: id, limit: 1 }),
     readOwn(database, id),
-    listApplications(database, id),
+    findApplications(database, { accountId: id }),
   ]);
   if (found === undefined || own === null) return null;
   const { ratePerMinute, members } = own;

@@ -11,16 +11,9 @@ export {
   type Units,
   verifyLedger,
 } from './ledger.js';
-export { listMessageCosts, listMonthlyCosts, type MessageCost, type MonthlyCost } from './messageCosts.js';
+export * from './messageCosts.js';
 export { overview, type Overview, type OverviewQuestion, type SendStatistics } from './overview.js';
-export {
-  countRefusedRequests,
-  type ListedRefusedRequest,
-  listRefusedRequests,
-  type RefusalReason,
-  type RefusedRequestFilter,
-  type RefusedRequestSearch,
-} from './refusedRequests.js';
+export * from './refusedRequests.js';
 export { type Found, search, searchAccountsByEmail, type SearchTerms } from './search.js';
 export { findSendAccount, findSendDetails, type SendDetails } from './sendDetails.js';
 export { listSends, type SendFilter, type SendPage } from './sendList.js';

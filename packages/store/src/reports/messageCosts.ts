@@ -1,4 +1,5 @@
-import type { Database } from '../client/database.js';
+import { audited, changedFields, type Actor } from '../operations/audit.js';
+import type { Connection, Database } from '../client/database.js';
 import { OPERATOR } from '../sends/receipts.js';
 
 /** The delivered messages of a day (UTC) to a country with the same price category, and the units that customers paid for them. */
@@ -69,7 +70,60 @@ export async function listMonthlyCosts(
       p.price::float8 as price, case when m.charged = 0 then 0 else (m.charged * p.price)::float8 end as amount,
       m.free_sends::float8 as "freeSends", m.credits::float8 as credits
     from by_month m left join lateral (
-      select price from message_prices where country = m.country and since <= m.month order by since desc limit 1
+      select l.price from settings, jsonb_to_recordset(message_prices) as l (country text, since text, price numeric)
+      where l.country = m.country and l.since <= to_char(m.month, 'YYYY-MM') order by l.since desc limit 1
     ) p on ${payer}::uuid = ${OPERATOR}::uuid
     order by m.month desc, amount desc nulls first, m.messages desc, m.country`;
+}
+
+/** The provider's price of a message to a country from a month on, as set by an operator. */
+export interface MessagePrice {
+  country: string;
+  /** The first month, such as `2026-11`. */
+  since: string;
+  price: number;
+}
+
+export interface MessagePrices {
+  /** The ISO 4217 code of all prices; null without prices. */
+  currency: string | null;
+  /** By country, newest first. */
+  prices: MessagePrice[];
+}
+
+export const PRICE_MAX = 1_000;
+
+/** Returns all prices of messages. */
+export async function readMessagePrices({ sql }: Connection): Promise<MessagePrices> {
+  const [read] = await sql.query<[MessagePrices]>`
+    select price_currency as currency, message_prices as prices from settings`;
+  return read;
+}
+
+/** Sets a price from a month on, or removes it with null, so that the previous price applies. Earlier months keep theirs. */
+export async function setMessagePrice(
+  database: Database,
+  actor: Actor,
+  {
+    country,
+    since,
+    price,
+    currency,
+  }: Omit<MessagePrice, 'price'> & { price: number | null; currency: string },
+): Promise<void> {
+  await audited(database, actor, async (connection, log) => {
+    await connection.sql.execute`select from settings for no key update`;
+    const before = await readMessagePrices(connection);
+    const isSame = (one: MessagePrice): boolean => one.country === country && one.since === since;
+    const others = before.prices.filter((one) => !isSame(one));
+    const prices = [...others, ...(price === null ? [] : [{ country, since, price }])].toSorted(
+      (one, other) => one.country.localeCompare(other.country) || other.since.localeCompare(one.since),
+    );
+    await connection.sql.execute`
+      update settings set price_currency = ${currency}, message_prices = ${JSON.stringify(prices)}::jsonb`;
+    const was = { currency: before.currency, price: before.prices.find(isSame)?.price ?? null };
+    const changed = changedFields(was, { currency, price });
+    const details = { ...changed, country, month: since };
+    if (changed !== null) await log({ action: 'settings.price', subject: country, details });
+  });
 }

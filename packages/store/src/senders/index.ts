@@ -1,13 +1,5 @@
 export { applyProviderReport, applySenderReading, learnBusinessAccounts } from './providerFacts.js';
-export {
-  type DueReading,
-  isReadSince,
-  listSenderKnowledge,
-  postponeReading,
-  requestReading,
-  type SenderKnowledge,
-  takeDueReading,
-} from './readings.js';
+export * from './readings.js';
 export { reencryptTokens, setSenderToken } from './senderTokens.js';
 export {
   addSender,

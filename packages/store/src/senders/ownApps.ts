@@ -1,4 +1,4 @@
-import { decrypt, encrypt, encryptionKeyVersion, OWN_FAILURES, type Keyring } from '@onecode/domain';
+import { decrypt, encrypt, OWN_FAILURES, reencrypt, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
@@ -40,21 +40,13 @@ export async function setAppSecret(
 /** Encrypts the secrets with the keyring's current key, like `reencryptTokens`. Secrets that cannot be decrypted stay unchanged. */
 export async function reencryptAppSecrets({ prisma }: Connection, keyring: Keyring): Promise<void> {
   const senders = await prisma.sender.findMany({
-    where: { encryptedAppSecret: { not: null } },
     orderBy: { id: 'asc' },
     select: { id: true, encryptedAppSecret: true },
   });
   for (const { id, encryptedAppSecret: old } of senders) {
-    if (
-      old === null ||
-      encryptionKeyVersion(old) === keyring.current ||
-      !keyring.keys.has(encryptionKeyVersion(old))
-    )
-      continue;
-    const encryptedAppSecret = new Uint8Array(
-      encrypt(keyring, secretName(id), decrypt(keyring, secretName(id), old)),
-    );
-    await prisma.sender.update({ where: { id }, data: { encryptedAppSecret } });
+    const encryptedAppSecret = old && reencrypt(keyring, secretName(id), old);
+    if (encryptedAppSecret !== null)
+      await prisma.sender.update({ where: { id }, data: { encryptedAppSecret } });
   }
 }
 

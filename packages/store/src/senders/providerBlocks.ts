@@ -4,15 +4,14 @@ import {
   templateBlock,
   templateLanguages,
   TOKEN_CODES,
-  type BusinessAccountValues,
   type Facts,
   type Locale,
-  type NumberValues,
   type ProviderBlock,
   type TemplateValues,
 } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
+import { listSenderKnowledge } from './readings.js';
 
 /** A block that started because of a provider report or read. */
 export interface StartedBlock extends ProviderBlock {
@@ -21,36 +20,17 @@ export interface StartedBlock extends ProviderBlock {
   locale: Locale | null;
 }
 
-interface BlockableSender {
-  id: string;
-  englishTemplateLanguage: 'en' | 'en_US';
-  number: Facts<NumberValues>;
-  account: Facts<BusinessAccountValues>;
-  templates: { language: string; facts: Facts<TemplateValues> }[];
-}
-
 /**
  * Blocks the senders that the provider would reject, according to the known facts about their templates, numbers and business account, and
  * ends such blocks when the facts no longer require them. An operator's pause stays.
  *
- * @param which the senders of a business account, or one sender
  * @returns the blocks that this call started
  */
 export async function syncProviderBlocks(
   connection: Connection,
-  which: { businessAccountId: string } | { senderId: string },
+  { senderId, businessAccountId }: { senderId?: string; businessAccountId?: string },
 ): Promise<StartedBlock[]> {
-  const senders = await connection.sql.query<BlockableSender[]>`
-    select s.id, s.english_template_language as "englishTemplateLanguage", coalesce(n.facts, '{}') as number,
-      coalesce(b.facts, '{}') as account, (
-        select coalesce(jsonb_agg(jsonb_build_object('language', t.language, 'facts', t.facts)), '[]') from provider_facts t
-        where t.subject = s.business_account_id and t.template = s.template
-      ) as templates
-    from senders s left join provider_facts n on n.subject = s.id::text and n.template = ''
-    left join provider_facts b on b.subject = s.business_account_id and b.template = ''
-    where s.removed_at is null and (${'senderId' in which ? which.senderId : null}::uuid = s.id
-      or ${'businessAccountId' in which ? which.businessAccountId : null}::text = s.business_account_id)
-    order by s.id`;
+  const senders = await listSenderKnowledge(connection, senderId, businessAccountId);
   const begun: StartedBlock[] = [];
   const sync = async (
     senderId: string,
@@ -65,16 +45,16 @@ export async function syncProviderBlocks(
     begun.push({ ...block, senderId, locale });
     await queueSenderBlockedAlert(connection, senderId, locale ?? '', block.reason);
   };
-  for (const sender of senders) {
-    await sync(sender.id, null, senderBlock(sender.number, sender.account, new Date()));
-    const languages = templateLanguages(sender.englishTemplateLanguage);
+  for (const { senderId: id, ...known } of senders) {
+    await sync(id, null, senderBlock(known.number, known.businessAccount, new Date()));
+    const languages = templateLanguages(known.englishTemplateLanguage);
     // In the order in which `take_permits` locks the rows.
     for (const locale of ['en', 'pt-BR'] as const) {
-      const facts = sender.templates.find((template) => template.language === languages[locale])?.facts;
+      const facts = known.templates.find((template) => template.language === languages[locale])?.facts;
       if (facts === undefined) continue;
       const block = templateBlock(facts);
-      await sync(sender.id, locale, block);
-      if (block === null) await endTemplateFault(connection, sender.id, locale, facts);
+      await sync(id, locale, block);
+      if (block === null) await endTemplateFault(connection, id, locale, facts);
     }
   }
   return begun;

@@ -72,6 +72,7 @@ interface KnownTemplate {
 /** The provider's reports about a sender, its business account and its template, with their age. */
 export interface SenderKnowledge {
   senderId: string;
+  englishTemplateLanguage: 'en' | 'en_US';
   number: Facts<NumberValues>;
   businessAccount: Facts<BusinessAccountValues>;
   /** Newest first. */
@@ -86,13 +87,14 @@ export interface SenderKnowledge {
   recipients24h: number | null;
 }
 
-/** Returns the known facts of all senders, or of one. */
+/** Returns the known facts of all senders, of one, or of those of a business account. */
 export async function listSenderKnowledge(
   { sql }: Connection,
   senderId: string | null = null,
+  businessAccountId: string | null = null,
 ): Promise<SenderKnowledge[]> {
   return sql.query<SenderKnowledge[]>`
-    select s.id as "senderId", coalesce(n.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount",
+    select s.id as "senderId", s.english_template_language as "englishTemplateLanguage", coalesce(n.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount",
       coalesce(b.alerts, '[]') as alerts, (
         select coalesce(jsonb_agg(jsonb_build_object('name', t.template, 'language', t.language, 'facts', t.facts) order by t.language), '[]')
         from provider_facts t where t.subject = s.business_account_id and t.template = s.template
@@ -100,7 +102,9 @@ export async function listSenderKnowledge(
       s.read_tried_at as "triedAt", s.read_at as "readAt", s.read_failures as failures, s.recipients_24h as "recipients24h"
     from senders s left join provider_facts n on n.subject = s.id::text and n.template = ''
     left join provider_facts b on b.subject = s.business_account_id and b.template = ''
-    where s.removed_at is null and coalesce(s.id = ${senderId}::uuid, true) order by s.id`;
+    where s.removed_at is null and coalesce(s.id = ${senderId}::uuid, true)
+      and (${businessAccountId}::text is null or s.business_account_id = ${businessAccountId}::text)
+    order by s.id`;
 }
 
 /** Returns whether a read that started after `since` has ended, successfully or not. */

@@ -1,8 +1,8 @@
-import { encrypt, encryptionKeyVersion, tryDecrypt, type Keyring } from '@onecode/domain';
+import { encrypt, reencrypt, tryDecrypt, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
-import type { Connection, Database } from '../client/database.js';
+import type { Database } from '../client/database.js';
 import { requestReading } from './readings.js';
-import { reencryptEventSecrets } from '../accounts/eventWebhooks.js';
+import { reencryptEventSecrets } from '../mails/eventWebhooks.js';
 import { reencryptAppSecrets } from './ownApps.js';
 import { toSenderFilter, type SenderKey } from './senders.js';
 
@@ -29,32 +29,19 @@ export async function reencryptTokens(
       select: { id: true, phoneNumberId: true, number: true, encryptedToken: true },
     });
     const reencrypted: ReencryptedToken[] = [];
-    for (const { id, encryptedToken, ...rest } of senders)
-      reencrypted.push({
-        senderId: id,
-        ...rest,
-        token: await reencryptToken(connection, keyring, id, encryptedToken),
-      });
+    for (const { id, encryptedToken: old, ...rest } of senders) {
+      const encryptedToken = reencrypt(keyring, id, old);
+      if (encryptedToken !== null)
+        await connection.prisma.sender.update({ where: { id }, data: { encryptedToken } });
+      const kept = tryDecrypt(keyring, id, old) === null ? 'unreadable' : 'current';
+      reencrypted.push({ senderId: id, ...rest, token: encryptedToken === null ? kept : 'reencrypted' });
+    }
     await reencryptAppSecrets(connection, keyring);
     await reencryptEventSecrets(connection, keyring);
     const count = reencrypted.filter(({ token }) => token === 'reencrypted').length;
     if (count > 0) await log({ action: 'sender.reencrypt', subject: null, details: { senders: count } });
     return reencrypted;
   });
-}
-
-async function reencryptToken(
-  connection: Connection,
-  keyring: Keyring,
-  id: string,
-  encrypted: Uint8Array,
-): Promise<ReencryptedToken['token']> {
-  const token = tryDecrypt(keyring, id, encrypted);
-  if (token === null) return 'unreadable';
-  if (encryptionKeyVersion(encrypted) === keyring.current) return 'current';
-  const encryptedToken = new Uint8Array(encrypt(keyring, id, token));
-  await connection.prisma.sender.update({ where: { id }, data: { encryptedToken } });
-  return 'reencrypted';
 }
 
 /** Replaces a sender's access token and requests a read. @returns the time of the request; null if the sender does not exist */

@@ -1,5 +1,5 @@
 import { blockSubject, encrypt, NOT_ACTIVATED, type Block, type Keyring } from '@onecode/domain';
-import { audited, changedFields, type Actor } from '../operations/audit.js';
+import { audited, changeRow, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -38,6 +38,8 @@ const SELECTED = {
   throughput: true,
   createdAt: true,
 } as const;
+
+type SenderRow = Prisma.SenderGetPayload<{ select: typeof SELECTED }>;
 
 /** The owner of a sender: shared by all accounts, one account, or some of an account's applications (an empty list means all of them). */
 export type SenderOwner = 'shared' | { accountId: string; applicationIds: readonly string[] };
@@ -133,25 +135,10 @@ export async function listSenders(database: Connection, accountId?: string): Pro
   );
 }
 
-/** The details of a sender that a call to the provider needs. */
-export interface SenderDetails extends Pick<
-  Sender,
-  | 'id'
-  | 'accountId'
-  | 'phoneNumberId'
-  | 'number'
-  | 'businessAccountId'
-  | 'template'
-  | 'englishTemplateLanguage'
-  | 'blocks'
-> {
-  encryptedToken: Uint8Array;
-}
+/** A sender with its token, for calls to the provider. */
+export type SenderDetails = Sender & { encryptedToken: Uint8Array };
 
-/**
- * Returns the details of all senders. Blocked ones are included, because `take_permits` decides which may send; removed ones, because
- * receipts of their messages still arrive.
- */
+/** Returns all senders: blocked ones too, because `take_permits` decides which may send, and removed ones, because receipts still arrive. */
 export async function listSenderDetails(database: Connection): Promise<SenderDetails[]> {
   const rows = await database.prisma.sender.findMany({ select: { ...SELECTED, encryptedToken: true } });
   return withBlocks(database, rows);
@@ -334,30 +321,22 @@ export async function removeSender(database: Database, actor: Actor, key: Sender
   );
 }
 
-/**
- * Changes a sender under its lock, so that `before` in the audit log is the state that was changed. `change` returns additional details.
- */
+/** Changes a sender. `change` returns additional details for the audit log. */
 async function changeSender(
   database: Database,
   actor: Actor,
   action: string,
   key: SenderKey,
-  change: (connection: Connection, before: Omit<Sender, 'blocks'>) => Promise<Record<string, unknown>>,
+  change: (connection: Connection, before: SenderRow) => Promise<object>,
 ): Promise<Sender | null> {
-  return audited(database, actor, async (connection, log) => {
-    const { id } = toSenderFilter(key);
-    await connection.sql.execute`select from senders where id = ${id}::uuid for no key update`;
-    const before = await connection.prisma.sender.findUnique({
-      where: { ...toSenderFilter(key), removedAt: null },
-      select: SELECTED,
-    });
-    if (before === null) return null;
-    const more = await change(connection, before as Omit<Sender, 'blocks'>);
-    const after = await connection.prisma.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
-    const details = { ...changedFields(before, after), ...more };
-    if (Object.keys(details).length > 0)
-      await log({ action, accountId: after.accountId ?? before.accountId, subject: id, details });
-    const [sender] = await withBlocks(connection, [after]);
-    return sender ?? null;
-  });
+  const where = { ...toSenderFilter(key), removedAt: null };
+  const read = ({ prisma }: Connection) => prisma.sender.findUnique({ where, select: SELECTED });
+  const accountOf = (state: SenderRow) => state.accountId;
+  const details = {};
+  const row = { action, table: 'senders', id: where.id, read, accountOf, details } as const;
+  const changed = await changeRow(database, actor, row, async (connection, before) =>
+    Object.assign(details, await change(connection, before)),
+  );
+  const [sender] = changed === null ? [] : await withBlocks(database, [changed]);
+  return sender ?? null;
 }

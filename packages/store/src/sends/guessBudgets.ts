@@ -26,7 +26,7 @@ export async function listExhaustedRecipients(
   const rows = await database.sql.query<ExhaustedRecipient[]>`
     select b.id, b.mode, ${RECIPIENT} as recipient, b.points / b.guess_cost as "wrongInARow", b.last_wrong_at as "lastWrongAt",
       clock_timestamp() + make_interval(secs => ${POINTS_BEYOND_BUDGET} / 5 * 86400) as "recoversAt"
-    from guess_budgets b, settings s
+    from guess_budgets b, settings c
     where b.account_id = ${accountId}::uuid and ${POINTS_BEYOND_BUDGET} > 0 and (
       ${before ?? null}::uuid is null
       or (b.last_wrong_at, b.id) < (
@@ -103,16 +103,30 @@ async function reset(
   });
 }
 
+/** How many points are left of a row of `guess_budgets` at a time: five are refunded each day after the last wrong guess. */
+export const pointsLeft = (row: 'b' | 'guess_budgets', at: Prisma.Sql): Prisma.Sql => {
+  const name = Prisma.raw(row);
+  // Of two concurrent guesses, the one written last may be the earlier one.
+  return Prisma.sql`greatest(0, ${name}.points - 5 * greatest(0, extract(epoch from ${at} - ${name}.last_wrong_at))::float8 / 86400)`;
+};
+
 /**
- * By how many points a row `b` of `guess_budgets` is over the budget for another code like the guessed ones, under the settings `s`; the
+ * How many points wrong guesses and active codes may have together, under the settings `c`: the budget, and always the cost of guesses at
+ * three of the easiest codes. Null without a budget.
+ */
+export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`case when ${guessCost} = 1 then c.guess_budget when c.guess_budget is not null then greatest(c.guess_budget, 15 * ${guessCost}) end`;
+
+/**
+ * By how many points a row `b` of `guess_budgets` is over the budget for another code like the guessed ones, under the settings `c`; the
  * same rule as in `decideCreations`. Five points are refunded each day. Null if the budget is off.
  */
 const POINTS_BEYOND_BUDGET = Prisma.sql`(
-  points_left_at(b.points, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end * b.guess_cost
-    - guess_points_max(s.guess_budget, b.guess_cost)
+  ${pointsLeft('b', Prisma.sql`clock_timestamp()`)} + case b.mode when 'live' then 5 else 1 end * b.guess_cost
+    - ${guessPointsMax(Prisma.sql`b.guess_cost`)}
 )`;
 
 /** The number of an account's exhausted recipients in either mode, as SQL for a row `a` of `accounts`. */
 export const EXHAUSTED_RECIPIENTS = Prisma.sql`(
-  select count(distinct b.recipient_key)::integer from guess_budgets b, settings s where b.account_id = a.id and ${POINTS_BEYOND_BUDGET} > 0
+  select count(distinct b.recipient_key)::integer from guess_budgets b, settings c where b.account_id = a.id and ${POINTS_BEYOND_BUDGET} > 0
 )`;

@@ -15,20 +15,9 @@ export {
   listEnforcingApplications,
   recordIdentity,
 } from './identities.js';
-export {
-  deleteReports,
-  listReceiptStatuses,
-  type NewProviderChange,
-  type NewReports,
-  parkReports,
-  postponeReports,
-  type ProviderChange,
-  readDueReports,
-  type StoredReport,
-  storeReports,
-} from './providerReports.js';
+export * from './providerReports.js';
 export { findReportedSends, type ReportedSend, writeReceipts } from './receipts.js';
-export { type ClaimedSend, type Deliveries, openDeliveries, type TakenSend } from './takeDeliveries.js';
+export * from './takeDeliveries.js';
 export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
 export { countAttemptsWith, findSend, type WhichReport, type WhichSend } from './readSend.js';
 export { eraseRecipient, exportRecipient, type Erased, type KeptOfRecipient } from './recipients.js';

@@ -1,9 +1,16 @@
-import { ENDED_CODE_SECONDS, NO_COUNTRY, type CreationRequest, type CreationState } from '@onecode/domain';
+import {
+  DIRECT_PERMIT_WAIT_MS,
+  ENDED_CODE_SECONDS,
+  NO_COUNTRY,
+  type CreationRequest,
+  type CreationState,
+} from '@onecode/domain';
 import { byOrdinal, type WithOrdinal } from '../client/batcher.js';
 import type { Connection } from '../client/database.js';
 import { bytesText } from '../client/sql.js';
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { Prisma } from '../generated/prisma/client.js';
+import { guessPointsMax, pointsLeft } from './guessBudgets.js';
 import type { NewSend } from './newSend.js';
 
 /** Milliseconds since 1970. */
@@ -58,7 +65,7 @@ export async function readCreations(
           order by created_at desc limit p.per_recipient_hour
         ) l
       ) end as "recipientTimes",
-      guess_points_max(c.guess_budget, greatest(r.guess_cost, b.guess_cost, g.guess_cost)) as "guessPointsMax", b.points as "wrongPoints",
+      ${guessPointsMax(Prisma.sql`greatest(r.guess_cost, b.guess_cost, g.guess_cost)`)} as "guessPointsMax", b.points as "wrongPoints",
       g.codes as "activeCodes", case when p.mode = 'live' and o.breaker_unverified_percent is not null then (
         select ${ms(Prisma.sql`open_until`)} from breaker_trips
         where account_id = r.account_id and country = r.country and open_until > t.now and not exists (
@@ -83,7 +90,7 @@ export async function readCreations(
       ) end as "trialSends",
       o.free_quota as "freeQuota", o.credits,
       case when p.mode = 'live' and row_number() over (partition by r.application_id order by r.ordinal) = 1 then
-        case o.senders when 'shared' then (select permits_are_taken('shared', null, null)) else permits_are_taken(o.senders, r.account_id, r.application_id) end
+        case o.senders when 'shared' then (select permits_are_taken('shared', null, null, ${DIRECT_PERMIT_WAIT_MS}::integer)) else permits_are_taken(o.senders, r.account_id, r.application_id, ${DIRECT_PERMIT_WAIT_MS}::integer) end
       end as "sendersAreTaken"
     from clock t cross join settings c cross join lateral (select (t.now at time zone 'UTC')::date as today) d
     cross join json_to_recordset(${JSON.stringify(records)}::json) as r (
@@ -96,7 +103,7 @@ export async function readCreations(
       select id, body_hash from sends where application_id = r.application_id and idempotency_key = r.idempotency_key limit 1
     ) s on true
     left join lateral (
-      select guess_cost, points_left_at(points, last_wrong_at, t.now) as points from guess_budgets
+      select guess_cost, ${pointsLeft('guess_budgets', Prisma.sql`t.now`)} as points from guess_budgets
       where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key limit 1
     ) b on true
     cross join lateral (

@@ -1,4 +1,4 @@
-import { PERMIT_WAIT_MS_MAX, receiptWaitMs, type RetryPolicy } from '@onecode/domain';
+import { DIRECT_PERMIT_WAIT_MS, PERMIT_WAIT_MS_MAX, receiptWaitMs, type RetryPolicy } from '@onecode/domain';
 import { createBatcher } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -45,7 +45,7 @@ export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerm
     limit: number,
     jobWaitMs: number,
   ): Promise<TakenSend[]> => {
-    const terms = Prisma.sql`row(${attemptsMax}, ${leaseMs}, ${receiptMs}, ${PERMIT_WAIT_MS_MAX}, ${jobWaitMs})::delivery_terms`;
+    const terms = Prisma.sql`row(${attemptsMax}, ${leaseMs}, ${receiptMs}, ${PERMIT_WAIT_MS_MAX}, ${DIRECT_PERMIT_WAIT_MS}, ${jobWaitMs})::delivery_terms`;
     const rows = await database.sql.query<
       (SendRow & { now: Date; outcome: TakenSend['outcome']; wait_ms: number })[]
     >`

@@ -8,7 +8,9 @@ import {
   type WithOrdinal,
 } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
 import { lockSends } from './changeBatcher.js';
+import { pointsLeft } from './guessBudgets.js';
 
 /** A guess at the code of an account's send. */
 export interface Guess {
@@ -24,7 +26,7 @@ export type GuessOutcome =
   /** `traceparent` is the trace of the send's creation. */
   | { outcome: 'judged'; judgement: Judgement; traceparent: string | null }
   | { outcome: 'not_found' }
-  /** The key was revoked or its account suspended. The guess was not counted. */
+  /** The key was revoked, it expired, or its account was suspended. The guess was not counted. */
   | { outcome: 'key_refused'; cause: Exclude<KeyState, 'valid'> };
 
 /** A send has at most five guesses that write something, and a few dozen changes of its delivery. More tries mean a fault. */
@@ -185,7 +187,7 @@ async function writeGuesses(
       ) > 0
       order by account_id, mode, recipient_key
       on conflict (account_id, mode, recipient_key) do update set
-        points = case when excluded.points > 0 then ceil(points_left_at(b.points, b.last_wrong_at, excluded.last_wrong_at)) + excluded.points else 0 end,
+        points = case when excluded.points > 0 then ceil(${pointsLeft('b', Prisma.sql`excluded.last_wrong_at`)}) + excluded.points else 0 end,
         guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
         last_wrong_at = excluded.last_wrong_at
     )

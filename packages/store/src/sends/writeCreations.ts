@@ -39,7 +39,10 @@ export async function writeCreations(
         where a.id = w.account_id and p.id = w.application_id and a.sends_created = w.sends_before and a.suspended_at is null
           and (w.free_units = 0 or a.free_quota >= w.free_units) and (w.credits = 0 or a.credits + least(a.free_quota, 0) >= w.credits)
           and not exists (
-            select from unnest(w.key_ids) as k (id) where not exists (select from api_keys where id = k.id and revoked_at is null)
+            select from unnest(w.key_ids) as k (id) where not exists (
+              select from api_keys
+              where id = k.id and revoked_at is null and coalesce(expires_at > statement_timestamp(), true)
+            )
           )
         for no key update of a, p skip locked
       ) l

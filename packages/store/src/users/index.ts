@@ -98,3 +98,4 @@ export {
 export { LimitReached, type LimitedAction } from './outwardLimits.js';
 export { deleteEndedTries } from './countedTries.js';
 export { endOvertakenSignIn, findPasswordHash } from './waysIn.js';
+export * from './tryouts.js';

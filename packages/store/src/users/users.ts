@@ -105,7 +105,7 @@ export async function listUsers(database: Database): Promise<User[]> {
   return rows.map(toUser);
 }
 
-/** Returns users whose name or address contains the text, newest first. `before` is the id of the last user of the previous page. */
+/** Returns users by a part of their name or address, newest first. `before` is the id of the last user of the previous page. */
 export async function searchUsers(
   database: Database,
   { text, before, limit }: { text: string; before?: string; limit: number },

@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import {
   allowCountries,
   allowPremiumRate,
-  deleteOldRefusedRequests,
   findAbuseControls,
   listBreakerTrips,
   readBreakerEvidence,
@@ -10,13 +9,14 @@ import {
   setBreaker,
   tripBreaker,
   type CountryEvidence,
-  type RefusedRequest,
 } from '@onecode/store/accounts';
 import {
   countRefusedRequests,
   listRefusedRequests,
   type Page,
   type RefusedRequestFilter,
+  deleteOldRefusedRequests,
+  type RefusedRequest,
 } from '@onecode/store/reports';
 import { createSend } from '@onecode/store/sends';
 import {

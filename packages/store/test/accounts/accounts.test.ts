@@ -1,25 +1,32 @@
 import { hashApiKey } from '@onecode/domain';
 import {
   createAccount,
-  deleteEndedKeys,
-  findApplication,
+  createApiKey,
+  findApplications,
   findCaller,
   grantCredits,
-  hasTriedSend,
-  createVisitKey,
+  listAccountKeys,
   listApiKeys,
-  newTryoutIdempotencyKey,
+  listValidKeys,
   revokeApiKey,
-  takeTryout,
   type NewAccount,
 } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
+import { createSend } from '@onecode/store/sends';
 import { findBalance, listLedger, searchAccounts, type LedgerEntry } from '@onecode/store/reports';
-import { deleteEndedTries } from '@onecode/store/users';
+import {
+  deleteEndedTries,
+  deleteEndedKeys,
+  hasTriedSend,
+  createVisitKey,
+  newTryoutIdempotencyKey,
+  takeTryout,
+} from '@onecode/store/users';
 import {
   buildAccount,
   buildCaller,
   buildSend,
+  newSend,
   startTcpProxy,
   tableContents,
   TEST_ACTOR,
@@ -232,6 +239,52 @@ describe('listLedger', () => {
   });
 });
 
+describe('an API key with an end', () => {
+  const find = ({ key }: { key: string }) => findCaller(store.database, hashApiKey(key));
+  const make = async (expiresAt: Date) => {
+    const caller = await buildCaller(store.database, 'live');
+    const { applicationId } = caller;
+    const made = (await createApiKey(store.database, TEST_ACTOR, applicationId, { name: 'CI', expiresAt }))!;
+    return { ...caller, ...made, keyId: made.id };
+  };
+  const expire = ({ id }: { id: string }) =>
+    store.sql('update api_keys set expires_at = clock_timestamp() where id = $1', [id]);
+
+  it('is refused from its end on, and not before', async () => {
+    const expiresAt = new Date(Date.now() + 60_000);
+    const made = await make(expiresAt);
+    expect(made.expiresAt).toEqual(expiresAt);
+    const found = await find(made);
+    expect(found).toMatchObject({ keyId: made.id });
+    expect((found as { expiresInMs: number }).expiresInMs).toBeLessThanOrEqual(60_000);
+    expect(await createSend(store.database, newSend(made))).toMatchObject({ outcome: 'created' });
+    await expire(made);
+    expect(await find(made)).toMatchObject({ refusal: 'expired', caller: { keyId: made.id } });
+    expect(await createSend(store.database, newSend(made))).toEqual({
+      outcome: 'key_refused',
+      cause: 'expired',
+    });
+  });
+
+  it('counts as in use until its end, and stays listed after it', async () => {
+    const made = await make(new Date(Date.now() + 60_000));
+    const { accountId, applicationId } = made;
+    const inUse = async () =>
+      (await findApplications(store.database, { accountId, id: applicationId }))[0]?.keysInUse;
+    const listed = async () => (await listAccountKeys(store.database, accountId)).map(({ name }) => name);
+    expect(await inUse()).toBe(2);
+    expect(await listed()).toEqual([null, 'CI']);
+    await expire(made);
+    await deleteEndedKeys(store.database);
+    expect(await inUse()).toBe(1);
+    expect(await listed()).toEqual([null]);
+    expect(await listApiKeys(store.database, applicationId)).toContainEqual(
+      expect.objectContaining({ id: made.id, isVisitKey: false, revokedAt: null }),
+    );
+    expect((await listValidKeys(store.database)).map(({ id }) => id)).not.toContain(made.id);
+  });
+});
+
 describe('the page Try it', () => {
   const callerOf = (key: string) => findCaller(store.database, hashApiKey(key));
   async function buildUser(): Promise<string> {
@@ -272,7 +325,9 @@ describe('the page Try it', () => {
       const [listed] = await keysOf(caller);
       expect(listed!.expiresAt!.getTime() - listed!.createdAt.getTime()).toBe(600_000);
       const { accountId, applicationId } = caller;
-      expect((await findApplication(store.database, accountId, applicationId))?.keysInUse).toBe(1);
+      expect((await findApplications(store.database, { accountId, id: applicationId }))[0]?.keysInUse).toBe(
+        1,
+      );
       expect([...(await tableContents(store)).values()].join('\n')).not.toContain(key.slice(8, -4));
     });
 

@@ -1,10 +1,5 @@
 import { bodyHashes, hashApiKey } from '@onecode/domain';
-import {
-  deleteOldRefusedRequests,
-  findCaller,
-  limitApplication,
-  readBreakerEvidence,
-} from '@onecode/store/accounts';
+import { findCaller, limitApplication, readBreakerEvidence } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { placeHold, readHeldSends, releaseHold } from '@onecode/store/holds';
 import {
@@ -24,6 +19,7 @@ import {
   search,
   type OverviewQuestion,
   type SendFilter,
+  deleteOldRefusedRequests,
 } from '@onecode/store/reports';
 import {
   changeSend,

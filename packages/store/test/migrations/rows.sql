@@ -48,13 +48,13 @@ update outbox set facts = '{"a": 1}' where outcome = 'sent' and account_id is nu
 
 insert into user_passkeys (id, user_id, credential_id, public_key, counter, device_type, backed_up) values (gen_random_uuid(), :user, 'taken', 'key', 0, 'multiDevice', true); -- user_passkeys_credential_id_key
 
-update accounts set breaker_unverified_percent = 90; -- breaker_is_whole
-update accounts set suspended_at = now(); -- accounts_suspension_check
-update accounts set suspension_reason = 'why'; -- accounts_suspension_check
+update accounts set credits = -1; -- accounts_counters_check
+update accounts set units_of_day = -1; -- accounts_counters_check
+update accounts set units_of_month = -1; -- accounts_counters_check
 
 insert into applications (id, account_id, name, mode) values (gen_random_uuid(), :nothing, 'n', 'test'); -- applications_account_id_fkey
 
-update api_keys set expires_at = now(); -- api_keys_visit_check
+update api_keys set user_id = :nothing; -- api_keys_visit_check
 update incidents set acknowledged_by = null; -- incidents_acknowledged_check
 update incidents set acknowledged_at = null, acknowledged_by = null, note = 'n'; -- incidents_acknowledged_check
 update api_keys set hash = sha256('the same'); -- api_keys_hash_key
@@ -142,13 +142,7 @@ update sends set status = 'read', phase = 'done', channel = 'sandbox', sent_at =
 
 -- ── The ledger ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-update ledger_entries set units = 2; -- one_unit_a_send
-update ledger_entries set kind = 'granted' where send_id = :sent; -- of_a_send
-update ledger_entries set send_id = null where send_id = :sent; -- of_a_send
-update ledger_entries set expires_at = now() where send_id = :sent; -- only_credits_expire
-update ledger_entries set bucket = 'free_quota' where kind = 'expired'; -- only_credits_expire
-update ledger_entries set expires_at = null where kind = 'expired'; -- only_credits_expire
-update ledger_entries set reference = 'r' where kind = 'expired'; -- only_a_grant_has
+update ledger_entries set units = 2; -- ledger_entries_units_check
 insert into credit_grants (account_id, units) values (:account, 1); -- credit_grants_of_account
 insert into ledger_entries (account_id, send_id, kind, bucket, units)
   values (:account, :sent, 'reserved', 'credit', 1); -- ledger_entries_once
@@ -157,7 +151,6 @@ insert into ledger_entries (account_id, send_id, kind, bucket, units)
 insert into ledger_entries (account_id, send_id, kind, bucket, units)
   values (:account, :failed, 'returned', 'credit', 1); -- ledger_entries_once
 insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :sent, 'returned', 'free_quota', 1);
-update ledger_entries set grant_id = :account where send_id = :failed; -- only_a_grant_has
 insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:account, 'granted', 'credit', 1, :account); -- ledger_entries_grant
 
 -- ── Against abuse, and what operators do ─────────────────────────────────────────────────────────────────────────────────────────

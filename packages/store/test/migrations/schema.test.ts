@@ -133,7 +133,6 @@ describe('the schema', () => {
     'Int @db.SmallInt': 'smallint',
     BigInt: 'bigint',
     Float: 'double precision',
-    'Decimal @db.Decimal(12, 6)': 'numeric(12,6)',
     Boolean: 'boolean',
     Bytes: 'bytea',
     Json: 'jsonb',

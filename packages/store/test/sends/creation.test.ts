@@ -18,6 +18,9 @@ import { writeCreations } from '../../src/sends/writeCreations.js';
 
 const store = useTestDatabase();
 
+const expireKey = ({ keyId }: TestCaller): Promise<unknown> =>
+  store.sql('update api_keys set expires_at = clock_timestamp() where id = $1', [keyId]);
+
 describe('rate windows', () => {
   const MINUTE = 60_000_000n;
   const HOUR = 60n * MINUTE;
@@ -623,6 +626,7 @@ describe('a batch', () => {
 describe('writeCreations', () => {
   it.each([
     ['the key was revoked', (by: TestCaller) => revokeApiKey(store.database, TEST_ACTOR, by.keyId)],
+    ['the key expired', (by: TestCaller) => expireKey(by)],
     [
       'the account was suspended',
       (by: TestCaller) => suspendAccount(store.database, TEST_ACTOR, by.accountId, 'a test'),

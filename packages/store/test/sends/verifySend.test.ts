@@ -178,6 +178,11 @@ describe.each<[string, (caller: TestCaller) => Promise<unknown>, GuessOutcome]>(
     { outcome: 'key_refused', cause: 'revoked' },
   ],
   [
+    'an expired key',
+    ({ keyId }) => store.sql('update api_keys set expires_at = clock_timestamp() where id = $1', [keyId]),
+    { outcome: 'key_refused', cause: 'expired' },
+  ],
+  [
     'a key of a suspended account',
     ({ accountId }) => suspendAccount(store.database, TEST_ACTOR, accountId, 'unpaid'),
     { outcome: 'key_refused', cause: 'suspended' },

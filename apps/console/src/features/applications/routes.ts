@@ -1,33 +1,39 @@
 import { Type } from 'typebox';
-import { IDENTITY_CHECKS } from '@onecode/domain';
+import { IDENTITY_CHECKS, KEY_DAYS_MAX } from '@onecode/domain';
 import {
   createApiKey,
   createApplication,
-  findApplication,
+  findApplications,
   limitApplication,
+  listAccountKeys,
   listApiKeys,
-  listApplications,
   renameApplication,
   revokeApiKey,
   setIdentityCheck,
-  type ApplicationSummary,
+  type Application,
 } from '@onecode/store/accounts';
 import { accountReading } from '../../http/accountReading.js';
-import { nameField, strictObject } from '../../http/fields.js';
-import { orNotFound } from '../../http/problem.js';
+import { nameField, strictObject, timeField } from '../../http/fields.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
-import { applicationView, keyView, type NewKeyView } from './view.js';
+import { applicationView, keyNoticeViews, keyView, type NewKeyView } from './view.js';
 
 const NAME = nameField(200);
 const LABEL = nameField(100);
+const DAY_MS = 86_400_000;
 const LIMIT = Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()]);
 
 /** Applications of an account, their limits and their keys. */
 export const applicationRoutes: readonly Route[] = [
   ...accountReading('get', '/applications', {
     async handle({ context, accountId }) {
-      const applications = await listApplications(context.database, accountId);
+      const applications = await findApplications(context.database, { accountId });
       return { applications: applications.map(applicationView) };
+    },
+  }),
+  ...accountReading('get', '/key-notices', {
+    async handle({ context, accountId }) {
+      return { keys: keyNoticeViews(await listAccountKeys(context.database, accountId)) };
     },
   }),
   route('post', '/accounts/:account/applications', 'developer', {
@@ -73,12 +79,12 @@ export const applicationRoutes: readonly Route[] = [
     },
   }),
   route('post', '/accounts/:account/applications/:application/keys', 'developer', {
-    body: strictObject({ label: Type.Optional(LABEL) }),
+    body: strictObject({ label: Type.Optional(LABEL), expiresAt: Type.Optional(timeField) }),
     async handle(call): Promise<NewKeyView> {
       const { context, actor, body } = call;
       const application = await applicationOf(call);
-      const label = body.label?.trim() ?? null;
-      const { id, key } = orNotFound(await createApiKey(context.database, actor, application.id, label));
+      const wanted = { name: body.label?.trim() ?? null, expiresAt: readExpiry(body.expiresAt) };
+      const { id, key } = orNotFound(await createApiKey(context.database, actor, application.id, wanted));
       return { id, key };
     },
   }),
@@ -93,7 +99,19 @@ export const applicationRoutes: readonly Route[] = [
   }),
 ];
 
+/** Returns when a new key expires; null if it does not. @throws ConsoleProblem `invalid_input` unless it lasts 1 to `KEY_DAYS_MAX` days */
+function readExpiry(at: string | undefined): Date | null {
+  if (at === undefined) return null;
+  const expiresAt = new Date(at);
+  const days = (expiresAt.getTime() - Date.now()) / DAY_MS;
+  if (days < 1 || days > KEY_DAYS_MAX)
+    throw new ConsoleProblem('invalid_input', { errors: { expiresAt: 'range' } });
+  return expiresAt;
+}
+
 /** Returns the application in the path if it belongs to the account. @throws ConsoleProblem `not_found` */
-export async function applicationOf({ context, accountId, params }: Call): Promise<ApplicationSummary> {
-  return orNotFound(await findApplication(context.database, accountId, params['application'] ?? ''));
+export async function applicationOf({ context, accountId, params }: Call): Promise<Application> {
+  const id = params['application'] ?? '';
+  const [application] = await findApplications(context.database, { accountId, id });
+  return orNotFound(application ?? null);
 }

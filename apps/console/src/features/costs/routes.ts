@@ -1,7 +1,12 @@
 import { Type } from 'typebox';
 import { isCountryTarget } from '@onecode/domain';
-import { PRICE_MAX, readMessagePrices, setMessagePrice } from '@onecode/store/accounts';
-import { listMessageCosts, listMonthlyCosts } from '@onecode/store/reports';
+import {
+  listMessageCosts,
+  listMonthlyCosts,
+  PRICE_MAX,
+  readMessagePrices,
+  setMessagePrice,
+} from '@onecode/store/reports';
 import { accountReading } from '../../http/accountReading.js';
 import { csvOf } from '../../http/csv.js';
 import { strictObject } from '../../http/fields.js';

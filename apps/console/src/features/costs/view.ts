@@ -1,6 +1,5 @@
 import type { CsvColumns } from '../../http/csv.js';
-import type { MessagePrice, MessagePrices } from '@onecode/store/accounts';
-import type { MessageCost, MonthlyCost } from '@onecode/store/reports';
+import type { MessageCost, MessagePrice, MessagePrices, MonthlyCost } from '@onecode/store/reports';
 
 export type MonthlyCostView = MonthlyCost;
 export type PriceView = MessagePrice;

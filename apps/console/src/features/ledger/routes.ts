@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { findAccount, findEventWebhook, readSettings } from '@onecode/store/accounts';
+import { findAccount, readSettings } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
-import { readBalanceAlert, setBalanceAlert } from '@onecode/store/mails';
+import { readBalanceAlert, setBalanceAlert, findEventWebhook } from '@onecode/store/mails';
 import { findBalance, listLedger, readStatement } from '@onecode/store/reports';
 import { accountReading } from '../../http/accountReading.js';
 import { allPages, csvOf } from '../../http/csv.js';

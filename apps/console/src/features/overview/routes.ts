@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import type { Mode } from '@onecode/domain';
-import { listApplications } from '@onecode/store/accounts';
+import { findApplications } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { countDenials, overview, type OverviewQuestion } from '@onecode/store/reports';
 import { accountReading } from '../../http/accountReading.js';
@@ -68,7 +68,7 @@ async function questionOf(
     bucket,
     timeZone: query.timeZone,
     ...(application !== undefined && { applicationId: application }),
-    mode: mode ?? modeOf(await listApplications(database, accountId), application),
+    mode: mode ?? modeOf(await findApplications(database, { accountId }), application),
     ...(locale !== undefined && { locale }),
   };
 }

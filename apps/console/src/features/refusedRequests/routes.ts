@@ -1,7 +1,11 @@
 import { Type, type Static } from 'typebox';
-import { REFUSED_REQUEST_DAYS } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
-import { countRefusedRequests, listRefusedRequests, type RefusedRequestSearch } from '@onecode/store/reports';
+import {
+  countRefusedRequests,
+  listRefusedRequests,
+  type RefusedRequestSearch,
+  REFUSED_REQUEST_DAYS,
+} from '@onecode/store/reports';
 import { accountReading } from '../../http/accountReading.js';
 import { allPages, csvOf } from '../../http/csv.js';
 import { idField, strictObject } from '../../http/fields.js';

@@ -1,14 +1,13 @@
 import { Type } from 'typebox';
 import { exampleNumber, maskRecipient, parseRecipient, pastedNumber, TEST_CODE } from '@onecode/domain';
+import { readLiveCountries, type Application } from '@onecode/store/accounts';
 import {
   logTriedSend,
   hasTriedSend,
   createVisitKey,
   newTryoutIdempotencyKey,
-  readLiveCountries,
   takeTryout,
-  type ApplicationSummary,
-} from '@onecode/store/accounts';
+} from '@onecode/store/users';
 import { idField, languageField, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
@@ -134,7 +133,7 @@ async function countCall({ context, person }: Call, kind: 'send' | 'look'): Prom
 }
 
 /** Returns the send in the path if this user created it on the page of its application and may make one more call about it. */
-async function triedSend(call: Call): Promise<{ application: ApplicationSummary; send: string }> {
+async function triedSend(call: Call): Promise<{ application: Application; send: string }> {
   const application = await applicationOf(call);
   const { context, person, params } = call;
   const send = params['send'] ?? '';
@@ -144,7 +143,7 @@ async function triedSend(call: Call): Promise<{ application: ApplicationSummary;
   return { application, send };
 }
 
-async function keyFor({ context, actor, person }: Call, { id }: ApplicationSummary): Promise<string> {
+async function keyFor({ context, actor, person }: Call, { id }: Application): Promise<string> {
   const visit = { userId: person.id, applicationId: id };
   return orNotFound(await createVisitKey(context.database, actor, context.config.SECRET_KEY, visit));
 }

@@ -8,7 +8,7 @@ import {
   setEventWebhook,
   takeEvent,
   testEventWebhook,
-} from '@onecode/store/accounts';
+} from '@onecode/store/mails';
 import { findMemberRole } from '@onecode/store/users';
 import { clientAddress, networkOf } from '../../http/clientAddress.js';
 import { strictObject } from '../../http/fields.js';

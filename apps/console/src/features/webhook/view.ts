@@ -1,4 +1,4 @@
-import type { EventDelivery, EventWebhook } from '@onecode/store/accounts';
+import type { EventDelivery, EventWebhook } from '@onecode/store/mails';
 import type { Json } from '../../http/json.js';
 
 /** An account's webhook and its latest events, newest first. */

@@ -43,7 +43,7 @@ export function Keys({ application }: { application: ApplicationView }) {
   );
 }
 
-/** Keys, newest first, active before revoked. */
+/** Keys, newest first, active before expired and revoked. */
 function KeyTable({
   keys,
   application,
@@ -65,9 +65,9 @@ function KeyTable({
       }
       minWidth={300}
       verticalSpacing="sm"
-      rows={[...newest.filter((key) => !isRevoked(key)), ...newest.filter(isRevoked)]}
+      rows={[...newest.filter(isActive), ...newest.filter((key) => !isActive(key))]}
       getRowKey={({ id }) => id}
-      propsOf={(key) => (isRevoked(key) ? { c: 'dimmed' } : {})}
+      propsOf={(key) => (isActive(key) ? {} : { c: 'dimmed' })}
       columns={[
         { title: t('keys.columns.key'), maw: 280, render: (key) => <KeyName apiKey={key} /> },
         {
@@ -98,35 +98,35 @@ function KeyTable({
         mayChange && {
           title: t('common:actions'),
           ta: 'end',
-          render: (key) => !isRevoked(key) && <RevokeKey application={application} apiKey={key} />,
+          render: (key) => isActive(key) && <RevokeKey application={application} apiKey={key} />,
         },
       ]}
     />
   );
 }
 
-const isRevoked = ({ revokedAt }: KeyView): boolean => revokedAt !== null;
+const isActive = ({ state }: KeyView): boolean => state === 'active';
 
-function KeyState({ apiKey }: { apiKey: KeyView }) {
+function KeyState({ apiKey: { state, notice } }: { apiKey: KeyView }) {
   const { t } = useTranslation('applications');
-  const revoked = isRevoked(apiKey);
-  return <Badge color={revoked ? 'gray' : 'green'}>{t(revoked ? 'keys.revoked' : 'keys.inUse')}</Badge>;
+  if (state !== 'active') return <Badge color="gray">{t(`keys.${state}`)}</Badge>;
+  return <Badge color={notice === null ? 'green' : 'orange'}>{t(`keys.${notice ?? 'inUse'}`)}</Badge>;
 }
 
 /** Label and hint; on a phone, state and last use are below them. */
 function KeyName({ apiKey }: { apiKey: KeyView }) {
   const { t } = useTranslation(['applications', 'common']);
-  const { hint, label, lastUsedAt, expiresAt } = apiKey;
-  const revoked = isRevoked(apiKey);
+  const { hint, label, lastUsedAt, expiresAt, state, isVisitKey } = apiKey;
+  const isDimmed = !isActive(apiKey);
   return (
     <>
-      <Text fw={revoked ? 400 : 550} style={{ overflowWrap: 'anywhere' }}>
-        {label ?? t(expiresAt === null ? 'keys.noLabel' : 'keys.tryout')}
+      <Text fw={isDimmed ? 400 : 550} style={{ overflowWrap: 'anywhere' }}>
+        {label ?? t(isVisitKey ? 'keys.tryout' : 'keys.noLabel')}
       </Text>
-      <Code {...(revoked && { c: 'dimmed' })}>{hint}</Code>
+      <Code {...(isDimmed && { c: 'dimmed' })}>{hint}</Code>
       {expiresAt !== null && (
         <Small mt={4}>
-          {t('keys.ends')} <Time at={expiresAt} />
+          {t(state === 'expired' ? 'keys.hasExpired' : 'keys.expires')} <Time at={expiresAt} />
         </Small>
       )}
       <Box hiddenFrom="sm" mt={4}>
@@ -165,7 +165,7 @@ function RevokeKey({ application, apiKey }: { application: ApplicationView; apiK
             {t('keys.revokeUsed')} <Ago at={apiKey.lastUsedAt} />
           </div>
         )}
-        {application.keysInUse === 1 && apiKey.expiresAt === null && (
+        {application.keysInUse === 1 && !apiKey.isVisitKey && (
           <Alert color="orange" icon={<IconAlertTriangle size={18} />}>
             {t('keys.revokeLast')}
           </Alert>

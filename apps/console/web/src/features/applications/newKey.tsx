@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
@@ -12,26 +12,47 @@ import { DialogForm, useClose, useKeepOpen } from '../../components/dialog.js';
 import { Loaded } from '../../components/states.js';
 import { post, useChange } from '../../hooks/change.js';
 import { useDocs } from '../../hooks/docs.js';
+import { midnight } from '../sends/sendQuery.js';
 import { focusOnMount, useNameRule } from '../../hooks/forms.js';
 
-/** Asks for the label of a new key, and shows the key once. */
+const EXPIRIES = ['never', 'days30', 'days90', 'days365', 'date'] as const;
+type Expiry = (typeof EXPIRIES)[number];
+const DAYS: Readonly<Partial<Record<Expiry, number>>> = { days30: 30, days90: 90, days365: 365 };
+const DAY_MS = 86_400_000;
+
+/** Returns when a key expires: after a number of days, or at the end of the last day; null if it does not. */
+function expiryTime(expiry: Expiry, lastDay: string): Date | null {
+  const days = DAYS[expiry];
+  if (days !== undefined) return new Date(Date.now() + days * DAY_MS);
+  return expiry === 'date' ? midnight(lastDay, 1) : null;
+}
+
+/** Asks for the label and the end of a new key, and shows the key once. */
 export function NewKey({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
   const list = `${useAccount().path}/applications`;
-  const form = useForm({
-    initialValues: { label: '' },
-    validate: { label: useNameRule(100, { optional: true }) },
+  const form = useForm<{ label: string; expiry: Expiry; expiresAt: string }>({
+    initialValues: { label: '', expiry: 'never', expiresAt: '' },
+    validate: {
+      label: useNameRule(100, { optional: true }),
+      expiresAt: (lastDay, { expiry }) =>
+        expiry === 'date' && !isAfterToday(lastDay) ? t('newKey.lastDayInvalid') : null,
+    },
   });
   const create = useChange<NewKeyView>([list], { form, gcTime: 0 });
   useKeepOpen(create.data === undefined ? create.isPending : t('newKey.readyTitle'));
   if (create.data !== undefined) return <Ready apiKey={create.data.key} application={application} />;
   return (
     <DialogForm
-      onSubmit={form.onSubmit(({ label }) =>
+      onSubmit={form.onSubmit(({ label, expiry, expiresAt: lastDay }) => {
+        const expiresAt = expiryTime(expiry, lastDay);
         create.mutate(
-          post(`${list}/${application.id}/keys`, label.trim() === '' ? {} : { label: label.trim() }),
-        ),
-      )}
+          post(`${list}/${application.id}/keys`, {
+            ...(label.trim() !== '' && { label: label.trim() }),
+            ...(expiresAt !== null && { expiresAt }),
+          }),
+        );
+      })}
       action={t('keys.create')}
       change={create}
     >
@@ -43,9 +64,21 @@ export function NewKey({ application }: { application: ApplicationView }) {
         autoComplete="off"
         {...form.getInputProps('label')}
       />
+      <Select
+        label={t('newKey.expiry')}
+        description={t('newKey.expiryHint')}
+        data={EXPIRIES.map((value) => ({ value, label: t(`newKey.expiries.${value}`) }))}
+        allowDeselect={false}
+        {...form.getInputProps('expiry')}
+      />
+      {form.values.expiry === 'date' && (
+        <TextInput type="date" label={t('newKey.lastDay')} required {...form.getInputProps('expiresAt')} />
+      )}
     </DialogForm>
   );
 }
+
+const isAfterToday = (day: string): boolean => (midnight(day, 0) ?? new Date(0)) > new Date();
 
 function Ready({ apiKey, application }: { apiKey: string; application: ApplicationView }) {
   const { t } = useTranslation('applications');

@@ -13,6 +13,7 @@ import { useAccountBack } from '../accounts/accountBack.js';
 import { FirstSteps, useHasSends } from '../start/nextSteps.js';
 import { OverviewBalance } from './balance.js';
 import { Breakdowns, Denials } from './breakdowns.js';
+import { KeyNotices } from './keyNotices.js';
 import { OverviewControls } from './controls.js';
 import { Charts } from './charts.js';
 import { OverviewStatistics, type LinkToSends } from './statistics.js';
@@ -50,6 +51,7 @@ export function Overview() {
     >
       {applications !== undefined && !account.isForStaff && <FirstSteps applications={applications} />}
       <OverviewBalance livePerDay={livePerDay} />
+      <KeyNotices />
       {isShown && <OverviewControls query={query} mode={mode} applications={applications} set={set} />}
       {span === null ? (
         <Text c="dimmed">{t('range.choose')}</Text>

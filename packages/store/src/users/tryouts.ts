@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { decrypt, type Keyring, type Mode } from '@onecode/domain';
 import { audited, logEntry, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
-import { takeTry } from '../users/countedTries.js';
-import { insertApiKey } from './apiKeys.js';
+import { takeTry } from './countedTries.js';
+import { insertApiKey } from '../accounts/apiKeys.js';
 
 /** Lifetime of a visit's key; a longer visit gets another one. */
 const KEY_SECONDS = 600;
@@ -30,14 +30,14 @@ export async function createVisitKey(
       limit 1`;
     if (known !== undefined) return decrypt(keyring, known.id, known.encrypted_key);
     const visit = { userId, keyring, seconds: KEY_SECONDS };
-    const made = await insertApiKey(connection, actor, applicationId, { name: null, visit });
+    const made = await insertApiKey(connection, actor, applicationId, { name: null, expiresAt: null, visit });
     return made?.key ?? null;
   });
 }
 
-/** Deletes the expired keys of visits. */
+/** Deletes the expired keys of visits. Other expired keys stay visible. */
 export async function deleteEndedKeys(database: Database): Promise<void> {
-  await database.sql.execute`delete from api_keys where expires_at < now()`;
+  await database.sql.execute`delete from api_keys where expires_at < now() and user_id is not null`;
 }
 
 /** How many last digits of a phone number the audit log may hold. */

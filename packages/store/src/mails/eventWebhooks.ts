@@ -1,15 +1,8 @@
-import {
-  decrypt,
-  encrypt,
-  encryptionKeyVersion,
-  newEventSecret,
-  TEST_EVENT,
-  type Keyring,
-} from '@onecode/domain';
+import { encrypt, newEventSecret, reencrypt, TEST_EVENT, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
-import { writeEvent } from '../mails/writeMails.js';
+import { writeEvent } from './writeMails.js';
 import { takeAction, type Requester } from '../users/outwardLimits.js';
 
 /** An account's webhook for its events, without its secret. */
@@ -119,10 +112,9 @@ export async function reencryptEventSecrets({ prisma, sql }: Connection, keyring
   await sql.execute`select from event_webhooks order by account_id for no key update`;
   const webhooks = await prisma.eventWebhook.findMany({ select: { accountId: true, encryptedSecret: true } });
   for (const { accountId, encryptedSecret: old } of webhooks) {
-    if (encryptionKeyVersion(old) === keyring.current || !keyring.keys.has(encryptionKeyVersion(old)))
-      continue;
-    const encryptedSecret = encrypted(keyring, accountId, decrypt(keyring, accountId, old));
-    await prisma.eventWebhook.update({ where: { accountId }, data: { encryptedSecret } });
+    const encryptedSecret = reencrypt(keyring, accountId, old);
+    if (encryptedSecret !== null)
+      await prisma.eventWebhook.update({ where: { accountId }, data: { encryptedSecret } });
   }
 }
 

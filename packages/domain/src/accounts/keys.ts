@@ -1,0 +1,21 @@
+/** A key's lifetime, if it has an end, is 1 to this number of days. */
+export const KEY_DAYS_MAX = 3_650;
+/** How many days before its end a key's account gets a mail. */
+export const KEY_MAIL_DAYS = [14, 3] as const;
+/** A key that was not used for this number of days should be revoked. */
+export const UNUSED_KEY_DAYS = 90;
+
+const DAY_MS = 86_400_000;
+
+/** A reason to act on a valid key: it expires within days, or it is not used. */
+export type KeyNotice = 'expires_soon' | 'unused';
+
+/** Returns the notice about a valid key; null if there is none. */
+export function keyNotice(
+  { createdAt, lastUsedAt, expiresAt }: { createdAt: Date; lastUsedAt: Date | null; expiresAt: Date | null },
+  now: Date,
+): KeyNotice | null {
+  if (expiresAt !== null && expiresAt.getTime() - now.getTime() <= KEY_MAIL_DAYS[0] * DAY_MS)
+    return 'expires_soon';
+  return now.getTime() - (lastUsedAt ?? createdAt).getTime() >= UNUSED_KEY_DAYS * DAY_MS ? 'unused' : null;
+}

@@ -1,0 +1,72 @@
+import type { FailureReason } from '../sends/send.js';
+import type { TrafficCount } from '../sends/traffic.js';
+
+/** The counts of the last minutes that health findings read. */
+export interface RecentTraffic {
+  /** Sends that ended, accepted messages, and webhooks, of the last five minutes. */
+  fiveMinutes: readonly TrafficCount[];
+  /** Accepted messages and receipts of the last two minutes. */
+  twoMinutes: readonly TrafficCount[];
+}
+
+/** Returns the sum of the matching counts. */
+export function sumMatching(
+  counts: readonly TrafficCount[],
+  matches: (count: TrafficCount) => boolean,
+): number {
+  return counts.reduce((sum, count) => sum + (matches(count) ? count.count : 0), 0);
+}
+
+/** The ended sends of a country or a sender, or all of them. */
+export interface EndedSends {
+  delivered: number;
+  failed: number;
+  /** The reason of most of the failures. */
+  reason: FailureReason | '';
+}
+
+/** Returns the counts of ended sends in groups. `groupOf` returns a count's group; '' is a group too. */
+export function endedSends(
+  counts: readonly TrafficCount[],
+  groupOf: (count: TrafficCount) => string,
+): Map<string, TrafficCount[]> {
+  const groups = new Map<string, TrafficCount[]>();
+  for (const count of counts) {
+    if (count.event !== 'delivered' && count.event !== 'failed') continue;
+    const members = groups.get(groupOf(count));
+    if (members === undefined) groups.set(groupOf(count), [count]);
+    else members.push(count);
+  }
+  return groups;
+}
+
+/** Returns the sum of ended sends. */
+export function sumEnded(counts: readonly TrafficCount[]): EndedSends {
+  return {
+    delivered: sumMatching(counts, ({ event }) => event === 'delivered'),
+    failed: sumMatching(counts, ({ event }) => event === 'failed'),
+    reason: findMost(counts, 'reason') as EndedSends['reason'],
+  };
+}
+
+/** Returns the reason or the account of most failed sends; '' without any. */
+function findMost(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): string {
+  const failed = new Map<string, number>();
+  for (const { event, count, [by]: name } of counts)
+    if (event === 'failed') failed.set(name, (failed.get(name) ?? 0) + count);
+  const [most = ['', 0]] = [...failed].toSorted(([, a], [, b]) => b - a);
+  return most[0];
+}
+
+/**
+ * Returns the group's ended sends without the account with the most failures; if that leaves none, the ended sends of all other accounts.
+ *
+ * @param all all counts, also of other groups
+ */
+export function endedOfOthers(group: readonly TrafficCount[], all: readonly TrafficCount[]): EndedSends {
+  const most = findMost(group, 'accountId');
+  const withoutMost = (counts: readonly TrafficCount[]): TrafficCount[] =>
+    counts.filter(({ accountId }) => accountId !== most);
+  const others = withoutMost(group);
+  return sumEnded(others.length > 0 ? others : withoutMost(all));
+}
