@@ -26,13 +26,6 @@ const QUOTATIONS: ReadonlyMap<string, string> = new Map([
   ['test/operators/programs/systemctl: --reuid nobody', 'the name of a Unix user'],
 ]);
 
-/**
- * Areas that are still being rewritten, with the number of banned words that they may have at most. A rewritten area leaves the list.
- */
-const NOT_YET: Readonly<Record<string, number>> = {
-  'apps/console/': 310,
-};
-
 const FOLDERS = [
   '.github/',
   'apps/',
@@ -92,23 +85,12 @@ const isQuotation = ({ file, text }: Finding): boolean =>
 describe('the repository', () => {
   const pages = readdirSync(root).filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md');
   const findings = [...pages, ...FOLDERS.flatMap(textFiles)].flatMap(findBannedWords);
-  const areaOf = ({ file }: Finding): string | undefined =>
-    Object.keys(NOT_YET).find((area) => file === area || (area.endsWith('/') && file.startsWith(area)));
 
   it('is written in plain words', () => {
-    const remaining = findings.filter((finding) => areaOf(finding) === undefined && !isQuotation(finding));
+    const remaining = findings.filter((finding) => !isQuotation(finding));
     expect(remaining.map(({ file, line, word }) => `${file}:${line}: "${word}": ${insteadOf(word)}`)).toEqual(
       [],
     );
-  });
-
-  it('has no new banned words in areas that are still being rewritten', () => {
-    const counts = Object.keys(NOT_YET).map((area) => [
-      area,
-      findings.filter((finding) => areaOf(finding) === area).length,
-    ]);
-    const exceeded = counts.filter(([area, count]) => Number(count) > NOT_YET[String(area)]!);
-    expect(exceeded).toEqual([]);
   });
 
   it('has every quotation that the list allows', () => {

@@ -54,7 +54,7 @@ function preload(): Plugin {
   };
 }
 
-/** Puts a compressed copy of each script and style sheet beside it, which the server sends. */
+/** Writes a compressed copy of each script and style sheet next to it, which the server sends. */
 function compress(): Plugin {
   return {
     name: 'compress',

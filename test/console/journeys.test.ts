@@ -66,7 +66,7 @@ describeInBrowser('the console with the processes behind it', () => {
       await asking.getByRole('button', { name: 'Send the message' }).click();
       await page.getByText('The code is in the WhatsApp message and nowhere else.').waitFor();
       const { code } = await stack.simulator.message(phone);
-      await page.getByLabel('Code that was typed').fill(code);
+      await page.getByLabel('Code from the message').fill(code);
       await page.getByRole('button', { name: 'Verify' }).click();
       await page.getByText('valid: true', { exact: true }).waitFor();
       // One was for the message that was not sent.
@@ -168,7 +168,7 @@ describeInBrowser('the console with the processes behind it', () => {
       await verifying.getByRole('status').getByText('Read').waitFor();
 
       // Nothing was filled in.
-      const code = verifying.getByLabel('Code that was typed');
+      const code = verifying.getByLabel('Code from the message');
       expect(await code.inputValue()).toBe('');
       await code.fill('999999');
       await verifying.getByRole('button', { name: 'Verify' }).click();

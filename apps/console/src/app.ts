@@ -16,7 +16,7 @@ import { signInRouter } from './auth/router.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
-/** The console is ready when it can serve from PostgreSQL. */
+/** The console is ready when it can read from PostgreSQL. */
 export function readinessChecks(database: Database): ReadinessChecks {
   return { database: () => checkDatabase(database) };
 }
@@ -53,7 +53,7 @@ export function createApp(dependencies: ConsoleDependencies): Express {
   return app;
 }
 
-/** Answers at once: the body parser would read the whole body first. */
+/** Runs before the body parser, which would read the whole body before it answers. */
 const refuseLargeBody: RequestHandler = ({ headers }, response, next) => {
   if (Number(headers['content-length']) > BODY_BYTES_MAX) {
     response.set('Connection', 'close');
@@ -62,7 +62,7 @@ const refuseLargeBody: RequestHandler = ({ headers }, response, next) => {
   next();
 };
 
-/** Returns the route's pattern for the log. The path itself may hold anything. */
+/** Returns the route's pattern for the log. The path itself can contain anything. */
 function routeOf(request: IncomingMessage): string {
   const { route, baseUrl } = request as Partial<Request>;
   return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : 'none';

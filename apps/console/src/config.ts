@@ -44,7 +44,7 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
       SESSION_SECRET: secret(variable(parseSessionSecret)),
       SECRET_KEY: secret(variable(parseKeyring)),
       NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
-      // Only where NUMBER_PEPPER is derived from it.
+      // Only if NUMBER_PEPPER is derived from it.
       CODE_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
       PROXY_HOPS: wholeNumber(0, 9, 0),
       EVENT_ADDRESSES: oneOf(EVENT_ADDRESSES, 'public'),
@@ -63,7 +63,7 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
   const { NUMBER_PEPPER, CODE_PEPPER, ...rest } = config;
   return {
     ...rest,
-    // Null where neither is set: then nobody finds a number.
+    // Null if neither is set: then searches by number find nothing.
     NUMBER_PEPPER: NUMBER_PEPPER ?? (CODE_PEPPER && deriveNumberPepper(CODE_PEPPER)),
     API_URL: rest.API_URL || rest.BASE_URL,
     CONSOLE_URL: new URL(rest.CONSOLE_URL).origin,
@@ -84,7 +84,7 @@ function parseSupportUrl(value: string): string {
   return value;
 }
 
-/** The issuer of an OpenID provider, without slashes at its end. Only on this machine may it go without TLS. */
+/** The issuer of an OpenID provider, without slashes at its end. Only an issuer on this machine may be without TLS. */
 function parseIssuer(value: string): string {
   const issuer = parsePlainAddress(value, ['https', 'http']);
   const { protocol, hostname } = new URL(issuer);

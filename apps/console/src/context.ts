@@ -4,7 +4,7 @@ import type { ConsoleConfig } from './config.js';
 import type { ConsoleHealthStatistics } from './features/health/statistics.js';
 import type { Identity } from './auth/identity.js';
 
-/** What the server is built from. */
+/** The dependencies of the server. */
 export interface ConsoleDependencies {
   config: ConsoleConfig;
   database: Database;
@@ -12,7 +12,7 @@ export interface ConsoleDependencies {
   log: Logger;
 }
 
-/** What every route gets. */
+/** The dependencies of every route. */
 export interface ConsoleContext extends ConsoleDependencies {
   identity: Identity;
   readHealth: () => Promise<ConsoleHealthStatistics>;

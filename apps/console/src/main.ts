@@ -22,7 +22,7 @@ import { createApp, readinessChecks } from './app.js';
 import { readConsoleConfig } from './config.js';
 import { createHttpServer } from './server.js';
 
-/** What is left of a download when the process stops. */
+/** How long a download may continue when the process stops. */
 const DOWNLOAD_MS_MAX = 5_000;
 
 await runProcess('console', async () => {
@@ -63,7 +63,7 @@ await runProcess('console', async () => {
     shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
     async stop() {
       await watch.stop();
-      // A download may take longer than a process has to stop: it is cut off.
+      // A download may take longer than the process has for its shutdown, so it is cut off.
       const cut = setTimeout(() => server.closeAllConnections(), DOWNLOAD_MS_MAX);
       await closeHttpServer(server);
       clearTimeout(cut);

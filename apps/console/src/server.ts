@@ -3,10 +3,10 @@ import { HEADER_BYTES_MAX } from '@onecode/runtime';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 15_000;
-/** Longer than the idle timeout of the usual load balancers, so that they never write to a connection that we are closing. */
+/** Longer than the idle timeout of the usual load balancers, so that they never write to a connection that the server is closing. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Creates an HTTP server that disconnects clients whose headers or request take too long. */
+/** Creates an HTTP server that disconnects clients that send their headers or request too slowly. */
 export function createHttpServer({ headersMs = HEADERS_MS_MAX, requestMs = REQUEST_MS_MAX } = {}): Server {
   return createServer({
     maxHeaderSize: HEADER_BYTES_MAX,

@@ -13,7 +13,7 @@ import { createApp } from '../src/app.js';
 import { readConsoleConfig, type ConsoleConfig } from '../src/config.js';
 import { createHttpServer } from '../src/server.js';
 
-/** A console on a free port, with a database of its own. */
+/** A console on a free port, with its own database. */
 export interface ConsoleEnvironment {
   /** Its public address, by a name that browsers trust with secure cookies. */
   url: string;
@@ -26,7 +26,7 @@ export interface ConsoleEnvironment {
 
 type Timeouts = Parameters<typeof createHttpServer>[0];
 
-/** One console for all tests of a file. To be read from within hooks and tests only. */
+/** One console for all tests of a file. Read it only within hooks and tests. */
 export function useConsole(overrides?: Partial<ConsoleConfig>, timeouts?: Timeouts): ConsoleEnvironment {
   return openForFile(
     () => startConsole(overrides, timeouts),
@@ -55,14 +55,14 @@ export async function startConsole(
     REDIS_URL: testRedisUrl(),
     PORT: String(port),
     BASE_URL: 'https://api.example.test',
-    // Nothing listens there: a test that tries an application says where the API is.
+    // Nothing listens there: tests of the Try it page set the address of the API.
     API_URL: 'http://127.0.0.1:9',
     CONSOLE_URL: url,
     SUPPORT_URL: 'mailto:codes@example.test',
     SESSION_SECRET: randomBytes(32).toString('base64'),
     SECRET_KEY: randomBytes(32).toString('base64'),
     QUEUE_PREFIX: prefix,
-    // As behind a proxy, so that tests say where a request comes from.
+    // As behind a proxy, so that tests can set the client address.
     PROXY_HOPS: '1',
     LOG_LEVEL: 'silent',
   });

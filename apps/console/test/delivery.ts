@@ -27,7 +27,7 @@ export async function attempt(
   return { sendId, number };
 }
 
-/** What the provider reports on a message. */
+/** A receipt of the provider for a message. */
 export async function report(
   database: Database,
   which: AttemptName,
@@ -36,7 +36,7 @@ export async function report(
   await applyTestReports(database, { receipts: [{ ...receipt, attempt: which, occurredAt: new Date() }] });
 }
 
-/** What somebody types. @returns whether it was right */
+/** Verifies a typed code. @returns whether it was right */
 export async function type(database: Database, sendId: string, guess: string): Promise<boolean> {
   const { codeHash } = await database.prisma.send.findUniqueOrThrow({ where: { id: sendId } });
   const isRight = matchesCode(TEST_PEPPER, sendId, guess, codeHash);

@@ -8,7 +8,7 @@ export const CLIENT = {
   OIDC_CLIENT_SECRET: 'a secret of the tests',
 };
 
-/** The user whom a provider signs in. */
+/** The user that a provider signs in. */
 export interface Identified {
   email: string;
   isVerified: boolean;
@@ -17,18 +17,18 @@ export interface Identified {
 type ClaimsOf = (who: Identified) => Record<string, unknown>;
 type ClientAuthentication = 'client_secret_basic' | 'client_secret_post';
 
-/** How a provider differs from one that puts both claims into ID tokens, and registers the console for `client_secret_post`. */
+/** The differences of a provider from one that puts both claims into ID tokens, and registers the console for `client_secret_post`. */
 export interface ProviderShape {
   idToken?: ClaimsOf;
   /** The claims of UserInfo; null: the provider has no such endpoint. */
   userInfo?: ClaimsOf | null;
   /** Whether UserInfo is a signed JWT. */
   isUserInfoSigned?: true;
-  /** Answers requests for UserInfo in place of the provider. */
+  /** Answers requests for UserInfo instead of the provider. */
   answerUserInfo?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** The only way of client authentication that it takes from the console. */
+  /** The only method of client authentication that it accepts from the console. */
   registered?: ClientAuthentication;
-  /** The ways that the provider supports at all; null: its discovery document does not say so. */
+  /** The methods that the provider supports; null: its discovery document does not list them. */
   supported?: ClientAuthentication[] | null;
   /** Whether its issuer ends with a slash, as Auth0's does. */
   hasSlash?: true;
@@ -39,9 +39,9 @@ export interface ProviderShape {
 /** An OpenID provider on this machine, under another host name than the console's. It signs in without asking. */
 export interface OpenidProvider {
   issuer: string;
-  /** Sets the user whom it signs in from now on; null: it refuses access. */
+  /** Sets the user that it signs in; null: it refuses access. */
   signIn(who: Identified | null): void;
-  /** The query of every authorization that it was asked for. */
+  /** The query of every authorization request. */
   asked: URLSearchParams[];
   /** The `Authorization` header of every token request. */
   tokenRequests: (string | null)[];
@@ -60,7 +60,7 @@ export async function startOpenidProvider(): Promise<OpenidProvider> {
   const people = new Map<string, Identified>();
   const asked: URLSearchParams[] = [];
   const tokenRequests: OpenidProvider['tokenRequests'] = [];
-  let subject: string | null = 'nobody';
+  let subject: string | null = 'no user';
   const open = (redirectUri: string, shape: ProviderShape): Provider => {
     const { idToken = BOTH, userInfo = BOTH, registered = 'client_secret_post', supported } = shape;
     const configuration: Configuration = {
@@ -112,7 +112,7 @@ export async function startOpenidProvider(): Promise<OpenidProvider> {
     if (url.pathname === '/token') {
       const { authorization = null } = request.headers;
       tokenRequests.push(authorization);
-      // oidc-provider itself takes either way from a client that is registered for one.
+      // oidc-provider itself accepts both methods from a client that is registered for one.
       if ((authorization !== null) !== (shape.registered === 'client_secret_basic'))
         return void response
           .writeHead(401, { 'content-type': 'application/json' })

@@ -9,14 +9,14 @@ import type { ConsoleEnvironment } from './console.js';
 
 export const PASSWORD = 'correct horse battery';
 
-/** An answer of the console's server. */
+/** A response of the console's server. */
 export interface Answer<T = any> {
   status: number;
   body: T;
   headers: Headers;
 }
 
-/** Somebody who is signed in, and calls the server as their browser would. */
+/** A signed-in user who calls the server as their browser would. */
 export interface TestPerson {
   id: string;
   email: string;
@@ -57,7 +57,7 @@ export async function callConsole<T = any>(
 
 const isJson = ({ headers }: Response): boolean => headers.get('content-type')?.includes('json') ?? false;
 
-/** The cookies that an answer sets, as a browser would send them. */
+/** The cookies that a response sets, as a browser would send them. */
 export const cookieOf = ({ headers }: Answer): string =>
   headers
     .getSetCookie()
@@ -65,7 +65,7 @@ export const cookieOf = ({ headers }: Answer): string =>
     .join('; ');
 
 let addresses = 0;
-/** The header of a client address that nobody had before: one address may not try often. */
+/** Returns the header of an unused client address, because the attempts of one address are limited. */
 export const fromNewAddress = (): Record<string, string> => {
   addresses += 1;
   return { 'x-forwarded-for': `198.51.${addresses >> 8}.${addresses & 255}` };
@@ -73,7 +73,7 @@ export const fromNewAddress = (): Record<string, string> => {
 
 let passwordHash: Promise<string> | undefined;
 
-/** Builds somebody who has just signed in, with these roles: in accounts, or on the staff. */
+/** Creates a user who has just signed in, with these roles in accounts or on the staff. */
 export async function person(
   server: ConsoleEnvironment,
   roles: {
@@ -114,7 +114,7 @@ export async function person(
   return inSession(server, { id, email }, { cookie, csrfToken: csrfTokenOf(server.sessionSecret, token) });
 }
 
-/** Somebody as the session of this cookie speaks for them. */
+/** The user of the session with this cookie. */
 export function inSession(
   server: ConsoleEnvironment,
   { id, email }: Pick<TestPerson, 'id' | 'email'>,

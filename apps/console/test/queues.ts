@@ -9,7 +9,7 @@ export interface TestQueues {
   redis: Redis;
   /** A delivery that failed a minute ago. @returns the job's id */
   failedJob(sendId?: string, reason?: string): Promise<string>;
-  /** What state a delivery's job is in. */
+  /** Returns the state of a delivery's job. */
   stateOf(id: string): Promise<string | undefined>;
   /** Removes every key. */
   close(): Promise<void>;

@@ -11,7 +11,7 @@ import {
 } from './people.js';
 import { codeOf } from './totp.js';
 
-/** Somebody with a second factor, in the session that turned it on. */
+/** A user with a second factor, in the session that turned it on. */
 export interface Protected {
   who: TestPerson;
   /** For `codeOf`. The code of half a minute ago is used up. */
@@ -19,7 +19,7 @@ export interface Protected {
   backupCodes: string[];
 }
 
-/** Signs somebody up who turns the second factor on. */
+/** Signs up a user who turns the second factor on. */
 export async function withTwoFactor(
   server: ConsoleEnvironment,
   roles: Parameters<typeof person>[1] = {},
@@ -27,15 +27,15 @@ export async function withTwoFactor(
   return turnOn(server, await person(server, roles));
 }
 
-/** Turns somebody's second factor on. */
+/** Turns on a user's second factor. */
 export async function turnOn(server: ConsoleEnvironment, who: TestPerson): Promise<Protected> {
   const headers = fromNewAddress();
   const begun = await who.call('POST', '/auth/two-factor/enable', { password: PASSWORD }, headers);
   const { uri, backupCodes } = begun.body;
-  // A code of the past, which is good as well, so that the present one is left.
+  // An earlier code, which is still valid, so that the current one is not used up.
   const verify = () => who.call('POST', '/auth/two-factor/verify-totp', { code: codeOf(uri, -1) }, headers);
   let on = await verify();
-  // A new half-minute began between the code and its judgement.
+  // A new half-minute began between the code and its check.
   if (on.status === 401) on = await verify();
   if (on.status !== 204) throw new Error(`turning the second factor on answered ${on.status}`);
   const cookie = cookieOf(on);
@@ -43,7 +43,7 @@ export async function turnOn(server: ConsoleEnvironment, who: TestPerson): Promi
   return { who: inSession(server, who, { cookie, csrfToken }), uri, backupCodes };
 }
 
-/** Gives somebody a passkey that no authenticator holds. @returns its id */
+/** Adds a passkey without an authenticator to a user. @returns its id */
 export async function givePasskey(
   { db }: ConsoleEnvironment,
   { id }: TestPerson,
@@ -58,7 +58,7 @@ export async function givePasskey(
   return passkey;
 }
 
-/** Has a person's sessions confirmed so long ago. */
+/** Makes the confirmations of a user's sessions this old. */
 export const letConfirmationPass = (
   server: ConsoleEnvironment,
   { id }: TestPerson,

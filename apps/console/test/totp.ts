@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** What an authenticator shows for an `otpauth:` address (RFC 6238), `steps` half-minutes from now. */
+/** Returns the code of an authenticator for an `otpauth:` URL (RFC 6238), `steps` half-minutes from now. */
 export function codeOf(uri: string, steps = 0): string {
   const secret = new URL(uri).searchParams.get('secret') ?? '';
   const counter = Buffer.alloc(8);

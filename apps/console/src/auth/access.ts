@@ -19,8 +19,8 @@ export const isStaffRole = (access: Access): access is StaffRole =>
   access === 'operator' || access === 'on_call';
 
 /**
- * Checks that a person may call a route. To somebody who is not a member, an account does not exist; to somebody who is not staff,
- * neither do the staff's routes.
+ * Checks that a user may call a route. Accounts of which the user is not a member return 404, and so do the staff's routes for users
+ * who are not staff.
  *
  * @throws ConsoleProblem `not_signed_in`, `not_found`, `forbidden` for a role below `access`, or `second_factor_required` for staff who
  *   need a second factor and showed none
@@ -47,8 +47,8 @@ export async function authorize(
 }
 
 /**
- * Requires that the person confirmed their identity in this session within the last ten minutes: by signing in, by their second factor,
- * or, without one, by their password. A stolen session must not suffice to grant credits or to stop deliveries.
+ * Requires that the user confirmed their identity in this session within the last ten minutes: by signing in, by their second factor,
+ * or, without one, by their password. A stolen session must not be enough to grant credits or to hold deliveries.
  *
  * @throws ConsoleProblem `confirmation_required`, or as `requireOtherProof`
  */
@@ -60,7 +60,7 @@ export async function requireConfirmation(context: ConsoleContext, person: Perso
 
 /**
  * Requires of staff who need two factors, and have a passkey or a provider's login, that they showed one in this session. With the
- * password alone, somebody else could add a factor of their own.
+ * password alone, an attacker could add their own factor.
  *
  * @throws ConsoleProblem `second_factor_required`
  */

@@ -12,14 +12,14 @@ export interface AuthAnswer {
   cookies: readonly string[];
 }
 
-/** better-auth's error codes, as the console's problem or the invalid field that the pages show. */
+/** Maps better-auth's error codes to the console's problem or to the invalid field that the pages show. */
 const PROBLEMS: Readonly<Record<string, ConsoleProblemCode | { errors: Readonly<Record<string, string>> }>> =
   {
     INVALID_EMAIL_OR_PASSWORD: 'wrong_credentials',
     INVALID_PASSWORD: { errors: { password: 'wrong' } },
     INVALID_EMAIL: { errors: { email: 'format' } },
     USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: { errors: { email: 'taken' } },
-    // Of two simultaneous sign-ups with one address, the second meets the first one's row.
+    // The second of two simultaneous sign-ups with one address fails on the row of the first.
     FAILED_TO_CREATE_USER: { errors: { email: 'taken' } },
     INVALID_CODE: 'wrong_code',
     INVALID_BACKUP_CODE: 'wrong_code',
@@ -33,14 +33,14 @@ const PROBLEMS: Readonly<Record<string, ConsoleProblemCode | { errors: Readonly<
     PASSKEY_NOT_FOUND: 'wrong_passkey',
     AUTHENTICATION_FAILED: 'wrong_passkey',
     CHALLENGE_NOT_FOUND: 'wrong_passkey',
-    // better-auth has logged what it was.
+    // better-auth has logged the cause.
     FAILED_TO_VERIFY_REGISTRATION: 'wrong_passkey',
   };
 
 /**
  * Calls one of better-auth's paths with this body, or by GET without one, and the client's headers.
  *
- * @throws ConsoleProblem for a refusal; better-auth's own message, which may repeat what was typed, is dropped
+ * @throws ConsoleProblem for a refusal; better-auth's own message is dropped, because it may repeat the user's input
  */
 export async function callBetterAuth(
   context: ConsoleContext,
@@ -54,7 +54,7 @@ export async function callBetterAuth(
   return { body: answer ?? {}, cookies: response.headers.getSetCookie() };
 }
 
-/** As `callBetterAuth`, with better-auth's answer as it is: a redirection, of a page that a browser opens. */
+/** As `callBetterAuth`, but returns better-auth's response unchanged: a redirect, for pages that a browser opens. */
 export function askBetterAuth(
   { config, identity }: ConsoleContext,
   client: ClientRequest,
@@ -69,7 +69,7 @@ export function askBetterAuth(
   return identity.answer(request, clientAddress(client));
 }
 
-/** Checks the password of the person whose session the request brings. @throws ConsoleProblem for a wrong one */
+/** Checks the password of the signed-in user of the request's session. @throws ConsoleProblem for a wrong one */
 export async function checkPassword(
   { identity }: ConsoleContext,
   { headers }: ClientRequest,
@@ -81,7 +81,7 @@ export async function checkPassword(
   });
 }
 
-/** Characters; the session keeps the header, and the profile page shows it. */
+/** In characters. The session stores the header, and the profile page shows it. */
 const USER_AGENT_MAX = 500;
 
 /** The headers that better-auth reads: cookies, origin and user agent. */

@@ -36,11 +36,11 @@ export interface Person {
   language: Locale;
   staff: StaffRole | null;
   hasTwoFactor: boolean;
-  /** Whether they showed more than a password in this session: their second factor, a passkey, or what the provider asks for. */
+  /** Whether they used more than a password in this session: their second factor, a passkey, or the identity provider. */
   showedBothFactors: boolean;
   /** The session of this request. */
   sessionId: string;
-  /** Every change must bring it in `X-CSRF-Token`. */
+  /** Every change must send it in `X-CSRF-Token`. */
   csrfToken: string;
 }
 
@@ -51,13 +51,13 @@ export interface Identity {
    * @throws ProviderUnavailable for the OpenID provider's paths while it cannot be used
    */
   answer(request: Request, clientAddress: string): Promise<Response>;
-  /** Returns whose session the request's cookie names, or null. Ends a session that is over, and notes the use of others. */
+  /** Returns the user of the session in the request's cookie, or null. Deletes an expired session, and records the use of a valid one. */
   personOf(headers: IncomingHttpHeaders): Promise<Person | null>;
   /** @throws APIError of better-auth for a password other than the signed-in person's */
   checkPassword(headers: Headers, password: string): Promise<void>;
   /**
-   * Returns the id of the person who gave their password and still owes the second factor, by the cookie of the first step; or null.
-   * It does not check the cookie's signature: call it only after better-auth has judged a code with this cookie.
+   * Returns the id of the user who entered their password but not yet the second factor, from the cookie of the first step; or null.
+   * Does not check the cookie's signature: call it only after better-auth has checked a code with this cookie.
    */
   pendingUserOf(headers: IncomingHttpHeaders): Promise<string | null>;
 }
@@ -77,7 +77,7 @@ interface IdentityDependencies {
   log: Logger;
 }
 
-/** Configures better-auth for our tables. The `__Host-` prefix keeps its cookies to this very host. */
+/** Configures better-auth for our tables. The `__Host-` prefix restricts its cookies to exactly this host. */
 function createAuth({ config, database, log }: IdentityDependencies, provider: GenericOAuthConfig | null) {
   return betterAuth({
     appName: 'Onecode',
@@ -98,7 +98,7 @@ function createAuth({ config, database, log }: IdentityDependencies, provider: G
         language: { type: ['pt-BR', 'en'], required: false, defaultValue: 'pt-BR', input: true },
         staff: { type: 'string', required: false, input: false },
       },
-      // Before anything of the user whom a provider names is written.
+      // Runs before anything about the provider's user is written.
       validateUserInfo: ({ user, source }, { headers }) =>
         source.method === 'oauth'
           ? judgeProvidersPerson(
@@ -115,21 +115,21 @@ function createAuth({ config, database, log }: IdentityDependencies, provider: G
       // session itself: it would do so before our check, which then would never find an idle one.
       expiresIn: SESSION_SECONDS,
       disableSessionRefresh: true,
-      // A session is fresh enough for whatever we let through: `requireConfirmation` judges that.
+      // Every session is fresh enough for better-auth: `requireConfirmation` makes that decision.
       freshAge: 0,
       additionalFields: { bothFactors: { type: 'boolean', required: false, input: false } },
     },
     account: {
       modelName: 'userCredential',
-      // `judgeProvidersPerson` alone judges whom the provider names, and logs whom it refuses.
+      // `judgeProvidersPerson` alone decides which users of the provider may sign in, and logs the users that it refuses.
       accountLinking: { requireLocalEmailVerified: false, trustedProviders: ['oidc'] },
       updateAccountOnSignIn: false,
     },
-    // The provider's tokens are of no use later: none is kept.
+    // The provider's tokens are not needed later, so they are not stored.
     databaseHooks: {
       session: {
         create: {
-          // better-auth would keep the IPv6 network that it counts requests by.
+          // better-auth would store the IPv6 network by which it counts requests.
           before: (session, call) =>
             Promise.resolve({
               data: { ...session, ipAddress: call?.headers?.get(CLIENT_ADDRESS) ?? session.ipAddress },
@@ -183,7 +183,7 @@ function createAuth({ config, database, log }: IdentityDependencies, provider: G
       max: 300,
       customRules: {
         '/sign-in/email': { window: 60, max: 10 },
-        // `takeSignUp` counts sign-ups, before anything of them is judged.
+        // `takeSignUp` counts sign-ups before it validates them.
         '/sign-up/email': false,
         '/two-factor/*': { window: 60, max: 10 },
         // Two requests for each sign-in.
@@ -195,7 +195,7 @@ function createAuth({ config, database, log }: IdentityDependencies, provider: G
     advanced: {
       database: { generateId: () => newId() },
       cookiePrefix: COOKIE_PREFIX,
-      // The provider's page leads back: a browser sends no strict cookie from there.
+      // Browsers send no strict cookies when the provider's page redirects back.
       cookies: { state: { attributes: { sameSite: 'lax' } } },
       // better-auth would choose the weaker `__Secure-` prefix. `__Host-` demands these attributes.
       useSecureCookies: false,
@@ -212,7 +212,7 @@ const PROVIDER_PATHS = /\/api\/auth\/(?:sign-in\/social|callback\/oidc)$/;
 export function createIdentity(dependencies: IdentityDependencies): Identity {
   const { config, database, log } = dependencies;
   const auth = createAuth(dependencies, null);
-  // better-auth reads a provider's discovery document without a time limit before it answers its first request: an instance of its own
+  // better-auth reads a provider's discovery document without a time limit before it answers its first request: a separate instance
   // keeps a silent provider from blocking every other request.
   let providerAuth: Promise<typeof auth> | null = null;
   const openProviderAuth = (): Promise<typeof auth> => {
@@ -277,12 +277,12 @@ async function judgeProvidersPerson(
   return { error: reason };
 }
 
-/** A passkey counts for both factors: what one has, and, as the authenticator checks it, a PIN or a feature of the body. */
+/** A passkey counts for both factors: possession of the device, and the PIN or biometric check of the authenticator. */
 function requireUserVerification(isVerified: boolean | undefined): void {
   if (isVerified !== true) throw new APIError('UNAUTHORIZED', { code: 'AUTHENTICATION_FAILED' });
 }
 
-/** The first language of Accept-Language counts, as `navigator.language` does on the pages before the sign-in. */
+/** Uses the first language of Accept-Language, as the pages before sign-in use `navigator.language`. */
 function browserLanguage({ 'accept-language': accepted = '' }: IncomingHttpHeaders): Locale {
   return /^\s*pt\b/i.test(accepted) ? 'pt-BR' : 'en';
 }

@@ -24,14 +24,14 @@ import {
   type SignInRoute,
 } from './routes.js';
 
-/** @throws ConsoleProblem `conflict` where no mail is sent */
+/** @throws ConsoleProblem `conflict` if no mail is sent */
 function requireAccepted(requested: 'accepted' | 'not_sent'): void {
   if (requested === 'not_sent') throw new ConsoleProblem('conflict');
 }
 
 /**
- * The routes of links that are mailed. To ask for one tells nothing: what happens then is the same for every address. A link that was used,
- * has expired or never was is `not_found`. The body brings its token: logs keep URLs.
+ * The routes of mailed links. The response to a request for a link is the same whether or not the address exists. A link that was used,
+ * has expired or never existed is `not_found`. The token is in the body, because logs keep URLs.
  */
 export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
   signInRoute('/request-password-reset', 'anyone', {
@@ -56,7 +56,7 @@ export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
       const { context, clientAddress, person, body } = call;
       const { database } = context;
       const { email, passwordHash: hash } = orNotFound(await findSignUp(database, body.token));
-      // Who was sent the link by somebody else's sign-up does not know its password, and takes over nothing of theirs.
+      // A recipient who did not sign up does not know the password, so the link does not give them the other person's account.
       const onWrong = (isLastTry: boolean): Promise<void> =>
         logFailedSignIn(database, { email }, { proof: 'password', clientAddress, isLastTry });
       await limitTries(context, `sign-up ${email}`, onWrong, async () => {
@@ -71,7 +71,7 @@ export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
     },
   }),
   signInRoute('/change-address', 'signed_in', {
-    // Whoever has the new address can have the password replaced.
+    // The owner of the new address can have the password replaced.
     confirmed: true,
     body: strictObject({ email: emailField }),
     async handle(call) {

@@ -8,10 +8,10 @@ import { ConsoleProblem } from '../http/problem.js';
 import { codeOf, ProviderUnavailable, type ProviderRefusal } from './openidProvider.js';
 import { actorOf, endPreviousSession, findPersonOfCookies, signInRoute, type SignInRoute } from './routes.js';
 
-/** Where the provider leads back to, below `/api/auth`. */
+/** The path to which the provider redirects back, below `/api/auth`. */
 export const OIDC_CALLBACK = '/callback/oidc';
 
-/** The pages' way to the OpenID provider of the staff; `not_found` where there is none. */
+/** The routes of the staff's OpenID provider; `not_found` if none is configured. */
 export const OIDC_ROUTES: readonly SignInRoute[] = [
   signInRoute('/sign-in/oidc', 'anyone', {
     body: strictObject({}),
@@ -25,7 +25,7 @@ export const OIDC_ROUTES: readonly SignInRoute[] = [
           throw new ConsoleProblem('provider_unavailable');
         },
       );
-      // From the provider's page, a browser brings no cookie of the session that it had.
+      // Browsers do not send the cookie of an earlier session with the redirect from the provider's page.
       await endPreviousSession(context, person);
       return { body: { url: body['url'] }, cookies };
     },
@@ -33,8 +33,8 @@ export const OIDC_ROUTES: readonly SignInRoute[] = [
 ];
 
 /**
- * Signs in the user whom the provider names, and leads to the pages. A refusal leads to the sign-in page, which says whether the user or
- * the provider was refused; the log and the audit log have the reason.
+ * Signs in the provider's user, and redirects to the pages. A refusal redirects to the sign-in page, which shows whether the user or
+ * the provider was refused; the log and the audit log contain the reason.
  */
 export function oidcCallback(context: ConsoleContext): RequestHandler {
   return async (request, response) => {
@@ -69,13 +69,13 @@ interface Refused {
   code?: string | undefined;
 }
 
-/** Refusals of a user of Onecode, whom the audit log names. */
+/** Refusals of a known Onecode user; the audit log contains the user's name. */
 const LOGGED_WITH_USER: ReadonlySet<ProviderRefusal> = new Set([
   'not_staff',
   'email_unverified',
   'email_verified_missing',
 ]);
-/** Refusals of the user; all others are of the provider, or of its answer. */
+/** Refusals of the user. All other reasons refuse the provider or its response. */
 const OF_USERS: ReadonlySet<ProviderRefusal> = new Set([...LOGGED_WITH_USER, 'not_known', 'email_missing']);
 
 const OWN_REFUSALS: ReadonlySet<string> = new Set<ProviderRefusal>([
@@ -103,7 +103,7 @@ const REFUSALS: Readonly<Record<string, ProviderRefusal>> = {
 };
 
 /**
- * Returns why better-auth refused a callback: its answer is a redirection with a code, or JSON.
+ * Returns why better-auth refused a callback: its response is a redirect with a code, or JSON.
  *
  * @param ofProvider the error in the callback's own query, which anyone can write
  */

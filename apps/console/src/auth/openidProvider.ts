@@ -26,19 +26,19 @@ export type ProviderRefusal =
   | 'state_lost'
   | 'provider_error';
 
-/** The provider cannot be used: it is unreachable, or its discovery document does not do. */
+/** The provider cannot be used: it is unreachable, or its discovery document is not usable. */
 export class ProviderUnavailable extends Error {
   constructor(readonly refusal: 'provider_unreachable' | 'provider_unusable') {
     super(refusal);
   }
 }
 
-/** What Onecode reads of a user's claims. */
+/** The part of a user's claims that Onecode reads. */
 export interface ProviderProfile {
   sub: string;
   email: string;
   emailVerified: boolean;
-  /** Why the address does not count as the user's; null where it does. */
+  /** Why the address is not accepted as the user's; null if it is accepted. */
   refusal: 'email_unverified' | 'email_verified_missing' | null;
   [claim: string]: unknown;
 }
@@ -131,8 +131,8 @@ function claimsOf(value: unknown): Claims {
 type GetToken = NonNullable<GenericOAuthConfig['getToken']>;
 
 /**
- * Exchanges the code for tokens. A provider may support both ways of client authentication and allow this client one of them: a refused
- * client uses up no code (RFC 6749, 3.2.1 and 5.2), so that the other way is tried with the same one.
+ * Exchanges the code for tokens. A provider may support both methods of client authentication and allow this client only one: a refused
+ * client does not use up the code (RFC 6749, 3.2.1 and 5.2), so the other method is tried with the same code.
  */
 async function exchangeCode(
   { tokenEndpoint, clientAuthentications }: Discovery,
@@ -176,10 +176,10 @@ async function readProfile(
   const emails = [claims, others].map((of) => textOf(of['email'])?.toLowerCase() ?? null);
   const email = emails[0] ?? emails[1] ?? null;
   if (email === null) throw refusal('email_missing');
-  // The verification of one address says nothing about the other.
+  // That one address is verified does not mean that the other one is.
   if (emails[0] !== null && emails[1] !== null && emails[0] !== emails[1]) throw refusal('emails_differ');
   const verified = [claims, others].map((of) => of['email_verified']).find(isGiven);
-  // Some providers, such as Amazon Cognito, send a text.
+  // Some providers, such as Amazon Cognito, send a string.
   const emailVerified = verified === undefined ? trustsMissing : verified === true || verified === 'true';
   return {
     sub: String(claims['sub']),

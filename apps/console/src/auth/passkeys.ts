@@ -18,7 +18,7 @@ import {
   type SignInRoute,
 } from './routes.js';
 
-/** What a browser answers for an authenticator; better-auth checks what is in it. */
+/** The browser's response for an authenticator; better-auth checks its content. */
 const CREDENTIAL = Type.Record(Type.String(), Type.Unknown());
 const RESPONSE = strictObject({ response: CREDENTIAL });
 const NOTHING = strictObject({});
@@ -31,7 +31,7 @@ export const PASSKEY_ROUTES: readonly SignInRoute[] = [
     handle: ({ callBetterAuth }) => callBetterAuth(null),
   }),
   signInRoute('/passkey/verify-registration', 'signed_in', {
-    // A stolen session must not suffice to stay.
+    // A stolen session must not be enough to add a permanent way to sign in.
     confirmed: true,
     body: strictObject({ name: nameField(PASSKEY_NAME_LENGTH_MAX), response: CREDENTIAL }),
     async handle({ context, person, body, callBetterAuth }) {
@@ -63,7 +63,7 @@ export const PASSKEY_ROUTES: readonly SignInRoute[] = [
     async handle(call) {
       const { context, clientAddress, body, callBetterAuth } = call;
       const person = signedIn(call.person);
-      // better-auth begins a session, which nobody needs.
+      // better-auth creates a session that is not needed.
       const { cookies } = await callBetterAuth(body, '/passkey/verify-authentication');
       const owner = await personOfCookies(context, cookies);
       await endSession(context.database, owner.sessionId);

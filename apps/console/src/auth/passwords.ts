@@ -6,8 +6,8 @@ import { createLimiter } from '../http/limiters.js';
 import { ConsoleProblem } from '../http/problem.js';
 
 /**
- * Hashing keeps one of libuv's four threads busy for a tenth of a second. Two of them stay free for files and signatures. Fifty waiting
- * hashes take some three seconds.
+ * Hashing keeps one of libuv's four threads busy for a tenth of a second. Two of them stay free for files and signatures. Fifty queued
+ * hashes take about three seconds.
  */
 const HASHING = { concurrency: 2, queuedMax: 50 };
 
@@ -15,8 +15,8 @@ const HASHING = { concurrency: 2, queuedMax: 50 };
 const limitHashing = createLimiter({ ...HASHING, refusal: () => new APIError('TOO_MANY_REQUESTS') });
 
 /**
- * Hashes and checks at most two passwords at once. However many people sign in at once, from however many addresses, those who are
- * signed in are still served.
+ * Hashes and checks at most two passwords at once, so that any number of simultaneous sign-ins does not block users who are
+ * already signed in.
  */
 export const limitedPasswordHasher = {
   hash: (password: string): Promise<string> => limitHashing(() => hashPassword(password)),
@@ -28,11 +28,11 @@ export const limitedPasswordHasher = {
  * Runs at most two sign-ups at once. better-auth hashes the password of a sign-up inside a transaction: without this limit, sign-ups that
  * wait for their hash would take all database connections.
  *
- * @throws ConsoleProblem `rate_limited` when too many wait already
+ * @throws ConsoleProblem `rate_limited` when too many are queued
  */
 export const limitSignUps = createLimiter({ ...HASHING, refusal: () => new ConsoleProblem('rate_limited') });
 
-/** Judging a password blocks this thread for up to 30 ms, so that other requests take their turns in between. */
+/** Checking a password's strength blocks this thread for up to 30 ms, so other requests run between two checks. */
 const limitJudgements = createLimiter({
   concurrency: 1,
   queuedMax: 50,
@@ -40,9 +40,9 @@ const limitJudgements = createLimiter({
 });
 
 /**
- * Tells why a new password is not good enough, or null.
+ * Returns why a new password is not strong enough, or null.
  *
- * @throws ConsoleProblem `rate_limited` when too many wait already
+ * @throws ConsoleProblem `rate_limited` when too many are queued
  */
 export const judgePassword = (wanted: WantedPassword): Promise<PasswordFault | null> =>
   limitJudgements(async () => {

@@ -12,9 +12,9 @@ import { PASSKEY_ROUTES } from './passkeys.js';
 import { SIGN_IN_ROUTES, type SignInCall, type SignInRoute } from './routes.js';
 
 /**
- * Serves sign-up, sign-in, sign-out, passwords, second factors and passkeys below `/api/auth`: the few routes of better-auth that the pages use,
- * two of ours that confirm a session, and those of links that are mailed. Our checks come first, and answers hold only what the pages need. No other route of
- * better-auth can be reached.
+ * Serves sign-up, sign-in, sign-out, passwords, second factors and passkeys below `/api/auth`: the routes of better-auth that the pages
+ * use, two own routes that confirm a session, and the routes of mailed links. The console's checks run first, and responses contain only
+ * what the pages need. No other route of better-auth is reachable.
  */
 export function signInRouter(context: ConsoleContext): Router {
   const router = express.Router();
@@ -29,7 +29,7 @@ function handlerOf(context: ConsoleContext, route: SignInRoute): RequestHandler 
   return async (request, response) => {
     const person = await context.identity.personOf(request.headers);
     if (route.access === 'signed_in' && person === null) throw new ConsoleProblem('not_signed_in');
-    // A page from before the sign-in has no CSRF token to send.
+    // Pages before sign-in have no CSRF token.
     if (route.access !== 'anyone') requireCsrfToken('post', person, request.headers['x-csrf-token']);
     const call: SignInCall<unknown> = {
       context,

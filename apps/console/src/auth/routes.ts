@@ -40,7 +40,7 @@ import type { Person } from './identity.js';
 import { judgePassword, limitedPasswordHasher, limitSignUps } from './passwords.js';
 import { ConsoleProblem } from '../http/problem.js';
 
-/** What a handler gets: the checked request, and better-auth. */
+/** The context of a handler: the checked request, and better-auth. */
 export interface SignInCall<B> {
   context: ConsoleContext;
   /** The person who is signed in already, if any. */
@@ -51,16 +51,16 @@ export interface SignInCall<B> {
   callBetterAuth: (body: object | null, path?: string) => Promise<AuthAnswer>;
   /** @throws ConsoleProblem for a password other than the signed-in person's */
   checkPassword: (password: string) => Promise<void>;
-  /** Returns the id of the person who took the first step in this browser, or null. */
+  /** Returns the id of the user who completed the first step in this browser, or null. */
   pendingUser: () => Promise<string | null>;
 }
 
-/** The answer to the pages; 204 without a body. */
+/** The response to the pages; 204 without a body. */
 type SignInAnswer = { body?: object; cookies: readonly string[] } | void;
 
 export interface SignInRoute {
   path: string;
-  /** `second_step`: a person whose password was right, or a signed-in one who turns the second factor on. */
+  /** `second_step`: a user who entered the right password, or a signed-in user who turns the second factor on. */
   access: 'anyone' | 'second_step' | 'signed_in';
   /** Whether the person must have confirmed their identity in this session within the last ten minutes. */
   confirmed?: true;
@@ -81,8 +81,8 @@ export function signInRoute<B extends TSchema>(
 }
 
 /**
- * The sign-ups of one network lock the same row, each on a connection of its own: they go one by one. No more of them wait than one
- * network may try in an hour.
+ * The sign-ups of one network lock the same row, each on its own connection, so they run one at a time. The queue is no longer than the
+ * number of sign-ups that one network may try in an hour.
  */
 const limitSignUpCounts = createFairLimiter({
   concurrency: 2,
@@ -90,14 +90,14 @@ const limitSignUpCounts = createFairLimiter({
   queuedPerKeyMax: SIGN_UP_TRIES_MAX,
 });
 
-/** Admits every password that a person may have; `judgePassword` judges new ones. */
+/** Accepts every password that a user may already have; `judgePassword` checks new ones. */
 export const PASSWORD = Type.String({ minLength: 1, maxLength: 500 });
-/** The token of a link that was mailed. */
+/** The token of a mailed link. */
 export const LINK_TOKEN = Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' });
 const PASSWORD_ONLY = strictObject({ password: PASSWORD });
 const CODE_ONLY = strictObject({ code: Type.String({ minLength: 1, maxLength: 20 }) });
 
-/** The routes below `/api/auth`: those of better-auth that the pages use, and two that confirm a session. */
+/** The routes below `/api/auth`: the routes of better-auth that the pages use, and two that confirm a session. */
 export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
   signInRoute('/sign-up/email', 'anyone', {
     body: strictObject({
@@ -105,7 +105,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       email: emailField,
       password: PASSWORD,
       language: languageField,
-      // That of the link which leads here: whoever confirms their address comes back to it.
+      // The token of the invitation link that led to the sign-up: confirming the address returns to it.
       invitation: Type.Optional(LINK_TOKEN),
     }),
     async handle(call) {
@@ -120,7 +120,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
             : callBetterAuth({ ...wanted, password, language }),
         );
       });
-      // Whether somebody has the address, only its mails tell.
+      // The response is the same whether or not the address exists.
       if ('mailed' in answer) return { body: answer, cookies };
       await recordSignIn(call, cookies, 'password');
       await endPreviousSession(context, person);
@@ -163,7 +163,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     body: strictObject({ password: PASSWORD, newPassword: PASSWORD }),
     async handle(call) {
       const { context, body, person, callBetterAuth } = call;
-      // Judging the new password is part of the counted try, so that nobody can have many judged at once.
+      // The new password is checked within the counted attempt, so that one client cannot start many checks at once.
       const { cookies } = await withPassword(call, 'user.password', async () => {
         await requireGoodPassword('newPassword', body.newPassword, person);
         return callBetterAuth({
@@ -172,7 +172,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
           revokeOtherSessions: true,
         });
       });
-      // better-auth has begun a new session in place of this one.
+      // better-auth has replaced this session with a new one.
       const { sessionId } = await personOfCookies(context, cookies);
       if (signedIn(person).showedBothFactors) await keepBothFactors(context.database, sessionId);
       return { cookies };
@@ -188,7 +188,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     },
   }),
   signInRoute('/two-factor/disable', 'signed_in', {
-    // A stolen session and the password alone must not suffice to remove the second factor.
+    // A stolen session plus the password must not be enough to remove the second factor.
     confirmed: true,
     body: PASSWORD_ONLY,
     async handle(call) {
@@ -267,7 +267,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     body: PASSWORD_ONLY,
     async handle(call) {
       const person = signedIn(call.person);
-      // A person with a second factor confirms with that.
+      // Users with a second factor confirm with it.
       if (person.hasTwoFactor) throw new ConsoleProblem('conflict');
       await proveIdentity(call, person.email, 'password', () => call.checkPassword(call.body.password));
       await confirmCurrentSession(call, 'password');
@@ -275,7 +275,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
   }),
 ];
 
-/** Requires a new password that is good enough. @throws ConsoleProblem `invalid_input` that names `field` */
+/** Requires a new password that is strong enough. @throws ConsoleProblem `invalid_input` that names `field` */
 export async function requireGoodPassword(
   field: string,
   password: string,
@@ -286,7 +286,7 @@ export async function requireGoodPassword(
   if (fault !== null) throw new ConsoleProblem('invalid_input', { errors: { [field]: fault } });
 }
 
-/** Without the spaces that authenticator apps show. */
+/** Removes the spaces that authenticator apps show. */
 const typedCode = (typed: string): string => typed.replaceAll(/\s/g, '');
 
 /** @throws ConsoleProblem `not_signed_in` for null */
@@ -298,8 +298,8 @@ export function signedIn(person: Person | null): Person {
 export const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
 
 /**
- * Counts a sign-up before it judges anything, so that refused ones cost next to nothing, however many come at once. A sign-up that
- * creates nobody does not count.
+ * Counts a sign-up before it validates anything, so that refused sign-ups cost almost nothing, even in large numbers. A sign-up that
+ * creates no user is not counted.
  */
 async function countSignUp(
   { context: { database }, clientAddress }: SignInCall<unknown>,
@@ -318,7 +318,7 @@ async function countSignUp(
   }
 }
 
-/** What a link is mailed for. @param page the console's that it leads to */
+/** The purpose of a mailed link. @param page the page of the console that it opens */
 export const linkRequest = (
   { context, clientAddress }: SignInCall<unknown>,
   { email, language }: { email: string; language: Locale },
@@ -330,7 +330,7 @@ export const linkRequest = (
   page: `${context.config.CONSOLE_URL}/${page}`,
 });
 
-/** Has a link mailed that confirms the address of a sign-up. It takes as long for an address that somebody has. */
+/** Queues the mail with the link that confirms the address of a sign-up. Takes the same time for an address that is already registered. */
 async function mailSignUp(
   call: SignInCall<unknown>,
   { password, ...person }: { name: string; email: string; language: Locale; password: string },
@@ -347,7 +347,7 @@ async function mailSignUp(
 }
 
 /**
- * Returns whether a sign-up with this address and password waits for its confirmation. It depends only on sign-ups, so that the answer is
+ * Returns whether a sign-up with this address and password is waiting for confirmation. It depends only on sign-ups, so the response is
  * the same whether or not a user has the address, and it always computes one hash, so that its duration is the same too.
  */
 async function isOfPendingSignUp(
@@ -362,18 +362,18 @@ async function isOfPendingSignUp(
   return false;
 }
 
-/** The registered domain of an e-mail address: its owner has every name below it. */
+/** Returns the registered domain of an e-mail address: its owner controls every name below it. */
 function mailDomainOf(email: string): string {
   const host = email.slice(email.lastIndexOf('@') + 1);
   return getDomain(host) ?? host;
 }
 
 /**
- * Takes one try of an e-mail address or a person, then judges a password or code. Only a wrong one uses the try up, so that any number of
- * clients together gets a handful of guesses at one person. An address that nobody has is limited alike.
+ * Reserves one attempt of an e-mail address or a user, then checks a password or code. Only a wrong one uses up the attempt, so any number
+ * of clients together gets only a few guesses at one user. Unregistered addresses have the same limit.
  *
- * @param key what tries are counted by
- * @param onWrong puts a wrong password or code into the audit log
+ * @param key the key by which attempts are counted
+ * @param onWrong adds a wrong password or code to the audit log
  * @throws ConsoleProblem `too_many_tries`, or what `judge` throws
  */
 export async function limitTries<Answer>(
@@ -401,7 +401,7 @@ const isWrongProof = (error: unknown): boolean =>
     error.code === 'wrong_code' ||
     error.more.errors?.['password'] === 'wrong');
 
-/** Judges a signed-in person's password or code. */
+/** Checks a signed-in user's password or code. */
 async function proveIdentity<Answer>(
   { context: { database }, person, clientAddress }: SignInCall<unknown>,
   key: string,
@@ -413,7 +413,7 @@ async function proveIdentity<Answer>(
   return limitTries({ database }, key, onWrong, judge);
 }
 
-/** Changes a signed-in person's own security after they gave their password. `change` goes into the audit log. */
+/** Changes a signed-in user's own security settings after they entered their password. `change` is added to the audit log. */
 async function withPassword(
   call: SignInCall<unknown>,
   change: OwnSecurityChange | null,
@@ -425,7 +425,7 @@ async function withPassword(
   return answer;
 }
 
-/** Judges the second step of a sign-in; better-auth counts its wrong codes. */
+/** Checks the second step of a sign-in; better-auth counts its wrong codes. */
 async function takeSecondStep(
   { context, clientAddress, pendingUser }: SignInCall<unknown>,
   proof: Proof,
@@ -440,7 +440,7 @@ async function takeSecondStep(
   }
 }
 
-/** Returns the person of the session whose cookies better-auth sets, or null where it begins none. */
+/** Returns the user of the session for which better-auth sets cookies, or null if it creates none. */
 export function findPersonOfCookies(
   { identity }: ConsoleContext,
   cookies: readonly string[],
@@ -448,14 +448,14 @@ export function findPersonOfCookies(
   return identity.personOf({ cookie: cookies.map((line) => line.split(';')[0]).join('; ') });
 }
 
-/** Returns the person of the new session whose cookies better-auth sets. */
+/** Returns the user of the new session for which better-auth sets cookies. */
 export async function personOfCookies(context: ConsoleContext, cookies: readonly string[]): Promise<Person> {
   const person = await findPersonOfCookies(context, cookies);
   if (person === null) throw new Error('the sign-in created no session');
   return person;
 }
 
-/** Puts a sign-in into the audit log, and confirms its new session. */
+/** Adds a sign-in to the audit log, and confirms its new session. */
 export async function recordSignIn(
   { context, clientAddress }: SignInCall<unknown>,
   cookies: readonly string[],
@@ -474,7 +474,7 @@ export async function confirmCurrentSession(
   await confirmSession(database, actorOf(who), who.sessionId, { proof, clientAddress });
 }
 
-/** Finishes turning the second factor on: ends the other sessions, which never showed it, and confirms this browser's new one. */
+/** Finishes turning the second factor on: ends the other sessions, which never used it, and confirms this browser's new one. */
 async function finishTwoFactorSetup(call: SignInCall<unknown>, { cookies }: AuthAnswer): Promise<void> {
   const { context } = call;
   const person = await personOfCookies(context, cookies);

@@ -8,8 +8,8 @@ const QUEUE = `(?<queue>${QUEUE_NAMES.join('|')})`;
 const JOB = '(?<job>[0-9]{1,15})';
 
 /**
- * The changes that operators may make on the board. No job has to be run again: it only wakes a worker, and workers take every due send
- * without one. Other changes would stop deliveries without a hold, or write people's texts into Redis.
+ * The changes that operators may make on the board. A job never has to be retried: it only wakes a worker, and workers claim every due send
+ * without one. Other changes would block deliveries without a hold, or write user input into Redis.
  */
 const ACTIONS: readonly [name: string, path: RegExp][] = [
   ['clean', new RegExp(`^/queues/${QUEUE}/clean/(?<state>completed|failed)$`)],
@@ -36,12 +36,12 @@ export function actionOf({ method, path }: Pick<Request, 'method' | 'path'>): Ne
 }
 
 /**
- * Puts into the audit log what an answer of the board is about to show: the send that a job names, or, for a list, that the person read
- * the jobs. It goes by the answer and the board's own route, since one URL can be written in many ways.
+ * Adds to the audit log what a response of the board is about to show: the send of a job, or, for a list, that the user viewed
+ * the jobs. It uses the response and the board's own route, because the same URL can be written in many ways.
  *
  * @param route the pattern of the board's route
  * @param answer as `redactAnswer` leaves it
- * @throws when the log cannot be written; then the answer must not be shown
+ * @throws when the log cannot be written; then the response must not be shown
  */
 export async function logShown(
   database: Database,

@@ -5,13 +5,13 @@ import type { Person } from '../auth/identity.js';
 import { BOARD_TEXTS } from './texts.js';
 
 const require = createRequire(import.meta.url);
-/** `@bull-board/ui` comes with the adapter for Express, from which Node resolves it. */
+/** `@bull-board/ui` is a dependency of the Express adapter, from which Node resolves it. */
 const UI = `${dirname(createRequire(require.resolve('@bull-board/express')).resolve('@bull-board/ui/package.json'))}/dist`;
 
 /** The folder of bull-board's scripts, styles, images and locales. */
 export const STATIC_FOLDER = `${UI}/static`;
 
-/** Paths of pages, as in bull-board's entry route. Its own page has inline styles and loads fonts from another site: we serve one of ours. */
+/** Paths of pages, as in bull-board's entry route. Its own page has inline styles and loads fonts from another site, so it is replaced. */
 export const PAGE_PATHS = [
   '/',
   '/metrics-history',
@@ -20,7 +20,7 @@ export const PAGE_PATHS = [
   '/queue/:queueName/:jobId',
 ];
 
-/** The files that bull-board's own page loads, in its order. Their names hold hashes that change with each release. */
+/** The files that bull-board's own page loads, in its order. Their names contain hashes that change with each release. */
 const PAGE_ASSETS = {
   styles: ['static/css/main.88d71b4bd7.css'],
   scripts: [
@@ -39,7 +39,7 @@ export function boardPage({ language }: Person): string {
   const texts = BOARD_TEXTS[language];
   const config: UIConfig = {
     boardTitle: texts.name,
-    // None: Onecode's is above it.
+    // None: the header of Onecode is above it.
     boardLogo: { path: '' },
     favIcon: { default: '/icon.svg', alternative: '/icon.svg' },
     locale: { lng: language === 'en' ? 'en-US' : language },

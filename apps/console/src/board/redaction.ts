@@ -5,11 +5,11 @@ import { BOARD_TEXTS } from './texts.js';
 
 type Json = Record<string, unknown>;
 
-/** Replaces a text that none of our processes writes. */
+/** Replaces a text that no Onecode process writes. */
 const REMOVED = '[removed]';
 
 const OUTCOMES: ReadonlySet<string> = new Set(JOB_OUTCOMES);
-/** The reasons of failures that our workers and BullMQ write, except those that match `ERROR_KIND`. */
+/** The failure reasons that workers and BullMQ write, except those that match `ERROR_KIND`. */
 const REASONS = new Set([...OUTCOMES, 'the job names no send', 'job stalled more than allowable limit']);
 /** An error's class, and a code of the system, the database driver or Prisma. */
 const ERROR_KIND = /^(?:[A-Z][a-z]+){0,6}Error(?: (?:E[A-Z]{2,20}|P[0-9]{4}|SQLSTATE_[0-9A-Z]{5}))?$/;
@@ -17,8 +17,8 @@ const STATES = new Set(['active', 'completed', 'failed', 'paused', 'waiting', 'u
 const NAMES: ReadonlySet<unknown> = new Set(QUEUE_NAMES);
 
 /**
- * The part of each of bull-board's answers that the board shows, by the route's pattern. Every other answer is shown empty. Of jobs,
- * these functions choose single fields, so that a text in an unexpected field is never shown.
+ * The part of each bull-board response that the board shows, by the route's pattern. Every other response is shown empty. From jobs,
+ * these functions pick single fields, so that a text in an unexpected field is never shown.
  */
 const VIEWS: Readonly<Record<string, (body: Json, language: Locale) => Json>> = {
   '/api/queues': ({ queues }, language) => ({
@@ -28,7 +28,7 @@ const VIEWS: Readonly<Record<string, (body: Json, language: Locale) => Json>> = 
     job: jobView(job as Json, language),
     status: oneOf(STATES, status) ?? 'unknown',
   }),
-  // Our workers write no logs, and our jobs have no children.
+  // Workers write no job logs, and jobs have no children.
   '/api/queues/:queueName/:jobId/logs': () => [] as unknown as Json,
   '/api/queues/:queueName/:jobId/flow': () => ({ nodeId: '', isFlowNode: false, flowRoot: null }),
   '/api/queues/:queueName/workers': ({ workers }) => ({
@@ -42,7 +42,7 @@ const VIEWS: Readonly<Record<string, (body: Json, language: Locale) => Json>> = 
   '/api/redis/stats': (body) => body,
 };
 
-/** Returns the part of an answer that may be shown, in the reader's language. @param route the pattern of the board's route */
+/** Returns the part of a response that may be shown, in the reader's language. @param route the pattern of the board's route */
 export function redactAnswer(route: string, status: number, body: unknown, language: Locale): Json {
   if (status >= 400) return refusalView(body as Json);
   return VIEWS[route]?.(body as Json, language) ?? {};
@@ -77,14 +77,14 @@ function jobView(job: Json, language: Locale): Json {
     name: NAMES.has(job['name']) ? job['name'] : REMOVED,
     data: sendId === null ? {} : { sendId },
     ...(sendId !== null && {
-      // The board opens it in a tab of its own.
+      // The board opens it in a new tab.
       externalUrl: { href: `/staff/sends/${sendId}`, displayText: BOARD_TEXTS[language].openSend },
     }),
     opts: {},
     progress: 0,
     returnValue: outcome === undefined ? null : { outcome },
     isFailed: job['isFailed'] === true,
-    // The worker's log has the error and its stack beside the send's id.
+    // The worker's log contains the error, its stack and the send's id.
     stacktrace: [],
     ...(typeof failedReason === 'string' &&
       failedReason !== '' && { failedReason: reasonView(failedReason) }),
@@ -94,7 +94,7 @@ function jobView(job: Json, language: Locale): Json {
 const reasonView = (reason: string): string =>
   REASONS.has(reason) || ERROR_KIND.test(reason) ? reason : REMOVED;
 
-/** A worker's connection, without its name, which may be any text. */
+/** A worker's connection, without its name, which can be any text. */
 const workerView = ({ id, addr, age }: Json): Json => ({ id, name: null, addr, age });
 
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);

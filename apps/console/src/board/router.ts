@@ -17,7 +17,7 @@ import { boardPage, PAGE_PATHS, STATIC_FOLDER } from './page.js';
 import { redactAnswer } from './redaction.js';
 import { BOARD_TEXTS } from './texts.js';
 
-/** What bull-board's pages need beyond ours: URLs relative to `/board/`, and one style element, by the hash of its text. */
+/** What bull-board's pages need in addition to the console's: URLs relative to `/board/`, and one style element, by the hash of its text. */
 const POLICY_CHANGES = {
   'base-uri': "'self'",
   'style-src': "'self' 'sha256-r2N1TB/gHbBtBZFKg7ejmq1acVSREzucTAEw6ga4hoU='",
@@ -27,7 +27,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD']);
 const personOf = (response: Response): Person => response.locals['person'] as Person;
 const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'staff', id, name: email });
 
-/** The person whose request bull-board answers. Its hooks do not get the request. */
+/** The user of the request that bull-board is answering. Its hooks do not get the request. */
 const currentPerson = new AsyncLocalStorage<Person>();
 
 /** Answers with an error in the form that bull-board's pages show. */
@@ -37,7 +37,7 @@ function refuse(response: Response, status: number, why: 'unavailable' | 'readOn
 
 /**
  * Serves the queue board at `/board` to staff: pages, files, and bull-board's API. On-call staff read; operators may also remove finished
- * jobs and resume queues. bull-board has neither a login nor CSRF protection: no request reaches it without the checks here.
+ * jobs and resume queues. bull-board has neither a login nor CSRF protection, so every request passes the checks here first.
  */
 export function boardRouter(context: ConsoleContext): Router {
   const boards = { on_call: board(context, 'read'), operator: board(context, 'act') };
@@ -75,7 +75,7 @@ export function boardRouter(context: ConsoleContext): Router {
   return router;
 }
 
-/** Lets staff in. Pages redirect people who are not signed in; for everybody else, the board does not exist. */
+/** Admits staff. Pages redirect users who are not signed in; all other users get 404. */
 function staffOnly(context: ConsoleContext): RequestHandler {
   return async (request, response, next) => {
     const person = await context.identity.personOf(request.headers);
@@ -89,7 +89,7 @@ function staffOnly(context: ConsoleContext): RequestHandler {
     } catch (error) {
       if (!isPage || !(error instanceof ConsoleProblem) || error.code !== 'second_factor_required')
         throw error;
-      // The console's own page says why, and links to where a second factor is turned on.
+      // The console's own page explains why, and links to the page that turns on a second factor.
       response.redirect('/staff/health');
       return;
     }
@@ -98,7 +98,7 @@ function staffOnly(context: ConsoleContext): RequestHandler {
   };
 }
 
-/** Refuses changes by on-call staff, and changes that the board does not allow. Allowed ones go into the audit log first. */
+/** Refuses changes by on-call staff, and changes that the board does not allow. Allowed changes are added to the audit log first. */
 function actionsOf({ database }: ConsoleContext): RequestHandler {
   return async (request, response, next) => {
     if (SAFE_METHODS.has(request.method)) return next();
@@ -112,7 +112,7 @@ function actionsOf({ database }: ConsoleContext): RequestHandler {
   };
 }
 
-/** Runs bull-board on our queues. A hook redacts each of its answers and logs what it shows. */
+/** Runs bull-board on Onecode's queues. A hook redacts each response and logs what it shows. */
 function board({ queues, database }: ConsoleContext, may: 'read' | 'act'): Express {
   const serverAdapter = new ExpressAdapter();
   createBullBoard({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Locale } from '@onecode/domain';
 
-/** The texts that the board has besides bull-board's own. */
+/** The texts that the board has in addition to bull-board's own. */
 type BoardTexts = Readonly<
   Record<'name' | 'back' | 'unavailable' | 'readOnly' | 'refused' | 'openSend', string>
 >;

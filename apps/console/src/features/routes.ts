@@ -22,7 +22,7 @@ import { userRoutes } from './users/routes.js';
 import { tryoutRoutes } from './tryout/routes.js';
 import { webhookRoutes } from './webhook/routes.js';
 
-/** Every route of the console. Tests of the tenant boundary and of hostile input go through this list. */
+/** Every route of the console. The tests of the tenant boundary and of hostile input iterate over this list. */
 export const ROUTES: readonly Route[] = [
   ...applicationRoutes,
   ...authRoutes,

@@ -5,8 +5,8 @@ import { orNotFound } from './problem.js';
 import { route, type Call, type Method, type Route } from './route.js';
 
 /**
- * Defines what shows something of an account: to its members below `/accounts/:account`, and of any account to staff, below
- * `/staff/accounts/:target`. The audit log says, once an hour for each person and account, that staff read it.
+ * Defines the routes that read from an account: for its members below `/accounts/:account`, and for staff, of any account, below
+ * `/staff/accounts/:target`. The audit log records that staff read it, once an hour per user and account.
  *
  * @param path below that of the account
  */
@@ -22,7 +22,7 @@ export function accountReading<B extends TSchema, Q extends TObject>(
       async handle(call) {
         const { database } = call.context;
         const { id } = orNotFound(await findAccount(database, call.accountId));
-        // Before the answer: what cannot be logged is not shown.
+        // Before the response: a read that cannot be logged is refused.
         await logRead(database, call.actor, { action: 'account.read', accountId: id, subject: id });
         return definition.handle(call);
       },

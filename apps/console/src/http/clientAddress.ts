@@ -3,21 +3,21 @@ import ipaddr from 'ipaddr.js';
 
 /** The smallest IPv4 network that providers announce: one customer, or the pool from which one customer gets changing addresses. */
 const IPV4_NETWORK_BITS = 24;
-/** The largest IPv6 network that one site gets (RFC 6177): one customer has all its addresses and /64 networks for nothing. */
+/** The largest IPv6 network that one site gets (RFC 6177): one customer can use all its addresses and /64 networks at no cost. */
 const IPV6_NETWORK_BITS = 48;
 
-/** Stands for the address of a connection that is gone. */
+/** Replaces the address of a closed connection. */
 const UNKNOWN = ipaddr.IPv4.parse('0.0.0.0');
 
 /**
  * Returns the client's address in canonical form. Some proxies add the port (`192.0.2.1:4711`, `[2001:db8::1]:443`), and IPv6 has many
- * spellings of one address. Where the proxy's header holds no address, the address of the connection counts.
+ * spellings of one address. If the proxy's header contains no address, returns the address of the connection.
  */
 export function clientAddress({ ip, socket }: Pick<Request, 'ip' | 'socket'>): string {
   return (parse(ip) ?? parse(socket.remoteAddress) ?? UNKNOWN).toString();
 }
 
-/** Returns the network of an address from `clientAddress`, such as `192.0.2.0/24` or `2001:db8::/48`: the most that one customer has. */
+/** Returns the network of an address from `clientAddress`, such as `192.0.2.0/24` or `2001:db8::/48`: the largest network that one customer has. */
 export function networkOf(address: string): string {
   const [family, bits] = address.includes(':')
     ? [ipaddr.IPv6, IPV6_NETWORK_BITS]

@@ -18,7 +18,7 @@ export class CsvDownload {
   ) {}
 }
 
-/** The names of a list's columns, each with what a row has there. */
+/** The names of a list's columns, each with the function that returns a row's value. */
 export type CsvColumns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
 /** A list of such rows as a file. */
@@ -34,7 +34,7 @@ export function csvOf<Row>(
   return new CsvDownload(name, Object.keys(columns), lines());
 }
 
-/** Each download reads one page at a time, and one after the other of an account. */
+/** Each download reads one page at a time, and the downloads of an account run one at a time. */
 const limitPages = createFairLimiter({ concurrency: 2, concurrencyPerKey: 1, queuedPerKeyMax: 20 });
 
 /** The rows of all pages of a list of an account, or of another `key`, that is read by cursor. */
@@ -53,7 +53,7 @@ export async function* allPages<Row, Page extends { next: string | null }>(
 }
 
 /**
- * Streams a download. What fails before its first page is answered as of any route. What fails later cuts the connection, so that
+ * Streams a download. An error before the first page is answered as on any route. A later error closes the connection, so that
  * the file does not look complete.
  */
 export async function sendCsv(
@@ -74,7 +74,7 @@ export async function sendCsv(
       yield* texts;
     }, response);
   } catch (error) {
-    // A reader who goes away is no fault.
+    // A client that disconnects is not an error.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE')
       logOf(request, log).error({ err: error }, 'a download was cut off');
   }
@@ -95,8 +95,8 @@ async function* textsOf(
 const lineOf = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\r\n`;
 
 /**
- * Where a spreadsheet may take a text for a formula: at its start, and after a separator of some languages or formats. Before the sign,
- * which may be a full-width or small one, there may be white space, characters that are not shown, and quotes.
+ * Matches where a spreadsheet may read a text as a formula: at its start, and after a separator of some languages or formats. The sign,
+ * which may be full-width or small, may follow white space, invisible characters and quotes.
  */
 const FORMULA =
   /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=(?:(?![\t\r\n])[\s\p{Cc}\p{Cf}\p{DI}"])*[=+\-@|\u2212\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20])/gu;

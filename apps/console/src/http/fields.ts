@@ -3,12 +3,12 @@ import { Type, type TProperties } from 'typebox';
 import { Format } from 'typebox/format';
 import { ConsoleProblem } from './problem.js';
 
-/** An object that has no other members. */
+/** An object without additional members. */
 export const strictObject = <Members extends TProperties>(members: Members) =>
   Type.Object(members, { additionalProperties: false });
 
 /**
- * A name that people give: one line with at least one visible character; routes trim it. The pattern excludes lone surrogates, which
+ * A name that users choose: one line with at least one visible character; routes trim it. The pattern excludes lone surrogates, which
  * PostgreSQL cannot store, and bidirectional controls, which would change how the text after them reads.
  */
 export const nameField = (lengthMax: number) =>
@@ -34,7 +34,7 @@ export const pageFields = {
   before: Type.Optional(Type.String({ maxLength: 200 })),
 };
 
-/** Without what TypeBox takes and nobody means: quoted names, IP addresses, and domains without a dot. */
+/** Excludes addresses that TypeBox accepts but that are never intended: quoted names, IP addresses, and domains without a dot. */
 Format.Set('email', (value) => Format.IsEmail(value) && /^[^"]+@[^@[]+\.[^.@[]+$/.test(value));
 
 /** An e-mail address in any case; routes lower it. */

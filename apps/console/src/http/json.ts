@@ -1,4 +1,4 @@
-/** A value as whoever reads it as JSON gets it: times are texts (RFC 3339). */
+/** The type of a value after a JSON round trip: times are strings (RFC 3339). */
 export type Json<T> = T extends Date
   ? string
   : T extends readonly (infer One)[]

@@ -1,13 +1,13 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { ConsoleProblem } from './problem.js';
 
-/** Runs a task when it is its turn. @throws when too many tasks wait already */
+/** Runs a task when it is its turn. @throws when too many tasks are queued */
 export type Limiter = <T>(task: () => Promise<T>) => Promise<T>;
 
 /**
- * Runs at most `concurrency` tasks at once, in the order in which they come.
+ * Runs at most `concurrency` tasks at once, in the order in which they arrive.
  *
- * @param refusal makes the error that a task meets when `queuedMax` others wait already
+ * @param refusal creates the error for a task when `queuedMax` others are queued
  */
 export function createLimiter({
   concurrency,
@@ -26,10 +26,10 @@ export function createLimiter({
 }
 
 /**
- * Runs at most `concurrency` tasks at once, and of each key (a client, an account) at most `concurrencyPerKey`: however many tasks one
- * key has, no more than that many of them stand before another key's. Meant for tasks that hold a database connection.
+ * Runs at most `concurrency` tasks at once, and at most `concurrencyPerKey` of each key (a client, an account): no matter how many tasks one
+ * key has, at most that many of them run before another key's. Meant for tasks that hold a database connection.
  *
- * @returns a function that runs a task of a key, or throws ConsoleProblem `rate_limited` when `queuedPerKeyMax` of that key wait already
+ * @returns a function that runs a task of a key, or throws ConsoleProblem `rate_limited` when `queuedPerKeyMax` of that key are queued
  */
 export function createFairLimiter({
   concurrency,
@@ -41,7 +41,7 @@ export function createFairLimiter({
   queuedPerKeyMax: number;
 }): <T>(key: string, task: () => Promise<T>) => Promise<T> {
   const limitAll = pLimit(concurrency);
-  /** Only of keys that have a task under way. */
+  /** Contains only keys that have a running or queued task. */
   const limits = new Map<string, LimitFunction>();
   return async (key, task) => {
     const limitKey = limits.get(key) ?? pLimit(concurrencyPerKey);

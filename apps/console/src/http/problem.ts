@@ -40,7 +40,7 @@ const STATUS = {
 export type ConsoleProblemCode = keyof typeof STATUS;
 
 /**
- * An answer other than success. `errors` maps each invalid field to a word for which the pages have a sentence, such as `format`.
+ * An error response. `errors` maps each invalid field to a code for which the pages have a text, such as `format`.
  */
 export class ConsoleProblem extends Error {
   constructor(
@@ -52,13 +52,13 @@ export class ConsoleProblem extends Error {
   }
 }
 
-/** Returns what was found. @throws ConsoleProblem `not_found` for null and false */
+/** Returns the value if it was found. @throws ConsoleProblem `not_found` for null and false */
 export function orNotFound<T>(found: T | null | false): T {
   if (found === null || found === false) throw new ConsoleProblem('not_found');
   return found;
 }
 
-/** Turns every error into an answer: problem+json (RFC 9457). No other code writes error answers, apart from the queue board's router. */
+/** Turns every error into a problem+json response (RFC 9457). Only the queue board's router writes its own error responses. */
 export function problemWriter(log: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) {
@@ -99,7 +99,7 @@ function asProblem(error: unknown): ConsoleProblem {
     return new ConsoleProblem('invalid_input', { errors: { before: 'cursor' } });
   if (error instanceof UnknownTimeZone)
     return new ConsoleProblem('invalid_input', { errors: { timeZone: 'name' } });
-  // Express, `express.static` and the body parser mark the request's faults by a status of 4xx.
+  // Express, `express.static` and the body parser mark errors of the request with a 4xx status.
   const { status } = error as { status?: unknown };
   if (typeof status !== 'number' || status < 400 || status >= 500)
     return new ConsoleProblem('internal_error');

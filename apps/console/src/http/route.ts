@@ -10,23 +10,23 @@ export type Access = 'anyone' | 'signed_in' | MemberRole | StaffRole;
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
 
-/** What a handler gets: the checked parts of the request, and who makes it. */
+/** The context of a handler: the checked parts of the request, and the user. */
 export interface Call<B = unknown, Q = unknown> {
   context: ConsoleContext;
   request: Request;
-  /** Ids from the path; each has the form of an id. */
+  /** Ids from the path; each is a valid id. */
   params: Readonly<Record<string, string>>;
   body: B;
   query: Q;
-  /** Who is signed in. @throws ConsoleProblem `not_signed_in`, possible on routes for anyone only */
+  /** The signed-in user. @throws ConsoleProblem `not_signed_in`, only possible on routes for anyone */
   person: Person;
-  /** The person, as the audit log names them. */
+  /** The user as an actor in the audit log. */
   actor: Actor & { id: string };
-  /** The account in the path: one of the person's, or for staff any. @throws Error on a route without one */
+  /** The account in the path: one of the user's accounts, or any account for staff. @throws Error on a route without one */
   accountId: string;
 }
 
-/** A route of the console: its address, who may call it, its input, and what it does. */
+/** A route of the console: its path, who may call it, its input, and its handler. */
 export interface Route {
   method: Method;
   /** Below `/api`. Every `:name` stands for an id. The account of a route for members is `/accounts/:account`. */

@@ -21,7 +21,7 @@ export function contentSecurityPolicy(changes: Readonly<Record<string, string>>)
     .join('; ');
 }
 
-/** Sets the security headers of every answer. Inline styles need the answer's nonce, in `response.locals`. */
+/** Sets the security headers of every response. Inline styles need the response's nonce, in `response.locals`. */
 export function securityHeaders(consoleUrl: string): RequestHandler {
   const isHttps = consoleUrl.startsWith('https:');
   return (_request, response, next) => {

@@ -11,7 +11,7 @@ export function bodyReader<S extends TSchema>(schema: S): Reader<S> {
   return (value) => checked(validator, value);
 }
 
-/** Returns a function that checks query parameters, after it has filled in defaults and read whole numbers. @throws as `bodyReader` */
+/** Returns a function that checks query parameters, after filling in defaults and converting whole numbers. @throws as `bodyReader` */
 export function queryReader<S extends TObject>(schema: S): Reader<S> {
   const validator = Compile(schema);
   // TypeBox's own conversion reads `1.9` as 1 and `true` as 1.
@@ -31,11 +31,11 @@ function checked<S extends TSchema>(validator: Validator<{}, S>, value: unknown)
   throw new ConsoleProblem('invalid_input', { errors: faultsOf(validator.Errors(value)) });
 }
 
-/** The first fault of each field, as the schema keyword that it violates, such as `minLength`. Never the value, nor a foreign name. */
+/** The first error of each field, as the violated schema keyword, such as `minLength`. Never includes the value or an unknown name. */
 function faultsOf(errors: readonly TLocalizedValidationError[]): Record<string, string> {
   const faults: Record<string, string> = {};
   for (const { instancePath, keyword, params } of errors) {
-    // Of a member that no schema has.
+    // For a member that is not in the schema.
     if (keyword === 'boolean') continue;
     const missing = keyword === 'required' ? params.requiredProperties : [''];
     for (const name of missing) {

@@ -8,7 +8,7 @@ import expressStaticGzip from 'express-static-gzip';
 const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url));
 const NONCE = '%NONCE%';
 
-/** Sets `Cache-Control` on static files: the `maxAge` of Express would keep the `no-store` that every answer has. */
+/** Sets `Cache-Control` on static files: the `maxAge` of Express would keep the `no-store` of every response. */
 export const cacheControl =
   (value: string) =>
   (response: ServerResponse): void => {
@@ -16,12 +16,12 @@ export const cacheControl =
   };
 
 /**
- * Serves the web application: its assets, whose names hold a hash of their content, as the build has compressed them, and its page for
- * every other path. Each answer writes its own nonce into the page.
+ * Serves the web application: its assets, which have a content hash in their names, as the build has compressed them, and its page for
+ * every other path. Each response writes its own nonce into the page.
  */
 export function webApplicationRouter(): Router {
   const page = readFileSync(`${BUILT}/index.html`, 'utf8');
-  // Only pages after the sign-in need the files of these links. The page then shows the sign-in without loading any other code.
+  // Only pages after sign-in need the files of these links. Without them, the sign-in page loads no other code.
   const signInPage = page
     .replaceAll(/<link [^<>]*>/g, (link) => (link.includes('data-signed-in') ? '' : link))
     .replace('<meta name="session" content=""', '<meta name="session" content="none"');
@@ -47,7 +47,7 @@ export function webApplicationRouter(): Router {
     }),
   );
   router.get('/{*splat}', ({ headers }, response) => {
-    // Who brings no cookie has no session.
+    // A request without the cookie has no session.
     const text = headers.cookie === undefined ? signInPage : page;
     response.type('html').send(text.replaceAll(NONCE, response.locals['nonce'] as string));
   });

@@ -11,10 +11,10 @@ const post = (path: string, body: object, headers: Record<string, string> = {}):
   callConsole(server, 'POST', `/auth${path}`, { body, headers: { ...fromNewAddress(), ...headers } });
 const signIn = (email: string, password = PASSWORD, address?: string): Promise<Answer> =>
   post('/sign-in/email', { email, password }, address === undefined ? {} : { 'x-forwarded-for': address });
-/** The first step of somebody with a second factor. @returns what the second one is taken with */
+/** The first step of a user with a second factor. @returns the cookies for the second step */
 const firstStep = async (email: string) => ({ cookie: cookieOf(await signIn(email)) });
 
-/** What the log says since some work began, oldest first. */
+/** The entries of the log since some work began, oldest first. */
 async function recordEntries(work: () => Promise<unknown>) {
   const newest = async (): Promise<bigint> =>
     BigInt((await listAuditEntries(server.db.database, { limit: 1 }))[0]?.id ?? 0);
@@ -28,7 +28,7 @@ async function recordEntries(work: () => Promise<unknown>) {
 }
 
 describe('the audit log', () => {
-  it('tells of a sign-in by password: whose, and from where', async () => {
+  it('records a sign-in by password with its user and client address', async () => {
     const ana = await person(server);
     expect(await recordEntries(() => signIn(ana.email, PASSWORD, '203.0.113.5'))).toEqual([
       {
@@ -40,7 +40,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells of a sign-in with a second factor once, when both steps were taken', async () => {
+  it('records a sign-in with a second factor once, after both steps', async () => {
     const { who, uri, backupCodes } = await withTwoFactor(server);
     const done = await recordEntries(async () => {
       await post('/two-factor/verify-totp', { code: codeOf(uri) }, await firstStep(who.email));
@@ -53,7 +53,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells of a wrong password that somebody gave for a person, not that the person did it', async () => {
+  it('records a wrong password for a user as anonymous', async () => {
     const ana = await person(server);
     const [entry, ...more] = await recordEntries(() => signIn(ana.email, 'not the password', '203.0.113.6'));
     expect(more).toEqual([]);
@@ -65,7 +65,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('tells of a wrong code after the right password, and of one that was used before', async () => {
+  it('records a wrong code after the right password, and a code that was used before', async () => {
     const { who, uri } = await withTwoFactor(server);
     const code = codeOf(uri);
     await post('/two-factor/verify-totp', { code }, await firstStep(who.email));
@@ -82,7 +82,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('cannot be filled by guesses at one person: those that were not judged leave no entry', async () => {
+  it('cannot be filled by guesses at one user: guesses over the limit leave no entry', async () => {
     const ana = await person(server);
     const failed = await recordEntries(() =>
       Promise.all(Array.from({ length: SIGN_IN_TRIES_MAX + 6 }, () => signIn(ana.email, 'not the password'))),
@@ -91,7 +91,7 @@ describe('the audit log', () => {
     expect(failed.filter(({ details }) => details['triesUsedUp'] === true)).toHaveLength(1);
   });
 
-  it('tells of an address that nobody has once, when its tries are used up, and not what was typed', async () => {
+  it('records an unknown address once, when its attempts are used up, without the address', async () => {
     const failed = await recordEntries(async () => {
       for (let n = 0; n < SIGN_IN_TRIES_MAX + 2; n += 1) await signIn('secret-words@example.org', 'guess');
       for (let n = 0; n < 5; n += 1) await signIn(`invented-${n}@example.org`, 'guess');
@@ -106,7 +106,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells of wrong passwords of somebody signed in', async () => {
+  it('records wrong passwords of a signed-in user', async () => {
     const ana = await person(server);
     const failed = await recordEntries(() =>
       ana.post('/auth/two-factor/enable', { password: 'not the password' }),
@@ -116,7 +116,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('is asked first: who cannot be put into it does not get in', async () => {
+  it('is written first: a sign-in that cannot be recorded is refused', async () => {
     const ana = await person(server);
     await whileRefusing('user.sign_in', async () => {
       const answer = await signIn(ana.email);
@@ -126,16 +126,16 @@ describe('the audit log', () => {
     expect((await signIn(ana.email)).status).toBe(200);
   });
 
-  it('shows operators that nobody was signed in', async () => {
+  it('shows operators that the user was not signed in', async () => {
     const operator = await person(server, { staff: 'operator' });
     const ana = await person(server);
     await signIn(ana.email, 'not the password');
     const { entries } = (await operator.get('/staff/audit?area=user&limit=1')).body;
-    expect(entries).toMatchObject([{ action: 'user.sign_in_failed', actor: { kind: 'nobody' } }]);
+    expect(entries).toMatchObject([{ action: 'user.sign_in_failed', actor: { kind: 'anonymous' } }]);
   });
 });
 
-/** Does something while the log takes no entry of this action. */
+/** Runs `work` while the log refuses entries of this action. */
 async function whileRefusing(action: string, work: () => Promise<void>): Promise<void> {
   await server.db.sql(
     `alter table audit_entries add constraint full_up check (action <> '${action}') not valid`,

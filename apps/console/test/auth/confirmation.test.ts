@@ -42,13 +42,13 @@ async function signedIn(who: TestPerson, second?: { uri: string }): Promise<Test
 }
 
 describe('a change that requires a recent confirmation', () => {
-  it('is made within ten minutes of a sign-in, by password for who has nothing else', async () => {
+  it('is made within ten minutes of a sign-in, with the password if there is no second factor', async () => {
     const operator = await signedIn(await person(server, { staff: 'operator' }));
     await letConfirmationPass(server, operator, 9);
     expect((await grant(operator)).status).toBe(204);
   });
 
-  it('asks for the second factor of who has one, and is not content with the password', async () => {
+  it('requires the second factor, if there is one, instead of the password', async () => {
     const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
     expect((await grant(who)).status).toBe(204);
     await letConfirmationPass(server, who);
@@ -66,7 +66,7 @@ describe('a change that requires a recent confirmation', () => {
     ]);
   });
 
-  it('takes a code of a sign-in for a confirmation, each code once', async () => {
+  it('accepts the code of a sign-in as a confirmation, each code once', async () => {
     const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
     const again = await signedIn(who, { uri });
     expect((await grant(again)).status).toBe(204);
@@ -77,7 +77,7 @@ describe('a change that requires a recent confirmation', () => {
     expect((await grant(again)).status).toBe(204);
   });
 
-  it('takes each backup code once', async () => {
+  it('accepts each backup code once', async () => {
     const { who, backupCodes } = await withTwoFactor(server, { staff: 'operator' });
     const code = String(backupCodes[0]);
     await letConfirmationPass(server, who);
@@ -88,7 +88,7 @@ describe('a change that requires a recent confirmation', () => {
     expect(await grant(who)).toMatchObject(UNCONFIRMED);
   });
 
-  it('is allowed to the session that was confirmed, and to no other one of the same person', async () => {
+  it('is allowed only in the confirmed session, not in other sessions of the same user', async () => {
     const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
     const other = await signedIn(who, { uri });
     await letConfirmationPass(server, who);
@@ -96,7 +96,7 @@ describe('a change that requires a recent confirmation', () => {
     expect([(await grant(who)).status, (await grant(other)).status]).toEqual([204, 403]);
   });
 
-  it('is judged before its confirmation is: a fault in a form asks for no code', async () => {
+  it('is validated before its confirmation, so that an invalid form asks for no code', async () => {
     const operator = await person(server, { staff: 'operator' });
     await letConfirmationPass(server, operator);
     expect(
@@ -110,7 +110,7 @@ describe('a change that requires a recent confirmation', () => {
 });
 
 describe('confirming', () => {
-  it('gives ten guesses and no more, whoever asks from wherever, and the right code none the less waits', async () => {
+  it('allows ten guesses from all addresses together, after which the right code is refused too', async () => {
     const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
     const answers = await Promise.all(
       Array.from({ length: SIGN_IN_TRIES_MAX + 6 }, () => confirm(who, '000000')),
@@ -122,11 +122,11 @@ describe('confirming', () => {
     await letConfirmationPass(server, who);
     expect(await confirm(who, codeOf(uri))).toMatchObject({ body: { code: 'too_many_tries' } });
     expect(await grant(who)).toMatchObject(UNCONFIRMED);
-    // It keeps nobody from signing in.
+    // It does not block sign-ins.
     expect((await grant(await signedIn(who, { uri }))).status).toBe(204);
   });
 
-  it('is counted with the passwords that are tried at the sign-in', async () => {
+  it('shares its count with the passwords at sign-in', async () => {
     const operator = await person(server, { staff: 'operator' });
     const statuses: number[] = [];
     for (let n = 0; n <= SIGN_IN_TRIES_MAX; n += 1)
@@ -134,14 +134,14 @@ describe('confirming', () => {
     expect(statuses).toEqual([...Array<number>(SIGN_IN_TRIES_MAX).fill(422), 429]);
   });
 
-  it('lets one code confirm once, however often it is sent at the same time', async () => {
+  it('accepts a code once, even in simultaneous requests', async () => {
     const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
     const code = codeOf(uri);
     const answers = await Promise.all(Array.from({ length: 8 }, () => confirm(who, code)));
     expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
   });
 
-  it('needs somebody signed in, from our own pages, as each route for who is signed in', async () => {
+  it('requires a session and the console’s own origin, like each route for signed-in users', async () => {
     const { who, uri } = await withTwoFactor(server);
     for (const [headers, status] of [
       [{ 'x-csrf-token': '' }, 403],
@@ -161,7 +161,7 @@ describe('confirming', () => {
 
 describe('a second factor', () => {
   it.each(['disable', 'generate-backup-codes'])(
-    'wants a fresh code before %s, not the password alone',
+    'requires a fresh code before %s, not only the password',
     async (what) => {
       const { who, uri } = await withTwoFactor(server);
       await letConfirmationPass(server, who);

@@ -23,7 +23,7 @@ beforeEach(async () => {
   await server.db.sql('delete from outbox');
 });
 
-/** Of a network of its own in each test. */
+/** From a different network in each test. */
 const post = (path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
   callConsole(server, 'POST', `/auth${path}`, {
     body,
@@ -55,7 +55,7 @@ async function kindsTo(email: string): Promise<string[]> {
   return (await server.db.sql<{ kind: string }>(kinds, [email])).map(({ kind }) => kind);
 }
 
-/** What of an answer could tell two addresses apart. */
+/** The parts of a response that could distinguish two addresses. */
 function shown({ status, body, headers }: Answer): unknown {
   const rest = [...headers].filter(
     ([name]) => !['date', 'content-security-policy', 'x-request-id'].includes(name),
@@ -64,7 +64,7 @@ function shown({ status, body, headers }: Answer): unknown {
 }
 
 describe('a password reset', () => {
-  it('sets a new password once, ends every session, and tells the owner', async () => {
+  it('sets a new password once, ends every session, and notifies the owner', async () => {
     const ana = await person(server);
     expect((await askReset(ana.email.toUpperCase())).status).toBe(204);
     const [link] = await linksTo(ana.email);
@@ -89,7 +89,7 @@ describe('a password reset', () => {
     expect(entry).toEqual({ action: 'user.reset_password' });
   });
 
-  it('ends after an hour, with a change of the password, and with another link that is used', async () => {
+  it('expires after an hour, after a password change, and after the use of another link', async () => {
     const [ana, bia] = [await person(server), await person(server)];
     const ask = async ({ email }: TestPerson): Promise<string> => {
       await askReset(email);
@@ -108,7 +108,7 @@ describe('a password reset', () => {
     expect(await use(third)).toBe(404);
   });
 
-  it('keeps asking for the second factor', async () => {
+  it('does not replace the second factor', async () => {
     const ana = await person(server);
     await server.db.sql('update users set two_factor_enabled = true where id = $1', [ana.id]);
     await askReset(ana.email);
@@ -116,29 +116,29 @@ describe('a password reset', () => {
     expect(await signIn(ana.email, NEW_PASSWORD)).toMatchObject({ status: 200, body: { secondStep: true } });
   });
 
-  it('is the same for an address that nobody has: answer, work and time', async () => {
+  it('is the same for an unknown address: response, work and time', async () => {
     const ana = await person(server);
-    const [known, unknown] = [await askReset(ana.email), await askReset('nobody@example.com')];
+    const [known, unknown] = [await askReset(ana.email), await askReset('unknown@example.com')];
     expect(shown(known)).toEqual(shown(unknown));
     const rows = await server.db.sql('select kind, language, tries from outbox');
     expect(rows[0]).toEqual(rows[1]);
-    expect(await linksTo('nobody@example.com')).toHaveLength(1);
-    // The link of an address that nobody has is for nobody.
+    expect(await linksTo('unknown@example.com')).toHaveLength(1);
+    // The link of an unknown address belongs to no user.
     expect(
-      await post('/reset-password', { token: await tokenTo('nobody@example.com'), password: NEW_PASSWORD }),
+      await post('/reset-password', { token: await tokenTo('unknown@example.com'), password: NEW_PASSWORD }),
     ).toMatchObject({ status: 404 });
     const times: [known: number[], unknown: number[]] = [[], []];
     for (let n = 0; n < 40; n += 1) {
       await server.db.sql('delete from counted_tries');
       const begun = performance.now();
-      await askReset(n % 2 === 0 ? ana.email : 'nobody@example.com');
+      await askReset(n % 2 === 0 ? ana.email : 'unknown@example.com');
       times[n % 2]!.push(performance.now() - begun);
     }
     const [one, other] = times.map((list) => list.toSorted((a, b) => a - b)[10]!);
     expect(Math.max(one!, other!) / Math.min(one!, other!)).toBeLessThan(2);
   });
 
-  it('is mailed five times an hour to an address, and the sixth request answers the same', async () => {
+  it('is mailed at most five times an hour to an address, and the sixth request gets the same response', async () => {
     const ana = await person(server);
     const answers: Answer[] = [];
     for (let n = 0; n < 7; n += 1) answers.push(await askReset(ana.email));
@@ -146,7 +146,7 @@ describe('a password reset', () => {
     expect(await linksTo(ana.email)).toHaveLength(5);
   });
 
-  it('can be asked for thirty times an hour from a network', async () => {
+  it('can be requested thirty times an hour from a network', async () => {
     const codes: number[] = [];
     for (let n = 0; n < 32; n += 1) codes.push((await askReset(`x${n}@example.com`)).status);
     expect(codes.filter((status) => status === 204)).toHaveLength(30);
@@ -155,7 +155,7 @@ describe('a password reset', () => {
 });
 
 describe('a sign-up where mail is sent', () => {
-  it('makes nobody until its link is opened by who knows the password, and then signs them in', async () => {
+  it('creates the user when its link is opened with the password, and signs them in', async () => {
     const answer = await signUp('Eva@example.com', { invitation: 'tok_en-1' });
     expect(answer).toMatchObject({ status: 200, body: { mailed: true } });
     expect(cookieOf(answer)).toBe('');
@@ -179,17 +179,17 @@ describe('a sign-up where mail is sent', () => {
     expect((await post('/confirm-sign-up', { token, password: PASSWORD })).status).toBe(404);
   });
 
-  it('answers the same for an address that somebody has, and changes nothing of theirs', async () => {
+  it('returns the same for a registered address, and does not change its user', async () => {
     const ana = await person(server);
     const [known, unknown] = [await signUp(ana.email), await signUp('new@example.com')];
     expect(shown(known)).toEqual(shown(unknown));
-    // Even with the link, which is mailed to nobody.
+    // Even with the link, which is never mailed.
     const token = await tokenTo(ana.email);
     expect((await post('/confirm-sign-up', { token, password: PASSWORD })).status).toBe(404);
     expect((await ana.get('/session')).status).toBe(200);
   });
 
-  it('signs in with a problem of its own, only with its password, whether or not a user has the address', async () => {
+  it('gets a specific problem at sign-in, only with its password, whether or not the address is registered', async () => {
     const ana = await person(server);
     await server.db.sql('delete from counted_tries');
     for (const email of ['nina@example.com', ana.email]) {
@@ -210,7 +210,7 @@ describe('a sign-up where mail is sent', () => {
     });
   });
 
-  it('ends after a day, and its password cannot be guessed', async () => {
+  it('expires after a day, and its password cannot be guessed', async () => {
     await signUp('lia@example.com');
     const token = await tokenTo('lia@example.com');
     const codes: number[] = [];
@@ -225,7 +225,7 @@ describe('a sign-up where mail is sent', () => {
 });
 
 describe('a change of address', () => {
-  it('takes place when the new address confirms it, and the old one is told', async () => {
+  it('happens when the new address confirms it, and notifies the old one', async () => {
     const ana = await person(server);
     const fresh = `fresh${networks}@example.com`;
     expect((await ana.post('/auth/change-address', { email: fresh })).status).toBe(204);
@@ -237,7 +237,7 @@ describe('a change of address', () => {
     expect(await kindsTo(ana.email)).toEqual(['address_changed']);
   });
 
-  it('ends with a new password: whoever asked for it may have been somebody else', async () => {
+  it('is cancelled by a new password, because an attacker may have requested it', async () => {
     const ana = await person(server);
     const ask = async (email: string): Promise<string> => {
       await ana.post('/auth/change-address', { email });
@@ -264,7 +264,7 @@ describe('a change of address', () => {
     expect([second, left]).toEqual([expect.any(String), { links: 0 }]);
   });
 
-  it('says nothing of an address that somebody has, and takes it from nobody', async () => {
+  it('does not reveal a registered address, and cannot take it over', async () => {
     const [ana, bia] = [await person(server), await person(server)];
     const answers = [
       await ana.post('/auth/change-address', { email: bia.email }),
@@ -276,7 +276,7 @@ describe('a change of address', () => {
     expect((await bia.get('/session')).body.user.email).toBe(bia.email);
   });
 
-  it('gives an address that two people confirm at the same moment to one of them', async () => {
+  it('gives an address that two users confirm simultaneously to one of them', async () => {
     const race = async (nth: number): Promise<number[]> => {
       const email = `wanted${nth}@example.com`;
       const pair = [await person(server), await person(server)];
@@ -302,8 +302,8 @@ describe('a change of address', () => {
   });
 });
 
-describe('what a person wants to get', () => {
-  it('is theirs to choose, but for security notices', async () => {
+describe('a choice of mails', () => {
+  it('is possible for all mails except security notices', async () => {
     const accountId = await buildAccount(server.db.database);
     const ana = await person(server, { accounts: { [accountId]: 'admin' } });
     const operator = await person(server, { staff: 'operator' });
@@ -321,7 +321,7 @@ describe('what a person wants to get', () => {
     expect((await ana.put('/profile/mails', { muted: ['password_changed'] })).status).toBe(422);
   });
 
-  it('includes a balance below which an account is told, which its admins set', async () => {
+  it('includes the low-balance alert of an account, which its admins set', async () => {
     const accountId = await buildAccount(server.db.database);
     const path = `/accounts/${accountId}/balance-alert`;
     const admin = await person(server, { accounts: { [accountId]: 'admin' } });
@@ -333,7 +333,7 @@ describe('what a person wants to get', () => {
   });
 });
 
-it('where no mail is sent, no link can be asked for, and sign-up is as it was', async () => {
+it('without mail, no link can be requested, and sign-up needs no confirmation', async () => {
   await noteMailSender(server.db.database, null);
   try {
     expect(await askReset('ana@example.com')).toMatchObject({ status: 409, body: { code: 'conflict' } });

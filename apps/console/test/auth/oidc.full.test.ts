@@ -20,7 +20,7 @@ interface Setup {
   warnings: unknown[];
 }
 
-/** A console whose staff sign in by a provider of this shape; null: the provider is unavailable. */
+/** Starts a console with a staff provider of this shape; null: the provider is unavailable. */
 async function setUp(
   shape: ProviderShape | null = {},
   overrides: Partial<ConsoleConfig> = {},
@@ -35,7 +35,7 @@ async function setUp(
   return { server, provider, warnings };
 }
 
-/** Follows a provider's pages, with its cookies, to the address at which they lead back to the console. */
+/** Follows a provider's pages, with its cookies, to the URL at which they redirect to the console. */
 async function followProvider(address: string, console: string): Promise<string> {
   const cookies = new Map<string, string>();
   let next = address;
@@ -56,7 +56,7 @@ async function followProvider(address: string, console: string): Promise<string>
 const begin = ({ server }: Setup): Promise<Answer> =>
   callConsole(server, 'POST', '/auth/sign-in/oidc', { body: {} });
 
-/** Signs in by the provider. @returns where the console leads, and the status of the session that it began */
+/** Signs in by the provider. @returns where the console redirects, and the status of the new session */
 async function signIn(setup: Setup): Promise<{ leadsTo: string | null; session: number }> {
   const { server } = setup;
   const begun = await begin(setup);
@@ -135,12 +135,12 @@ describe('the claims of a provider', () => {
   it.each<[string, ProviderShape, { reason: string; leadsTo: object; isVerified?: boolean; names: boolean }]>(
     [
       [
-        'an address that the ID token calls unverified',
+        'an address that the ID token reports as unverified',
         {},
         { reason: 'email_unverified', leadsTo: REFUSED, isVerified: false, names: true },
       ],
       [
-        'an address that only UserInfo calls unverified',
+        'an address that only UserInfo reports as unverified',
         { idToken: ONLY_EMAIL },
         { reason: 'email_unverified', leadsTo: REFUSED, isVerified: false, names: true },
       ],
@@ -176,7 +176,7 @@ describe('the claims of a provider', () => {
           answerUserInfo: (_, to) =>
             to
               .writeHead(200, { 'content-type': 'application/json' })
-              .end(JSON.stringify({ sub: 'somebody else', email_verified: true })),
+              .end(JSON.stringify({ sub: 'another user', email_verified: true })),
         },
         { reason: 'userinfo_of_another', leadsTo: FAILED, names: false },
       ],
@@ -213,7 +213,7 @@ describe('the claims of a provider', () => {
     await expectRefusal(await setUp(shape), expected);
   });
 
-  describe('where a missing `email_verified` is trusted', () => {
+  describe('if a missing `email_verified` is trusted', () => {
     const TRUST = { OIDC_MISSING_EMAIL_VERIFIED: 'trust' } as const;
 
     it('sign in an operator without it', async () => {
@@ -226,7 +226,7 @@ describe('the claims of a provider', () => {
     it.each<[string, ProviderShape]>([
       ['the ID token', {}],
       ['only UserInfo', { idToken: ONLY_EMAIL }],
-    ])('refuse an address that %s calls unverified', async (_, shape) => {
+    ])('refuse an address that %s reports as unverified', async (_, shape) => {
       await expectRefusal(await setUp(shape, TRUST), {
         reason: 'email_unverified',
         leadsTo: REFUSED,
@@ -256,7 +256,7 @@ describe('the client authentication at a provider', () => {
     ['none that it names', { registered: 'client_secret_basic', supported: null }, ['basic']],
     ['client_secret_basic of the console, both of others', { registered: 'client_secret_basic' }, ['basic']],
     ['client_secret_post of the console, both of others', {}, ['basic', 'post']],
-  ])('is what it takes: %s', async (_, shape, expected) => {
+  ])('uses the method that the provider accepts: %s', async (_, shape, expected) => {
     const setup = await setUp(shape);
     const olga = await person(setup.server, { staff: 'operator' });
     setup.provider.signIn({ email: olga.email, isVerified: true });
@@ -266,7 +266,7 @@ describe('the client authentication at a provider', () => {
     );
   });
 
-  it('with a wrong secret is a refusal that the log explains', async () => {
+  it('is refused with a wrong secret, with the reason in the log', async () => {
     const setup = await setUp({}, { OIDC_CLIENT_SECRET: 'another secret' });
     await expectRefusal(setup, { reason: 'token_refused', leadsTo: FAILED, names: false });
     expect(setup.warnings).toContainEqual({
@@ -279,15 +279,15 @@ describe('the client authentication at a provider', () => {
 });
 
 describe('a sign-in by the provider', () => {
-  it('of an address that Onecode does not have is logged without it', async () => {
+  it('is logged without the address if it is unknown', async () => {
     const setup = await setUp();
-    setup.provider.signIn({ email: 'nobody@example.com', isVerified: true });
+    setup.provider.signIn({ email: 'stranger@example.com', isVerified: true });
     expect(await signIn(setup)).toEqual(REFUSED);
     expect(await failures(setup)).toEqual([{ subject: null, reason: 'not_known' }]);
-    expect(JSON.stringify(setup.warnings)).not.toContain('nobody');
+    expect(JSON.stringify(setup.warnings)).not.toContain('stranger');
   });
 
-  it('of a customer is logged with the customer', async () => {
+  it('is logged with the customer if the address is a customer’s', async () => {
     const setup = await setUp();
     const account = await buildAccount(setup.server.db.database);
     const ana = await person(setup.server, { accounts: { [account]: 'admin' } });
@@ -296,14 +296,14 @@ describe('a sign-in by the provider', () => {
     expect(await failures(setup)).toEqual([{ subject: ana.id, reason: 'not_staff' }]);
   });
 
-  it('that the provider refuses says so', async () => {
+  it('shows that the provider refused it', async () => {
     const setup = await setUp();
     setup.provider.signIn(null);
     expect(await signIn(setup)).toEqual(FAILED);
     expect(await failures(setup)).toEqual([{ subject: null, reason: 'access_denied' }]);
   });
 
-  it('with a made-up error is no reason of Onecode', async () => {
+  it('ignores a made-up error', async () => {
     const setup = await setUp();
     const begun = await begin(setup);
     const state = new URL(begun.body.url).searchParams.get('state');
@@ -317,7 +317,7 @@ describe('a sign-in by the provider', () => {
     expect(reasons).toEqual(['provider_error', 'state_lost', 'state_lost']);
   });
 
-  it('is logged twenty times an hour where it leads to no user', async () => {
+  it('is logged at most twenty times an hour without a user', async () => {
     const setup = await setUp();
     for (let n = 0; n < 25; n += 1)
       await fetch(`${setup.server.url}${CALLBACK}?code=a&state=b`, {
@@ -354,7 +354,7 @@ describe('a provider that cannot be used', () => {
       { discovery: (document) => ({ ...document, jwks_uri: undefined }) },
       'provider_unusable',
     ],
-  ])('%s leaves passwords alone, and is used when it can be', async (_, shape, reason) => {
+  ])('%s does not affect passwords, and is used when it becomes usable', async (_, shape, reason) => {
     const setup = await setUp(shape);
     const { server, provider, warnings } = setup;
     const olga = await person(server, { staff: 'operator' });
@@ -368,8 +368,8 @@ describe('a provider that cannot be used', () => {
     expect(await signIn(setup)).toEqual(SIGNED_IN);
   });
 
-  it('but accepts connections and never answers, blocks no other request', async () => {
-    // A request never gets an answer.
+  it('does not block other requests if it accepts connections and never responds', async () => {
+    // The request never gets a response.
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;

@@ -31,7 +31,7 @@ describe('a second factor', () => {
   const sessionOf = (cookie: string): Promise<Answer<SessionView>> =>
     callConsole(server, 'GET', '/session', { headers: { cookie } });
 
-  it('is on once a code was given back, and not before', async () => {
+  it('is on after a code was entered, and not before', async () => {
     const ana = await person(server);
     expect((await ana.post('/auth/two-factor/enable', { password: 'wrong' })).body).toMatchObject({
       errors: { password: 'wrong' },
@@ -52,7 +52,7 @@ describe('a second factor', () => {
     expect(done).toEqual([{ action: 'user.two_factor_turned_on' }]);
   });
 
-  it('ends the sessions that never showed it', async () => {
+  it('ends the sessions that never used it', async () => {
     const ana = await person(server);
     const elsewhere = cookieOf(await post('/sign-in/email', { email: ana.email, password: PASSWORD }));
     const { who } = await turnOn(server, ana);
@@ -60,7 +60,7 @@ describe('a second factor', () => {
     expect((await sessionOf(elsewhere)).status).toBe(401);
   });
 
-  it('has no guess at its codes beside those that are counted', async () => {
+  it('counts every guess at its codes', async () => {
     const { who, uri, backupCodes } = await withTwoFactor(server);
     for (const [path, code] of [
       ['/two-factor/verify-totp', codeOf(uri)],
@@ -69,11 +69,11 @@ describe('a second factor', () => {
       expect(await who.post(`/auth${path}`, { code })).toMatchObject({ status: 409 });
   });
 
-  it('lets a code in once, though it holds for longer', async () => {
+  it('accepts a code once, although it is valid for longer', async () => {
     const { who, uri } = await withTwoFactor(server);
     const [first, second] = [await firstStep(who), await firstStep(who)];
     const code = codeOf(uri);
-    // The password alone has begun no session.
+    // The password alone has created no session.
     expect((await sessionOf(first)).status).toBe(401);
     const done = await post('/two-factor/verify-totp', { code }, first);
     expect(done).toMatchObject({ status: 204, body: undefined });
@@ -87,7 +87,7 @@ describe('a second factor', () => {
     expect(await server.db.sql('select id from user_sessions where user_id = $1', [who.id])).toEqual(before);
   });
 
-  it('lets a backup code in once', async () => {
+  it('accepts a backup code once', async () => {
     const { who, backupCodes } = await withTwoFactor(server);
     const code = String(backupCodes[0]);
     const done = await post('/two-factor/verify-backup-code', { code }, await firstStep(who));
@@ -97,7 +97,7 @@ describe('a second factor', () => {
     expect(again).toMatchObject({ status: 401, body: { code: 'wrong_code' } });
   });
 
-  it('takes no more than five guesses for one sign-in, and ten in a row', async () => {
+  it('allows at most five guesses for one sign-in, and ten in a row', async () => {
     const { who } = await withTwoFactor(server);
     const guess = (cookie: string): Promise<Answer> =>
       post('/two-factor/verify-totp', { code: '000000' }, cookie);
@@ -113,7 +113,7 @@ describe('a second factor', () => {
     });
   });
 
-  it('lets nobody in whose first step was taken with a password that has been replaced', async () => {
+  it('refuses a second step if the password of the first step was replaced', async () => {
     const { who, uri } = await withTwoFactor(server);
     const pending = await firstStep(who);
     await setPassword(server.db.database, TEST_ACTOR, who.email, 'another horse battery');
@@ -131,7 +131,7 @@ describe('a second factor', () => {
     expect(refused.status).toBe(422);
   });
 
-  it('has new backup codes, which end the old ones, and is turned off, each for the password', async () => {
+  it('requires the password to replace the backup codes and to be turned off', async () => {
     const { who, backupCodes } = await withTwoFactor(server);
     const change = (what: string, password = PASSWORD): Promise<Answer> =>
       who.post(`/auth/two-factor/${what}`, { password });
@@ -158,7 +158,7 @@ describe('a second factor of staff', () => {
 
   describe('while staff need a second factor', () => {
     it.each(['operator', 'on_call'] as const)(
-      '%s without one gets to no route of the staff',
+      '%s without one cannot use the staff’s routes',
       async (staff) => {
         const who = await person(server, { staff });
         await set('required');
@@ -171,7 +171,7 @@ describe('a second factor of staff', () => {
       },
     );
 
-    it('they get to nothing of the board: its pages lead to where the reason stands', async () => {
+    it('the board redirects them to the page with the reason', async () => {
       const who = await person(server, { staff: 'operator' });
       await set('required');
       const get = (path: string): Promise<Response> =>
@@ -181,7 +181,7 @@ describe('a second factor of staff', () => {
       for (const path of ['/api/queues', '/static/js/main.js']) expect((await get(path)).status).toBe(403);
     });
 
-    it('the password alone adds none to those who have a passkey or a provider’s login', async () => {
+    it('the password alone adds none for staff with a passkey or a provider’s login', async () => {
       const [withPasskey, withLogin] = [
         await person(server, { staff: 'operator' }),
         await person(server, { staff: 'on_call' }),
@@ -202,12 +202,12 @@ describe('a second factor of staff', () => {
       await set('required');
       for (const who of [withPasskey, withLogin])
         for (const answer of tries(who)) expect(await answer).toMatchObject(REQUIRED);
-      // Where nobody needs two factors, the password is enough for all of this.
+      // If two factors are not required, the password is enough for all of this.
       await set('optional');
       expect((await withPasskey.post('/auth/two-factor/enable', { password: PASSWORD })).status).toBe(200);
     });
 
-    it('who showed one keeps that where they confirm their identity by the password, or replace it', async () => {
+    it('a session that used one keeps it after a confirmation by password, or a new password', async () => {
       const who = await person(server, { staff: 'operator' });
       await server.db.sql('update user_sessions set both_factors = true where user_id = $1', [who.id]);
       await set('required');
@@ -219,7 +219,7 @@ describe('a second factor of staff', () => {
       expect((await callConsole(server, 'GET', '/staff/settings', { headers })).status).toBe(200);
     });
 
-    it('nobody on the staff turns it off, but everybody else may', async () => {
+    it('staff cannot turn it off, but customers can', async () => {
       const [operator, customer] = [
         await withTwoFactor(server, { staff: 'on_call' }),
         await withTwoFactor(server),
@@ -232,7 +232,7 @@ describe('a second factor of staff', () => {
       expect((await turnOff(customer)).status).toBe(204);
     });
 
-    it('customers notice nothing, and neither does a person of the staff in their own account', async () => {
+    it('customers are not affected, and neither are staff in their own account', async () => {
       const account = await buildAccount(server.db.database);
       const who = await person(server, { staff: 'operator', accounts: { [account]: 'admin' } });
       const customer = await person(server, { accounts: { [account]: 'viewer' } });
@@ -244,7 +244,7 @@ describe('a second factor of staff', () => {
     });
   });
 
-  it('is required by operators who have one: nobody shuts everybody out by accident', async () => {
+  it('can only be required by operators who have one, so that they cannot lock out all staff', async () => {
     const require = (who: TestPerson, staffTwoFactor = 'required'): Promise<Answer> =>
       who.put('/staff/settings/staff-two-factor', { staffTwoFactor, reason: 'a test' });
     const without = await person(server, { staff: 'operator' });

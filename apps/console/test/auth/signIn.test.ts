@@ -14,7 +14,7 @@ import {
 const server = useConsole();
 
 describe('signing in', () => {
-  /** Each from an address that nobody had before, unless one is given. */
+  /** Each from an unused client address, unless one is given. */
   const signIn = (
     email: string,
     password = PASSWORD,
@@ -28,7 +28,7 @@ describe('signing in', () => {
     (await callConsole(server, 'GET', '/session', { headers: { cookie } })).status === 200;
   const sessionsOf = ({ id }: TestPerson) =>
     server.db.sql('select id from user_sessions where user_id = $1', [id]);
-  /** Makes all that a person's sessions know of time so much older. */
+  /** Makes all times of a user's sessions older. */
   const letPass = (hours: number, { id }: TestPerson) =>
     server.db.sql(
       `update user_sessions set created_at = created_at - make_interval(hours => $1),
@@ -38,7 +38,7 @@ describe('signing in', () => {
     );
 
   describe('sign-in', () => {
-    it('answers nothing but whether a second step follows: no token reaches a script', async () => {
+    it('returns only whether a second step follows, so that no token reaches a script', async () => {
       const ana = await person(server);
       const answer = await signIn(ana.email.toUpperCase());
       expect(answer).toMatchObject({ status: 200, body: { secondStep: false } });
@@ -56,7 +56,7 @@ describe('signing in', () => {
       ['0000:0000:0000:0000:0000:0000:0000:0001', '::1'],
       ['::ffff:127.0.0.1', '127.0.0.1'],
       ['[2001:db8::0001]:4711', '2001:db8::1'],
-    ])('keeps the address %s of its browser as %s', async (sent, kept) => {
+    ])('stores the address %s of its browser as %s', async (sent, kept) => {
       const ana = await person(server);
       await server.db.sql('delete from user_sessions where user_id = $1', [ana.id]);
       const cookie = cookieOf(await signIn(ana.email, PASSWORD, { 'x-forwarded-for': sent }));
@@ -64,7 +64,7 @@ describe('signing in', () => {
       expect(body.sessions).toMatchObject([{ clientAddress: kept, isCurrent: true }]);
     });
 
-    it('begins a new session, and ends the one that the browser had', async () => {
+    it('creates a new session, and ends the browser’s earlier one', async () => {
       const ana = await person(server);
       const answer = await signIn(ana.email, PASSWORD, { cookie: ana.cookie });
       expect(cookieOf(answer)).not.toBe(ana.cookie);
@@ -72,18 +72,18 @@ describe('signing in', () => {
       expect(await sessionsOf(ana)).toHaveLength(1);
     });
 
-    it('answers a wrong password and an unknown address alike', async () => {
+    it('returns the same for a wrong password and an unknown address', async () => {
       const ana = await person(server);
       const wrong = await signIn(ana.email, 'not the password');
-      const unknown = await signIn('nobody@example.com', 'not the password');
+      const unknown = await signIn('unknown@example.com', 'not the password');
       expect(wrong).toMatchObject({ status: 401, body: { code: 'wrong_credentials' } });
       expect([unknown.status, unknown.body]).toEqual([wrong.status, wrong.body]);
       expect(unknown.headers.getSetCookie()).toEqual(wrong.headers.getSetCookie());
     });
 
-    it('lets nobody guess a password from many addresses, and tells not whether anybody has it', async () => {
+    it('limits guesses at a password from many addresses, and does not reveal whether the address exists', async () => {
       const ana = await person(server);
-      for (const email of [ana.email, 'nobody-at-all@example.com']) {
+      for (const email of [ana.email, 'unknown-at-all@example.com']) {
         const answers = await Promise.all(
           Array.from({ length: 14 }, () => signIn(email, 'not the password')),
         );
@@ -104,7 +104,7 @@ describe('signing in', () => {
       expect(after).toEqual([429, 200]);
     });
 
-    it('forgets wrong passwords when the right one comes', async () => {
+    it('resets the count of wrong passwords after the right one', async () => {
       const ana = await person(server);
       for (let round = 0; round < 2; round += 1) {
         for (let n = 0; n < 6; n += 1) expect((await signIn(ana.email, 'wrong')).status).toBe(401);
@@ -112,20 +112,20 @@ describe('signing in', () => {
       }
     });
 
-    it('is limited for each client address, whoever it tries and whichever port it comes from', async () => {
+    it('is limited for each client address, for all users and ports together', async () => {
       const from = (client: number, n: number): Promise<Answer> =>
-        signIn(`nobody-${n}@example.com`, 'wrong', {
+        signIn(`unknown-${n}@example.com`, 'wrong', {
           'x-forwarded-for': `[2001:db8:${client}::1]:${40_000 + n}`,
         });
       for (let n = 0; n < 10; n += 1) expect((await from(1, n)).status).toBe(401);
       expect(await from(1, 10)).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
-      const tries = "select tries from counted_tries where key_hash = sha256('nobody-10@example.com')";
+      const tries = "select tries from counted_tries where key_hash = sha256('unknown-10@example.com')";
       expect(await server.db.sql(tries)).toEqual([{ tries: 0 }]);
       expect((await from(2, 10)).status).toBe(401);
     });
   });
 
-  it('somebody who was made, or given a password, by an operator signs in with it', async () => {
+  it('a user who was created, or given a password, by an operator signs in with it', async () => {
     const email = 'operator@example.com';
     const { database } = server.db;
     const made = { name: 'Olga', email, language: 'en', staff: 'operator', membership: null } as const;
@@ -142,7 +142,7 @@ describe('signing in', () => {
   });
 
   describe('a session', () => {
-    it('ends in the database when its person signs out', async () => {
+    it('ends in the database when its user signs out', async () => {
       const ana = await person(server);
       expect((await ana.post('/auth/sign-out')).status).toBe(204);
       expect(await isSignedIn(ana.cookie)).toBe(false);
@@ -158,7 +158,7 @@ describe('signing in', () => {
       expect(await sessionsOf(ana)).toEqual([]);
     });
 
-    it('goes on while it is used, but not beyond a week', async () => {
+    it('lasts while it is used, but not beyond a week', async () => {
       const ana = await person(server);
       for (let day = 1; day <= 7; day += 1) {
         await letPass(23, ana);
@@ -168,7 +168,7 @@ describe('signing in', () => {
       expect(await isSignedIn(ana.cookie)).toBe(false);
     });
 
-    it('is listed for its person alone, and ends from another one', async () => {
+    it('is listed for its user alone, and can be ended from another session', async () => {
       const [ana, other] = [await person(server), await person(server)];
       const elsewhere = cookieOf(
         await signIn(ana.email, PASSWORD, { 'x-forwarded-for': '2001:db8:77:1::2' }),
@@ -199,7 +199,7 @@ describe('signing in', () => {
   describe('a change of password', () => {
     const NEXT = 'seven purple kettles sing';
 
-    it('wants the old one, ends every other session, and leaves the page signed in', async () => {
+    it('requires the old one, ends every other session, and keeps the page signed in', async () => {
       const ana = await person(server);
       const elsewhere = cookieOf(await signIn(ana.email));
       const changed = await ana.post('/auth/change-password', { password: PASSWORD, newPassword: NEXT });
@@ -231,7 +231,7 @@ describe('signing in', () => {
       expect(await isSignedIn(ana.cookie)).toBe(true);
     });
 
-    it('cannot be used to guess the old one, from however many addresses', async () => {
+    it('cannot be used to guess the old one, even from many addresses', async () => {
       const ana = await person(server);
       const codes = new Set<string>();
       for (let n = 0; n < 12; n += 1) {
@@ -277,7 +277,7 @@ describe('the language of the browser', () => {
     return (await callConsole(server, 'GET', '/session', { headers })).body.user.language;
   };
 
-  it("a person without a language has the browser's, English where it names neither, until they choose one", async () => {
+  it("is used until the user chooses one, or English if the browser's is not supported", async () => {
     await server.db.sql('update users set language = null where id = $1', [ana.id]);
     expect(await languageFor('pt-BR,pt;q=0.9,en;q=0.8')).toBe('pt-BR');
     expect(await languageFor('pt')).toBe('pt-BR');

@@ -21,7 +21,7 @@ const accountsOf = (userId: string) =>
   server.db.sql('select account_id from members where user_id = $1', [userId]);
 
 describe('sign-up', () => {
-  it('begins a session, with the name and language given and nothing that was not asked for', async () => {
+  it('starts a session with the given name and language, and ignores other fields', async () => {
     const answer = await signUp({ ...ANA, name: '  Ana Souza ', email: 'Ana@Example.com' });
     expect(answer).toMatchObject({ status: 204, body: undefined });
     const { body } = await callConsole(server, 'GET', '/session', { headers: { cookie: cookieOf(answer) } });
@@ -44,7 +44,7 @@ describe('sign-up', () => {
     ['a common password', { password: 'password1234' }, { password: 'guessable' }],
     ['the e-mail as password', { password: 'ana.lima@example.com' }, { password: 'guessable' }],
     ['the name as password', { password: 'AnaSouzaLima' }, { password: 'guessable' }],
-  ])('refuses %s at its field', async (_, wrong, errors) => {
+  ])('refuses %s with an error for its field', async (_, wrong, errors) => {
     const given = { ...ANA, name: 'Ana Souza Lima', email: 'ana.lima@example.com', ...wrong };
     expect(await signUp(given, '192.0.2.2')).toMatchObject({
       status: 422,
@@ -52,7 +52,7 @@ describe('sign-up', () => {
     });
   });
 
-  it('makes one person of two sign-ups with the same e-mail address at once', async () => {
+  it('creates one user from two simultaneous sign-ups with the same e-mail address', async () => {
     const answers = await Promise.all(
       [1, 2, 3].map((n) => signUp({ ...ANA, email: 'twin@example.com' }, `192.0.2.1${n}`)),
     );
@@ -61,7 +61,7 @@ describe('sign-up', () => {
       if (status === 422) expect(body).toMatchObject({ errors: { email: 'taken' } });
   });
 
-  it('says to anyone how many sends are free now', async () => {
+  it('shows the current number of free sends without a session', async () => {
     await server.db.sql('update settings set free_sends = 17');
     expect(await callConsole(server, 'GET', '/sign-up-offer')).toMatchObject({ body: { freeSends: 17 } });
   });
@@ -82,7 +82,7 @@ describe('limits of sign-ups', () => {
   beforeEach(() => ceilings(1_000, 1_000));
   afterAll(() => ceilings(1_000, 1_000));
 
-  it('allow thirty tries an hour for a network, whatever becomes of them and whichever address they come from', async () => {
+  it('allow thirty attempts an hour for a network, for any result and from any of its addresses', async () => {
     await signUp({ ...ANA, email: 'taken@example.com' }, '192.0.3.1');
     const tried: Answer[] = [];
     for (let n = 0; n < 29; n += 1)
@@ -104,7 +104,7 @@ describe('limits of sign-ups', () => {
     ['an IPv4 network', 3, 1_000, (n: number) => [`198.51.100.${n}`, `a@shop${n}.example`]],
     ['an IPv6 network', 3, 1_000, (n: number) => [`2001:db8:9:${n}::${n}`, `b@shop${n}.example`]],
     ['a mail domain, with all below it', 1_000, 3, (n: number) => [`192.88.${n}.1`, `c@n${n}.farm.co.uk`]],
-  ])('makes no more people than the ceiling for %s, of ten at once', async (_, network, domain, from) => {
+  ])('creates no more users than the ceiling for %s, of ten at once', async (_, network, domain, from) => {
     await ceilings(network, domain);
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) => {
@@ -116,15 +116,15 @@ describe('limits of sign-ups', () => {
     expect(answers.find(({ status }) => status !== 204)?.status).toBe(429);
   });
 
-  it('count people: a sign-up that creates nobody does not count', async () => {
+  it('count users: a sign-up that creates no user does not count', async () => {
     await ceilings(1, 1);
     const from = (email: string, password = PASSWORD) => signUp({ ...ANA, email, password }, '192.0.5.1');
-    expect(await from('nobody@one.example', 'password1234')).toMatchObject({ status: 422 });
-    expect(await from('somebody@one.example')).toMatchObject({ status: 204 });
+    expect(await from('refused@one.example', 'password1234')).toMatchObject({ status: 422 });
+    expect(await from('created@one.example')).toMatchObject({ status: 204 });
     expect(await from('another@two.example')).toMatchObject({ body: { code: 'too_many_sign_ups' } });
-    // Refused for its network, it took no place of its domain.
+    // A sign-up that is refused for its network is not counted for its domain.
     expect((await signUp({ ...ANA, email: 'another@two.example' }, '192.0.6.1')).status).toBe(204);
-    // Refused for its domain, it took no place of its network.
+    // A sign-up that is refused for its domain is not counted for its network.
     expect(await signUp({ ...ANA, email: 'another@one.example' }, '192.0.8.1')).toMatchObject({
       body: { code: 'too_many_sign_ups' },
     });
@@ -133,9 +133,9 @@ describe('limits of sign-ups', () => {
 });
 
 describe('a password', () => {
-  it('is judged while the event loop goes on', async () => {
+  it('is checked without blocking the event loop', async () => {
     const wanted = { password: 'correct horse battery', name: 'Ana', email: 'ana@example.com' };
-    // Whatever has to be loaded is.
+    // Loads everything that is loaded on first use.
     await judgePassword(wanted);
     let turns = 0;
     const turn = (): void => {
@@ -148,7 +148,7 @@ describe('a password', () => {
     expect(turns).toBe(1);
   });
 
-  it('is not judged when too many wait for it, and that is said', async () => {
+  it('is refused with 429 when too many are queued', async () => {
     const wanted = { password: 'correct horse battery', name: 'Ana', email: 'ana@example.com' };
     const judged = await Promise.allSettled(Array.from({ length: 60 }, () => judgePassword(wanted)));
     const refused = judged.filter(({ status }) => status === 'rejected');
@@ -159,7 +159,7 @@ describe('a password', () => {
 });
 
 describe('the first account', () => {
-  it('is made with its admin, the free sends then on offer, and a line in the audit log', async () => {
+  it('is created with its admin, the current free sends, and an audit entry', async () => {
     const ana = await person(server);
     await server.db.sql('update settings set free_sends = 23');
     const { status, body } = await ana.post('/accounts', { name: ' Loja Azul ', language: 'en' });
@@ -174,11 +174,11 @@ describe('the first account', () => {
         [body.id],
       ),
     ).toEqual([{ language: 'en', free_quota: 23, units: 23, actor_name: ana.email }]);
-    // Where none was named, it may send within Brazil.
+    // Without a country, it may send within Brazil.
     expect((await ana.get(`/accounts/${body.id}/trial`)).body).toMatchObject({ countries: ['BR'] });
   });
 
-  it('begins with a test application and its key, which is told once', async () => {
+  it('starts with a test application and its key, which is returned once', async () => {
     const ana = await person(server);
     const wanted = { name: 'Loja Azul', language: 'pt-BR' };
     const { id, first } = (await ana.post<NewAccountView>('/accounts', wanted)).body;
@@ -204,7 +204,7 @@ describe('the first account', () => {
     expect((await ana.post('/accounts', wanted)).body).toEqual({ id, first: null });
   });
 
-  it('starts safe: on trial in the countries named then, with no premium-rate numbers and a ceiling that outlast the trial', async () => {
+  it('starts on trial in the chosen countries, without premium-rate numbers and with a ceiling, which both outlast the trial', async () => {
     const ana = await person(server);
     const named = { name: 'Safe', language: 'en', countries: ['PT', 'BR', 'PT'] };
     const { id } = (await ana.post('/accounts', named)).body;
@@ -249,14 +249,14 @@ describe('the first account', () => {
     [[], { countries: 'minItems' }],
     [['BR', 'PT', 'US', 'AR', 'UY', 'PY'], { countries: 'maxItems' }],
     [['XX'], { countries: 'unknown' }],
-  ])('is not made for the countries %j', async (countries, errors) => {
+  ])('is not created for the countries %j', async (countries, errors) => {
     const ana = await person(server);
     const { status, body } = await ana.post('/accounts', { name: 'Trial', language: 'en', countries });
     expect([status, body.errors]).toEqual([422, errors]);
     expect(await accountsOf(ana.id)).toEqual([]);
   });
 
-  it('is the only one that somebody makes, also after they left it to somebody else', async () => {
+  it('is the only one that a user can create, even after they left it to another user', async () => {
     const ana = await person(server);
     const { id } = (await ana.post('/accounts', { name: 'Trial', language: 'en' })).body;
     await person(server, { accounts: { [id]: 'admin' } });
@@ -269,10 +269,10 @@ describe('the first account', () => {
     expect(await accountsOf(ana.id)).toEqual([]);
   });
 
-  it('is one, however often and at once it is asked for', async () => {
+  it('is created once for many simultaneous requests', async () => {
     const ana = await person(server);
     const asked: Promise<Answer>[] = [];
-    // All of them have looked for an account, or wait to look, before the first one can make one.
+    // All requests have looked for an account, or wait to look, before the first one can create it.
     await server.db.database.transaction(async (connection) => {
       await connection.sql.execute`lock table members in share mode`;
       for (let n = 0; n < 4; n += 1) asked.push(ana.post('/accounts', { name: 'Loja', language: 'pt-BR' }));

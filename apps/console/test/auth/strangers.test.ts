@@ -44,7 +44,7 @@ async function tokenTo(email: string): Promise<string> {
   return new URL(decrypt(TEST_SECRET_KEY, mail!.id, mail!.encrypted_link)).hash.slice(1);
 }
 
-/** A stranger who signed up with the address of another person, as is possible where no mail is sent. */
+/** A stranger who signed up with the address of another person, as is possible without mail. */
 async function stranger(): Promise<TestPerson> {
   strangers += 1;
   const email = `colleague${strangers}@example.com`;
@@ -75,7 +75,7 @@ describe('a staff role', () => {
     expect((await signIn(who.email, PASSWORD)).status).toBe(200);
   });
 
-  it('ends sign-ins whose old password is being verified meanwhile', async () => {
+  it('ends sign-ins with an old password that is being verified at the same time', async () => {
     for (let round = 0; round < 4; round++) {
       const who = await stranger();
       const signIns = Array.from({ length: 4 }, () => signIn(who.email, PASSWORD));
@@ -85,7 +85,7 @@ describe('a staff role', () => {
     }
   });
 
-  it('ends every way in of a stranger: sessions, password, second factor, passkeys and links', async () => {
+  it('removes every sign-in method of a stranger: sessions, password, second factor, passkeys and links', async () => {
     const { who, uri, backupCodes } = await turnOn(server, await stranger());
     await givePasskey(server, who);
     await withMail(async () => {
@@ -93,7 +93,7 @@ describe('a staff role', () => {
       const change = await tokenTo('thief@example.com');
       await post('/request-password-reset', { email: who.email, language: 'en' });
       const reset = await tokenTo(who.email);
-      // The password was right, and the second step is still to come.
+      // The password was right, and the second step is still missing.
       const begun = cookieOf(await signIn(who.email, PASSWORD));
 
       const promoted = await promote(who.email);
@@ -130,7 +130,7 @@ describe('a staff role', () => {
     });
   });
 
-  it('begins with a new password for a confirmed address too, and for each role with more rights', async () => {
+  it('starts with a new password for a confirmed address too, and for each role with more rights', async () => {
     const who = await person(server);
     await server.db.sql('update users set email_verified = true where id = $1', [who.id]);
     const onCall = await promote(who.email, 'on_call', false);
@@ -143,7 +143,7 @@ describe('a staff role', () => {
     expect((await signIn(who.email, password)).status).toBe(401);
   });
 
-  it('of on-call staff with an unconfirmed address gets no more rights either', async () => {
+  it('cannot be raised for on-call staff with an unconfirmed address', async () => {
     const who = await person(server, { staff: 'on_call' });
     expect(await promote(who.email, 'operator', false)).toMatchObject({ kind: 'unconfirmed' });
     expect(await staffOf(who)).toBe('on_call');
@@ -151,7 +151,7 @@ describe('a staff role', () => {
   });
 
   it.each(['on_call', null] as const)(
-    'lowered to %s ends the sessions, and leaves the password',
+    'ends the sessions and keeps the password when it is lowered to %s',
     async (staff) => {
       const who = await person(server, { staff: 'operator' });
       expect(await promote(who.email, staff)).toMatchObject({ kind: 'changed', password: null });
@@ -160,7 +160,7 @@ describe('a staff role', () => {
     },
   );
 
-  it('that a user has already changes nothing', async () => {
+  it('changes nothing if the user already has it', async () => {
     const who = await person(server, { staff: 'operator' });
     expect(await promote(who.email)).toMatchObject({ kind: 'changed', password: null });
     expect((await who.get('/session')).status).toBe(200);
@@ -174,7 +174,7 @@ describe('a stranger with the address of another person', () => {
     expect((await post('/reset-password', { token, password: NEW_PASSWORD })).status).toBe(204);
   };
 
-  it('is shut out when the owner sets a password by a mailed link', async () => {
+  it('is locked out when the owner sets a password by a mailed link', async () => {
     const who = await stranger();
     await givePasskey(server, who);
     await withMail(() => reset(who.email));
@@ -184,7 +184,7 @@ describe('a stranger with the address of another person', () => {
     expect((await signIn(who.email, NEW_PASSWORD)).status).toBe(200);
   });
 
-  it('is shut out when an operator sets a password', async () => {
+  it('is locked out when an operator sets a password', async () => {
     const who = await stranger();
     await givePasskey(server, who);
     await setPassword(server.db.database, TEST_ACTOR, who.email, NEW_PASSWORD);
@@ -193,7 +193,7 @@ describe('a stranger with the address of another person', () => {
     expect((await signIn(who.email, NEW_PASSWORD)).status).toBe(200);
   });
 
-  it('does not get a confirmed address by the click of its owner', async () => {
+  it('does not get a confirmed address when its owner clicks the link', async () => {
     const who = await stranger();
     await withMail(async () => {
       await who.post('/auth/change-address', { email: 'victim@example.com' });
@@ -210,7 +210,7 @@ describe('a stranger with the address of another person', () => {
   });
 });
 
-it('a new password leaves the passkeys of a confirmed address', async () => {
+it('a new password keeps the passkeys of a confirmed address', async () => {
   const who = await person(server);
   await server.db.sql('update users set email_verified = true where id = $1', [who.id]);
   await givePasskey(server, who);

@@ -26,7 +26,7 @@ afterAll(async () => {
   await jobs.close();
 });
 
-/** Asks the board as a page of it would, with the token that its page left in a cookie. */
+/** Calls the board like one of its pages, with the token that the page left in a cookie. */
 async function ask(
   who: TestPerson | null,
   method: string,
@@ -67,7 +67,7 @@ const CHANGES: [method: string, path: string][] = [
   ['PUT', '/api/queues/deliver/resume'],
   ['PUT', '/api/queues/resume'],
 ];
-/** Changes that would run jobs again, stop deliveries past the holds, or write people's texts into Redis. */
+/** Changes that would retry jobs, block deliveries without a hold, or write user input into Redis. */
 const REFUSED: [method: string, path: string][] = [
   ['PUT', '/api/queues/deliver/1/retry'],
   ['PUT', '/api/queues/deliver/retry/failed'],
@@ -88,7 +88,7 @@ const REFUSED: [method: string, path: string][] = [
 ];
 
 describe('the queue board', () => {
-  it('leads whoever is not signed in to the sign-in, and tells them nothing', async () => {
+  it('redirects users who are not signed in to sign-in, and shows them nothing', async () => {
     for (const page of PAGES) {
       const { status, headers } = await ask(null, 'GET', page);
       expect([page, status, headers.get('location')]).toEqual([page, 302, '/sign-in']);
@@ -99,7 +99,7 @@ describe('the queue board', () => {
       expect([path, (await ask(null, method, path)).status]).toEqual([path, 401]);
   });
 
-  it('does not exist for those who are not of the staff', async () => {
+  it('returns 404 to users who are not staff', async () => {
     for (const path of [...PAGES, ...FILES, ...READS])
       expect([path, (await ask(member, 'GET', path)).status]).toEqual([path, 404]);
     for (const [method, path] of [...CHANGES, ...REFUSED])
@@ -110,7 +110,7 @@ describe('the queue board', () => {
     const id = await jobs.failedJob();
     for (const path of [...PAGES, ...FILES, ...READS]) {
       const { status, text } = await ask(onCall, 'GET', path.replace('/1', `/${id}`));
-      // An answer of bull-board's whose fields are not chosen is empty.
+      // A bull-board response without selected fields is empty.
       expect([path, status, text === '{}']).toEqual([path, 200, false]);
     }
     for (const [method, path] of [...CHANGES, ...REFUSED])
@@ -146,7 +146,7 @@ describe('the queue board', () => {
     ]);
   });
 
-  it('refuses to run jobs again, and to stop a queue, empty it or write into it', async () => {
+  it('refuses to retry jobs, and to pause, empty or write into a queue', async () => {
     const { id } = await jobs.queues.of('deliver').add('deliver', { sendId: newId() });
     const failed = await jobs.failedJob();
     for (const [method, path] of REFUSED)
@@ -161,7 +161,7 @@ describe('the queue board', () => {
     expect(shown.map((one: { allowRetries: boolean }) => one.allowRetries)).toEqual([false, false, false]);
   });
 
-  it('refuses an operator’s change from elsewhere, or without the token of its page', async () => {
+  it('refuses an operator’s change from another site, or without the token of its page', async () => {
     const id = await jobs.failedJob();
     const path = `/api/queues/deliver/${id}/clean`;
     for (const headers of [
@@ -176,7 +176,7 @@ describe('the queue board', () => {
     ]);
   });
 
-  it('takes nothing from outside and nothing inline', async () => {
+  it('allows no external and no inline content', async () => {
     const { text, headers } = await ask(onCall, 'GET', '/');
     expect(text).not.toMatch(/https?:|<style|style=|<script>| on\w+=/);
     const files = [...text.matchAll(/"(static\/[^"]+)"/g)].map(([, path]) => path);
@@ -189,7 +189,7 @@ describe('the queue board', () => {
   });
 });
 
-describe('what a job holds that it should not', () => {
+describe('an unexpected text in a job', () => {
   const secrets: Secret[] = [
     { name: 'code', value: '90817263' },
     { name: 'short code', value: '4711' },
@@ -214,7 +214,7 @@ describe('what a job holds that it should not', () => {
     ])
     .join(' ');
 
-  it('shows on no page of the board', async () => {
+  it('is shown on no page of the board', async () => {
     const sendId = newId();
     const id = await jobs.failedJob(sendId, leak);
     const key = `${server.prefix}:deliver:${id}`;
@@ -253,7 +253,7 @@ describe('what a job holds that it should not', () => {
     'StatementError SQLSTATE_23514',
     'PrismaClientKnownRequestError P2010',
     'Error ECONNREFUSED',
-  ])('leaves what our workers write: %s', async (reason) => {
+  ])('shows a reason that workers write: %s', async (reason) => {
     const id = await jobs.failedJob(newId(), reason);
     expect(JSON.parse((await ask(onCall, 'GET', `/api/queues/deliver/${id}`)).text).job.failedReason).toBe(
       reason,
@@ -300,13 +300,13 @@ describe('a job of a send', () => {
   });
 });
 
-describe('what somebody sees of sends on the board', () => {
+describe('a view of sends on the board', () => {
   const readAudit = async (who: TestPerson) =>
     (await listAuditEntries(server.db.database, { limit: 100 }))
       .filter(({ actor, action }) => actor.id === who.id && action !== 'user.sign_in')
       .map(({ action, subject, accountId }) => [action, subject, accountId]);
 
-  it('is in the audit log: a job by its send, lists once an hour, whichever way the address is written', async () => {
+  it('is in the audit log: a job by its send, lists once an hour, for every spelling of the URL', async () => {
     const reader = await person(server, { staff: 'on_call' });
     const caller = await buildCaller(server.db.database, 'live', { credits: 2 });
     const sends = [await buildSend(server.db.database, caller), await buildSend(server.db.database, caller)];

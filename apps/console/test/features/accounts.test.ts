@@ -52,7 +52,7 @@ describe('operators and accounts', () => {
     for (const secret of [send, '987654321', '4321', caller.key]) expect(text).not.toContain(secret);
   });
 
-  it('grants once, however often a request is sent again, and takes its id for no other grant', async () => {
+  it('grants once for a repeated request, and refuses its id for another grant', async () => {
     const { credits } = await show();
     for (let time = 0; time < 2; time++)
       expect((await operator.post(at('/credits'), GRANT)).status).toBe(204);
@@ -63,7 +63,7 @@ describe('operators and accounts', () => {
     expect((await show()).credits).toBe(credits + 1);
   });
 
-  it('refuses credits that an account cannot hold', async () => {
+  it('refuses more credits than an account can have', async () => {
     const rich = await buildAccount(server.db.database, { credits: 2_000_000_000 - 5 });
     const grant = async (amount: number): Promise<unknown> =>
       (await operator.post(at('/credits', rich), { amount, reason: 'more', grantId: newId() })).body;
@@ -71,7 +71,7 @@ describe('operators and accounts', () => {
     expect(await grant(5)).toBeUndefined();
   });
 
-  it('gives an account a limit of its own, and takes it away again', async () => {
+  it('sets a custom limit of an account, and removes it', async () => {
     await operator.put(at('/rate'), { ratePerMinute: 1_200 });
     expect(await show()).toMatchObject({ ratePerMinute: 1_200, ownRatePerMinute: 1_200 });
 
@@ -79,7 +79,7 @@ describe('operators and accounts', () => {
     expect(await show()).toMatchObject({ ratePerMinute: 600, ownRatePerMinute: null });
   });
 
-  it('suspends an account with a reason, and ends that', async () => {
+  it('suspends an account with a reason, and lifts the suspension', async () => {
     const reason = 'invoice 41 is open';
     await operator.post(at('/suspend'), { reason });
     expect(await show()).toMatchObject({ suspendedAt: expect.any(String), suspensionReason: reason });
@@ -163,7 +163,7 @@ describe('the audit log', () => {
     expect(await found(`from=${now}&to=${now}`)).toEqual([]);
   });
 
-  it('of an account is for its admins, who see that staff did something, and neither who nor why', async () => {
+  it('of an account shows its admins the actions of staff, without names and reasons', async () => {
     const { database } = server.db;
     const shop = await buildCaller(database, 'live');
     const base = `/accounts/${shop.accountId}`;
@@ -197,7 +197,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('refuses filters that are none', async () => {
+  it('refuses invalid filters', async () => {
     for (const query of ['account=1', 'area=A', 'before=x', 'limit=0', 'limit=101', 'from=today', 'person='])
       expect((await onCall.get(`/staff/audit?${query}`)).status).toBe(422);
   });

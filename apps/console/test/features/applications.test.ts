@@ -41,24 +41,27 @@ const read = async (application: string): Promise<ApplicationView> =>
   (await viewer.get<ApplicationView>(`${of(account)}/${application}`)).body;
 
 describe('an application', () => {
-  it.each(['test', 'live'] as const)('is made in %s mode with its limits off and no keys', async (mode) => {
-    const id = await makeApplication(mode, '  Padaria do João  ');
+  it.each(['test', 'live'] as const)(
+    'is created in %s mode with its limits off and no keys',
+    async (mode) => {
+      const id = await makeApplication(mode, '  Padaria do João  ');
 
-    const expected = {
-      id,
-      name: 'Padaria do João',
-      mode,
-      limits: { perMinute: null, perRecipientHour: null },
-      identityCheck: 'off',
-      keysInUse: 0,
-      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-    };
-    expect(await read(id)).toEqual(expected);
-    const list = await viewer.get<{ applications: ApplicationView[] }>(of(account));
-    expect(list.body.applications).toContainEqual(expected);
-  });
+      const expected = {
+        id,
+        name: 'Padaria do João',
+        mode,
+        limits: { perMinute: null, perRecipientHour: null },
+        identityCheck: 'off',
+        keysInUse: 0,
+        createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      };
+      expect(await read(id)).toEqual(expected);
+      const list = await viewer.get<{ applications: ApplicationView[] }>(of(account));
+      expect(list.body.applications).toContainEqual(expected);
+    },
+  );
 
-  it('checks identities as its developers say', async () => {
+  it('checks identities as its developers set it', async () => {
     const id = await makeApplication('live');
     const put = (identityCheck: string) =>
       developer.put(`${of(account)}/${id}/identity-check`, { identityCheck });
@@ -73,14 +76,14 @@ describe('an application', () => {
     [{ name: 'a\u0000b', mode: 'test' }, { name: 'pattern' }],
     [{ name: 'x'.repeat(201), mode: 'test' }, { name: 'maxLength' }],
     [{ name: 'Shop', mode: 'test', accountId: newId() }, { body: 'additionalProperties' }],
-  ])('is not made of %j', async (body, errors) => {
+  ])('is not created from %j', async (body, errors) => {
     expect(await developer.post(of(account), body)).toMatchObject({
       status: 422,
       body: { code: 'invalid_input', errors },
     });
   });
 
-  it('is renamed, and the audit log says by whom and from what', async () => {
+  it('is renamed, with the actor and the old name in the audit log', async () => {
     const id = await makeApplication('test', 'Old name');
 
     expect((await developer.put(`${of(account)}/${id}`, { name: 'New name' })).status).toBe(204);
@@ -93,7 +96,7 @@ describe('an application', () => {
     expect(entry?.details).toEqual({ before: { name: 'Old name' }, after: { name: 'New name' } });
   });
 
-  it('keeps its limits when it is given others than there are', async () => {
+  it('keeps its limits when it gets unknown limits', async () => {
     const id = await makeApplication();
     for (const limits of [
       { perMinute: 0, perRecipientHour: 5 },
@@ -106,7 +109,7 @@ describe('an application', () => {
 });
 
 describe('a key', () => {
-  it('stands beside others, so that they can be changed without a gap, until it is revoked', async () => {
+  it('works next to other keys until it is revoked, so that keys can be replaced without downtime', async () => {
     const application = await makeApplication();
     const before = await makeKey(application, { label: '  Server 1 ' });
     const after = await makeKey(application);
@@ -153,7 +156,7 @@ describe('a key', () => {
   describe('with an end', () => {
     const daysFromNow = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 
-    it('is made, and shown as expired afterwards', async () => {
+    it('is created, and shown as expired afterwards', async () => {
       const application = await makeApplication();
       const expiresAt = daysFromNow(30);
       const { id } = await makeKey(application, { label: 'CI', expiresAt });
@@ -169,7 +172,7 @@ describe('a key', () => {
       expect(entry).toEqual({ at: expiresAt });
     });
 
-    it.each([0.9, 3_651, -1])('is not made for %p days', async (days) => {
+    it.each([0.9, 3_651, -1])('is not created for %p days', async (days) => {
       const application = await makeApplication();
       expect(
         await developer.post(`${of(account)}/${application}/keys`, { expiresAt: daysFromNow(days) }),
@@ -204,7 +207,7 @@ describe('a key', () => {
     expect(body.keys).toHaveLength(2);
   });
 
-  it.each([{ label: 'x'.repeat(101) }, { key: 'ak_test_mine' }])('is not made with %j', async (body) => {
+  it.each([{ label: 'x'.repeat(101) }, { key: 'ak_test_mine' }])('is not created with %j', async (body) => {
     const application = await makeApplication();
     expect((await developer.post(`${of(account)}/${application}/keys`, body)).status).toBe(422);
     expect(await keysOf(application)).toEqual([]);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 const price = { country: 'BR', since: MONTH, price: 0.0068, currency: 'USD' };
 
 describe('costs', () => {
-  it('are sums by month and country, in money once an operator has set a price', async () => {
+  it('are sums by month and country, in money after an operator has set a price', async () => {
     const sums = { month: MONTH, country: 'BR', messages: 125, charged: 120, freeSends: 3, credits: 6 };
     expect((await onCall.get('/staff/costs')).body).toEqual({
       costs: [{ ...sums, price: null, amount: null }],
@@ -32,14 +32,14 @@ describe('costs', () => {
     });
   });
 
-  it('have their days as a download', async () => {
+  it('can be downloaded by day', async () => {
     const { body } = await onCall.get<string>('/staff/costs.csv');
     expect(body.split('\r\n')).toContainEqual(
       expect.stringMatching(/^[\d-]{10},BR,authentication_international,regular,PMP,true,20,1,2,$/),
     );
   });
 
-  it('of an account’s own senders are its own, without money, and not the operator’s', async () => {
+  it('of an account’s own senders are shown to the account, without money, and not counted as the operator’s', async () => {
     const { database } = server.db;
     const [account, other] = [await buildAccount(database), await buildAccount(database)];
     await server.db.sql(

@@ -35,7 +35,7 @@ afterAll(async () => {
   await redis.close();
 });
 
-/** Waits until the page would show what is looked for. */
+/** Waits until the page would show a finding. */
 function untilSeen(what: string, look: (view: HealthView) => boolean): Promise<HealthView> {
   return until(what, async () => {
     const { status, body } = await onCall.get<HealthView>('/staff/health');
@@ -45,7 +45,7 @@ function untilSeen(what: string, look: (view: HealthView) => boolean): Promise<H
 }
 
 describe('the health page’s statistics', () => {
-  it('count real sends, senders and jobs, and tell no whole phone number', async () => {
+  it('count real sends, senders and jobs, and contain no whole phone number', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { credits: 10 });
     await buildSender(database, { number: '+15550783881' });
@@ -71,7 +71,7 @@ describe('the health page’s statistics', () => {
     expect(JSON.stringify(view)).not.toMatch(/5550783881|5511987654321/);
   });
 
-  it('tell which template Meta paused, when, how many senders still serve its language, and which number has a low quality', async () => {
+  it('show which template Meta paused, when, how many senders still serve its language, and which number has a low quality', async () => {
     const { database } = server.db;
     const sender = await buildSender(database, { number: '+15550783899', businessAccountId: '88' });
     const serving = (await server.db.sql('select from senders where business_account_id is null')).length;
@@ -81,7 +81,7 @@ describe('the health page’s statistics', () => {
     await applyProviderReport(database, '88', report('PAUSED'), at);
     const low = { about: 'number', displayNumber: '15550783899', values: { quality: 'RED' } } as const;
     await applyProviderReport(database, '88', low, at);
-    // A call that meets it as well does not hide it.
+    // A call that gets the same error does not hide it.
     await blockSender(database, sender, { onlyFor: 'en', errorCode: 132_015, isConfiguration: true });
     const view = await untilSeen(
       'the template and its sender',
@@ -106,7 +106,7 @@ describe('the health page’s statistics', () => {
     await untilSeen('its return', ({ findings }) => findings.every(({ name }) => name !== 'senders_blocked'));
   });
 
-  it('name one incident for one cause, with whom it hits and since when, and keep it as history for a day', async () => {
+  it('show one incident for one cause, with the affected accounts and the start, and keep it as history for a day', async () => {
     const { database } = server.db;
     await server.db.sql('delete from senders');
     const caller = await buildCaller(database, 'live', { credits: 10 });
@@ -120,7 +120,7 @@ describe('the health page’s statistics', () => {
     const view = await untilSeen(
       'the refused token and the send that waits',
       ({ at, findings, waiting }) =>
-        // What lasts for less than a second is no history.
+        // Problems of less than a second are not in the history.
         findings.some(
           ({ name, since }) => name === 'sender_misconfigured' && Date.parse(at) - Date.parse(since) > 3_000,
         ) && waiting?.forSender.count === 1,
@@ -141,7 +141,7 @@ describe('the health page’s statistics', () => {
       accounts: 1,
       expirySeconds: expect.any(Number),
     });
-    // Nothing that waits is fine while no sender may send.
+    // No backlog is fine while no sender may send.
     expect([view.states.senders, view.states.forSender]).toEqual(['failing', 'failing']);
     const past = ({ history }: HealthView) =>
       history.filter(({ finding }) => finding.name === 'sender_misconfigured');
@@ -164,15 +164,15 @@ describe('the health page’s statistics', () => {
     await resumeSender(database, TEST_ACTOR, sender.id);
     const after = await untilSeen('its end', (seen) => current(seen) === undefined);
     expect(past(after)).toMatchObject([{ beganAt: since, endedAt: expect.any(String), acknowledged }]);
-    // It returns: it is the same incident, and no history.
+    // It starts again: it is the same incident, and not in the history.
     await blockSender(database, sender, { errorCode: 190, reason, isConfiguration: true });
     const again = await untilSeen('its return', (seen) => current(seen)?.incidentId === incidentId);
     expect([current(again)!.since, past(again)]).toEqual([since, []]);
     await resumeSender(database, TEST_ACTOR, sender.id);
   });
 
-  it('show that Redis is away, while the others still show, and the queue board says so within seconds', async () => {
-    // Redis has two seconds for each answer; the rest is for a busy machine.
+  it('show that Redis is unavailable next to the other statistics, and the queue board shows it within seconds', async () => {
+    // Redis has two seconds for each response; the rest is for a busy machine.
     const board = (path: string): Promise<Response> =>
       fetch(`${server.url}/board${path}`, {
         headers: { cookie: onCall.cookie },
@@ -200,7 +200,7 @@ describe('the health page’s statistics', () => {
     await until('its return on the board', async () => (await board('/api/queues')).status === 200);
   });
 
-  it('show a statement that hangs as missing, and are not asked for it again meanwhile', async () => {
+  it('show a hanging query as missing, and do not start it again in the meantime', async () => {
     const blocked = server.db
       .sql('do $$ begin lock table provider_reports in access exclusive mode; perform pg_sleep(60); end $$')
       .catch(() => {});

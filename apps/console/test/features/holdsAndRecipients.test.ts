@@ -19,7 +19,7 @@ describe('holds', () => {
   const show = async (): Promise<HoldsView> => (await onCall.get<HoldsView>('/staff/holds')).body;
   const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
 
-  it('are set with a reason, tell how many sends wait, and are released', async () => {
+  it('are set with a reason, show how many sends wait, and are released', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { name: 'Loja Azul', credits: 9 });
     const other = await buildCaller(database, 'live', { credits: 9 });
@@ -30,7 +30,7 @@ describe('holds', () => {
       { kind: 'live', target: '' },
       { kind: 'country', target: 'BR' },
       { kind: 'account', target: caller.accountId },
-      // Numbers of no country.
+      // Numbers without a country.
       { kind: 'country', target: 'ZZ' },
     ];
     for (const one of targets)
@@ -101,7 +101,7 @@ describe('recipients', () => {
     return buildSend(server.db.database, caller, { recipient });
   };
 
-  /** A recipient for whom so many wrong codes in a row were given. */
+  /** Creates a recipient with this many wrong codes in a row. */
   async function guessedAt(
     accountId: string,
     recipient: string,
@@ -124,10 +124,10 @@ describe('recipients', () => {
   ] as const)('for %s', (_, path, sees, manages) => {
     const below = (): string => `/${path}/${account}`;
 
-    it('who are told and forgotten are so in this account alone', async () => {
+    it('are exported and erased in this account only', async () => {
       const number = '+5511987654321';
       const [id, foreign] = [await sendTo(account, number), await sendTo(other, number)];
-      // As people paste it, in the form without the ninth digit.
+      // As users paste it, without the ninth digit.
       const recipient = 'https://wa.me/551187654321';
       const exported = await people[manages].post(`${below()}/recipients/export`, { recipient });
       expect(exported.body).toMatchObject({
@@ -151,7 +151,7 @@ describe('recipients', () => {
       expect(JSON.stringify(entry)).not.toContain('87654321');
     });
 
-    it('who are refused are listed with their last digits alone, and with when they recover', async () => {
+    it('are listed with their last digits only and the end of the block when they are blocked', async () => {
       await guessedAt(account, '+5511987654321');
       await guessedAt(account, '+5511987650000', { wrong: 3 });
       await guessedAt(other, '+5511987651111');
@@ -161,7 +161,7 @@ describe('recipients', () => {
       expect(Date.parse(recipients[0]!.recoversAt)).toBeGreaterThan(Date.now());
     });
 
-    it('who are refused are listed page by page', async () => {
+    it('are listed page by page when they are blocked', async () => {
       for (const one of [1, 2, 3]) await guessedAt(account, `+551198765000${one}`, { secondsAgo: 9 - one });
       const first = await list(people[sees], below(), '?limit=2');
       const second = await list(people[sees], below(), `?limit=2&before=${first.next}`);
@@ -170,14 +170,14 @@ describe('recipients', () => {
       expect(second.next).toBeNull();
     });
 
-    it('who are refused are reset at their own account only', async () => {
+    it('are reset in their own account only', async () => {
       const foreign = await guessedAt(other, '+5511987651111');
       const answer = await people[manages].post(`${below()}/exhausted-recipients/${foreign}/reset`);
       expect(answer.status).toBe(404);
       expect(await server.db.sql('select id from guess_budgets')).toHaveLength(1);
     });
 
-    it('who are refused are reset, which the audit log tells with the last digits', async () => {
+    it('are reset with the last digits in the audit log', async () => {
       const id = await guessedAt(account, '+5511987654321');
       const address = `${below()}/exhausted-recipients/${id}/reset`;
       expect((await people[manages].post(address)).status).toBe(204);

@@ -37,7 +37,7 @@ describe('the ledger', () => {
     return body;
   };
 
-  it('tells every unit that came and went, newest first, and what was left after each', async () => {
+  it('lists every change of units, newest first, with the balance after each', async () => {
     const { entries, next } = await ledger();
 
     const line = (
@@ -85,12 +85,12 @@ describe('the ledger', () => {
     });
   });
 
-  it('is summed up by month, in UTC, from what was there to what is left', async () => {
+  it('is summed up by month in UTC, from the opening to the closing balance', async () => {
     const { accountId } = caller;
     const { db } = server;
     const statement = async (month: string) =>
       (await viewer.get<StatementView>(`/accounts/${accountId}/statement?month=${month}`)).body;
-    // In the order of their ids: the account and one send in March, the other in April's first moment, the rest now.
+    // In the order of their ids: the account and one send in March, the other at the start of April, the rest now.
     for (const [place, at] of [
       '2026-03-15T12:00:00Z',
       '2026-03-31T23:59:59.999Z',
@@ -131,7 +131,7 @@ describe('the ledger', () => {
     expect((await viewer.get(`/accounts/${accountId}/statement?month=2026-13`)).status).toBe(422);
   });
 
-  it('opens nothing to the cursors of another account', async () => {
+  it('returns nothing for the cursors of another account', async () => {
     const foreign = await buildAccount(server.db.database, { freeQuota: 100 });
     const stranger = await person(server, { accounts: { [foreign]: 'admin' } });
     const { next } = await ledger('?limit=1');

@@ -24,7 +24,7 @@ interface Admin {
   account: string;
 }
 
-/** A person who signed up by themselves, with the trial account that they created. */
+/** A user who signed up, with the trial account that they created. */
 async function trial(name = 'Loja Azul', staff?: 'operator'): Promise<Admin> {
   const who = await person(server, staff === undefined ? {} : { staff });
   const { body } = await who.post('/accounts', { name, language: 'en' });
@@ -47,7 +47,7 @@ const invite = (
 
 const many = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
-/** How many answers have each status or problem code. */
+/** Returns how many responses have each status or problem code. */
 function outcomes(answers: readonly Answer[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, body } of answers) {
@@ -91,7 +91,7 @@ describe('invitations of a trial account', () => {
     const answers = await Promise.all(admins.map((admin, n) => invite(admin, spellings[n % 4]!)));
     expect(outcomes(answers)).toEqual({ 200: 3, too_many_invitations: 5 });
     expect(await mailed('invitation')).toHaveLength(3);
-    // A customer's invitations have a count of their own.
+    // A customer's invitations have a separate count.
     expect((await invite(await customer(), 'bia.lima@example.com')).status).toBe(200);
   });
 
@@ -106,7 +106,7 @@ describe('invitations of a trial account', () => {
     expect(outcomes(answers)).toEqual({ 200: 20, too_many_invitations: 30 });
   });
 
-  it('count only where they are made', async () => {
+  it('are counted only if they are created', async () => {
     const [admin, others] = [await trial(), await many(3, () => trial())];
     for (const other of others) await invite(other, 'bia@example.com');
     for (let n = 0; n < 12; n += 1) expect((await invite(admin, 'bia@example.com')).status).toBe(429);
@@ -114,7 +114,7 @@ describe('invitations of a trial account', () => {
     expect(outcomes(answers)).toEqual({ 200: 10, too_many_invitations: 2 });
   });
 
-  it('are refused alike for every reason, with the whole hours until a try can succeed', async () => {
+  it('are refused with the same response for every reason, with the whole hours until an attempt can succeed', async () => {
     const [admin, others] = [await trial(), await many(3, () => trial())];
     for (const other of others) await invite(other, 'bia@example.com');
     const ofRecipient = await invite(admin, 'bia@example.com');
@@ -128,14 +128,14 @@ describe('invitations of a trial account', () => {
     }
   });
 
-  it('are not limited for the staff', async () => {
+  it('are not limited for staff', async () => {
     const admin = await trial('Demonstration', 'operator');
     const answers = await many(25, (n) => invite(admin, `friend${n}@example.com`));
     expect(outcomes(answers)).toEqual({ 200: 25 });
   });
 });
 
-it('an account that the operator created invites more people a day', async () => {
+it('an account that the operator created can invite more people a day', async () => {
   const admin = await customer();
   const headers = fromNewNetwork();
   const answers = await many(60, (n) => invite(admin, `friend${n}@example.com`, headers));
@@ -168,7 +168,7 @@ describe('an invitation that an account repeats', () => {
   );
 });
 
-describe('a link that is mailed', () => {
+describe('a mailed link', () => {
   const link = (path: string, email: string, more: object = {}): Promise<Answer> =>
     callConsole(server, 'POST', `/auth${path}`, {
       body: { email, language: 'en', ...more },
@@ -177,7 +177,7 @@ describe('a link that is mailed', () => {
   const signUp = (email: string): Promise<Answer> =>
     link('/sign-up/email', email, { name: 'Eva Lima', password: PASSWORD });
 
-  it('to a new address is asked for five times a day by a person, from any networks', async () => {
+  it('to a new address can be requested five times a day by a user, from all networks together', async () => {
     const ana = await person(server);
     const answers = await many(12, (n) =>
       ana.call('POST', '/auth/change-address', { email: `stranger${n}@example.com` }, fromNewNetwork()),
@@ -188,18 +188,18 @@ describe('a link that is mailed', () => {
     expect(await mailed('address_change')).toHaveLength(5);
   });
 
-  it('to a new address reaches a mailbox five times a day, from all people together', async () => {
+  it('to a new address reaches a mailbox five times a day, from all users together', async () => {
     for (let n = 0; n < 8; n += 1) {
       const email = n % 2 === 0 ? 'stranger@example.com' : `stran.ger+${n}@example.com`;
       const ana = await person(server);
       const answer = await ana.call('POST', '/auth/change-address', { email }, fromNewNetwork());
-      // The page of a person must not show that others asked too.
+      // A user's page must not show that other users requested links too.
       expect(answer.status).toBe(204);
     }
     expect(await mailed('address_change')).toHaveLength(5);
   });
 
-  it('for a sign-up reaches a mailbox five times a day, and uses up none of its password resets', async () => {
+  it('for a sign-up reaches a mailbox five times a day, and does not use up its password resets', async () => {
     const ana = await person(server);
     for (let n = 0; n < 7; n += 1) {
       expect((await signUp(ana.email)).status).toBe(200);
@@ -211,7 +211,7 @@ describe('a link that is mailed', () => {
   });
 });
 
-describe('events that people have posted to a webhook', () => {
+describe('events that users send to a webhook by hand', () => {
   const withWebhook = async (admin: Admin, host = 'hooks.example.com'): Promise<Admin> => {
     await admin.who.put(`${admin.account}/webhook`, { url: `https://${host}/onecode` });
     return admin;
@@ -239,7 +239,7 @@ describe('events that people have posted to a webhook', () => {
     expect(outcomes(answers)).toEqual({ 204: 49, too_many_events: 31 });
     await end();
     expect(await test(admin)).toMatchObject({ status: 429, body: { code: 'too_many_events' } });
-    // Neither another address nor a new webhook starts another count.
+    // A new address or webhook does not reset the count.
     await admin.who.delete(`${admin.account}/webhook`);
     await withWebhook(admin, 'other.example.com');
     expect((await test(admin)).headers.get('retry-after')).toBe('86400');
@@ -256,7 +256,7 @@ describe('events that people have posted to a webhook', () => {
       return codes;
     };
     expect(new Set(await round())).toEqual(new Set(['posted']));
-    // As after 193 more.
+    // Simulates 193 more events.
     expect(await sql('update counted_tries set tries = 198 where tries = 5 returning tries')).toHaveLength(1);
     expect(await round()).toEqual([
       ...Array<string>(2).fill('posted'),
@@ -275,7 +275,7 @@ describe('changes that mail all admins of an account', () => {
       answers.push(await who.put(`${account}/webhook`, { url: `https://hooks.example.com/${n}` }));
       answers.push(await who.put(`${account}/balance-alert`, { below: n + 1 }));
     }
-    // The key that the account began with counts too.
+    // The account's first key counts too.
     const { too_many_changes: refused } = outcomes(answers);
     expect([answers.length, refused]).toEqual([60, 11]);
     const made = answers.find(({ body: answer }) => answer?.id !== undefined)!;

@@ -63,7 +63,7 @@ describe('the overview', () => {
     expect((await overview({ bucket: 'hour', locale: 'pt-BR' })).totals.sends).toBe(2);
   });
 
-  it('is of the live sends where no mode is asked for, and of the test sends where no application is live', async () => {
+  it('counts live sends by default, and test sends if no application is live', async () => {
     const begun = await buildCaller(server.db.database, 'test');
     const newcomer = await person(server, { accounts: { [begun.accountId]: 'viewer' } });
     await buildSend(server.db.database, begun);
@@ -74,7 +74,7 @@ describe('the overview', () => {
     expect(modeAndSends(await overview({ application: trial.applicationId }))).toEqual(['test', 1]);
   });
 
-  it('has beside it the period before, as far as this one has come', async () => {
+  it('includes the same part of the previous period', async () => {
     const caller = await buildCaller(server.db.database, 'test', { id: shop.accountId });
     const now = Date.now();
     const MINUTE_MS = 60_000;
@@ -93,11 +93,11 @@ describe('the overview', () => {
     };
     expect(await of(now - 60 * MINUTE_MS, 60)).toEqual([0, 1]);
     expect(await of(now - 120 * MINUTE_MS, 60)).toEqual([1, 0]);
-    // In the period before, the send comes after what is now.
+    // In the previous period, the send is later than the same part.
     expect(await of(now - 60 * MINUTE_MS, 120)).toEqual([0, 0]);
   });
 
-  it('counts what people deny by application and country', async () => {
+  it('counts denied codes by application and country', async () => {
     await applyTestReports(server.db.database, { denials: [{ messageId: MESSAGE, occurredAt: new Date() }] });
     const denials = [
       { applicationId: shop.applicationId, name: expect.any(String), country: 'BR', denials: 1 },
@@ -122,7 +122,7 @@ describe('the overview', () => {
 });
 
 describe('a time zone', () => {
-  // PostgreSQL of Debian 13 and Ubuntu 24.04 lacks the first of each pair, and Node 20 calls the second one by it.
+  // PostgreSQL of Debian 13 and Ubuntu 24.04 lacks the first of each pair, and Node 20 uses it as the name of the second.
   const PAIRS = [
     ['America/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
     ['Asia/Calcutta', 'Asia/Kolkata'],
@@ -132,7 +132,7 @@ describe('a time zone', () => {
   const answerFor = (timeZone: string) =>
     viewer.get<OverviewView>(`/accounts/${shop.accountId}/overview?${query({ timeZone })}`);
 
-  it.each(PAIRS)('has the same overview by its legacy name %s and by %s', async (legacy, modern) => {
+  it.each(PAIRS)('has the same overview with its legacy name %s and with %s', async (legacy, modern) => {
     const [one, other] = [await answerFor(legacy), await answerFor(modern)];
     expect([one.status, other.status]).toEqual([200, 200]);
     expect(one.body.series.map(({ start }) => start)).toEqual(other.body.series.map(({ start }) => start));

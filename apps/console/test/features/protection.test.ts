@@ -41,7 +41,7 @@ describe.each([
   const show = async (): Promise<ProtectionView> => (await people[sees].get<ProtectionView>(at())).body;
   const put = (rest: string, body: object) => people[changes].put(at(rest), body);
 
-  it('has countries and ranges, of which each change is in the audit log', async () => {
+  it('has countries and ranges, with an audit entry for each change', async () => {
     await put('/countries', { countries: ['US', 'BR', 'BR'] });
     await put('/premium-rate', { isAllowed: false });
     expect(await show()).toMatchObject({
@@ -61,7 +61,7 @@ describe.each([
     expect(await show()).toMatchObject({ allowedCountries: null, allowsPremiumRate: true });
   });
 
-  it('has ceilings, which refuse the next send, with what is used', async () => {
+  it('has ceilings, which refuse the next send, with the used units', async () => {
     await put('/ceilings', { unitsPerDay: 0, unitsPerMonth: 500 });
     const before = await show();
     expect(before).toMatchObject({ unitsPerDay: 0, unitsPerMonth: 500 });
@@ -78,7 +78,7 @@ describe.each([
     });
   });
 
-  it('has a breaker, its trips, and their end', async () => {
+  it('has a breaker, its blocks, and their end', async () => {
     const rule = { unverifiedPercent: 90, minSends: 50 };
     await put('/breaker', { rule });
     await setBreaker(server.db.database, TEST_ACTOR, account, rule);
@@ -121,7 +121,7 @@ describe.each([
   });
 });
 
-it('names the defence with each request that it refused', async () => {
+it('each refused request contains the protection that refused it', async () => {
   const refusals = [LIMIT_REFUSALS.day_ceiling, RECIPIENT_REFUSALS.country, LIMIT_REFUSALS.account_rate];
   await refuseRequests(
     server.db.database,

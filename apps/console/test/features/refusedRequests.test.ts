@@ -33,7 +33,7 @@ const found = async (text: string, who = member, of = ours): Promise<string[]> =
   (await read({ text }, who, of)).body.requests.map(({ requestId }) => requestId);
 
 describe('refused requests in the console', () => {
-  it('are counted by what was said, the newest first, and listed with their route as the reference writes it', async () => {
+  it('are counted by reason, newest first, and listed with the route of the API reference', async () => {
     const { body } = await read({});
     const keyed = { status: 422, code: 'invalid_recipient', fields: ['to'], count: 30, defence: null };
     const mine = { status: 429, code: 'rate_limited', detail: 'A limit.', fields: [], count: 1 };
@@ -51,7 +51,7 @@ describe('refused requests in the console', () => {
     });
   });
 
-  it('are found in their account by request id, and by a key in UTF-8 or latin1, also one of the form of an id', async () => {
+  it('are found in their account by request id, and by a key in UTF-8 or latin1, even one that looks like an id', async () => {
     expect(await found(ids.mine.toUpperCase())).toEqual([ids.mine]);
     expect(await found('order-7')).toEqual([ids.keyed]);
     expect(await found('order-8')).toEqual([]);
@@ -75,7 +75,7 @@ describe('refused requests in the console', () => {
     expect(await found('注文')).toEqual([]);
   });
 
-  it('come by pages and by what was said', async () => {
+  it('are listed page by page and by reason', async () => {
     const caller = await buildCaller(server.db.database, 'live');
     const many = Array.from({ length: 60 }, () => ({ detail: 'One.' }));
     await refuseRequests(server.db.database, caller, 'invalid_json', [...many, { detail: 'Two.' }]);
@@ -88,7 +88,7 @@ describe('refused requests in the console', () => {
     expect(second.body).toMatchObject({ reasons: [], next: null });
   });
 
-  it('are not listed for what is no filter', async () => {
+  it('are not listed for an invalid filter', async () => {
     const queries = [{ hours: 0 }, { hours: 337 }, { code: 'A' }, { before: 'x' }, { key: 'order-7' }];
     for (const query of [...queries, { text: '' }, { text: 'x'.repeat(256) }])
       expect((await read(query)).status).toBe(422);

@@ -63,7 +63,7 @@ describe('the search', () => {
     ['a refused request by its idempotency key', () => 'order-8', () => `request ${refused}`],
     ['a key by its last four characters', () => key.slice(-4), () => `key ${ids['key']}`],
     ['a key that is whole', () => key, () => `key ${ids['key']}`],
-  ])('finds %s, in the account alone', async (_, text, found) => {
+  ])('finds %s, in the account only', async (_, text, found) => {
     expect(await searchBy(member, text())).toEqual([found()]);
   });
 
@@ -78,12 +78,12 @@ describe('the search', () => {
       () => 'order-7',
       () => [`send ${ids['theirs']}`, `send ${ids['send']}`],
     ],
-    ['nobody’s sends by a number', () => '+5511987654321', () => []],
+    ['no sends by a number', () => '+5511987654321', () => []],
   ])('finds %s, for staff', async (_, text, found) => {
     expect(await searchBy(onCall, text())).toEqual(found());
   });
 
-  it('does not tell staff to whom a send went', async () => {
+  it('does not show staff the recipient of a send', async () => {
     const { body } = await onCall.post<SearchView>('/staff/search', { text: ids['send'] });
     expect(body.found).toMatchObject([{ kind: 'send', recipientMasked: null }]);
     expect(JSON.stringify(body)).not.toContain('4321');

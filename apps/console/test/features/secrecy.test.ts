@@ -14,10 +14,10 @@ import { inSession, person, type TestPerson } from '../people.js';
 
 const server = useConsole();
 
-it('a key is in the answer to its making, and what people search for in their request: in no other answer, log line or table', async () => {
+it('a key is only in the response to its creation, and a searched text only in its request: not in other responses, log lines or tables', async () => {
   const { accountId, applicationId } = await buildCaller(server.db.database, 'live');
   const url = `http://localhost:${await closedPort()}`;
-  // The built console, which logs all that it can, on the same database and with the same sessions.
+  // The built console, which logs everything, on the same database and with the same sessions.
   const loud = startProcess('apps/console/dist/main.js', {
     DATABASE_URL: server.db.url,
     REDIS_URL: testRedisUrl(),
@@ -63,7 +63,7 @@ it('a key is in the answer to its making, and what people search for in their re
   const answers = JSON.stringify(later.map(({ body }) => body));
   const kept = [loud.output(), ...(await tableContents(server.db)).values(), answers].join('\n');
   for (const seen of [id, '/applications/:application/keys', '/staff/search']) expect(kept).toContain(seen);
-  // A hint shows the ends of a key; what lies between would be enough to guess the rest.
+  // A hint shows the ends of a key; the part between them would be enough to guess the rest.
   for (const secret of [key.slice('ak_live_'.length + 4, -4), text.slice(-36)])
     expect(kept).not.toContain(secret);
 });

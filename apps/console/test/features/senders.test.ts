@@ -34,7 +34,7 @@ const NEW = {
 };
 
 const USABLE = { status: 'APPROVED', category: 'AUTHENTICATION', hasCopyCodeButton: true };
-/** What Meta says of a sender that may send. */
+/** What Meta reports about a sender that may send. */
 const READING: SenderReading = {
   businessAccountId: { value: '78' },
   number: { value: { status: 'CONNECTED' } },
@@ -54,7 +54,7 @@ const senderOf = async (id: string): Promise<SenderView> => {
   const { body } = await onCall.get<SendersView>('/staff/senders');
   return body.senders.find((sender) => sender.id === id)!;
 };
-/** As if it had been activated. */
+/** Makes a sender look as if it had been activated. */
 const endPauses = (id: string) => server.db.sql('delete from sender_blocks where subject = $1', [id]);
 const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
 const tokenOf = async (id: string): Promise<string> => {
@@ -66,7 +66,7 @@ const tokenOf = async (id: string): Promise<string> => {
 };
 
 describe('senders', () => {
-  it('are added, edited and given another token, which no answer and no audit entry ever holds', async () => {
+  it('are added, edited and given another token, which no response and no audit entry contains', async () => {
     const added = await operator.post<{ id: string }>('/staff/senders', NEW);
     expect(added.status).toBe(200);
     const { id } = added.body;
@@ -80,7 +80,7 @@ describe('senders', () => {
 
     await operator.put(`/staff/senders/${id}`, { token: `${TOKEN}-2`, throughput: 500 });
     expect(await tokenOf(id)).toBe(`${TOKEN}-2`);
-    // The rest stays.
+    // The other fields do not change.
     expect(await senderOf(id)).toMatchObject({ throughput: 500, template: NEW.template });
 
     const answers = [added, await onCall.get('/staff/senders'), await onCall.get('/staff/audit')];
@@ -94,7 +94,7 @@ describe('senders', () => {
     expect(JSON.stringify(log)).not.toContain('leaked');
   });
 
-  it('that are added carry no traffic until their checks allow it and somebody activates them', async () => {
+  it('carry no traffic until their checks pass and they are activated', async () => {
     const phoneNumberId = '106540352248888';
     const { id } = (await operator.post<{ id: string }>('/staff/senders', { ...NEW, phoneNumberId })).body;
     const activate = () => operator.post(`/staff/senders/${id}/resume`, { reason: 'it is ready' });
@@ -109,7 +109,7 @@ describe('senders', () => {
     expect(await senderOf(id)).toMatchObject({ state: 'active', isNew: false });
   });
 
-  it('are added once, and again after they were removed', async () => {
+  it('can be added once, and again after they were removed', async () => {
     const { id, phoneNumberId } = await buildSender(server.db.database);
     expect(await operator.post('/staff/senders', { ...NEW, phoneNumberId })).toMatchObject({
       status: 422,
@@ -150,7 +150,7 @@ describe('senders', () => {
     expect(await senderOf(id)).toMatchObject({ state: 'active', blocks: [{ isBlocking: false }] });
   });
 
-  it('tell what Meta said of them, what that blocked, and what to do', async () => {
+  it('show Meta’s reports, the blocks from them, and the remedies', async () => {
     const sender = await buildSender(server.db.database, { businessAccountId: '77' });
     const startedAt = new Date();
     const paused = { status: 'PAUSED', category: 'AUTHENTICATION', reason: 'FIRST_PAUSE' };
@@ -217,7 +217,7 @@ describe('an account’s own senders', () => {
     expect(await list()).toMatchObject({ senders: [], policy: 'own' });
 
     const wanted = { ...NEW, phoneNumberId: '106540352247777' };
-    // It would be in its hands whose business account's blocks it begins and ends.
+    // The account could then choose the business account with the blocks that it starts and ends.
     const claimed = await admin.post(path, { ...wanted, businessAccountId: '102290129340398' });
     expect(claimed).toMatchObject({ status: 422, body: { code: 'invalid_input' } });
     const added = await admin.post<{ id: string }>(path, wanted);
@@ -239,13 +239,13 @@ describe('an account’s own senders', () => {
     expect((await admin.post(`${path}/${id}/resume`, { reason: 'over' })).status).toBe(204);
     expect((await admin.call('DELETE', `${path}/${id}`)).status).toBe(204);
     expect((await list()).senders).toEqual([]);
-    // Twenty at the most.
+    // At most twenty.
     for (let n = 0; n < 20; n++)
       await buildSender(server.db.database, { owner: { accountId, applicationIds: [] } });
     expect(await admin.post(path, wanted)).toMatchObject({ body: { errors: { phoneNumberId: 'full' } } });
   });
 
-  it('report by their business’s own Meta app once its secret is given, at an address of their own', async () => {
+  it('get webhooks of their business’s own Meta app at a separate address after its secret is set', async () => {
     const accountId = await buildAccount(server.db.database);
     const admin = await person(server, { accounts: { [accountId]: 'admin' } });
     const { id } = await buildSender(server.db.database, { owner: { accountId, applicationIds: [] } });
@@ -267,7 +267,7 @@ describe('an account’s own senders', () => {
     expect((await admin.get<SendersView>(path)).body.senders).toMatchObject([{ id, hasOwnApp: false }]);
   });
 
-  it('are assigned by operators, and an account is told by which senders it sends', async () => {
+  it('are assigned by operators, and an account sees which senders it uses', async () => {
     const { accountId, applicationId } = await buildCaller(server.db.database, 'live');
     const other = await buildCaller(server.db.database, 'live');
     const { id } = await buildSender(server.db.database);

@@ -68,7 +68,7 @@ describe('the settings', () => {
     expect((await onCall.get('/staff/settings')).body).toEqual(before);
   });
 
-  it('count what a change would do before it is made', async () => {
+  it('count the effects of a change before it is made', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { credits: 9 });
     const sends = [];
@@ -77,7 +77,7 @@ describe('the settings', () => {
       (await operator.get(`/staff/settings/effects?${query}`)).body;
     const before = await effects('retainSendsDays=40&retainNumbersDays=40');
 
-    // Ids have the time of the creation in them.
+    // Ids contain the time of the creation.
     await server.db.sql(
       `update sends set id = first_id_at(now() - interval '60 days'), created_at = now() - interval '60 days',
          expires_at = now() - interval '59 days' where id = $1`,
@@ -92,7 +92,7 @@ describe('the settings', () => {
     expect(await effects('')).toMatchObject({ numbersToMask: 0, sendsToDelete: 0, templates: [] });
   });
 
-  it('name the templates that would not fit a new validity, as the checks of the sender then do', async () => {
+  it('list the templates that would not fit a new validity, like the sender’s checks after the change', async () => {
     const { database } = server.db;
     const { id } = await buildSender(database);
     const templates = [

@@ -31,7 +31,7 @@ const rolesNow = async (): Promise<unknown[]> =>
   ).map(({ role }) => role);
 
 describe('an invitation', () => {
-  it('makes whoever has its address a member, once', async () => {
+  it('makes the owner of its address a member, once', async () => {
     const { token, expiresAt } = (await invite('Bia@Example.com')).body;
     expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(6.9 * 86_400_000);
     expect(await lookUp(token)).toMatchObject({
@@ -48,7 +48,7 @@ describe('an invitation', () => {
     expect(await actions()).toEqual(['member.invite', 'member.join']);
   });
 
-  it('does not exist for somebody with another address, and stays for the right one', async () => {
+  it('returns 404 to a user with another address, and stays valid for the right one', async () => {
     const { token } = (await invite('carla@example.com')).body;
     const other = await person(server);
     expect(await other.post('/invitations/accept', { token })).toMatchObject({ status: 404 });
@@ -64,13 +64,13 @@ describe('an invitation', () => {
       async (id: string) =>
         server.db.sql("update invitations set expires_at = now() - interval '1 second' where id = $1", [id]),
     ],
-  ])('is no longer good once it %s', async (_, end) => {
+  ])('is no longer valid after it %s', async (_, end) => {
     const { id, token } = (await invite('dora@example.com')).body;
     await end(id);
     expect(await lookUp(token)).toMatchObject({ status: 404, body: { code: 'not_found' } });
   });
 
-  it('is kept by its hash alone, and shown without its link', async () => {
+  it('is stored as a hash only, and shown without its link', async () => {
     const { token } = (await invite('eva@example.com')).body;
     const kept = [...(await tableContents(server.db)).values()].join('\n');
     expect(kept).toContain(createHash('sha256').update(token).digest('hex'));
@@ -82,7 +82,7 @@ describe('an invitation', () => {
     expect(JSON.stringify(body)).not.toContain(token);
   });
 
-  it('is not for somebody who is a member, and keeps the role of one who is', async () => {
+  it('is refused for a member, and does not change the role of one', async () => {
     expect(await invite(admin.email)).toMatchObject({ status: 422, body: { errors: { email: 'member' } } });
     const { token } = (await invite('fabi@example.com', 'viewer')).body;
     const fabi = await person(server, { email: 'fabi@example.com', accounts: { [account]: 'admin' } });
@@ -90,7 +90,7 @@ describe('an invitation', () => {
     expect(await rolesNow()).toEqual(['admin', 'admin']);
   });
 
-  it('ends when whoever made it is no admin any longer', async () => {
+  it('ends when its creator is no longer an admin', async () => {
     const second = await person(server, { accounts: { [account]: 'admin' } });
     const { token } = (await invite('gabi@example.com', 'admin', second)).body;
     await admin.put(`/accounts/${account}/members/${second.id}`, { role: 'viewer' });
@@ -156,7 +156,7 @@ describe('a member', () => {
     ]);
   });
 
-  it('has a new role from the next request on', async () => {
+  it('has a new role starting with the next request', async () => {
     const bia = await person(server, { accounts: { [account]: 'admin' } });
     expect((await admin.put(`/accounts/${account}/members/${bia.id}`, { role: 'viewer' })).status).toBe(204);
     expect(await invite('x@example.com', 'viewer', bia)).toMatchObject({
@@ -166,7 +166,7 @@ describe('a member', () => {
     expect(await actions()).toEqual(['member.role']);
   });
 
-  it('gets no further answer once removed', async () => {
+  it('has no access after the removal', async () => {
     const bia = await person(server, { accounts: { [account]: 'developer' } });
     expect((await bia.get(`/accounts/${account}/members`)).status).toBe(200);
     expect((await admin.delete(`/accounts/${account}/members/${bia.id}`)).status).toBe(204);
@@ -188,7 +188,7 @@ describe('the last admin', () => {
     expect(await rolesNow()).toEqual(['admin', 'developer']);
   });
 
-  it('is left however many admins remove, demote and leave at once', async () => {
+  it('stays when admins remove, demote and leave at the same time', async () => {
     const admins = [admin];
     for (let n = 0; n < 3; n += 1) admins.push(await person(server, { accounts: { [account]: 'admin' } }));
     await Promise.all(
@@ -205,7 +205,7 @@ describe('the last admin', () => {
 });
 
 describe('the deletion of an account', () => {
-  it('is asked for by an admin, seen by all members, and taken back by any admin', async () => {
+  it('is scheduled by an admin, shown to all members, and cancelled by any admin', async () => {
     const path = `/accounts/${account}/deletion`;
     const viewer = await person(server, { accounts: { [account]: 'viewer' } });
     const other = await person(server, { accounts: { [account]: 'admin' } });

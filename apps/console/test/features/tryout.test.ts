@@ -6,7 +6,7 @@ import type { CallView, TryoutSendView, TryoutView } from '../../src/features/tr
 import { useConsole } from '../console.js';
 import { person, type Answer, type TestPerson } from '../people.js';
 
-/** What arrives at the API's address, and what that answers: bytes, or null for a connection that breaks. */
+/** The requests that arrive at the API's address, and its responses: bytes, or null for a broken connection. */
 let arrived = '';
 let answer: ((request: string) => string) | null = null;
 const port = await startTcpServer((socket) => {
@@ -23,7 +23,7 @@ const http = (status: string, body: string, ...headers: string[]): string =>
   [`HTTP/1.1 ${status}`, ...headers, `Content-Length: ${Buffer.byteLength(body)}`, '', body].join('\r\n');
 
 const server = useConsole({ API_URL: `http://127.0.0.1:${port}/inside` });
-/** Its API cannot be reached. */
+/** A console with an unreachable API. */
 const cutOff = useConsole({ API_URL: `http://127.0.0.1:${await closedPort()}` });
 const RECIPIENT = '+5511987654321';
 beforeEach(() => {
@@ -54,7 +54,7 @@ async function trySend(
   return answered.body;
 }
 
-/** What people have done, but for their signing in. */
+/** The audit entries, except sign-ins. */
 const entriesOf = ({ accountId }: TestCaller) =>
   server.db.sql<{ action: string; details: object }>(
     `select action, details - 'hint' - 'applicationId' - 'expiresAt' - 'name' as details from audit_entries
@@ -88,7 +88,7 @@ describe('trying an application', () => {
   });
 });
 
-it('a send can be looked at and verified by who created it there; to others it does not exist', async () => {
+it('a send can be read and verified by its creator; other users get 404', async () => {
   const { caller, path, developer: ana } = await application();
   const ben = await person(server, { accounts: { [caller.accountId]: 'admin' } });
   const { database } = server.db;
@@ -105,7 +105,7 @@ it('a send can be looked at and verified by who created it there; to others it d
   }
 });
 
-it('ends after a few sends in a minute, for this person in all of their applications', async () => {
+it('is limited to a few sends in a minute, for a user in all of their applications', async () => {
   const { path, developer, caller } = await application();
   const { accountId: id } = caller;
   const colleague = await person(server, { accounts: { [id]: 'developer' } });
@@ -114,14 +114,14 @@ it('ends after a few sends in a minute, for this person in all of their applicat
   const send = async (who: TestPerson, n: number): Promise<number> =>
     (await who.post(`${paths[n % 3]}/sends`, { to: RECIPIENT })).status;
   const statuses = new Set<number>();
-  // A minute that ends in between begins a new count; the second minute cannot end as well.
+  // If a minute ends in between, a new count starts; the second minute cannot end as well.
   for (let n = 0; n < 14; n++) statuses.add(await send(developer, n));
   expect([...statuses]).toEqual([200, 429]);
   expect(await send(colleague, 0)).toBe(200);
 });
 
-describe('what the page shows of a call', () => {
-  it('is what was written and read, but for the key and the number', async () => {
+describe('a call on the page', () => {
+  it('shows the request and the response, without the key and the number', async () => {
     const body = JSON.stringify({
       id: newId(),
       status: 'queued',
@@ -152,7 +152,7 @@ describe('what the page shows of a call', () => {
     expect(send).toMatchObject({ code: '4217', mode: 'test', state: { status: 'queued' } });
   });
 
-  it('never has the key, also where the answer repeats it', async () => {
+  it('never contains the key, even if the response repeats it', async () => {
     answer = (request) => http('200 OK', request.replaceAll('\r\n', ' '), 'X-Echo: yes');
     const { call, send } = await trySend(await application());
     const key = /Bearer (\w+)/.exec(arrived)?.[1] ?? '';
@@ -161,7 +161,7 @@ describe('what the page shows of a call', () => {
     expect(send).toBeNull();
   });
 
-  it('is a problem of the API with its page, its fields, and how long to wait', async () => {
+  it('shows a problem of the API with its documentation, its fields, and the time to wait', async () => {
     const problem = {
       type: 'https://docs.example.test/errors#rate_limited',
       code: 'rate_limited',
@@ -186,12 +186,12 @@ describe('what the page shows of a call', () => {
       () => http('302 Found', '<html>', 'Location: http://127.0.0.1:9/'),
       { fault: null, problem: null, answer: expect.stringContaining('HTTP/1.1 302 Found') },
     ],
-  ])('is no send after %s', async (_, answers, call) => {
+  ])('shows no send after %s', async (_, answers, call) => {
     answer = answers;
     expect(await trySend(await application())).toMatchObject({ send: null, call });
   });
 
-  it('says that the API was not reached', async () => {
+  it('shows that the API was not reached', async () => {
     const { call } = await trySend(await application('live', cutOff), { to: RECIPIENT, isLive: true });
     expect(call).toMatchObject({ answer: null, fault: 'unreachable' });
     expect(call.request).not.toContain(RECIPIENT);
@@ -211,7 +211,7 @@ describe('the number of an account on trial', () => {
     );
   });
 
-  it('in samples is of the first country that it may send to, and belongs to nobody where there is such a range', async () => {
+  it('is in samples of the first country that it may send to, from an unassigned range if the country has one', async () => {
     const { applications } = (await developer.get(`/accounts/${accountId}/applications`)).body;
     const path = `/accounts/${accountId}/applications/${applications[0].id}/tryout`;
     const { recipient, samples } = (await developer.get<TryoutView>(path)).body;
@@ -225,13 +225,13 @@ describe('the number of an account on trial', () => {
     ['+5511961234567', 422, { errors: { to: 'country' } }],
     ['+1 900 555 0123', 422, { errors: { to: 'country' } }],
     ['tel:+44 7700 900123', 204, undefined],
-  ])('%s is checked before a live send is asked about', async (to, status, body) => {
+  ])('%s is checked before the confirmation of a live send', async (to, status, body) => {
     const answered = await developer.post(`/accounts/${accountId}/tryout/recipient`, { to });
     expect([answered.status, answered.body]).toEqual([status, body && expect.objectContaining(body)]);
   });
 });
 
-it('the samples are of the application in the path, in the language of who reads them, and hold no key', async () => {
+it('the samples are for the application in the path, in the language of the reader, and contain no key', async () => {
   const { caller, path, developer } = await application('live');
   await developer.put('/profile', { name: 'Ana', language: 'pt-BR' });
   const read = async (query = '') => (await developer.get<TryoutView>(path + query)).body.samples;

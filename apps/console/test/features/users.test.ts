@@ -35,7 +35,7 @@ describe('the users, for staff', () => {
     expect((await search('text=100%25')).users).toEqual([]);
   });
 
-  it('are shown with their accounts and sessions, and without what they sign in with', async () => {
+  it('are shown with their accounts and sessions, and without their credentials', async () => {
     const account = await buildAccount(server.db.database, { name: 'Loja Azul' });
     const { id, email } = await person(server, { accounts: { [account]: 'developer' } });
     const shown = await show(id);
@@ -64,7 +64,7 @@ describe('the users, for staff', () => {
     });
   });
 
-  it('get a new password, which only the answer holds', async () => {
+  it('get a new password, which only the response contains', async () => {
     const who = await person(server);
     const { body } = await operator.post<{ password: string }>(`/staff/users/${who.id}/password`);
     expect((await who.get('/session')).status).toBe(401);
@@ -74,7 +74,7 @@ describe('the users, for staff', () => {
     );
   });
 
-  it('lose a second factor that they cannot show any longer', async () => {
+  it('lose a second factor that they can no longer use', async () => {
     const { who } = await withTwoFactor(server, {});
     expect((await show(who.id)).hasTwoFactor).toBe(true);
     expect((await operator.post(`/staff/users/${who.id}/remove-two-factor`)).status).toBe(204);
@@ -99,7 +99,7 @@ describe('the users, for staff', () => {
     expect((await show(who.id)).staff).toBeNull();
   });
 
-  it('are not the operator, who uses the profile', async () => {
+  it('cannot be changed by themselves, except in the profile', async () => {
     for (const answer of [
       await operator.post(`/staff/users/${operator.id}/sign-out`),
       await operator.post(`/staff/users/${operator.id}/password`),

@@ -21,7 +21,7 @@ const set = (url: string) => admin.put<WebhookSecretView>(path, { url });
 const seenBy = async (who: TestPerson) => (await who.get<WebhookView>(path)).body.webhook?.url;
 
 describe('a webhook', () => {
-  it('has an address whose path and query the admins alone see', async () => {
+  it('shows the path and query of its address to admins only', async () => {
     await set(HOOK);
     expect([await seenBy(admin), await seenBy(viewer)]).toEqual([HOOK, 'https://hooks.example.com']);
     const log = await listAuditEntries(server.db.database, { actionPrefix: 'webhook.', limit: 9 });
@@ -29,7 +29,7 @@ describe('a webhook', () => {
     expect(JSON.stringify(log)).not.toContain('planted');
   });
 
-  it('has a secret that is shown when it is made, and again only as another one', async () => {
+  it('shows its secret only when the secret is created or replaced', async () => {
     const { secret } = (await set(HOOK)).body;
     expect((await set(`${HOOK}-2`)).body).toEqual({ secret: null });
     const { body } = await admin.post<WebhookSecretView>(`${path}/secret`);

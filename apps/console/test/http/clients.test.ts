@@ -21,7 +21,7 @@ describe('the address of a client', () => {
     ['[2001:db8::1]', '2001:db8::1'],
     ['[2001:db8:0::1]:443', '2001:db8::1'],
     ['fe80::1%eth0', 'fe80::1'],
-    // What is none: of the connection.
+    // An invalid header: the address of the connection.
     ['unknown', '203.0.113.9'],
     ['_hidden:80', '203.0.113.9'],
     ['192.0.2.1:http', '203.0.113.9'],
@@ -39,17 +39,17 @@ describe('the address of a client', () => {
     ['192.0.2.77', '192.0.2.0/24'],
     ['2001:db8:7:9::1', '2001:db8:7::/48'],
     ['::1', '::/48'],
-  ])('%s is of the network %s', (address, network) => {
+  ])('%s is in the network %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });
 
 describe('hostile clients', () => {
-  describe('a client that is slow or without end', () => {
-    /** A server of its own: on a busy machine it would cut off everybody. */
+  describe('a client that is slow or never ends', () => {
+    /** A separate server, because its short timeouts would cut off the other tests on a busy machine. */
     const impatient = useConsole({}, { headersMs: 200, requestMs: 400 });
 
-    /** All that comes back until the server closes the connection. */
+    /** Everything that the server sends until it closes the connection. */
     function converse(...lines: string[]): Promise<string> {
       const socket = connect(Number(new URL(impatient.url).port), 'localhost');
       socket.write(lines.join('\r\n'));
@@ -69,7 +69,7 @@ describe('hostile clients', () => {
       );
     });
 
-    it('is answered at once when it announces too large a body', async () => {
+    it('is answered immediately if it announces a body that is too large', async () => {
       const announced = ['Content-Type: application/json', 'Content-Length: 1000000000', '', '{'];
       const answer = await converse('POST /api/accounts HTTP/1.1', host(), origin(), ...announced);
       expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*Connection: close[^]*"payload_too_large"/);
@@ -77,7 +77,7 @@ describe('hostile clients', () => {
   });
 
   describe('files', () => {
-    it('are kept by browsers, and what is missing is neither found nor kept', async () => {
+    it('are cached by browsers, and a missing file is a 404 without caching', async () => {
       const page = await (await fetch(`${server.url}/`)).text();
       const asset = /\/assets\/[\w.-]+\.js/.exec(page)?.[0] ?? '';
       const kept = async (path: string): Promise<unknown[]> => {
@@ -90,7 +90,7 @@ describe('hostile clients', () => {
       expect(await kept('/')).toEqual([200, 'no-store']);
     });
 
-    it('arrive compressed in the way the browser accepts, and only who brings a cookie is told to load what follows', async () => {
+    it('are compressed as the browser accepts, and preload links are only sent with a cookie', async () => {
       const pageOf = async (headers: Record<string, string>): Promise<string> =>
         (await fetch(`${server.url}/`, { headers })).text();
       const page = await pageOf({});
@@ -110,10 +110,10 @@ describe('hostile clients', () => {
     });
   });
 
-  describe('more passwords at once than can be judged', () => {
-    it('are refused, do not count as wrong, and keep nobody waiting who is signed in', async () => {
+  describe('more passwords at once than can be checked', () => {
+    it('are refused, do not count as wrong, and do not delay signed-in users', async () => {
       const ana = await person(server);
-      // As many as there is room for: two that are judged and fifty that wait. Each is followed by another as soon as it ends.
+      // As many as there is room for: two that are checked and fifty that are queued. Each is followed by another when it ends.
       let goOn = true;
       const judge = async (): Promise<void> => {
         while (goOn) await limitedPasswordHasher.hash('x');
@@ -137,11 +137,11 @@ describe('hostile clients', () => {
     }, 60_000);
   });
 
-  describe('many who sign up at once', () => {
-    it('leave database connections to everybody else', async () => {
+  describe('many simultaneous sign-ups', () => {
+    it('leave database connections to other requests', async () => {
       const lock = await server.db.connect();
       try {
-        // As slow as can be: none ends before the lock does.
+        // As slow as possible: none ends before the lock is released.
         await lock.query('begin; lock table users in access exclusive mode');
         const signUps = Array.from({ length: 30 }, (_, n) =>
           callConsole(server, 'POST', '/auth/sign-up/email', {
@@ -152,7 +152,7 @@ describe('hostile clients', () => {
         await until('the sign-ups that wait', async () => (await server.db.countLockWaits()) >= 2);
         const counted = `select from counted_tries where ends_at between now() + interval '59 minutes' and now() + interval '1 hour'`;
         await until('all to be counted', async () => (await server.db.sql(counted)).length >= 30);
-        // Passwords are judged one after the other: all of theirs are when this one is.
+        // Passwords are checked one at a time: after this one, all of the sign-ups' passwords are checked.
         await judgePassword({ password: PASSWORD, name: 'Ana', email: 'ana@example.com' });
         expect((await callConsole(server, 'GET', '/sign-up-offer')).status).toBe(200);
         expect(await server.db.countLockWaits()).toBe(2);
@@ -164,26 +164,26 @@ describe('hostile clients', () => {
     });
   });
 
-  describe('a member who asks for many overviews at once', () => {
+  describe('a member who requests many overviews at once', () => {
     const query = new URLSearchParams(QUERIES['get /accounts/:account/overview']).toString();
     const memberOf = async (account: string) => {
       const member = await person(server, { accounts: { [account]: 'viewer' } });
       return () => member.get(`/accounts/${account}/overview?${query}`);
     };
 
-    it('is told so, and neither keeps connections from anybody nor overviews from other accounts', async () => {
+    it('gets 429, and blocks neither connections nor the overviews of other accounts', async () => {
       const { database } = server.db;
       const flood = await memberOf(await buildAccount(database));
       const account = await buildAccount(database);
       const [other, colleague] = [await memberOf(account), await memberOf(account)];
-      // As slow as can be: none ends before the lock does.
+      // As slow as possible: none ends before the lock is released.
       const lock = await server.db.connect();
       try {
         await lock.query('begin; lock table sends in access exclusive mode');
         const asked = Array.from({ length: 80 }, flood);
         await until('its overviews that are read', async () => (await server.db.countLockWaits()) >= 2);
         expect((await callConsole(server, 'GET', '/sign-up-offer')).status).toBe(200);
-        // Not behind the flood: they are read at the same time.
+        // Read at the same time as the flood, not after it.
         const others = Array.from({ length: 9 }, () => [other(), colleague()]).flat();
         await until('overviews of the other account', async () => (await server.db.countLockWaits()) >= 4);
         await lock.query('rollback');

@@ -50,13 +50,13 @@ const linesOf = async (path: string): Promise<string[]> => {
   const { status, body, headers } = await download(path);
   expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
   expect(headers.get('content-disposition')).toMatch(/^attachment; filename="[a-z0-9-]+\.csv"$/);
-  // `text()` takes the byte order mark away.
+  // `text()` removes the byte order mark.
   expect(body.endsWith('\r\n')).toBe(true);
   return body.slice(0, -2).split('\r\n');
 };
 
 describe('a download', () => {
-  it('has every send that a filter leaves, each once, with its number masked and nothing that runs as a formula', async () => {
+  it('contains every matching send once, with a masked number and without formulas', async () => {
     const [head, ...lines] = await linesOf('sends.csv');
     expect(head).toMatch(/^id,created_at,application,mode,status,failure_reason,/);
     expect(new Set(lines.map((line) => line.split(',')[0])).size).toBe(SENDS);
@@ -67,7 +67,7 @@ describe('a download', () => {
     expect(await linesOf('sends.csv?status=failed')).toHaveLength(1 + failed.length);
   });
 
-  it('has the ledger with its balances, refused requests as they were said, and the overview', async () => {
+  it('contains the ledger with its balances, refused requests with their reasons, and the overview', async () => {
     const [, ...ledger] = await linesOf('ledger.csv');
     const [{ count }] = (await server.db.sql<{ count: string }>('select count(*) from ledger_entries')) as [
       { count: string },
@@ -94,15 +94,15 @@ describe('a download', () => {
     expect(overview.at(-1)).toMatch(/^failure_reason,rejected_by_provider,,/);
   });
 
-  it('of what is no filter is refused as by the page', async () => {
+  it('with an invalid filter is refused like the page', async () => {
     expect((await download('sends.csv?status=lost')).status).toBe(422);
     expect((await download('overview.csv')).status).toBe(422);
   });
 });
 
-/** What a spreadsheet may take for the beginning of a formula, also in its small and full-width forms. */
+/** Characters that a spreadsheet may read as the beginning of a formula, also in their small and full-width forms. */
 const SIGNS = [...'=+-@|−﹢﹣﹦﹫＝＋－＠'];
-/** What may stand before it without changing that. */
+/** Characters before it that do not change that. */
 const BEFORE = [
   '',
   ' ',
@@ -148,7 +148,7 @@ describe('a cell of a download', () => {
       ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain,
     );
 
-  it('that begins with a sign of a formula begins with an apostrophe', async () => {
+  it('gets an apostrophe before the sign of a formula', async () => {
     const texts = SIGNS.flatMap((sign) => BEFORE.map((before) => `${before}${sign}1+1`));
     expect(cellsOf(await fileOf(texts))).toEqual(texts.map((text) => `'${text}`));
   });
@@ -169,11 +169,11 @@ describe('a cell of a download', () => {
     expect(cellsOf(await fileOf([text]))).toEqual([written]);
   });
 
-  it('that is a number stays one', async () => {
+  it('stays a number', async () => {
     expect(await fileOf([-5, 0, 2.5])).toBe('-5\r\n0\r\n2.5\r\n');
   });
 
-  it('never begins a formula, whatever separator the spreadsheet takes', async () => {
+  it('never begins a formula, for every separator of spreadsheets', async () => {
     const piece = fc.oneof(
       fc.constantFrom(...SIGNS, ...BEFORE, ';', '\t', '\r', '\n', ',', "'", 'a', '1'),
       fc.string({ unit: 'binary', maxLength: 2 }),
@@ -215,7 +215,7 @@ describe('a download that fails', () => {
   const ask = (pages: number) =>
     fetch(`http://localhost:${(listening.address() as AddressInfo).port}/${pages}`);
 
-  it('before its first page is an answer', async () => {
+  it('before its first page returns an error response', async () => {
     expect((await ask(0)).status).toBe(500);
   });
 

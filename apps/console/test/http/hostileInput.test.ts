@@ -6,7 +6,7 @@ import { useConsole } from '../console.js';
 import { person, type Answer, type TestPerson } from '../people.js';
 import { BODIES, formatRoute, named, parametersOf, QUERIES } from './requests.js';
 
-/** Stands in what is sent, and must not come back in a refusal. */
+/** Part of the sent values; a refusal must not contain it. */
 const CANARY = 'canary7f3a';
 const cursor = (text: string): string => Buffer.from(text).toString('base64url');
 
@@ -15,7 +15,7 @@ const TEXTS: readonly string[] = [
   ' ',
   '\0',
   `${CANARY}\0`,
-  // Half of a pair: no text that PostgreSQL can hold.
+  // Half of a surrogate pair, which PostgreSQL cannot store.
   `${CANARY}\ud800`,
   `${CANARY}\u202e`,
   `${CANARY}💥`.repeat(20),
@@ -72,7 +72,7 @@ beforeAll(async () => {
   const account = await buildAccount(database, { credits: 5 });
   const { applicationId, keyId, ...live } = await buildCaller(database, 'live', { id: account });
   const send = await buildSend(database, { applicationId, keyId, ...live });
-  // Nothing stands in their way: the admin of an account, and an operator.
+  // Users with full access: the admin of an account, and an operator.
   attacker = await person(server, { accounts: { [account]: 'admin' }, staff: 'operator' });
   ids = {
     account,
@@ -91,13 +91,13 @@ const addressOf = ({ path }: Route, given: Readonly<Record<string, string>> = id
 const fieldsOf = (schema: Route['body']): string[] =>
   Object.keys(schema !== undefined && 'properties' in schema ? (schema.properties as object) : {});
 
-/** An eighth of the values, another one for each route, so that all are met; `npm run test:all` gives each route all of them. */
+/** An eighth of the values, different ones for each route, so that all are used; `npm run test:all` gives each route all of them. */
 const someFor = <T>(route: Route, values: readonly T[]): readonly T[] =>
   process.env['ALL_TESTS'] === '1'
     ? values
     : values.filter((_, place) => (place + ROUTES.indexOf(route)) % 8 === 0);
 
-/** No fault of ours, and nothing of what was sent in it. */
+/** Expects a response that is neither a server error nor contains the sent value. */
 function expectHandled(sent: unknown, { status, body }: Answer): void {
   const text = JSON.stringify(body ?? null);
   const shown = JSON.stringify(sent)?.slice(0, 200);
@@ -108,7 +108,7 @@ function expectHandled(sent: unknown, { status, body }: Answer): void {
   ]);
 }
 
-describe('whatever is sent, no route fails', () => {
+describe('hostile input does not make a route fail', () => {
   it.each(named(ROUTES.filter(({ body }) => body !== undefined)))('$name: in its body', async ({ route }) => {
     const good = BODIES[formatRoute(route)] ?? {};
     const bodies = [

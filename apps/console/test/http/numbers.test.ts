@@ -6,7 +6,7 @@ import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 import { BODIES, formatRoute, named, QUERIES } from './requests.js';
 
-/** What a program or a person could mean as a number, and is none in a body. */
+/** Values that look like numbers but are not numbers in a body. */
 const NO_NUMBERS: readonly unknown[] = [
   '5',
   '',
@@ -19,7 +19,7 @@ const NO_NUMBERS: readonly unknown[] = [
   [5],
   { $gt: 0 },
 ];
-/** Numbers that no whole number may be read from. */
+/** Texts that must not be read as whole numbers. */
 const NO_WHOLE_NUMBERS: readonly unknown[] = [1.5, 1.000_000_1, -5, 2 ** 53, 1e21];
 /** TypeBox would convert most of these: `1.9` to 1, `true` to 1, `5n` to 5. */
 const NO_DIGITS = [
@@ -57,7 +57,7 @@ const addressOf = ({ path }: Route): string =>
 const alternativesOf = (schema: TSchema): readonly TSchema[] =>
   'anyOf' in schema ? (schema.anyOf as TSchema[]) : [schema];
 
-/** The names of an object's members that are numbers. */
+/** The names of an object's numeric members. */
 const numbersOf = (schema: TSchema | undefined, isKind: (schema: unknown) => boolean): string[] =>
   Object.entries(IsObject(schema) ? schema.properties : {})
     .filter(([, member]) => alternativesOf(member).some(isKind))
@@ -67,7 +67,7 @@ const isAnyNumber = (schema: unknown): boolean => IsInteger(schema) || IsNumber(
 
 describe('a number in a body', () => {
   it.each(named(ROUTES.filter(({ body }) => numbersOf(body, isAnyNumber).length > 0)))(
-    '$name: is a number of JSON',
+    '$name: is a JSON number',
     async ({ route }) => {
       for (const field of numbersOf(route.body, isAnyNumber)) {
         const wholeOnly = numbersOf(route.body, IsInteger).includes(field) ? NO_WHOLE_NUMBERS : [];
@@ -85,7 +85,7 @@ describe('a number in a body', () => {
   );
 
   it.each([{ unverifiedPercent: '80' }, { unverifiedPercent: 80.5 }, { minSends: '1.000' }])(
-    'of the fraud breaker is a whole one: not %j',
+    'of the fraud breaker is a whole number: not %j',
     async (wrong) => {
       const rule = { unverifiedPercent: 80, minSends: 50, ...wrong };
       expect(await operator.put(`/accounts/${ids['account']}/protection/breaker`, { rule })).toMatchObject({
@@ -95,7 +95,7 @@ describe('a number in a body', () => {
     },
   );
 
-  it('of a price has no more decimals than the database keeps', async () => {
+  it('of a price has no more decimals than the database stores', async () => {
     const price = { country: 'BR', since: '2026-11', currency: 'USD' };
     for (const wrong of [0.000_000_1, 0.006_800_1, 1e-12])
       expect(await operator.put('/staff/prices', { ...price, price: wrong })).toMatchObject({

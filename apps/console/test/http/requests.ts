@@ -20,7 +20,7 @@ const below = <T>(paths: readonly string[], routes: Record<string, T>): Record<s
   );
 const ACCOUNTS = ['/accounts/:account', '/staff/accounts/:target'];
 
-/** A body that each route with one would accept, so that what it answers with is about who asks and not about what. */
+/** A valid body for each route with one, so that the response depends only on the user. */
 export const BODIES: Readonly<Record<string, object>> = {
   'post /accounts': { name: 'Loja', language: 'en', countries: ['BR'] },
   'post /invitations/look-up': { token: 'no-such-token' },
@@ -44,7 +44,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /accounts/:account/search': { text: 'order-7' },
   'post /staff/search': { text: 'order-7' },
   'put /accounts/:account/members/:member': { role: 'viewer' },
-  'post /accounts/:account/invitations': { email: 'somebody@example.com', role: 'viewer' },
+  'post /accounts/:account/invitations': { email: 'invited@example.com', role: 'viewer' },
   ...below<object>(ACCOUNTS, {
     'post /sends/search': { recipient: '+5511987654321' },
     'post /recipients/export': { recipient: '+5511900000009' },
@@ -95,7 +95,7 @@ const OVERVIEW = {
 
 const MONTH = { month: '2026-11' };
 
-/** Query parameters of the routes that cannot do without. */
+/** The required query parameters of the routes. */
 export const QUERIES: Readonly<Record<string, Record<string, string>>> = below(ACCOUNTS, {
   'get /overview': OVERVIEW,
   'get /overview.csv': OVERVIEW,

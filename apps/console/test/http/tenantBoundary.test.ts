@@ -10,13 +10,13 @@ import { callConsole, person, type Answer, type TestPerson } from '../people.js'
 import { BODIES, formatRoute, named, parametersOf, QUERIES } from './requests.js';
 import { givePasskey, letConfirmationPass } from '../secondFactor.js';
 
-/** One account with one of everything, and somebody who may do everything in it. */
+/** One account with one of everything, and its admin. */
 interface Tenant {
   accountId: string;
   admin: TestPerson;
-  /** An id of the kind that a route's parameter names. */
+  /** Returns an id of the kind of a route's parameter. */
   ids: Readonly<Record<string, string>>;
-  /** What must never be seen by anybody else. */
+  /** The values that users outside the account must never see. */
   secrets: readonly string[];
 }
 
@@ -41,7 +41,7 @@ async function createTenant(name: string): Promise<Tenant> {
     accounts: { [accountId]: 'viewer' },
     email: `${name}-other@example.com`,
   });
-  // On the page Try it, where a send is there for who created it.
+  // Created on the Try it page, which shows a send only to its creator.
   const idempotencyKey = newTryoutIdempotencyKey(admin.id);
   const send = await buildSend(db.database, live, { recipient: '+5511987654321', idempotencyKey });
   const refused = randomUUID();
@@ -98,7 +98,7 @@ const isOf =
   (route: Route): boolean =>
     access.includes(route.access);
 
-/** The path with ids in it, and with the query that it cannot do without. */
+/** Returns the path with ids and with the required query. */
 function addressOf(route: Route, ids: Readonly<Record<string, string>>): string {
   const filled = route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const id = ids[name];
@@ -120,7 +120,7 @@ const bodyOf = (route: Route): object | undefined => {
 const ask = (who: TestPerson, route: Route, address: string): Promise<Answer> =>
   who.call(route.method.toUpperCase(), address, bodyOf(route));
 
-/** What stands in an answer, but for what differs in every answer. */
+/** The text of a response, without the parts that differ in every response. */
 const contentOf = ({ status, body }: Answer): string => JSON.stringify([status, body]);
 
 const FORBIDDEN = { status: 403, body: { code: 'forbidden' } };
@@ -138,7 +138,7 @@ const staffIds = (): Record<string, string> => ({
 
 describe('the tenant boundary of the routes', () => {
   it.each(named(ROUTES.filter((route) => route.access !== 'anyone')))(
-    '$name lets nobody in who is not signed in',
+    '$name requires a session',
     async ({ route }) => {
       const ids = new Proxy({}, { get: () => ours.accountId });
       const answer = await callConsole(server, route.method.toUpperCase(), addressOf(route, ids), {
@@ -149,7 +149,7 @@ describe('the tenant boundary of the routes', () => {
   );
 
   it.each(named(ROUTES.filter(({ method }) => method !== 'get')))(
-    '$name changes nothing without the token of the session, or from elsewhere',
+    '$name changes nothing without the session’s token, or from another site',
     async ({ route }) => {
       const who = ofStaff.includes(route) ? operator : ours.admin;
       const address = addressOf(route, new Proxy({}, { get: () => ours.accountId }));
@@ -166,7 +166,7 @@ describe('the tenant boundary of the routes', () => {
   );
 
   it.each(named(ofAccounts))(
-    '$name is for members of the account in its path with a role that suffices, and for no staff',
+    '$name is for members of the account in its path with a sufficient role, and not for staff',
     async ({ route }) => {
       expect(route.path).toMatch(/^\/accounts\/:account(\/|$)/);
       const foreign = await ask(ours.admin, route, addressOf(route, idsOf(theirs)));
@@ -182,7 +182,7 @@ describe('the tenant boundary of the routes', () => {
   );
 
   it.each(named(ofAccounts.filter((route) => parametersOf(route).length > 1)))(
-    '$name: what is of another account answers as what does not exist',
+    '$name returns the same for an object of another account as for a missing one',
     async ({ route }) => {
       for (const name of parametersOf(route).filter((name) => name !== 'account')) {
         const foreign = { ...idsOf(ours), [name]: String(theirs.ids[name]) };
@@ -205,7 +205,7 @@ describe('the tenant boundary of the routes', () => {
   );
 
   it.each(named(ofStaff))(
-    '$name does not exist for a customer, and lets in who its role says',
+    '$name returns 404 to customers, and admits staff with its role',
     async ({ route }) => {
       const address = addressOf(route, staffIds());
       expect(await ask(ours.admin, route, address)).toMatchObject({
@@ -218,7 +218,7 @@ describe('the tenant boundary of the routes', () => {
   );
 
   it.each(named(ofStaff.filter((route) => parametersOf(route).length > 0 && route.method !== 'get')))(
-    '$name: nothing with an unknown id exists, and the audit log says nothing of it',
+    '$name returns 404 for an unknown id, without an audit entry',
     async ({ route }) => {
       const entries = () => server.db.sql('select id from audit_entries');
       const before = await entries();
@@ -276,7 +276,7 @@ describe('the tenant boundary of the routes', () => {
     },
   );
 
-  it('who is on call may stop deliveries and let them go on: every other change by the staff is an operator’s', () => {
+  it('on-call staff may pause, hold, resume and release deliveries; all other changes by staff require an operator', () => {
     const others = ofStaff.filter(({ method, access }) => method !== 'get' && access !== 'operator');
     expect(named(others).map(({ name }) => name)).toEqual([
       'POST /staff/accounts/:target/refused-requests/search',

@@ -21,7 +21,7 @@ const fill = (page: Page, label: string, text: string): Promise<void> =>
   page.getByRole('textbox', { name: label, exact: true }).fill(text);
 
 describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
-  it('lead from sign-up to an account, and show each error beside its field', async () => {
+  it('lead from sign-up to an account, and show each error next to its field', async () => {
     const page = await freshPage();
     await page.goto('/sign-up');
     await page.getByText('Includes 10 free sends').waitFor();
@@ -42,7 +42,7 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     await page.waitForURL(/\/accounts\/[0-9a-f-]{36}\/start$/);
     const contact = page.getByRole('link', { name: /^Ask for credits/ });
     expect(await contact.getAttribute('href')).toBe('mailto:codes@example.test');
-    // The bare address leads there too.
+    // The bare URL redirects there too.
     await page.goto('/');
     await page.waitForURL(/\/overview$/);
     const made = "select language, free_quota, trial_countries from accounts where name = 'Loja Azul'";
@@ -174,7 +174,7 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     const admin = await person(server, { accounts: { [account]: 'admin' } });
     const { page, context } = await windowOf(browser, server, admin);
     await page.goto(`/accounts/${account}/team`);
-    // An account keeps an admin, which the page says before anybody clicks.
+    // An account needs an admin; the page explains this before a click.
     await page.getByText('You are the only admin').waitFor();
     expect(await page.getByRole('button', { name: 'Leave account' }).isDisabled()).toBe(true);
     expect(await page.getByRole('combobox', { name: /^Role of/ }).count()).toBe(0);
@@ -222,7 +222,7 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     // The session has a new CSRF token: a change still works.
     await page.getByRole('button', { name: 'User menu' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
-    // Each code signs in once: the next one is good as well, and for longer than a slow page takes.
+    // Each code signs in once: the next one is valid as well, and for longer than a slow page takes.
     for (const [label, code] of [
       ['Code', codeOf(uri, 1)],
       ['Backup code', String(backupCode)],

@@ -63,7 +63,7 @@ describeInBrowser('the pages of the queue board', () => {
     await close();
   });
 
-  it('are reached from the health page, look as it does, and link back', async () => {
+  it('are linked from the health page, have the same style, and link back', async () => {
     await jobs.failedJob();
     const { page, complaints, close } = await failedDeliveries('on_call');
     await page.goto('/staff/health');

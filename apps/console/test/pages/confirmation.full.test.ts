@@ -97,7 +97,7 @@ describeInBrowser('a change that requires a fresh confirmation of identity', () 
 });
 
 describeInBrowser('two-factor authentication required for staff', () => {
-  it('is required by an operator who has it, and reached from every page by one who lacks it', async () => {
+  it('can be required by an operator who has it, and is linked on every page for an operator without it', async () => {
     const { who } = await withTwoFactor(server, { staff: 'operator' });
     const without = await person(server, { staff: 'operator' });
     await asPerson(without, async (page) => {
@@ -140,7 +140,7 @@ describeInBrowser('two-factor authentication required for staff', () => {
 });
 
 describeInBrowser('blocked recipients', () => {
-  it('can be reset by an admin of the account, and only seen by a viewer', async () => {
+  it('can be reset by an admin of the account, and only viewed by a viewer', async () => {
     const account = await buildAccount(server.db.database, { name: 'Loja Azul' });
     const caller = await buildCaller(server.db.database, 'live', { id: account });
     await server.db.sql(

@@ -12,7 +12,7 @@ const clickTwice = (button: Locator): Promise<void> =>
     for (let clicks = 0; clicks < 2; clicks++) (element as { click?(): void }).click?.();
   });
 
-/** The requests of changes to paths that end so. */
+/** The requests of changes to paths with this end. */
 function changesOf(page: Page, end: string): string[] {
   const seen: string[] = [];
   page.on('request', (request) => {
@@ -34,7 +34,7 @@ describeInBrowser('a double click without a gap', () => {
     });
   });
 
-  it('makes one change, and says so once', async () => {
+  it('makes one change, and shows one notification', async () => {
     const operator = await person(server, { staff: 'operator' });
     await inWindow(browser, server, operator, async (page) => {
       const holds = changesOf(page, '/staff/holds');

@@ -69,10 +69,10 @@ function shownIn(theme: Theme): Visit[] {
 interface Visit {
   name: string;
   path: string;
-  as: 'nobody' | keyof typeof people;
-  /** What is done on the page before it is looked at. */
+  as: 'anonymous' | keyof typeof people;
+  /** The actions on the page before it is checked. */
   act?: (page: Page) => Promise<void>;
-  /** Whether the operators require a second factor meanwhile. */
+  /** Whether the operators require a second factor during the visit. */
   isRequired?: true;
 }
 
@@ -80,34 +80,34 @@ const UNKNOWN = '/no-such-page';
 const OURS = '/accounts/ACCOUNT';
 
 const PAGES: readonly Visit[] = [
-  { name: 'sign-in', path: '/sign-in', as: 'nobody' },
-  { name: 'sign-in-refused', path: '/sign-in?refused', as: 'nobody' },
-  { name: 'sign-up', path: '/sign-up', as: 'nobody' },
-  { name: 'invitation', path: '/invitation#not-a-token', as: 'nobody' },
-  { name: 'forgotten-password', path: '/forgot-password', as: 'nobody' },
+  { name: 'sign-in', path: '/sign-in', as: 'anonymous' },
+  { name: 'sign-in-refused', path: '/sign-in?refused', as: 'anonymous' },
+  { name: 'sign-up', path: '/sign-up', as: 'anonymous' },
+  { name: 'invitation', path: '/invitation#not-a-token', as: 'anonymous' },
+  { name: 'forgotten-password', path: '/forgot-password', as: 'anonymous' },
   {
     name: 'forgotten-password-sent',
     path: '/forgot-password',
-    as: 'nobody',
+    as: 'anonymous',
     async act(page) {
-      await page.locator('input[type=email]').fill('nobody@example.com');
+      await page.locator('input[type=email]').fill('unknown@example.com');
       await page.locator('[type=submit]').click();
       await page.getByRole('status').waitFor();
     },
   },
-  { name: 'reset-password', path: '/reset-password#a-token', as: 'nobody' },
+  { name: 'reset-password', path: '/reset-password#a-token', as: 'anonymous' },
   {
     name: 'reset-password-over',
     path: '/reset-password#a-token',
-    as: 'nobody',
+    as: 'anonymous',
     async act(page) {
       await page.locator('input[type=password]').fill('correct horse battery');
       await page.locator('[type=submit]').click();
       await page.locator('a[href="/forgot-password"]').waitFor();
     },
   },
-  { name: 'confirm-sign-up', path: '/confirm-sign-up#a-token', as: 'nobody' },
-  { name: 'confirm-address', path: '/confirm-address#a-token', as: 'nobody' },
+  { name: 'confirm-sign-up', path: '/confirm-sign-up#a-token', as: 'anonymous' },
+  { name: 'confirm-address', path: '/confirm-address#a-token', as: 'anonymous' },
   { name: 'new-account', path: '/', as: 'newcomer' },
   { name: 'unknown-page', path: UNKNOWN, as: 'member' },
   { name: 'overview', path: '/accounts/ACCOUNT/overview', as: 'member' },
@@ -171,7 +171,7 @@ const PAGES: readonly Visit[] = [
   { name: 'application-read-only', path: '/accounts/READ/applications/LIMITED', as: 'member' },
 ];
 
-/** The one search, with what it finds. */
+/** The search and its results. */
 const SEARCHES: readonly Visit[] = (['member', 'operator'] as const).map((as) => ({
   name: `search-${as}`,
   path: as === 'member' ? '/accounts/ACCOUNT/sends' : '/staff/health',
@@ -186,7 +186,7 @@ const SEARCHES: readonly Visit[] = (['member', 'operator'] as const).map((as) =>
   },
 }));
 
-/** A path, who opens it, the button that opens the dialog, and one in it that is clicked with empty fields. */
+/** A path, the user, the button that opens the dialog, and a button in it that is clicked with empty fields. */
 type Dialog = [path: string, as: keyof typeof people, opener: string, confirm?: string];
 
 const DIALOGS: Record<string, Dialog> = {
@@ -199,7 +199,7 @@ const DIALOGS: Record<string, Dialog> = {
   ceilings: [`${OURS}/protection`, 'member', 'Change ceilings'],
   'account-name': [`${OURS}/team`, 'member', 'Change name and language'],
   'new-link': [`${OURS}/team`, 'member', 'New link for'],
-  'user-password': ['/staff/users/USER', 'operator', 'New password'],
+  'user-password': ['/staff/users/USER', 'operator', 'Reset password'],
   'user-role': ['/staff/users/USER', 'operator', 'Change staff role'],
   resume: [`${OURS}/protection`, 'member', 'Resume sends'],
   'second-factor': ['/profile', 'member', 'Turn on', 'Continue'],
@@ -207,7 +207,7 @@ const DIALOGS: Record<string, Dialog> = {
   credits: ['/staff/accounts/ACCOUNT', 'operator', 'Grant credits', 'Grant credits'],
   hold: ['/staff/holds', 'operator', 'Hold all live delivery', 'Hold all live delivery'],
   address: ['/profile', 'member', 'Change email', 'Send the link'],
-  'low-balance': [`${OURS}/ledger`, 'member', 'Set the low balance'],
+  'low-balance': [`${OURS}/ledger`, 'member', 'Set low-balance alert'],
   'webhook-address': ['/accounts/EMPTY/webhook', 'member', 'Set the address', 'Save'],
   'webhook-secret': [`${OURS}/webhook`, 'member', 'Replace the secret', 'Replace the secret'],
   acknowledge: ['/staff/health', 'operator', 'Acknowledge'],
@@ -230,7 +230,7 @@ const dialogVisit = ([name, [path, as, opener, confirm]]: [string, Dialog]): Vis
   },
 });
 
-/** The question before settings are saved, with everything that it can count. */
+/** The confirmation before settings are saved, with all its counts. */
 const SETTINGS: Visit = {
   name: 'dialog-settings',
   path: '/staff/settings',
@@ -250,7 +250,7 @@ const submit = (page: Page, step: number): Promise<void> =>
   page.getByRole('main').locator('form').nth(step).locator('[type=submit]').click();
 const TEST_TRYOUT = { path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' } as const;
 
-/** The form of a new key, with a last day that is over. */
+/** The form of a new key, with a last day in the past. */
 const NEW_KEY: Visit = {
   name: 'dialog-new-key-date',
   path: `${OURS}/applications/APPLICATION`,
@@ -266,7 +266,7 @@ const NEW_KEY: Visit = {
   },
 };
 
-/** What stands in the menu of a sender. */
+/** The entries in the menu of a sender. */
 const OF_SENDERS: readonly Visit[] = ['dialog-assign', 'dialog-own-app'].map((name, place) => ({
   name,
   path: '/staff/senders/SENDER',
@@ -286,7 +286,7 @@ const OF_SENDERS: readonly Visit[] = ['dialog-assign', 'dialog-own-app'].map((na
   },
 }));
 
-/** What the page of an application shows of its calls, with an API behind the console and no worker. */
+/** The calls on an application's page, with an API behind the console and no worker. */
 const TRIED: readonly Visit[] = [
   {
     ...TEST_TRYOUT,
@@ -334,7 +334,7 @@ const CONFIRMATIONS: readonly Visit[] = (['withCode', 'withPassword'] as const).
   },
 }));
 
-/** Of an operator who lacks a second factor that is required, and of one who has it. */
+/** The pages of an operator without a required second factor, and of one who has it. */
 const REQUIRED: readonly Visit[] = [
   { name: 'required-health', path: '/staff/health', as: 'operator', isRequired: true },
   { name: 'required-profile', path: '/profile', as: 'operator', isRequired: true },
@@ -344,7 +344,7 @@ const REQUIRED: readonly Visit[] = [
 
 const API_PORT = await closedPort();
 const server = useConsole({
-  // A provider that does not answer: its button is there all the same.
+  // A provider that does not respond: its button is still shown.
   OIDC_ISSUER: 'http://127.0.0.1:9',
   OIDC_CLIENT_ID: 'onecode',
   OIDC_CLIENT_SECRET: 'secret',
@@ -561,7 +561,7 @@ interface Window {
   page: Page;
   /** Page errors, console errors and foreign requests since the last check. */
   faults: string[];
-  /** Whether the console runs in it and knows what holds for the next visit. */
+  /** Whether the console runs in it in the right state for the next visit. */
   isReady: boolean;
 }
 
@@ -569,9 +569,9 @@ interface Window {
 const windows = new Map<string, Window>();
 
 async function windowFor({ as }: Visit, theme: Theme): Promise<Window> {
-  if (as !== 'nobody') {
+  if (as !== 'anonymous') {
     await server.db.sql('update users set language = $1 where id = $2', [theme.language, people[as].id]);
-    // However long the pages before this one took. Two people's has passed for good.
+    // Independent of how long the earlier pages took. The confirmations of two users have expired permanently.
     if (as !== 'withCode' && as !== 'withPassword') await letConfirmationPass(server, people[as], 0);
   }
   const name = `${as} ${theme.name}`;
@@ -591,13 +591,13 @@ async function open(as: Visit['as'], theme: Theme): Promise<Window> {
     timezoneId: 'America/Sao_Paulo',
   } as const;
   const page =
-    as === 'nobody'
+    as === 'anonymous'
       ? await browser.newPage({ ...options, baseURL: server.url })
       : (await windowOf(browser, server, people[as], options)).page;
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // Expected: 401 tells a page that nobody is signed in, 403 that it has to ask for a confirmation.
+    // Expected: a page gets 401 without a session, and 403 if it has to ask for a confirmation.
     if (['error', 'warning'].includes(message.type()) && !/status of 40[134]/.test(message.text()))
       faults.push(`${message.type()}: ${message.text()}`);
   });
@@ -615,7 +615,7 @@ async function follow(page: Page, path: string): Promise<void> {
     page.evaluate(
       `history.pushState(null, '', ${JSON.stringify(to)}); dispatchEvent(new PopStateEvent('popstate'))`,
     );
-  // By way of the page that no other looks like, so that the next one is seen to come and begins anew.
+  // Through a page that looks like no other page, so that the next page is remounted and its appearance can be detected.
   const unknownPage = page.locator('main .tabler-icon-map-off');
   await push(UNKNOWN);
   await unknownPage.waitFor();
@@ -667,7 +667,7 @@ async function inspect({ act, ...visit }: Visit, theme: Theme): Promise<void> {
     await page.goto('about:blank');
     await page.goto(path);
   }
-  window.isReady = visit.as !== 'nobody' && !visit.isRequired;
+  window.isReady = visit.as !== 'anonymous' && !visit.isRequired;
   await untilIdle(page);
   await act?.(page);
   if (IS_WHOLE)

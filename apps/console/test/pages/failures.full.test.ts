@@ -30,7 +30,7 @@ const asViewer = async (use: (page: Page) => Promise<void>): Promise<void> =>
 
 describeInBrowser('a page that cannot be read', () => {
   it.each(FAILURES)(
-    'for %s says why, and offers to try again where that can help',
+    'for %s shows the reason, and offers a retry if that can help',
     (_, answer, text, mayRetry) =>
       asViewer(async (page) => {
         await page.route('**/api/accounts/*/ledger*', answer);
@@ -49,7 +49,7 @@ describeInBrowser('a page that cannot be read', () => {
       }),
   );
 
-  it('in a part that it can do without shows the rest, and says what is missing', () =>
+  it('of an optional part shows the rest, and that a part is missing', () =>
     asViewer(async (page) => {
       await page.route('**/balance-alert', (route) => route.abort());
       await page.goto(`/accounts/${account}/ledger`);
@@ -62,7 +62,7 @@ describeInBrowser('a page that cannot be read', () => {
       await notice.waitFor({ state: 'detached' });
     }));
 
-  it('because the session has ended leads to the sign-in page', () =>
+  it('because of an ended session redirects to the sign-in page', () =>
     asViewer(async (page) => {
       await page.goto(`/accounts/${account}/ledger`);
       await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
@@ -73,7 +73,7 @@ describeInBrowser('a page that cannot be read', () => {
 });
 
 describeInBrowser('a sign-out that fails', () => {
-  it('says why, and leaves the page as it is', () =>
+  it('shows the reason, and does not change the page', () =>
     asViewer(async (page) => {
       await page.goto(`/accounts/${account}/ledger`);
       await page.route('**/auth/sign-out', (route) => route.abort());

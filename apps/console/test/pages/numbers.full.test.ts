@@ -79,7 +79,7 @@ async function openGrant(page: Page, language: Language) {
 const creditsOf = async (): Promise<number> =>
   (await findAccount(server.db.database, account))?.credits ?? Number.NaN;
 
-/** What is pasted, and the reason why it is refused. */
+/** The pasted text, and the reason why it is refused. */
 const REFUSED: Record<Language, readonly (readonly [string, string])[]> = {
   en: [
     ['2.500', 'in English, 2.500 means 2.5. Use 2,500 for thousands.'],
@@ -90,7 +90,7 @@ const REFUSED: Record<Language, readonly (readonly [string, string])[]> = {
     ['-5', 'Use digits only'],
     ['R$ 100', 'Use digits only'],
     ['١٠٠', 'Use digits only'],
-    // Two cells of a spreadsheet: below and beside each other.
+    // Two cells of a spreadsheet: in one column, and in one row.
     ['100\r\n200', 'Use digits only'],
     ['100\t200', 'Use digits only'],
     ['2,000,000', 'Enter a whole number from 1 to 1,000,000.'],
@@ -105,7 +105,7 @@ const REFUSED: Record<Language, readonly (readonly [string, string])[]> = {
   ],
 };
 
-/** What is pasted, the number that it is, and how the balance shows it. */
+/** The pasted text, its number, and how the balance shows it. */
 const GRANTED: Record<Language, readonly (readonly [string, number, string])[]> = {
   en: [
     ['2,500', 2_500, '2,500'],
@@ -119,28 +119,30 @@ const GRANTED: Record<Language, readonly (readonly [string, number, string])[]> 
 };
 
 describeInBrowser('a field for credits', () => {
-  it.each(['en', 'pt-BR'] as const)('in %s refuses what is no number there, and grants nothing', (language) =>
-    inLanguage(language, async (page) => {
-      const credits = await creditsOf();
-      const changes: string[] = [];
-      page.on('request', (request) => request.method() === 'POST' && changes.push(request.url()));
-      const { dialog, field, button, balance } = await openGrant(page, language);
-      for (const [index, [pasted, reason]] of REFUSED[language].entries()) {
-        await paste(field, pasted);
-        if (index % 2 === 0) await field.press('Enter');
-        else await button.click();
-        await dialog.getByText(reason).waitFor();
-        // Nothing of it is gone.
-        expect((await field.inputValue()).replaceAll(/\D/g, '')).toBe(pasted.replaceAll(/\D/g, ''));
-        expect(await balance.textContent()).not.toContain('→');
-      }
-      await field.fill('');
-      await button.click();
-      await dialog
-        .getByText(language === 'en' ? 'whole number from 1 to 1,000,000.' : 'inteiro de 1 a 1.000.000.')
-        .waitFor();
-      expect([changes, await creditsOf()]).toEqual([[], credits]);
-    }),
+  it.each(['en', 'pt-BR'] as const)(
+    'in %s refuses a text that is not a number, and grants nothing',
+    (language) =>
+      inLanguage(language, async (page) => {
+        const credits = await creditsOf();
+        const changes: string[] = [];
+        page.on('request', (request) => request.method() === 'POST' && changes.push(request.url()));
+        const { dialog, field, button, balance } = await openGrant(page, language);
+        for (const [index, [pasted, reason]] of REFUSED[language].entries()) {
+          await paste(field, pasted);
+          if (index % 2 === 0) await field.press('Enter');
+          else await button.click();
+          await dialog.getByText(reason).waitFor();
+          // The text is unchanged.
+          expect((await field.inputValue()).replaceAll(/\D/g, '')).toBe(pasted.replaceAll(/\D/g, ''));
+          expect(await balance.textContent()).not.toContain('→');
+        }
+        await field.fill('');
+        await button.click();
+        await dialog
+          .getByText(language === 'en' ? 'whole number from 1 to 1,000,000.' : 'inteiro de 1 a 1.000.000.')
+          .waitFor();
+        expect([changes, await creditsOf()]).toEqual([[], credits]);
+      }),
   );
 
   it.each(['en', 'pt-BR'] as const)('in %s grants the number that the balance shows', (language) =>
@@ -165,7 +167,7 @@ describeInBrowser('a field for credits', () => {
     }),
   );
 
-  it('reads typed numbers as pasted ones, and gives the reason when the user leaves it', () =>
+  it('reads typed numbers like pasted ones, and shows the reason when the user leaves it', () =>
     inLanguage('en', async (page) => {
       const { dialog, field } = await openGrant(page, 'en');
       await field.pressSequentially('2.500');
@@ -179,7 +181,7 @@ describeInBrowser('a field for credits', () => {
       expect(await dialog.getByText('for thousands').count()).toBe(0);
     }));
 
-  it('steps with the arrow keys and buttons within its bounds, and not from what is no number', () =>
+  it('steps with the arrow keys and buttons within its bounds, and not from an invalid number', () =>
     inLanguage('en', async (page) => {
       const { dialog, field } = await openGrant(page, 'en');
       const [up, down] = [
@@ -213,9 +215,9 @@ interface NumberPage {
   /** The buttons and switches before the fields. */
   open: (page: Page) => Promise<void>;
   save: string;
-  /** Answers the question that comes before the change. */
+  /** Confirms the dialog before the change. */
   confirm?: (page: Page) => Promise<void>;
-  /** Their labels, what is pasted, and what is sent. */
+  /** Their labels, the pasted text, and the sent value. */
   fields: Record<string, readonly [string, number]>;
 }
 
@@ -287,11 +289,11 @@ const NUMBER_PAGES: Record<string, NumberPage> = {
   'the low balance': {
     path: '/accounts/ACCOUNT/ledger',
     async open(page) {
-      await press(page, 'Set the low balance');
-      await turnOn(page, 'Tell the admins and the webhook');
+      await press(page, 'Set low-balance alert');
+      await turnOn(page, 'Notify the admins and the webhook');
     },
     save: 'Save',
-    fields: { 'Below so many units': ['10,000', 10_000] },
+    fields: { 'Notify below this many units': ['10,000', 10_000] },
   },
   'the throughput of a sender': {
     path: '/staff/senders',
@@ -308,7 +310,7 @@ const NUMBER_PAGES: Record<string, NumberPage> = {
 const PAGES = Object.entries(NUMBER_PAGES).slice(0, process.env['ALL_TESTS'] === '1' ? undefined : 1);
 
 describeInBrowser('the number fields', () => {
-  it.each(PAGES)('of %s say what is wrong with a number, and send what they show', (_, on) =>
+  it.each(PAGES)('of %s show the error of a number, and send the number that they show', (_, on) =>
     inLanguage('en', async (page) => {
       await page.goto(on.path.replace('ACCOUNT', account).replace('APPLICATION', application));
       await on.open(page);
@@ -353,7 +355,7 @@ describeInBrowser('the number fields', () => {
       '0,0068',
     ],
   ] as const)(
-    'of prices in %s take decimals as the language writes them',
+    'of prices in %s accept decimals in the format of the language',
     (language, set, label, wrong, reason, right) =>
       inLanguage(language, async (page) => {
         await page.goto('/staff/settings');

@@ -17,7 +17,7 @@ let server: StartedConsole;
 beforeAll(async () => {
   provider = await startOpenidProvider();
   server = await startConsole({ OIDC_ISSUER: provider.issuer, ...CLIENT });
-  // After the console has started: a provider that is down keeps nobody from starting it.
+  // Fetched after startup, so that an unreachable identity provider does not prevent the console from starting.
   provider.open(`${server.url}/api/auth/callback/oidc`);
 });
 afterAll(async () => {
@@ -25,11 +25,11 @@ afterAll(async () => {
   await provider.close();
 });
 
-/** Of an address of its own: one address begins three sign-ins in ten seconds. */
+/** A different client address each time, because one address may start three sign-ins in ten seconds. */
 const newWindow = () =>
   browser.newContext({ locale: 'en-US', baseURL: server.url, extraHTTPHeaders: fromNewAddress() });
 
-/** Goes to the provider as this person, in a browser of their own. */
+/** Opens the provider as this user, in a separate browser. */
 async function come(who: Identified): Promise<Page> {
   provider.signIn(who);
   const context = await newWindow();
@@ -42,7 +42,7 @@ async function come(who: Identified): Promise<Page> {
 async function expectRefused(who: Identified): Promise<void> {
   const before = await server.db.sql('select id from users');
   const page = await come(who);
-  await page.getByText('The company sign-in named nobody who is staff here').waitFor();
+  await page.getByText('Your company account does not belong to a staff member here').waitFor();
   const answer = await page.evaluate(async () => (await fetch('/api/session')).status);
   expect(answer).toBe(401);
   expect(await server.db.sql('select id from users')).toEqual(before);
@@ -95,7 +95,7 @@ describe('the configuration of the provider', () => {
 });
 
 describeInBrowser('the OpenID provider of the staff', () => {
-  it('signs in a member of the staff, again too, for both factors, and leaves none of its tokens', async () => {
+  it('signs in a staff member repeatedly, for both factors, and stores no tokens', async () => {
     const olga = await person(server, { staff: 'operator' });
     await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'required');
     try {
@@ -119,11 +119,11 @@ describeInBrowser('the OpenID provider of the staff', () => {
     ]);
   });
 
-  it('ends the ways in of whoever made a person by an address that nobody had confirmed', async () => {
+  it('removes the sign-in methods of the stranger who signed up with an unconfirmed address', async () => {
     const olga = await person(server, { staff: 'operator' });
     await server.db.sql('update users set email_verified = false where id = $1', [olga.id]);
     expect((await olga.get('/session')).status).toBe(200);
-    // A link to an address of the stranger's own, and a sign-in between the password and the second factor.
+    // A link to the stranger's own address, and a sign-in between the password and the second factor.
     for (const [identifier, value] of [
       ['address-change:x', JSON.stringify({ userId: olga.id, email: 'thief@example.com' })],
       ['2fa-x', olga.id],
@@ -143,7 +143,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
     await page.context().close();
   });
 
-  it('leaves the password of a user whom an operator created', async () => {
+  it('keeps the password of a user that an operator created', async () => {
     const email = 'created@example.com';
     const made = {
       name: 'Olga',
@@ -160,51 +160,51 @@ describeInBrowser('the OpenID provider of the staff', () => {
     expect((await callConsole(server, 'POST', '/auth/sign-in/email', signIn)).status).toBe(200);
   });
 
-  it('says on the sign-in page that it did not work', async () => {
+  it('shows on the sign-in page that it failed', async () => {
     provider.signIn(null);
     const context = await newWindow();
     const page = await context.newPage();
     await page.goto('/sign-in');
     await page.getByRole('button', { name: BUTTON }).click();
-    await page.getByText('The company sign-in did not work').waitFor();
+    await page.getByText('The company sign-in failed').waitFor();
     await context.close();
   });
 
-  it('is asked with a state, a nonce and a challenge for the code', async () => {
+  it('is called with a state, a nonce and a code challenge', async () => {
     const asked = provider.asked.at(-1)!;
     for (const name of ['state', 'nonce', 'code_challenge'])
       expect(asked.get(name)).toMatch(/^[A-Za-z0-9_-]{20,}$/);
     expect(asked.get('code_challenge_method')).toBe('S256');
   });
 
-  it('signs in nobody whom Onecode does not know', () =>
-    expectRefused({ email: 'nobody@example.com', isVerified: true }));
+  it('refuses users that Onecode does not know', () =>
+    expectRefused({ email: 'stranger@example.com', isVerified: true }));
 
-  it('signs in no member of the staff by an address that it has not verified', async () => {
+  it('refuses staff with an address that it has not verified', async () => {
     const olga = await person(server, { staff: 'on_call' });
     await expectRefused({ email: olga.email, isVerified: false });
     expect(await entriesOf(olga.id)).toEqual([['user.sign_in_failed', 'oidc']]);
   });
 
-  it('signs in nobody of a customer', async () => {
+  it('refuses customers', async () => {
     const account = await buildAccount(server.db.database);
     const ana = await person(server, { accounts: { [account]: 'admin' } });
     await expectRefused({ email: ana.email, isVerified: true });
     expect(await entriesOf(ana.id)).toEqual([['user.sign_in_failed', 'oidc']]);
   });
 
-  it('signs in nobody who has left the staff', async () => {
+  it('refuses users who have left the staff', async () => {
     const olga = await person(server, { staff: 'operator' });
     const page = await come({ email: olga.email, isVerified: true });
     await page.getByRole('button', { name: 'User menu' }).waitFor();
     await page.context().close();
     await setStaffRole(server.db.database, TEST_ACTOR, olga.email, null);
     const again = await come({ email: olga.email, isVerified: true });
-    await again.getByText('The company sign-in named nobody who is staff here').waitFor();
+    await again.getByText('Your company account does not belong to a staff member here').waitFor();
     await again.context().close();
   });
 
-  it('signs in no browser but the one that asked: an answer of its own, carried elsewhere, is refused', async () => {
+  it('signs in only the browser that started the sign-in: its response is refused in another browser', async () => {
     const olga = await person(server, { staff: 'operator' });
     provider.signIn({ email: olga.email, isVerified: true });
     const thief = await newWindow();
@@ -219,7 +219,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
     await thief.close();
   });
 
-  it('is nowhere to be seen where none is configured', async () => {
+  it('is not shown if none is configured', async () => {
     const without = await startConsole();
     try {
       const signIn = await callConsole(without, 'POST', '/auth/sign-in/oidc', { body: {} });

@@ -13,7 +13,7 @@ const browser = useBrowser();
 const press = (page: Page, name: string): Promise<void> =>
   page.getByRole('button', { name, exact: true }).click();
 
-/** An authenticator of the page's own, which does as its user would. */
+/** A virtual authenticator of the page that acts like its user. */
 class Authenticator {
   private constructor(
     private readonly devtools: CDPSession,
@@ -55,7 +55,7 @@ async function addPasskey(page: Page, name: string): Promise<void> {
   await press(page, 'Continue');
 }
 
-/** A window of somebody who has just added a passkey in it. The caller closes its context. */
+/** Opens a window of a user who has just added a passkey in it. The caller closes its context. */
 async function withPasskey(who: TestPerson, name: string) {
   const window = await windowOf(browser, server, who);
   const authenticator = await Authenticator.of(window.page);
@@ -70,7 +70,7 @@ async function signOut(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
 }
 
-/** What the audit log says of somebody, oldest first, and the kinds of their mails. */
+/** Returns the audit entries of a user, oldest first, and the kinds of their mails. */
 async function readTraces({ id }: TestPerson): Promise<{ actions: [string, unknown][]; mails: string[] }> {
   const entries = await listAuditEntries(server.db.database, { limit: 100, actionPrefix: 'user.' });
   const mails = await server.db.sql<{ kind: string }>(
@@ -87,7 +87,7 @@ async function readTraces({ id }: TestPerson): Promise<{ actions: [string, unkno
 }
 
 describeInBrowser('a passkey', () => {
-  it('is added, signs in, is renamed and removed, and then signs nobody in; each is logged or mailed', async () => {
+  it('is added, signs in, is renamed and removed, and then no longer signs in; each change is logged or mailed', async () => {
     await noteMailSender(server.db.database, 'Onecode <codes@example.test>');
     const account = await buildAccount(server.db.database);
     const ana = await person(server, { accounts: { [account]: 'viewer' } });
@@ -95,13 +95,13 @@ describeInBrowser('a passkey', () => {
     const authenticator = await Authenticator.of(page);
     await letConfirmationPass(server, ana);
     await addPasskey(page, 'My phone');
-    // A session alone does not suffice.
+    // A session alone is not enough.
     await page.getByRole('textbox', { name: 'Your password' }).fill(PASSWORD);
     await press(page, 'Confirm');
     await page.getByRole('cell', { name: 'My phone', exact: true }).waitFor();
 
     await addPasskey(page, 'The same phone');
-    await page.getByText('This device already holds a passkey of yours').waitFor();
+    await page.getByText('This device already has one of your passkeys').waitFor();
     expect(await authenticator.credentials()).toBe(1);
     await press(page, 'Cancel');
 
@@ -118,7 +118,7 @@ describeInBrowser('a passkey', () => {
     await press(page, 'Remove Old phone');
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByText('You have no passkeys yet.').waitFor();
-    // The other sessions end. The one that the passkey began is the one in use, and stays.
+    // The other sessions end. The passkey's session is the current one, and stays.
     const headers = { cookie: cookieOf(elsewhere) };
     expect((await callConsole(server, 'GET', '/session', { headers })).status).toBe(401);
     await page.reload();
@@ -149,7 +149,7 @@ describeInBrowser('a passkey', () => {
     const { page, context } = await withPasskey(operator, 'Key');
     await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'required');
     try {
-      // This session was begun with a password.
+      // This session was started with a password.
       expect(await operator.get('/staff/settings')).toMatchObject({
         body: { code: 'second_factor_required' },
       });
@@ -164,14 +164,14 @@ describeInBrowser('a passkey', () => {
     await context.close();
   });
 
-  it('confirms a session of its owner, and none of somebody else', async () => {
+  it('confirms sessions of its owner only', async () => {
     const [ana, bia] = [await person(server), await person(server)];
     const { page, context } = await withPasskey(ana, 'Key');
     await letConfirmationPass(server, ana);
     await addPasskey(page, 'Another');
     await press(page, 'Use a passkey');
-    await page.getByText('This device already holds a passkey of yours').waitFor();
-    // The authenticator stays, as that of two people who share a computer.
+    await page.getByText('This device already has one of your passkeys').waitFor();
+    // The authenticator stays, as if two people shared a computer.
     await context.addCookies(cookiesOf(bia));
     await letConfirmationPass(server, bia);
     await addPasskey(page, 'Mine');
@@ -184,19 +184,19 @@ describeInBrowser('a passkey', () => {
     await context.close();
   });
 
-  it('is refused without the PIN, the finger or the face', async () => {
+  it('is refused without a PIN or a biometric check', async () => {
     const ana = await person(server);
     const { page, context, authenticator } = await withPasskey(ana, 'Key');
     await signOut(page);
     await authenticator.recognizeUser(false);
     await press(page, 'Use a passkey');
-    await page.getByText('Your browser gave no passkey').waitFor();
+    await page.getByText('Your browser did not return a passkey').waitFor();
     await context.close();
   });
 });
 
 describe('the routes of passkeys', () => {
-  it('leave no challenge for good that nobody answered', async () => {
+  it('delete unanswered challenges', async () => {
     const { status } = await callConsole(server, 'POST', '/auth/passkey/generate-authenticate-options', {
       body: {},
     });
@@ -206,7 +206,7 @@ describe('the routes of passkeys', () => {
     expect(await server.db.sql('select from user_verifications')).toEqual([]);
   });
 
-  it('know a passkey of somebody else as little as one that never was', async () => {
+  it('return the same for another user’s passkey as for an unknown one', async () => {
     const [ana, bia] = [await person(server), await person(server)];
     const id = await givePasskey(server, ana);
     expect((await bia.get('/profile/passkeys')).body).toEqual({ passkeys: [] });
@@ -215,7 +215,7 @@ describe('the routes of passkeys', () => {
     expect((await ana.get('/profile/passkeys')).body).toMatchObject({ passkeys: [{ id, name: 'Key' }] });
   });
 
-  it('refuse what no authenticator made, and a challenge that was not given', async () => {
+  it('refuse a response without an authenticator, and an unknown challenge', async () => {
     const ana = await person(server);
     const post = (path: string, response: object, cookie = ''): Promise<{ status: number; body: unknown }> =>
       callConsole(server, 'POST', `/auth/passkey${path}`, {

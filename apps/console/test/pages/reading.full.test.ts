@@ -27,7 +27,7 @@ const browser = useBrowser();
 const REFRESHED_MS = 15_000;
 
 describeInBrowser('the health page', () => {
-  it('shows a problem on our side when no worker sweeps, and one in PostgreSQL when nothing can be read, without a reload', async () => {
+  it('shows a problem on our side without a sweeping worker, and one in PostgreSQL if nothing can be read, without a reload', async () => {
     await inWindow(browser, server, await person(server, { staff: 'on_call' }), async (page) => {
       const verdict = page.getByRole('main').getByRole('status');
       const shows = (text: string) => verdict.filter({ hasText: text }).waitFor({ timeout: REFRESHED_MS });
@@ -84,7 +84,7 @@ describeInBrowser('the page of the ledger', () => {
       expect(await rows.count()).toBe(all.entries.length + 1);
       expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
       expect(await rows.last().textContent()).toMatch(/Granted.*\+/);
-      // Seconds tell entries apart, on a phone too.
+      // Entries show seconds, on a phone too.
       await page.setViewportSize({ width: 390, height: 844 });
       expect(await rows.last().innerText()).toMatch(/\d:\d\d:\d\d/);
 
@@ -96,7 +96,7 @@ describeInBrowser('the page of the ledger', () => {
 
       await page.getByRole('link', { name: 'Monthly statement' }).click();
       await page.getByRole('heading', { name: /^Statement: / }).waitFor();
-      await page.getByRole('cell', { name: 'At the end' }).waitFor();
+      await page.getByRole('cell', { name: 'Closing balance' }).waitFor();
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
       expect(await page.getByRole('button').count()).toBe(0);
       expect(await page.evaluate('getComputedStyle(document.querySelector("main")).backgroundColor')).toBe(
@@ -107,7 +107,7 @@ describeInBrowser('the page of the ledger', () => {
 });
 
 describeInBrowser('the page of refused requests', () => {
-  it('says why requests were refused, and finds one by its id and by its idempotency key', async () => {
+  it('shows why requests were refused, and finds one by its id and by its idempotency key', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live');
     const idempotencyKeyHash = createHash('sha256').update('ação').digest();
@@ -125,7 +125,7 @@ describeInBrowser('the page of refused requests', () => {
 
       await page.getByText('Only refusals are kept here').waitFor();
       const table = page.getByRole('table', { name: 'Refused requests, newest first' });
-      const reasons = page.getByRole('group', { name: 'What the API said' });
+      const reasons = page.getByRole('group', { name: 'Reasons' });
       // The group of the newest refusal is open.
       await table.getByText('29 more like it').waitFor();
       await reasons.getByRole('button', { name: /30 requests/, expanded: true }).waitFor();
@@ -149,7 +149,7 @@ describeInBrowser('the page of refused requests', () => {
         await table.getByText(found).waitFor();
         expect(await table.getByRole('row').count()).toBe(2);
       }
-      // A key may hold anything, a number too.
+      // A key can contain anything, even a phone number.
       expect([page.url(), ...asked].filter((url) => decodeURIComponent(url).includes('ação'))).toEqual([]);
       await search.fill('no such key');
       await search.press('Enter');
@@ -202,7 +202,7 @@ describe('the pages of sends', () => {
         await timeline.getByText(`From ${sender.number}`).waitFor();
         await page.getByText('Wait for the phone').waitFor();
 
-        // From here on, the page updates without any input.
+        // After this line, the page updates without any input.
         await report(database, accepted, { messageId: MESSAGE, status: 'read', failure: null });
         await page.getByText('Waiting for the code').waitFor();
         await type(database, id, '000000');
@@ -225,7 +225,7 @@ describe('the pages of sends', () => {
       });
     });
 
-    it('open a send by its id, and say what the search accepts', async () => {
+    it('open a send by its id, and show what the search accepts', async () => {
       const id = await buildSend(server.db.database, caller, { recipient: '+5511944443333' });
       await open('sends', async (page) => {
         await page.getByLabel('Find a send').fill('44443');
@@ -239,7 +239,7 @@ describe('the pages of sends', () => {
   });
 
   describeInBrowser('the overview', () => {
-    it('counts what was sent, by application, and leads to the first verified code', async () => {
+    it('counts the sends by application, and links to the first verified code', async () => {
       const newcomer = await buildCaller(server.db.database, 'test', { freeQuota: 7 });
       const reader = await person(server, { accounts: { [newcomer.accountId]: 'viewer' } });
       await inWindow(browser, server, reader, async (page) => {
@@ -257,14 +257,14 @@ describe('the pages of sends', () => {
         const bars = page.locator('main svg[height] rect:not([width="0"])');
         await bars.first().waitFor({ state: 'attached' });
         expect(await page.locator('main svg rect').count()).toBe(3 * 7);
-        // Of one application, a table would repeat the totals.
+        // With one application, a table would repeat the totals.
         expect(await page.getByRole('region', { name: 'By application' }).count()).toBe(0);
         await page.getByRole('link', { name: /^Sends 1/ }).click();
         await page.getByRole('link', { name: '+55 ••••• 5678' }).waitFor();
       });
     });
 
-    it('is asked for before its applications have come, and shows no mode until it knows which one matters', async () => {
+    it('is requested before the applications are read, and shows no mode until the mode is known', async () => {
       await buildSend(server.db.database, caller);
       await inWindow(browser, server, viewer, async (page, asked) => {
         let release = (): void => {};
@@ -326,7 +326,7 @@ describeInBrowser('keys', () => {
       expect(await ready.isVisible()).toBe(true);
 
       expect(await textOf(page, 'the key as an environment variable')).toContain(key);
-      // The samples read it from the environment; `code-samples` holds that they run.
+      // The samples read it from the environment; `code-samples` checks that they run.
       expect(await textOf(page, 'sample in curl')).toContain('$ONECODE_API_KEY');
 
       await ready.getByRole('button', { name: 'I have stored the key' }).click();
@@ -349,7 +349,7 @@ describeInBrowser('keys', () => {
     });
   });
 
-  it('limits start at 60 and 5 when they are switched on, and each is turned off alone', async () => {
+  it('limits start at 60 and 5 when they are switched on, and each is turned off separately', async () => {
     const account = await buildAccount(server.db.database);
     const developer = await person(server, { accounts: { [account]: 'developer' } });
     const list = `/accounts/${account}/applications`;

@@ -9,7 +9,7 @@ const BYTES_MAX = 250_000;
 const REQUESTS_MAX = 12;
 
 describeInBrowser('the first page of a visitor without a session', () => {
-  it('is the sign-in page alone, which leads back to the page that was wanted', async () => {
+  it('loads only the sign-in page, which returns to the requested page', async () => {
     const who = await person(server, { staff: 'operator' });
     const context = await browser.newContext({ locale: 'pt-BR', baseURL: server.url });
     const page = await context.newPage();
@@ -38,7 +38,7 @@ describeInBrowser('the first page of a visitor without a session', () => {
     await context.close();
   });
 
-  it('is the page that was wanted for who has a session', async () => {
+  it('shows the requested page with a session', async () => {
     const { context, page } = await windowOf(browser, server, await person(server, { staff: 'operator' }));
     await page.goto('/staff/settings');
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();

@@ -28,7 +28,7 @@ import { inWindow, person, windowOf, type TestPerson } from '../people.js';
 
 const server = useConsole();
 const browser = useBrowser();
-/** What is read of a sender whose token Meta does not take. */
+/** The result of reading a sender with a token that Meta rejects. */
 const DENIED = { failure: 'The access token has expired.' };
 const NOTHING_READ: SenderReading = {
   businessAccountId: DENIED,
@@ -48,7 +48,7 @@ beforeAll(async () => {
 const asPerson = (who: TestPerson, use: (page: Page) => Promise<void>) => inWindow(browser, server, who, use);
 
 describeInBrowser('the pages of staff', () => {
-  it('let an operator find an account and grant it credits, once, though the answer is lost and the button clicked again', () =>
+  it('let an operator find an account and grant it credits once, although the response is lost and the button clicked again', () =>
     asPerson(operator, async (page) => {
       await page.goto('/staff/accounts');
       await page.getByLabel('Name or account ID').fill('azul');
@@ -67,7 +67,7 @@ describeInBrowser('the pages of staff', () => {
       await grant();
       await dialog.getByText('This time is over.').waitFor();
       await dialog.getByLabel('Last day').fill('2090-01-31');
-      // Never unrouted: Chromium may lose requests for ever while the last route is removed.
+      // Never unrouted: Chromium may lose requests while the last route is removed.
       const lost: number[] = [];
       await page.route('**/credits', async (route) => {
         if (lost.length > 0) return route.continue();
@@ -92,7 +92,7 @@ describeInBrowser('the pages of staff', () => {
       ]);
       expect(await findAccount(server.db.database, account)).toMatchObject({ credits: 512 });
       await page.goto(`/staff/accounts/${account}/ledger`);
-      await page.getByText('500 credits expire, if they are not used, at').waitFor();
+      await page.getByText('500 credits expire unless they are used by').waitFor();
       await page.getByText('Reference: INV-42').waitFor();
     }));
 
@@ -162,7 +162,7 @@ describeInBrowser('the pages of staff', () => {
       await banner.waitFor({ state: 'hidden' });
     }));
 
-  it('count in the tab what is failing, and resume from the incident what it says is blocked', async () => {
+  it('show the number of failing checks in the tab, and resume a blocked sender from its incident', async () => {
     const { database } = server.db;
     await createPresence(database, { kind: 'worker', release: '0.9.0' }).report();
     for (const loop of ['deliver', 'sweep'] as const) await recordHeartbeat(database, loop, newId());
@@ -172,10 +172,10 @@ describeInBrowser('the pages of staff', () => {
     await asPerson(await person(server, { staff: 'on_call' }), async (page) => {
       await page.goto('/staff/health');
       await page.getByRole('heading', { name: /access token has expired/ }).waitFor();
-      // The heartbeats grow old meanwhile, which is another finding.
+      // The heartbeats become too old in the meantime, which is another finding.
       await until('the count', async () => /^\([1-9]\) Health · Onecode$/.test(await page.title()));
       expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('/icon-failing.svg');
-      // What one reading saw alone is no history.
+      // A problem in only one reading is not in the history.
       await until(
         'a second reading',
         async () =>
@@ -263,7 +263,7 @@ describeInBrowser('the pages of staff', () => {
     await server.db.sql('delete from senders');
   });
 
-  it('ask Meta again from the incident, and say what came of it', async () => {
+  it('check a sender with Meta from the incident, and show the result', async () => {
     const { database } = server.db;
     await server.db.sql('delete from senders');
     const sender = await buildSender(database);
@@ -278,7 +278,7 @@ describeInBrowser('the pages of staff', () => {
       await incident.getByText(maskRecipient(sender.number)).waitFor();
       await incident.getByRole('button', { name: 'Check now' }).click();
       await incident.getByRole('status').getByText('Asking Meta').waitFor();
-      // The page says so before the server was asked.
+      // The page shows it before the server responds.
       await until('a new time', async () => (await dueAt()) !== before);
       const { id, template } = sender;
       await applySenderReading(
@@ -294,7 +294,7 @@ describeInBrowser('the pages of staff', () => {
     });
   });
 
-  it('say in Portuguese in the audit log that an activated sender was new', async () => {
+  it('show in Portuguese in the audit log that an activated sender was new', async () => {
     const reader = await person(server, { staff: 'operator' });
     await server.db.sql("update users set language = 'pt-BR' where id = $1", [reader.id]);
     const fields = { phoneNumberId: '106540352249999', number: '+15550789999', throughput: 20 };
@@ -313,12 +313,12 @@ describeInBrowser('the pages of staff', () => {
     });
   });
 
-  it('say in Portuguese why a sender is blocked, whatever blocks it', async () => {
+  it('show in Portuguese why a sender is blocked, for every cause', async () => {
     const { database } = server.db;
     await server.db.sql('delete from senders');
     const at = { at: '2026-01-01T00:00:00Z', since: '2026-01-01T00:00:00Z', source: 'read' } as const;
     const fact = <T>(value: T) => ({ value, ...at });
-    const told = [
+    const reported = [
       senderBlock({}, { isDeleted: fact(true) }, new Date()),
       senderBlock({}, { ban: fact('DISABLE') }, new Date()),
       senderBlock({ canSend: fact({ can: 'BLOCKED', why: null }) }, {}, new Date()),
@@ -328,7 +328,7 @@ describeInBrowser('the pages of staff', () => {
       (httpStatus) => classifyError({ httpStatus, code: null, subcode: null, isTransient: false }).reason,
     );
     const expired = explainError(190, 'config').meaning.english;
-    const reasons = [...told, ...met, UNREADABLE_TOKEN.reason, expired];
+    const reasons = [...reported, ...met, UNREADABLE_TOKEN.reason, expired];
     for (const reason of reasons)
       await blockSender(database, await buildSender(database), {
         reason,
@@ -404,7 +404,7 @@ describeInBrowser('the pages of staff', () => {
     });
   });
 
-  it('show an error beside its field, and ask before a setting of all accounts is saved', () =>
+  it('show an error next to its field, and ask for confirmation before a setting of all accounts is saved', () =>
     asPerson(operator, async (page) => {
       await page.goto('/staff/settings');
       const validity = page.getByLabel('Code validity (seconds)');
@@ -426,7 +426,7 @@ describeInBrowser('the pages of staff', () => {
       await page.getByRole('row', { name: /code validity \(seconds\).*600 → 300/ }).waitFor();
     }));
 
-  it('give on-call staff no controls but those that stop deliveries and let them go on', async () => {
+  it('give on-call staff only the controls that pause, hold, resume and release deliveries', async () => {
     const { database } = server.db;
     const { id } = await buildSender(database);
     await pauseSender(database, TEST_ACTOR, id);

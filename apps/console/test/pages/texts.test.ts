@@ -17,10 +17,10 @@ const meaning = (...of: Parameters<typeof explainError>): [string, string] => {
   return [name, english];
 };
 
-/** Errors that only the provider's requests meet. */
+/** Errors that only the provider's requests get. */
 const OF_WEBHOOKS = new Set(['forbidden', 'invalid_signature', 'payload_too_large', 'too_busy']);
 
-/** What the server says in English, and the pages translate by its name. */
+/** Texts that the server sends in English, and the pages translate by key. */
 const OF_SERVER: Texts = {
   'findings.json': Object.fromEntries(
     Object.entries(FINDINGS).map(([name, { causes, remedy }]) => [
@@ -139,7 +139,7 @@ describe('the texts of the pages', () => {
   });
 
   it('are there for every action that is written into the audit log', () => {
-    // `area.verb` in quotes, and what the board's table names.
+    // `area.verb` in quotes, and the actions in the board's table.
     const actions = [
       ...[...sources(STORE).matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map(([, action]) => String(action)),
       ...[...sources(BOARD).matchAll(/\['([a-z_]+)', (?:new RegExp|\/)/g)].map(([, verb]) => `board.${verb}`),

@@ -16,7 +16,7 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?
 // The scroll lock of dialogs reads its nonce from here.
 setNonce(nonce);
 
-// A deployment removes the chunks that an open page has not loaded yet; a reload gets the new ones.
+// A deployment removes the chunks that an open page has not loaded yet; a reload loads the new ones.
 window.addEventListener('vite:preloadError', () => window.location.reload());
 
 const root = document.getElementById('root');

@@ -42,7 +42,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
             subject: 'You have signed up already',
             paragraphs: [
               'You or another person tried to sign up with this address, which is already registered. Nothing was changed.',
-              'If it was you, sign in. If you forgot your password, the sign-in page lets you set a new one.',
+              'If it was you, sign in. If you forgot your password, you can set a new one on the sign-in page.',
             ],
             button: ['Sign in', 'sign-in'],
           }
@@ -57,7 +57,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     address_change: () => ({
       subject: 'Confirm your new address',
       paragraphs: [
-        'Open the link in the browser in which you are signed in, to sign in with this address from now on. The link is valid for one day and works once.',
+        'Open the link in the browser in which you are signed in. After that, you sign in with this address. The link is valid for one day and works once.',
         'If you did not ask for this, ignore this mail.',
       ],
       button: ['Confirm the address', 'link'],
@@ -212,7 +212,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
             subject: 'Você já tem cadastro',
             paragraphs: [
               'Alguém tentou se cadastrar com este endereço, que já tem um cadastro. Nada mudou.',
-              'Se foi você, entre. Se esqueceu a senha, a página de entrada deixa definir outra.',
+              'Se foi você, entre. Se esqueceu a senha, você pode definir outra na página de entrada.',
             ],
             button: ['Entrar', 'sign-in'],
           }
@@ -227,7 +227,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     address_change: () => ({
       subject: 'Confirme seu novo endereço',
       paragraphs: [
-        'Abra o link no navegador em que você está conectado, para entrar com este endereço daqui em diante. O link vale por um dia e funciona uma vez.',
+        'Abra o link no navegador em que sua sessão está aberta. Depois disso, você entra com este endereço. O link vale por um dia e funciona uma vez.',
         'Se você não pediu isso, ignore este e-mail.',
       ],
       button: ['Confirmar o endereço', 'link'],
@@ -254,7 +254,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       passkey_added: ['Uma chave de acesso foi adicionada', 'Com ela, você entra sem senha e sem código.'],
       passkey_removed: [
         'Uma chave de acesso foi removida',
-        'Ninguém mais entra com ela, e todas as outras sessões foram encerradas.',
+        'Ela não serve mais para entrar, e todas as outras sessões foram encerradas.',
       ],
     }),
     address_changed: ({ to }) => ({
@@ -265,7 +265,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       subject: `Nova chave de API para ${inSubject(application)}`,
       paragraphs: [
         `${by ?? 'A equipe do serviço'} criou a chave ${hint} para a aplicação ${application} de ${account}.`,
-        'Se ninguém deveria ter feito isso, revogue a chave.',
+        'Se você não esperava isso, revogue a chave.',
       ],
       button: ['Ver as chaves', 'applications'],
     }),
@@ -286,7 +286,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
               ? `removeu o webhook de ${account}`
               : `definiu o webhook de ${account}: os eventos agora vão para ${host}`
         }.`,
-        'Se ninguém deveria ter feito isso, desfaça a mudança e confira quem está na equipe.',
+        'Se você não esperava isso, desfaça a mudança e confira quem está na equipe.',
       ],
       button: ['Ver o webhook', 'webhook'],
     }),
@@ -294,7 +294,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       subject: `Novo membro em ${inSubject(account)}`,
       paragraphs: [
         `${name} agora é membro de ${account}, como ${ROLES['pt-BR'][role] ?? role}.`,
-        'Se ninguém deveria ter entrado, remova a pessoa da equipe.',
+        'Se você não esperava isso, remova a pessoa da equipe.',
       ],
       button: ['Ver a equipe', 'team'],
     }),
@@ -337,7 +337,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     breaker_tripped: ({ country, sends, unverified, until }, around) => ({
       subject: `Envios para ${around.country(country)} estão bloqueados`,
       paragraphs: [
-        `Dos últimos ${around.number(sends)} códigos de ${around.account} para ${around.country(country)}, ${around.number(unverified)} não foram verificados. Tráfego inflado tem essa cara, por isso o disjuntor antifraude os interrompe até ${around.time(until)}.`,
+        `Dos últimos ${around.number(sends)} códigos de ${around.account} para ${around.country(country)}, ${around.number(unverified)} não foram verificados. Isso parece tráfego inflado, por isso o disjuntor antifraude os bloqueia até ${around.time(until)}.`,
         'Envios para outros países continuam. Verifique quem pede códigos nas suas páginas.',
       ],
       button: ['Ver o que houve', 'overview'],
@@ -350,7 +350,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
           : country === null
             ? 'Ele não envia nada.'
             : `Ele não envia nada para ${around.country(country)}.`,
-        `A resposta da Meta, em inglês: “${reason}”`,
+        `Motivo informado pela Meta, em inglês: ${reason}`,
         'A página Remetentes explica o motivo e diz o que fazer.',
       ],
       button: ['Ver os remetentes', 'senders'],
@@ -396,21 +396,21 @@ function signInChanges<Kind extends MailKind>(
   return Object.fromEntries(texts) as Record<Kind, () => Text>;
 }
 
-/** Fixed texts: before the button's address, in the footer of mails that can or cannot be switched off, and for a trial account's name. */
+/** Fixed texts: before the button's address, in the footer of mails that can or cannot be turned off, and for a trial account's name. */
 export const AROUND: Readonly<
   Record<Locale, { copy: string; muted: string; fixed: string; yourAccount: string }>
 > = {
   en: {
     yourAccount: 'your account',
     copy: 'If the button does not work, open this address:',
-    muted: 'You choose in your profile which of these mails you get.',
-    fixed: 'This mail was requested, or it concerns the security of a sign-in, so it cannot be switched off.',
+    muted: 'You can choose in your profile which of these mails you get.',
+    fixed: 'You cannot turn this mail off: it was requested, or it concerns the security of a sign-in.',
   },
   'pt-BR': {
     yourAccount: 'sua conta',
     copy: 'Se o botão não funcionar, abra este endereço:',
-    muted: 'No seu perfil você escolhe quais destes e-mails recebe.',
-    fixed: 'Este e-mail trata da segurança de um acesso, ou alguém o pediu: ele não pode ser desligado.',
+    muted: 'Você pode escolher no seu perfil quais destes e-mails recebe.',
+    fixed: 'Este e-mail não pode ser desativado: ele foi pedido ou trata da segurança de um acesso.',
   },
 };
 

@@ -20,7 +20,7 @@ import { staffAccountDetailsView } from './view.js';
 const REASON = nameField(200);
 const RATE = SETTING_BOUNDS.accountRatePerMinute;
 
-/** Changes the name and the language of messages whose request names none. */
+/** Changes the account's name, and the language of messages that are sent without a locale. */
 const changeRoute = (path: string, access: Access): Route =>
   route('put', path, access, {
     body: strictObject({ name: nameField(200), language: languageField }),
@@ -29,7 +29,7 @@ const changeRoute = (path: string, access: Access): Route =>
     },
   });
 
-/** Accounts, as staff see and change them, and their deletion, for which their admins ask. */
+/** Accounts for staff, and the deletion of an account by its admins. */
 export const accountRoutes: readonly Route[] = [
   changeRoute('/accounts/:account', 'admin'),
   changeRoute('/staff/accounts/:target', 'operator'),
@@ -123,7 +123,7 @@ export const accountRoutes: readonly Route[] = [
   }),
 ];
 
-/** @throws ConsoleProblem `conflict` for a grant id that was used otherwise, or `invalid_input` for an amount that is too large */
+/** @throws ConsoleProblem `conflict` for a grant id that was used for a different grant, or `invalid_input` for an amount that is too large */
 function refuseGrant(error: unknown): never {
   if (!(error instanceof GrantRefused)) throw error;
   if (error.why === 'other_grant') throw new ConsoleProblem('conflict');

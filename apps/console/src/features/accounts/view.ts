@@ -11,7 +11,7 @@ export interface StaffAccountsView {
   next: string | null;
 }
 
-/** An account and what belongs to it; what protects it has a view of its own. */
+/** An account and its details; its protection has a separate view. */
 export type StaffAccountDetailsView = Json<ReturnType<typeof staffAccountDetailsView>>;
 
 export const staffAccountDetailsView = (account: AccountDetails) => ({
@@ -20,6 +20,6 @@ export const staffAccountDetailsView = (account: AccountDetails) => ({
 });
 
 export interface DeletionView {
-  /** When the account will be deleted; null where nobody asked for it. */
+  /** When the account will be deleted; null if no deletion is scheduled. */
   at: string | null;
 }

@@ -8,7 +8,7 @@ export type LimitsView = ApplicationView['limits'];
 export type KeyView = Json<ReturnType<typeof keyView>>;
 export type KeyNoticeView = Json<ReturnType<typeof keyNoticeViews>>[number];
 
-/** The only answer that ever holds a key. */
+/** The only response that contains a key. */
 export interface NewKeyView {
   id: string;
   key: string;

@@ -10,9 +10,9 @@ const textField = Type.String({ minLength: 1, maxLength: 254, pattern: '^[^\\p{C
 const FILTER_FIELDS = {
   /** The part of an action before the dot. */
   area: Type.Optional(Type.String({ pattern: '^[a-z_]{1,50}$' })),
-  /** A part of the name of whoever did it. */
+  /** A part of the actor's name. */
   person: Type.Optional(textField),
-  /** An id, or a part of the name, of what was changed. */
+  /** An id, or a part of the name, of the changed object. */
   object: Type.Optional(textField),
   /** Inclusive. */
   from: Type.Optional(timeField),
@@ -26,7 +26,7 @@ const PAGE_FIELDS = {
 const FILTER = strictObject(FILTER_FIELDS);
 const OF_ANY_ACCOUNT = { account: Type.Optional(idField) };
 
-/** The audit log: for staff whole, and for the admins of an account what was done with it. */
+/** The audit log: all of it for staff, and the entries of an account for its admins. */
 export const auditRoutes: readonly Route[] = [
   route('get', '/staff/audit', 'on_call', {
     query: strictObject({ ...FILTER_FIELDS, ...OF_ANY_ACCOUNT, ...PAGE_FIELDS }),

@@ -2,19 +2,19 @@ import type { CsvColumns } from '../../http/csv.js';
 import { isId } from '@onecode/store/client';
 import type { Actor, AuditEntry } from '@onecode/store/operations';
 
-/** A value as the log keeps it. */
+/** A value as the log stores it. */
 export type AuditValue = string | number | boolean | null | AuditValue[] | { [name: string]: AuditValue };
 
 /** A change, a read or a sign-in. */
 export interface AuditEntryView {
   id: string;
   at: string;
-  /** `nobody`: a person who has not proved their identity. The name is empty where whoever reads may not know it. */
-  actor: { kind: Actor['kind'] | 'nobody'; name: string };
+  /** `anonymous`: a person who is not signed in. The name is empty if the reader may not know it. */
+  actor: { kind: Actor['kind'] | 'anonymous'; name: string };
   /** `area.verb`. */
   action: string;
-  account: { id: string; /** Null when it is gone. */ name: string | null } | null;
-  /** The name of what was changed; null where it has none, or where other fields name it. */
+  account: { id: string; /** Null if it was deleted. */ name: string | null } | null;
+  /** The name of the changed object; null if it has none, or if other fields contain it. */
   subject: string | null;
   /** The send that was read. */
   sendId: string | null;
@@ -48,7 +48,7 @@ function auditEntryView({ id, at, actor, action, ...entry }: AuditEntry): AuditE
     id,
     at: at.toISOString(),
     actor: {
-      kind: actor.kind === 'user' && actor.id === null ? 'nobody' : actor.kind,
+      kind: actor.kind === 'user' && actor.id === null ? 'anonymous' : actor.kind,
       name: actor.name,
     },
     action,
@@ -77,7 +77,7 @@ export const AUDIT_COLUMNS: CsvColumns<AuditEntry> = {
 
 type EntryDetails = Pick<AuditEntryView, 'changes' | 'facts'>;
 
-/** Omits a subject that has no name or is named already, and facts that are empty or repeat the account. */
+/** Omits a subject without a name or that other fields already name, and facts that are empty or repeat the account. */
 function withoutRepeats(
   subject: string | null,
   accountId: string | null,
@@ -96,7 +96,7 @@ function withoutRepeats(
 const isRecord = (value: AuditValue | undefined): value is Details =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads details: `before` and `after` hold many fields, or, beside a field's `name`, one value. Everything else is a fact. */
+/** Reads details: `before` and `after` contain many fields, or one value if there is a field's `name`. Everything else is a fact. */
 function detailsView(details: Details): EntryDetails {
   const { before, after, ...rest } = details;
   const facts = (from: Details) => Object.entries(from).map(([field, value]) => ({ field, value }));

@@ -21,7 +21,7 @@ const FIRST_NAMES: Readonly<Record<Locale, NewOwnAccount['names']>> = {
   'pt-BR': { application: 'Teste', key: 'Primeira chave' },
 };
 
-/** How a person gets to their first account: by creating it, or by an invitation. The body brings the link's token: logs keep URLs. */
+/** The first account of a user, created or joined by invitation. The link's token is in the body, because logs keep URLs. */
 export const authRoutes: readonly Route[] = [
   route('get', '/sign-up-offer', 'anyone', {
     async handle({ context }): Promise<SignUpOfferView> {
@@ -66,7 +66,7 @@ export const authRoutes: readonly Route[] = [
     body: TOKEN,
     async handle({ context, actor, person, body }) {
       const accepted = await acceptInvitation(context.database, actor, person, body.token);
-      // To anybody but the invited person, the invitation does not exist.
+      // Returns 404 to all users except the invited one.
       return { id: orNotFound(accepted.kind === 'joined' ? accepted.accountId : null) };
     },
   }),

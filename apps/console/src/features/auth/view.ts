@@ -1,18 +1,18 @@
 import type { FirstApplication } from '@onecode/store/accounts';
 import type { MemberRole } from '@onecode/store/users';
 
-/** The country of people who name none: the one that the service runs in. */
+/** The default country: the one in which the service runs. */
 export const HOME_COUNTRY = 'BR';
 
-/** How many countries a person may name at sign-up. */
+/** How many countries a user may choose at sign-up. */
 export const TRIAL_COUNTRIES_MAX = 5;
 
-/** What a person who signs up now gets. */
+/** What a new user gets at sign-up. */
 export interface SignUpOfferView {
   freeSends: number;
   /** ISO 3166 codes of the countries to choose from. */
   countries: readonly string[];
-  /** Whether workers send mail: then a sign-up is confirmed by one, and a forgotten password replaced. */
+  /** Whether workers send mail, which confirms sign-ups and replaces forgotten passwords. */
   sendsMail: boolean;
   /** Whether staff may sign in by their OpenID provider. */
   hasProvider: boolean;
@@ -21,7 +21,7 @@ export interface SignUpOfferView {
 /** An account that a person created. */
 export interface NewAccountView {
   id: string;
-  /** Its test application and the key, this once; null for an account that they had before. */
+  /** Its test application and the key, returned only once; null for an account that existed before. */
   first: FirstApplication | null;
 }
 

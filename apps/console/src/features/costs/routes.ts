@@ -15,12 +15,12 @@ import { route, type Route } from '../../http/route.js';
 import { COST_COLUMNS, type CostsView, type OwnCostsView } from './view.js';
 
 const MONTHS = 12;
-/** The database would round a price with more. */
+/** The database would round a price with more decimals. */
 const PRICE_DECIMALS = 6;
 const CSV_DAYS = 366;
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
 
-/** What the provider charges for messages, beside what customers were charged: the operator, or an account for those by its own senders. */
+/** What the provider charges the operator, or an account for its own senders, next to what customers were charged. */
 export const costRoutes: readonly Route[] = [
   route('get', '/staff/costs', 'on_call', {
     async handle({ context: { database } }): Promise<CostsView> {
@@ -45,7 +45,7 @@ export const costRoutes: readonly Route[] = [
     body: strictObject({
       country: Type.String({ pattern: '^[A-Z]{2}$' }),
       since: Type.String({ pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])$' }),
-      /** Null takes the price away. */
+      /** Null removes the price. */
       price: Type.Union([Type.Number({ minimum: 0, maximum: PRICE_MAX }), Type.Null()]),
       currency: Type.String({ pattern: '^[A-Z]{3}$' }),
     }),

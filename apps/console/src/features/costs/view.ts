@@ -4,7 +4,7 @@ import type { MessageCost, MessagePrice, MessagePrices, MonthlyCost } from '@one
 export type MonthlyCostView = MonthlyCost;
 export type PriceView = MessagePrice;
 
-/** What the provider charges an account for messages by its own senders. */
+/** What the provider charges an account for messages from its own senders. */
 export interface OwnCostsView {
   /** Newest month first; without prices, which are the operator's. */
   costs: MonthlyCostView[];

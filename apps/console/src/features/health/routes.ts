@@ -5,7 +5,7 @@ import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { healthView } from './view.js';
 
-/** The health of Onecode: is it us, Redis, PostgreSQL or Meta? */
+/** The health of Onecode, Redis, PostgreSQL and Meta. */
 export const healthRoutes: readonly Route[] = [
   route('get', '/staff/health', 'on_call', {
     async handle({ context }) {

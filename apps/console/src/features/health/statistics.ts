@@ -12,7 +12,7 @@ import {
   type ServiceHealth,
 } from '@onecode/store/operations';
 
-/** The statistics of the health page. Null means that a source did not answer in time. */
+/** The statistics of the health page. Null means that a source did not respond in time. */
 export interface ConsoleHealthStatistics extends ServiceHealth {
   attempts: AttemptMinute[] | null;
   findings: Finding[];
@@ -22,7 +22,7 @@ export interface ConsoleHealthStatistics extends ServiceHealth {
 
 const CHART_MINUTES = 30;
 
-/** Returns a function that reads all statistics concurrently. People who watch the page at the same time share the answers. */
+/** Returns a function that reads all statistics concurrently. Simultaneous requests share the results. */
 export function createStatisticsReader({
   database,
   queues,

@@ -18,15 +18,15 @@ import { explainBlock } from '../senders/view.js';
 import type { ConsoleHealthStatistics } from './statistics.js';
 
 /**
- * A finding with its check and, in English, its sentence and remedy; the pages translate them by name and cause. `explanation` is about the
- * error of Meta's that caused it.
+ * A finding with its check and, in English, its sentence and remedy; the pages translate them by name and cause. `explanation` explains the
+ * Meta error that caused it.
  */
 export type FindingView = Finding & ReturnType<typeof describeFinding> & { explanation: Explanation | null };
 
-/** What is wrong, and the statistics behind it; null where one could not be read in time. */
+/** The current problems and the statistics behind them; null for a statistic that could not be read in time. */
 export type HealthView = Json<ReturnType<typeof healthView>>;
 
-/** Something that is wrong now. */
+/** A current problem. */
 export type IncidentView = HealthView['findings'][number];
 
 export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
@@ -52,7 +52,7 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
     at: now,
     /** The worst first. */
     findings,
-    /** What was wrong within the last day, latest first. */
+    /** Problems of the last day that have ended, latest first. */
     history: (incidents ?? [])
       .filter(
         (incident) =>
@@ -82,7 +82,7 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
   };
 }
 
-/** What one reading saw and the next did not, as while a process starts, is not worth a line. */
+/** Shorter problems, such as during a process start, are not listed. */
 const WORTH_REPORTING_MS = 1_000;
 
 const isSame = (one: Finding, other: Finding): boolean =>
@@ -94,7 +94,7 @@ function findingView(finding: Finding): FindingView {
   return { ...finding, ...describeFinding(finding), explanation };
 }
 
-/** The checks that show a finding: its own, the backlog that it holds up, and calls that it has refused. */
+/** The checks that show a finding: its own, the backlog that it delays, and the calls that it has refused. */
 function checksOf(
   { name, check, holdsUp, account }: FindingView,
   { waiting, ownWaiting, provider }: ConsoleHealthStatistics,
@@ -106,7 +106,7 @@ function checksOf(
   return [check, ...(isHeldUp ? [holdsUp] : []), ...(isRefused ? (['attempts'] as const) : [])];
 }
 
-/** Returns the incident of a current finding: the one that was seen last. */
+/** Returns the incident of a current finding: the one that was seen most recently. */
 function latestIncident(finding: Finding, incidents: readonly Incident[]): Incident | undefined {
   const same = incidents.filter((incident) => isSame(incident.finding, finding));
   return same.toSorted((a, b) => b.seenAt.getTime() - a.seenAt.getTime())[0];

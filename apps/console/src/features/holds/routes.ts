@@ -14,7 +14,7 @@ const BODY = strictObject({
   reason: nameField(200),
 });
 
-/** Holds: live sends that one matches wait until it is released. */
+/** Holds: live sends that match a hold wait until it is released. */
 export const holdRoutes: readonly Route[] = [
   route('get', '/staff/holds', 'on_call', {
     async handle({ context }) {
@@ -45,7 +45,7 @@ export const holdRoutes: readonly Route[] = [
   }),
 ];
 
-/** Checks that the target is of its kind. @throws ConsoleProblem `invalid_input` */
+/** Checks that the target fits the kind of hold. @throws ConsoleProblem `invalid_input` */
 function targetOf({ kind, target }: Static<typeof BODY>): HoldTarget {
   const isOfKind = { live: target === '', country: isCountryTarget(target), account: isId(target) };
   if (!isOfKind[kind]) throw new ConsoleProblem('invalid_input', { errors: { target: 'format' } });

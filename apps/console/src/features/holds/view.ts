@@ -1,7 +1,7 @@
 import type { HeldSends } from '@onecode/store/holds';
 import type { Json } from '../../http/json.js';
 
-/** All holds, and how many live sends wait for a sender or a release. */
+/** All holds, and the number of live sends that wait for a sender or a release. */
 export type HoldsView = Json<HeldSends>;
 
 /** A hold in force. Its target is empty for all live delivery, a country (`ZZ`: numbers without one), or an account's id. */

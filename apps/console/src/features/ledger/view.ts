@@ -35,7 +35,7 @@ export const LEDGER_COLUMNS: CsvColumns<LedgerEntry> = {
   expires_at: (entry) => entry.expiresAt,
 };
 
-/** An account's statement of a month (UTC): until now, of one that is not over. */
+/** An account's statement of a month (UTC); for the current month, up to now. */
 export interface StatementOfMonth extends Statement {
   /** The account's. */
   name: string;
@@ -63,7 +63,7 @@ export const STATEMENT_COLUMNS: CsvColumns<StatementRow> = {
   expires_at: ({ grant }) => grant?.expiresAt ?? null,
 };
 
-/** A statement in the download: what there was, what changed it, and what there is. */
+/** A statement in the download: opening balance, changes, and closing balance. */
 export function statementRows({ from, to, at: now, grants, ...statement }: StatementOfMonth): StatementRow[] {
   const at = new Date(Math.min(to.getTime(), now.getTime()));
   const gone = ({ free_quota: free, credit }: Units): Units => ({ free_quota: -free, credit: -credit });
@@ -83,7 +83,7 @@ export function statementRows({ from, to, at: now, grants, ...statement }: State
   ];
 }
 
-/** The balance below which the account's admins are told by mail, and its webhook where it has one; null: never. */
+/** The balance below which the account's admins (by mail) and its webhook are notified; null if never. */
 export interface BalanceAlertView {
   below: number | null;
   hasWebhook: boolean;

@@ -12,7 +12,7 @@ import type { Route } from '../../http/route.js';
 import { OVERVIEW_COLUMNS, overviewRows } from './view.js';
 
 const DAY_MS = 86_400_000;
-/** A large account's month keeps a connection busy for a fifth of a second. Six of ten connections stay free for everything else. */
+/** Reading a month of a large account takes a connection 0.2 seconds. Six of ten connections stay free for everything else. */
 const limitOverviews = createFairLimiter({ concurrency: 4, concurrencyPerKey: 2, queuedPerKeyMax: 40 });
 const HOURLY_DAYS_MAX = 8;
 const DAILY_DAYS_MAX = 370;
@@ -23,7 +23,7 @@ const QUERY = strictObject({
   bucket: Type.Enum(['hour', 'day']),
   /** A name such as `America/Sao_Paulo`. */
   timeZone: Type.String({ maxLength: 60 }),
-  /** Left out: that of the application; of all, live where one is live, else test. */
+  /** Default: the mode of the application; for all applications, live if one of them is live, else test. */
   mode: Type.Optional(Type.Enum(['test', 'live'])),
   application: Type.Optional(idField),
   locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
@@ -78,7 +78,7 @@ const modeOf = (applications: readonly { id: string; mode: Mode }[], asked: stri
     ? 'live'
     : 'test';
 
-/** The period before, as far as this one has come: the rest of a day is no fall. */
+/** The same part of the previous period, so that an unfinished day is not shown as a drop. */
 function periodBefore(question: OverviewQuestion): OverviewQuestion {
   const lengthMs = question.to.getTime() - question.from.getTime();
   const end = Math.max(question.from.getTime() + 1, Math.min(question.to.getTime(), Date.now()));

@@ -7,11 +7,11 @@ import type { Json } from '../../http/json.js';
 export type StatisticsView = SendStatistics;
 
 export type OverviewView = Json<Overview> & {
-  /** Of the sends that it counts. */
+  /** The mode of the counted sends. */
   mode: Mode;
-  /** The totals of the period before, as far as this one has come. */
+  /** The totals of the same part of the previous period. */
   previous: StatisticsView;
-  /** People who said that they did not request a code, by application and country, most first. */
+  /** The number of people who reported that they did not request a code, by application and country, most first. */
   denials: DenialCount[];
 };
 

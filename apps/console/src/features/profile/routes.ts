@@ -15,7 +15,7 @@ import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { userSessionView, type MailChoicesView } from './view.js';
 
-/** A person's own name, language and mails, their passkeys, and their sessions. */
+/** The signed-in user's name, language, mails, passkeys and sessions. */
 export const profileRoutes: readonly Route[] = [
   route('put', '/profile', 'signed_in', {
     body: Type.Object(

@@ -5,7 +5,7 @@ import type { Json } from '../../http/json.js';
 export type PasskeyView = Json<Passkey>;
 export type UserSessionView = Json<ReturnType<typeof userSessionView>>;
 
-/** The kinds of mails that a person may do without, and which they want. */
+/** The kinds of mails that a user can turn off, and the ones that they want. */
 export interface MailChoicesView {
   mails: { kind: MutableMail; isWanted: boolean }[];
 }

@@ -15,13 +15,13 @@ import { orNotFound } from '../../http/problem.js';
 import { route, type Access, type Route } from '../../http/route.js';
 import { protectionView } from './view.js';
 
-/** Null is no ceiling. */
+/** Null means no ceiling. */
 const CEILING = Type.Union([
   Type.Integer({ minimum: CEILING_BOUNDS.min, maximum: CEILING_BOUNDS.max }),
   Type.Null(),
 ]);
 
-/** The routes below an account's path, with who may see and who may change. */
+/** The routes below an account's path, with the roles that may read and change. */
 const routesBelow = (account: string, sees: Access, changes: Access): readonly Route[] => [
   route('get', `${account}/protection`, sees, {
     async handle({ context: { database }, accountId }) {
@@ -35,7 +35,7 @@ const routesBelow = (account: string, sees: Access, changes: Access): readonly R
   }),
   route('put', `${account}/protection/countries`, changes, {
     body: strictObject({
-      // Null is every country.
+      // Null allows every country.
       countries: Type.Union([countriesField(300), Type.Null()]),
     }),
     async handle({ context, actor, accountId, body: { countries } }) {
@@ -57,7 +57,7 @@ const routesBelow = (account: string, sees: Access, changes: Access): readonly R
   }),
   route('put', `${account}/protection/breaker`, changes, {
     body: strictObject({
-      // Null is off.
+      // Null turns it off.
       rule: Type.Union([
         strictObject({
           unverifiedPercent: Type.Integer({ minimum: 1, maximum: 100 }),
@@ -77,7 +77,7 @@ const routesBelow = (account: string, sees: Access, changes: Access): readonly R
   }),
 ];
 
-/** What protects an account from abuse, for its members and for staff. */
+/** The protection of an account from abuse, for its members and for staff. */
 export const protectionRoutes: readonly Route[] = [
   ...routesBelow('/accounts/:account', 'viewer', 'admin'),
   ...routesBelow('/staff/accounts/:target', 'on_call', 'operator'),

@@ -2,7 +2,7 @@ import { COUNTRIES } from '@onecode/domain';
 import type { AbuseControls, Account, BreakerTrip } from '@onecode/store/accounts';
 import type { Json } from '../../http/json.js';
 
-/** What protects an account from abuse and from bills that it did not expect, for its people and for staff. */
+/** The protection of an account from abuse and unexpected bills, for its members and for staff. */
 export type ProtectionView = Json<ReturnType<typeof protectionView>>;
 
 export const protectionView = (
@@ -12,7 +12,7 @@ export const protectionView = (
 ) => ({
   ...controls,
   trips,
-  /** What the operator limits. */
+  /** The operator's limits. */
   trialCountries,
   ratePerMinute,
   /** The countries that may be chosen. */

@@ -2,7 +2,7 @@ import { parseRecipient, pastedNumber, recipientKeys } from '@onecode/domain';
 import type { ConsoleContext } from '../../context.js';
 import { ConsoleProblem } from '../../http/problem.js';
 
-/** All keys of a number as somebody typed or pasted it. @throws ConsoleProblem `invalid_input` where it is none */
+/** Returns all keys of a number in any spelling. @throws ConsoleProblem `invalid_input` if the text is not a number */
 export function readRecipientKeys({ config }: ConsoleContext, typed: string): string[] {
   const number = parseRecipient(pastedNumber(typed));
   if (number.kind !== 'phone') throw new ConsoleProblem('invalid_input', { errors: { recipient: 'phone' } });

@@ -11,10 +11,10 @@ import { route, type Access, type Route } from '../../http/route.js';
 import { readRecipientKeys } from './recipientKeys.js';
 import { exhaustedRecipientView } from './view.js';
 
-/** A number as somebody typed or pasted it, in no URL. */
+/** A number in any spelling. It is never in a URL. */
 const NUMBER = { recipient: Type.String({ maxLength: 1000 }) };
 
-/** The routes below an account's path, with who may list and who may reset, export and erase. */
+/** The routes below an account's path, with the roles that may list, and reset, export and erase. */
 const routesBelow = (account: string, sees: Access, manages: Access): readonly Route[] => [
   route('get', `${account}/exhausted-recipients`, sees, {
     query: Type.Object({
@@ -51,8 +51,8 @@ const routesBelow = (account: string, sees: Access, manages: Access): readonly R
 ];
 
 /**
- * Recipients of an account, for its members and for staff: those who get no new code because of too many wrong guesses in a row, and
- * those who ask what is kept of them or to be forgotten.
+ * Recipients of an account, for its members and for staff: recipients who get no new code after too many wrong guesses in a row, and
+ * recipients who ask for their data or for its erasure.
  */
 export const recipientRoutes: readonly Route[] = [
   ...routesBelow('/accounts/:account', 'viewer', 'admin'),

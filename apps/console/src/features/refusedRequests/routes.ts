@@ -21,7 +21,7 @@ const FILTER = {
 };
 const QUERY = strictObject({
   ...FILTER,
-  /** What was said: code, sentence and faulty fields of the answer. */
+  /** The reason: code, sentence and invalid fields of the response. */
   code: Type.Optional(Type.String({ pattern: '^[a-z_]{1,64}$' })),
   detail: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$' })),
   fields: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z_]{1,64}$' }), { maxItems: 10 })),
@@ -31,8 +31,8 @@ const QUERY = strictObject({
 });
 
 /**
- * Requests of an account that the API refused; for staff, those of any account. An idempotency key may hold anything, a number too, so
- * that it never stands in a URL: proxies log those, and browsers remember them.
+ * Requests of an account that the API refused; for staff, those of any account. An idempotency key can contain anything, even a phone number, so
+ * it is never in a URL: proxies log URLs, and browsers remember them.
  */
 export const refusedRequestRoutes: readonly Route[] = [
   ...accountReading('post', '/refused-requests/search', {
@@ -71,7 +71,7 @@ async function read(
   return { reasons: reasons.map(refusalReasonView), requests: requests.map(refusedRequestView), next };
 }
 
-/** What a text may name: a request by its id, and requests by their idempotency key, which often has the form of an id too. */
+/** Returns what a text can refer to: a request by its id, and requests by their idempotency key, which often looks like an id. */
 function searchFor(text: string): RefusedRequestSearch {
   const { id = null, idempotencyKeyHashes } = termsOf(text);
   return { requestId: id, idempotencyKeyHashes };

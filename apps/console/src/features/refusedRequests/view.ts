@@ -3,13 +3,13 @@ import type { ListedRefusedRequest, RefusalReason } from '@onecode/store/reports
 import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
 
-/** `text` names the translation of what the API said; `defence` is the part of the account's protection that refused it, or null. */
+/** `text` is the key of the translation of the API's reason; `defence` is the protection of the account that refused it, or null. */
 const explanationOf = ({ code, detail }: { code: string; detail: string }) => {
   const { name, defence } = findRefusal(detail) ?? { name: code, defence: null };
   return { text: name, defence };
 };
 
-/** What the API said when it refused requests, and how often. */
+/** A reason with which the API refused requests, and how often. */
 export type RefusalReasonView = Json<ReturnType<typeof refusalReasonView>>;
 
 export const refusalReasonView = (reason: RefusalReason) => ({
@@ -17,11 +17,11 @@ export const refusalReasonView = (reason: RefusalReason) => ({
   ...explanationOf(reason),
 });
 
-/** A refused request: nothing of it is what the client sent. */
+/** A refused request. It contains nothing that the client sent. */
 export type RefusedRequestView = Json<ReturnType<typeof refusedRequestView>>;
 
 export interface RefusedRequestsView {
-  /** The one that was met last first, whichever of them the list shows; empty on later pages. */
+  /** All reasons, the most recent first, regardless of the ones that the list shows; empty on later pages. */
   reasons: RefusalReasonView[];
   /** The newest first. */
   requests: RefusedRequestView[];
@@ -29,7 +29,7 @@ export interface RefusedRequestsView {
   next: string | null;
 }
 
-/** Its route is written as in the reference. */
+/** Its route is spelled as in the API reference. */
 export const refusedRequestView = ({
   refusedAt,
   route,

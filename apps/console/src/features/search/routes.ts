@@ -19,10 +19,10 @@ import { readRecipientKeys } from '../recipients/recipientKeys.js';
 /** An idempotency key has 255 bytes at the most. */
 const BODY = strictObject({ text: Type.String({ pattern: '\\S', maxLength: 255 }) });
 const FOUND_MAX = 5;
-/** Some texts are looked for in many rows. */
+/** Some searches scan many rows. */
 const limitSearches = createFairLimiter({ concurrency: 3, concurrencyPerKey: 1, queuedPerKeyMax: 20 });
 
-/** One search for what people have at hand. It may be a number or a key, so that it never stands in a URL: proxies log those. */
+/** One search for all kinds of ids. The text may be a phone number or a key, so it is never in a URL: proxies log URLs. */
 export const searchRoutes: readonly Route[] = [
   route('post', '/accounts/:account/search', 'viewer', {
     body: BODY,
@@ -67,7 +67,7 @@ export const searchRoutes: readonly Route[] = [
   }),
 ];
 
-/** The newest sends to the whole number that a text is. */
+/** Returns the newest sends to a text that is a whole number. */
 async function sendsTo(context: ConsoleContext, accountId: string, text: string): Promise<Found[]> {
   if (parseRecipient(pastedNumber(text)).kind !== 'phone') return [];
   const filter = { recipientKeys: readRecipientKeys(context, text) };
@@ -83,7 +83,7 @@ async function sendsTo(context: ConsoleContext, accountId: string, text: string)
   }));
 }
 
-/** What a text may mean. Most clients send an idempotency key in UTF-8, and some in latin1. */
+/** Returns the possible meanings of a text. Most clients send an idempotency key in UTF-8, and some in latin1. */
 export function termsOf(text: string): SearchTerms {
   const id = text.toLowerCase();
   const latin1 = Buffer.from(text, 'latin1');
@@ -94,7 +94,7 @@ export function termsOf(text: string): SearchTerms {
   return {
     ...(isId(id) && { id }),
     ...(digits.length >= 4 && digits.length <= 15 && { recipientEnd: digits }),
-    // The end alone, a hint, or a whole key.
+    // The last characters, a hint, or a whole key.
     ...(/^(?:ak_\w*)?…?\w{4}$/.test(text) && { keyEnd: text.slice(-4) }),
     idempotencyKeys: forms,
     idempotencyKeyHashes: forms.map(hashIdempotencyKey),

@@ -1,7 +1,7 @@
 import { CODE_CATEGORY, maySend, parseMessagingLimit, preflight, templateLanguages } from '@onecode/domain';
 import type { Sender, SenderKnowledge } from '@onecode/store/senders';
 
-/** What Meta said of a sender. */
+/** What Meta reported about a sender. */
 export function providerView(
   sender: Sender,
   knowledge: SenderKnowledge,
@@ -22,20 +22,20 @@ export function providerView(
     facts: factViews(knowledge),
     templates: templateViews(knowledge, Object.values(languages)),
     checks: triedAt === null ? [] : results,
-    /** Whether these allow that it is activated. */
+    /** Whether these checks allow activating it. */
     maySend: maySend(results),
-    /** People whom all numbers with the same messaging limit wrote to in the last 24 hours; null before the first read. */
+    /** The number of people who got messages in the last 24 hours from all numbers that share the messaging limit; null before the first read. */
     recipients24h,
     /** The messaging limit; null while unknown or unlimited. */
     recipientsMax: recipientsMax(knowledge),
     recipientsLeft: recipientsLeft(knowledge),
-    /** The last try to read, and the last one that succeeded. */
+    /** The last attempt to read, and the last one that succeeded. */
     triedAt,
     readAt,
   };
 }
 
-/** How many more it may write to, by the messaging limit; null while unknown or unlimited. */
+/** Returns how many more people it may write to under the messaging limit; null while unknown or unlimited. */
 function recipientsLeft(knowledge: SenderKnowledge): number | null {
   const { recipients24h } = knowledge;
   const most = recipientsMax(knowledge);
@@ -47,13 +47,13 @@ function recipientsMax({ number }: SenderKnowledge): number | null {
   return most === Infinity ? null : most;
 }
 
-/** What Meta said of a sender, in its own words. */
+/** Returns what Meta reported about a sender, as Meta's values. */
 function factViews({ number, businessAccount, alerts }: SenderKnowledge) {
   const canSend =
     businessAccount.canSend?.value.can === 'AVAILABLE'
       ? number.canSend
       : (businessAccount.canSend ?? number.canSend);
-  const told = [
+  const reported = [
     ['quality', number.quality],
     ['status', number.status],
     ['messagingLimit', number.messagingLimit],
@@ -63,7 +63,7 @@ function factViews({ number, businessAccount, alerts }: SenderKnowledge) {
     ['ban', businessAccount.ban],
   ] as const;
   return [
-    ...told.flatMap(([name, fact]) => (fact === undefined ? [] : [{ name, ...fact }])),
+    ...reported.flatMap(([name, fact]) => (fact === undefined ? [] : [{ name, ...fact }])),
     ...alerts.slice(0, ALERTS_SHOWN).map(alertView),
     ...(canSend === undefined ? [] : [canSendView(canSend)]),
   ];
@@ -73,7 +73,7 @@ function canSendView({ value: { can, why }, ...origin }: NonNullable<SenderKnowl
   return { name: 'canSend' as const, value: why === null ? can : `${can}: ${why}`, ...origin };
 }
 
-/** The command line shows the others. */
+/** The command line shows all other facts. */
 const ALERTS_SHOWN = 5;
 
 function alertView({ type, severity, detail, at }: SenderKnowledge['alerts'][number]) {

@@ -45,7 +45,7 @@ const FIELDS = {
 
 const REASON = strictObject({ reason: nameField(200) });
 
-/** Where Meta apps post; one of a sender's own business to the sender's id below it. */
+/** The path to which Meta apps post. The app of a sender's own business posts to the sender's id below it. */
 const webhookUrl = (baseUrl: string): string => `${baseUrl}/webhooks/whatsapp`;
 
 /** The number in E.164. @throws ConsoleProblem `invalid_input` */
@@ -55,7 +55,7 @@ function numberOf(text: string): string {
   return number.e164;
 }
 
-/** The business account is what Meta says: its blocks are those of all its senders. */
+/** The business account as Meta reports it. Its blocks apply to all its senders. */
 const { businessAccountId: _, ...OWN_FIELDS } = FIELDS;
 
 /** Each is read from Meta every ten minutes. */
@@ -63,7 +63,7 @@ const OWN_SENDERS_MAX = 20;
 
 type Wanted = Static<ReturnType<typeof Type.Object<typeof FIELDS>>>;
 
-/** Whose senders there are; null for all. */
+/** The account that owns the senders; null for all senders. */
 const accountOf = ({ params }: Call): string | null => params['account'] ?? null;
 
 function readSenderKey(call: Call): SenderKey {
@@ -75,8 +75,8 @@ function readSenderKey(call: Call): SenderKey {
 /**
  * The routes of senders below a path.
  *
- * @param watches who reads, blocks, lets go on, and has them checked
- * @param changes who adds, changes and removes
+ * @param watches the access to read, pause, resume and check them
+ * @param changes the access to add, change and remove them
  */
 function routesAt(path: string, watches: Access, changes: Access, fields: Record<string, TSchema>): Route[] {
   const list = (call: Call): Promise<ListedSender[]> =>
@@ -115,7 +115,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
         return {
           senders: senders.flatMap((sender) => {
             const known = knowledge.find(({ senderId }) => senderId === sender.id);
-            // A sender that was added between the reads comes with the next refresh.
+            // A sender that was added between the reads appears with the next refresh.
             if (known === undefined) return [];
             const senderActivity = activity.find(({ senderId }) => senderId === sender.id);
             const provider = providerView(sender, known, codeValiditySeconds, now);
@@ -136,7 +136,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
         const accountId = accountOf(call);
         if (accountId !== null && (await list(call)).length >= OWN_SENDERS_MAX)
           throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'full' } });
-        // It carries no traffic before somebody activates it.
+        // It carries no traffic until it is activated.
         const wanted = {
           ...body,
           number: numberOf(body.number),
@@ -150,7 +150,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
     }),
     route('put', `${path}/:sender`, changes, {
       confirmed: true,
-      // What is left out stays as it is.
+      // Omitted fields do not change.
       body: Type.Partial(strictObject(fields), { additionalProperties: false }),
       async handle(call) {
         const {
@@ -206,7 +206,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
       },
     }),
     route('post', `${path}/:sender/check`, watches, {
-      /** `since`: a read that was tried then or later is the answer. */
+      /** `since`: waits for a read that was attempted at this time or later. */
       async handle(call): Promise<AskedView> {
         const { database } = call.context;
         const id = call.params['sender'] ?? '';
@@ -217,7 +217,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
   ];
 }
 
-/** Says whose messages a sender sends. */
+/** Assigns a sender to all accounts, to one account or to some of its applications. */
 const assignRoute = route('put', '/staff/senders/:sender/owner', 'operator', {
   confirmed: true,
   body: strictObject({
@@ -239,7 +239,7 @@ const assignRoute = route('put', '/staff/senders/:sender/owner', 'operator', {
   },
 });
 
-/** Of what the staff did, members see that it was done, and not why. */
+/** Members see that staff changed something, but not why. */
 const forMembers = (sender: ListedSender): ListedSender => ({
   ...sender,
   blocks: sender.blocks.map((block) =>
@@ -249,7 +249,7 @@ const forMembers = (sender: ListedSender): ListedSender => ({
   ),
 });
 
-/** Senders, the WhatsApp numbers that send the codes: all, for the staff, and an account's own, in the hands of its admins. */
+/** Senders, the WhatsApp numbers that send the codes: all senders for staff, and an account's own senders for its admins. */
 export const senderRoutes: readonly Route[] = [
   ...routesAt('/staff/senders', 'on_call', 'operator', FIELDS),
   assignRoute,

@@ -19,26 +19,26 @@ import type { providerView } from './providerView.js';
 /** A sender; its access token never leaves the store. */
 export type SenderView = Json<ReturnType<typeof senderView>>;
 
-/** Failed calls of a sender in the last hour, by outcome and error code, with what the code means and what an operator can do. */
+/** Failed calls of a sender in the last hour, by outcome and error code, with the meaning of the code and the remedy. */
 export type SenderErrorView = SenderView['errors'][number];
 
 export interface SendersView {
   /** Oldest first. */
   senders: SenderView[];
   rules: SenderRulesView;
-  /** By which senders the account's sends leave; null for the staff, who see all accounts'. */
+  /** The senders that the account uses; null for staff, who see the senders of all accounts. */
   policy: SenderPolicy | null;
-  /** Where Meta apps post; one of a sender's own business to the sender's id below it. */
+  /** The URL to which Meta apps post. The app of a sender's own business posts to the sender's id below it. */
   webhookUrl: string;
 }
 
-/** What is entered in the settings of a sender's own Meta app; the token is shown when the app's secret is given, and never again. */
+/** The values for the settings of a sender's own Meta app. The token is returned only when the app's secret is set. */
 export interface OwnAppView {
   url: string;
   verifyToken: string;
 }
 
-/** When Meta was asked about a sender. */
+/** When a sender was checked with Meta. */
 export interface AskedView {
   since: string;
 }
@@ -80,7 +80,7 @@ export function senderView(
       failures: block.failures,
       since: block.since,
       until: block.until,
-      /** Whether it blocks now. After a cool-down, single messages try whether its cause is gone. */
+      /** Whether it blocks now. After a cool-down, single messages test whether the cause is resolved. */
       isBlocking: isBlocking(block, now),
     })),
     provider,
@@ -92,7 +92,7 @@ export function senderView(
   };
 }
 
-/** What the provider's code of a block means, in English with the names by which the pages translate; null where it gave none. */
+/** The meaning of the provider's error code, in English with the keys of its translation; null if the provider gave no code. */
 export const explainBlock = ({
   errorCode,
   isConfiguration,

@@ -1,16 +1,16 @@
 import type { AttemptOutcome } from '@onecode/domain';
 import { explainError, type Explanation } from '@onecode/whatsapp';
 
-/** A provider's error in plain words for integrators: in English, with the names by which the pages translate. */
+/** A provider's error in plain words for integrators: in English, with the keys of its translation. */
 export interface ExplanationView extends Omit<Explanation, 'remedy'> {
-  /** Null where only operators can act. */
+  /** Null if only operators can act. */
   remedy: Explanation['remedy'] | null;
 }
 
 /**
  * Explains a provider's error to integrators.
  *
- * @param code null where the provider gave none
+ * @param code null if the provider gave none
  * @param outcome `recipient` for a receipt that reports a failure
  */
 export function explanationView(

@@ -2,9 +2,9 @@ import { deliveryWait, isDelivering, type DeliveryProgress } from '@onecode/doma
 import type { SendDetails } from '@onecode/store/reports';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 
-/** What to do about a send. The pages have a sentence for each. */
+/** The next step of a send. The pages have a text for each. */
 export type NextStep =
-  // Nothing is left to do.
+  // Done.
   | 'verified'
   // Wait.
   | 'queued'
@@ -36,7 +36,7 @@ export interface NextStepView {
   explanation: ExplanationView | null;
 }
 
-/** What the next step depends on. */
+/** The facts on which the next step depends. */
 export type SendProgress = DeliveryProgress &
   Pick<
     SendDetails,
@@ -48,7 +48,7 @@ const CLAIM_SECONDS_MAX = 15;
 /** A phone that is online confirms delivery within seconds. */
 const DELIVERY_SECONDS_MAX = 30;
 
-/** Returns what to do next about a send. @param isHeld whether a hold stops it */
+/** Returns the next step of a send. @param isHeld whether a hold blocks it */
 export function nextStepOf(send: SendProgress, isHeld: boolean, now: Date): NextStepView {
   if (send.verification === 'verified') return plain('verified');
   if (send.status === 'failed') return afterFailure(send);

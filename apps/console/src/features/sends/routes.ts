@@ -35,10 +35,10 @@ const RECIPIENT_SEARCH = strictObject({
   before: pageFields.before,
 });
 const SEARCH_LIMIT = 50;
-/** What a masked number shows. */
+/** The digits that a masked number shows. */
 const LAST_DIGITS = /^[0-9]{4}$/;
 
-/** Sends of an account: lists, the search by phone number, and the history of one; for staff, those of any account. */
+/** Sends of an account: lists, the search by phone number, and the history of a send; for staff, sends of any account. */
 export const sendRoutes: readonly Route[] = [
   ...accountReading('get', '/sends', {
     query: LIST,
@@ -62,7 +62,7 @@ export const sendRoutes: readonly Route[] = [
       );
     },
   }),
-  // A phone number never stands in a URL: proxies log URLs, and browsers remember them.
+  // A phone number is never in a URL: proxies log URLs, and browsers remember them.
   ...accountReading('post', '/sends/search', {
     body: RECIPIENT_SEARCH,
     async handle({ context, accountId, body: { recipient, before } }) {
@@ -91,7 +91,7 @@ export const sendRoutes: readonly Route[] = [
         listHolds(database),
       ]);
       const found = orNotFound(send);
-      // Before the answer: what cannot be logged is not shown.
+      // Before the response: a send that cannot be logged is not shown.
       const read = { action: 'send.read', accountId: account.id, subject: id } as const;
       await logRead(database, actor, read);
       return staffSendView(

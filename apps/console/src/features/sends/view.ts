@@ -50,7 +50,7 @@ export const SEND_COLUMNS: CsvColumns<SendSummary> = {
   charged_from: (send) => send.chargedFrom,
 };
 
-/** What is still to come for a send, of its delivery and then of its code, and until when at the latest; null where nobody can say. */
+/** The next event of a send, in its delivery and then for its code, and the latest time for it; null if the time is unknown. */
 function waitingViews(send: SendDetails, isHeld: boolean) {
   const delivery = deliveryWait(send, isHeld);
   return [
@@ -59,7 +59,7 @@ function waitingViews(send: SendDetails, isHeld: boolean) {
   ];
 }
 
-/** @param isHeld whether a hold stops the send */
+/** @param isHeld whether a hold blocks the send */
 export const sendDetailsView = (send: SendDetails, isHeld: boolean, now: Date) => ({
   ...sendView(send),
   from: send.from,
@@ -71,7 +71,7 @@ export const sendDetailsView = (send: SendDetails, isHeld: boolean, now: Date) =
   isOpen: send.verification === 'pending' || send.dueAt !== null,
 });
 
-/** A send as the staff see it: with its account, without the recipient and without the advice to integrators. */
+/** A send for staff: with its account, without the recipient and without the advice to integrators. */
 export type StaffSendView = Json<ReturnType<typeof staffSendView>>;
 
 export const staffSendView = (

@@ -5,14 +5,14 @@ import type { Person } from '../../auth/identity.js';
 /** The signed-in person, as the pages need them. */
 export interface SessionView {
   user: Omit<Person, 'sessionId' | 'csrfToken'>;
-  /** Whether the staff's routes demand a second factor of them. */
+  /** Whether the staff's routes require a second factor of them. */
   needsTwoFactor: boolean;
   mayCreateAccount: boolean;
   csrfToken: string;
   accounts: { id: string; name: string; language: Locale; role: MemberRole }[];
   /** The API's public base URL, for examples. */
   apiUrl: string;
-  /** Where customers ask for credits; null where the operator has set nothing. */
+  /** Where customers ask for credits; null if the operator has not set it. */
   supportUrl: string | null;
   /** Whether workers send mail. */
   sendsMail: boolean;

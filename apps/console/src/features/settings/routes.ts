@@ -19,7 +19,7 @@ import { route, type Route } from '../../http/route.js';
 import type { SettingEffectsView, SettingsView } from './view.js';
 
 const BOUNDS = { ...SETTING_BOUNDS, codeValiditySeconds: USUAL_CODE_VALIDITY };
-/** One for all settings: each concerns every account. */
+/** One reason for all settings: each setting affects every account. */
 const reason = nameField(200);
 
 const within = (name: NumericSetting) => {
@@ -51,7 +51,7 @@ export const settingsRoutes: readonly Route[] = [
     },
   }),
   route('put', '/staff/settings', 'operator', {
-    // A setting that is left out stays as it is: two operators who change different settings do not undo each other's change.
+    // Omitted settings do not change, so two operators who change different settings do not overwrite each other.
     body: strictObject({
       reason,
       ...Type.Partial(
@@ -79,7 +79,7 @@ export const settingsRoutes: readonly Route[] = [
     confirmed: true,
     body: strictObject({ staffTwoFactor: Type.Enum([...STAFF_TWO_FACTOR]), reason }),
     async handle({ context, actor, person, body: { staffTwoFactor, reason } }) {
-      // Otherwise the setting would lock out the very operator who made it, and perhaps everybody.
+      // Otherwise the setting would lock out the operator who made it, and possibly all staff.
       if (staffTwoFactor === 'required' && !person.showedBothFactors)
         throw new ConsoleProblem('second_factor_required');
       await changeSetting(context.database, actor, 'staffTwoFactor', staffTwoFactor, reason.trim());
@@ -87,7 +87,7 @@ export const settingsRoutes: readonly Route[] = [
   }),
 ];
 
-/** The templates that say or do something else than this validity of codes, as far as Meta has reported. */
+/** Returns the templates that do not fit this code validity, as far as Meta has reported them. */
 async function listConflicts(
   database: Connection,
   codeValiditySeconds: number,

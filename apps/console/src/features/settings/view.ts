@@ -9,7 +9,7 @@ export interface SettingsView {
   trialSendsToday: number;
 }
 
-/** What changes of settings would do, before they are saved. */
+/** The effects of changed settings, before they are saved. */
 export interface SettingEffectsView extends SettingEffects {
   /** Counts as high as this mean "or more". */
   countMax: number;

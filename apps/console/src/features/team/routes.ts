@@ -17,7 +17,7 @@ import { invitationView, memberView, type NewInvitationView } from './view.js';
 
 const ROLE = Type.Enum(['admin', 'developer', 'viewer']);
 
-/** The invitations of an account lock the same row, each on a database connection of its own: they run one after the other. */
+/** The invitations of an account lock the same row, each on its own database connection, so they run one at a time. */
 const limitInvitations = createFairLimiter({ concurrency: 2, concurrencyPerKey: 1, queuedPerKeyMax: 100 });
 
 export const teamRoutes: readonly Route[] = [
@@ -50,7 +50,7 @@ export const teamRoutes: readonly Route[] = [
     },
   }),
   route('post', '/accounts/:account/invitations', 'admin', {
-    // Without a mail, an address may be invited again within the hour, for a link that was lost.
+    // Without a mail, an address may be invited again within the hour, to replace a lost link.
     body: strictObject({ email: emailField, role: ROLE, isMailed: Type.Optional(Type.Boolean()) }),
     async handle({ context, request, actor, accountId, body }): Promise<NewInvitationView> {
       const network = networkOf(clientAddress(request));

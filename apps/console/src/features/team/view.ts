@@ -4,7 +4,7 @@ import type { Json } from '../../http/json.js';
 export type MemberView = Json<ReturnType<typeof memberView>>;
 export type InvitationView = Json<ReturnType<typeof invitationView>>;
 
-/** Only this answer ever holds the token of the link. */
+/** The only response that contains the token of the link. */
 export interface NewInvitationView {
   id: string;
   token: string;

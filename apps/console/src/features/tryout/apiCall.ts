@@ -4,7 +4,7 @@ import { VERSION } from '@onecode/runtime';
 import type { ConsoleConfig } from '../../config.js';
 import type { ApiProblemView, CallView } from './view.js';
 
-/** How long the API may take for a whole answer. */
+/** How long the API may take for a whole response. */
 const CALL_MS_MAX = 8_000;
 
 interface ApiCall {
@@ -13,7 +13,7 @@ interface ApiCall {
   key: string;
   idempotencyKey?: string;
   body?: Record<string, string | undefined>;
-  /** What is shown in place of members of the body. */
+  /** The texts that replace members of the body in what is shown. */
   hidden?: Record<string, string>;
 }
 
@@ -21,10 +21,10 @@ interface ApiCall {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Calls the API once, and follows no redirect. What is shown of it holds a hint in place of the key; the answers of the API have neither
+ * Calls the API once, without following redirects. The result shows a hint instead of the key; the API's responses contain neither
  * numbers nor codes.
  *
- * @returns what the page shows, and the members of a success
+ * @returns what the page shows, and the members of a successful response
  */
 export async function callApi(
   { API_URL, BASE_URL }: Pick<ConsoleConfig, 'API_URL' | 'BASE_URL'>,
@@ -44,7 +44,7 @@ export async function callApi(
       .join('\n')
       .trimEnd()
       .replaceAll(key, apiKeyHint(key));
-  // The host is that of the public address, as callers write it, and not the one within a private network.
+  // Shows the host of the public address that callers use, not the one within a private network.
   const { host } = new URL(BASE_URL);
   const request = shown(`${method} ${path} HTTP/1.1`, { Host: host, ...headers }, jsonOf(hidden));
   const beganAt = performance.now();
@@ -71,7 +71,7 @@ export async function callApi(
   }
 }
 
-/** JSON as people read it; any other text as it is. */
+/** Formats JSON for reading; returns any other text unchanged. */
 function indented(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -80,7 +80,7 @@ function indented(text: string): string {
   }
 }
 
-/** After any other fault, the request may have been carried out. */
+/** After any other error, the request may have been carried out. */
 const UNSENT = new Set<unknown>([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -93,7 +93,7 @@ const UNSENT = new Set<unknown>([
 const wasSent = (error: unknown): boolean =>
   !UNSENT.has((error as { cause?: { code?: unknown } }).cause?.code);
 
-/** Empty for a text that is no JSON, or no object. */
+/** Returns an empty object for a text that is not a JSON object. */
 function membersOf(text: string): Members {
   try {
     return Object(JSON.parse(text)) as Members;

@@ -23,15 +23,15 @@ import type {
   TryoutView,
 } from './view.js';
 
-/** The API judges what is in them; here only their length is bounded. */
+/** The API validates them; only their length is limited here. */
 const TO = Type.String({ minLength: 1, maxLength: 320 });
 const CODE = Type.String({ minLength: 1, maxLength: 64 });
-/** Shown in place of a code that only its recipient may know, and of a recipient that is no number. It does not tell their length. */
+/** Replaces a code that only its recipient may know, and a recipient that is not a number. It does not reveal their length. */
 const HIDDEN = '…';
 
 const PATH = '/accounts/:account/applications/:application/tryout';
 
-/** Trying an application: the server calls the API with a key of its own, and shows what it wrote and read. */
+/** The “Try it” page: the server calls the API with its own key, and shows the request and the response. */
 export const tryoutRoutes: readonly Route[] = [
   route('get', PATH, 'developer', {
     query: strictObject({ send: Type.Optional(idField) }),
@@ -65,7 +65,7 @@ export const tryoutRoutes: readonly Route[] = [
       to: TO,
       code: Type.Optional(CODE),
       locale: Type.Optional(languageField),
-      /** Says that a real message may go out and a unit may be used. */
+      /** Confirms that a real message may be sent and a unit used. */
       isLive: Type.Optional(Type.Boolean()),
     }),
     async handle(call): Promise<TryoutSendView> {
@@ -76,7 +76,7 @@ export const tryoutRoutes: readonly Route[] = [
       const { mode } = application;
       if (isLive !== (mode === 'live'))
         throw new ConsoleProblem('invalid_input', { errors: { isLive: 'mode' } });
-      // The code of a live send is for its recipient alone, and so nobody chooses it here.
+      // Only the recipient may know the code of a live send, so it cannot be chosen here.
       if (isLive && body.code !== undefined)
         throw new ConsoleProblem('invalid_input', { errors: { code: 'mode' } });
       await countCall(call, 'send');
@@ -127,12 +127,12 @@ export const tryoutRoutes: readonly Route[] = [
   }),
 ];
 
-/** Counts a call of this person. @throws ConsoleProblem `rate_limited` when they made too many in this minute */
+/** Counts a call of this user. @throws ConsoleProblem `rate_limited` when they made too many in this minute */
 async function countCall({ context, person }: Call, kind: 'send' | 'look'): Promise<void> {
   if (!(await takeTryout(context.database, person.id, kind))) throw new ConsoleProblem('rate_limited');
 }
 
-/** The send in the path, which this person created on the page of its application, when they may make one more call about it. */
+/** Returns the send in the path if this user created it on the page of its application and may make one more call about it. */
 async function triedSend(call: Call): Promise<{ application: Application; send: string }> {
   const application = await applicationOf(call);
   const { context, person, params } = call;
@@ -148,7 +148,7 @@ async function keyFor({ context, actor, person }: Call, { id }: Application): Pr
   return orNotFound(await createVisitKey(context.database, actor, context.config.SECRET_KEY, visit));
 }
 
-/** The state of a send in an answer of the API; null where the answer has none. */
+/** Returns the state of a send in a response of the API; null if the response has none. */
 function stateOf(answer: Readonly<Record<string, unknown>> | null): SendStateView | null {
   const { status, verification, expires_at: expiresAt } = answer ?? {};
   return typeof status === 'string' ? ({ status, verification, expiresAt } as SendStateView) : null;

@@ -12,9 +12,9 @@ const KEY_COMMENTS: Readonly<Record<Locale, (mode: Mode, id: string) => string>>
 /**
  * The page's calls in six languages, for this application and the API's public address.
  *
- * @param send of which the page shows the state; null before the first one
- * @param recipient an example: samples never hold the number that somebody typed
- * @param language of the person who reads them
+ * @param send the send that the page shows; null before the first one
+ * @param recipient an example number: samples never contain the number that the user typed
+ * @param language of the reader
  */
 export function tryoutSamples(
   { id, mode }: { id: string; mode: Mode },

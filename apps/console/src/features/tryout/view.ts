@@ -6,19 +6,19 @@ export interface SampleView {
   code: string;
 }
 
-/** The page's calls in several languages; those about a send once there is one. */
+/** The page's calls in several languages; the calls about a send are included when there is one. */
 export interface TryoutView {
-  /** The number in them, which the account may send to: E.164. */
+  /** The number in the samples, to which the account may send: E.164. */
   recipient: string;
   samples: { call: 'createSend' | 'getSendStatus' | 'verifyCode'; samples: SampleView[] }[];
 }
 
-/** A call to the API: what was written and what was read, as text, with most of the key and of the number's digits hidden. */
+/** A call to the API: its request and response as text, with most of the key and of the number's digits hidden. */
 export interface CallView {
   request: string;
-  /** Null when none came. */
+  /** Null without a response. */
   answer: string | null;
-  /** Why none came: nothing was sent; or the request may have been carried out. */
+  /** Why there is no response: nothing was sent, or the request may have been carried out. */
   fault: 'unreachable' | 'unanswered' | null;
   tookMs: number;
   problem: ApiProblemView | null;
@@ -30,7 +30,7 @@ export interface ApiProblemView {
   /** The fields that the API did not accept. */
   fields: string[];
   retryAfterSeconds: number | null;
-  /** The page that explains it, where the API names one. */
+  /** The page that explains it, if the API links one. */
   docs: string | null;
 }
 

@@ -21,13 +21,13 @@ const userView = (user: User): UserView => ({ ...user, createdAt: user.createdAt
 const readUser = async ({ context, params }: Call): Promise<User> =>
   orNotFound(await findUser(context.database, params['user'] ?? ''));
 
-/** Operators change their own sign-in in their profile, where it is checked, and keep their own role. @throws ConsoleProblem `forbidden` */
+/** Refuses changes of the operator's own user: the profile checks sign-in changes, and the role cannot change. @throws ConsoleProblem `forbidden` */
 async function readOther(call: Call): Promise<User> {
   if (call.params['user'] === call.person.id) throw new ConsoleProblem('forbidden');
   return readUser(call);
 }
 
-/** People who sign in to the console, for staff: what `onecode user` shows and changes. */
+/** Users of the console, for staff: what `onecode user` shows and changes. */
 export const userRoutes: readonly Route[] = [
   route('get', '/staff/users', 'on_call', {
     query: strictObject({

@@ -1,7 +1,7 @@
 import type { MemberRole, User } from '@onecode/store/users';
 import type { Json } from '../../http/json.js';
 
-/** A user, as staff see them. */
+/** A user for staff. */
 export type UserView = Json<User>;
 
 export interface UsersView {
@@ -17,7 +17,7 @@ export interface UserDetailsView extends UserView {
   lastUsedAt: string | null;
 }
 
-/** The password that was made; only this answer ever holds it. */
+/** The generated password; the only response that contains it. */
 export interface MadePasswordView {
   password: string | null;
 }

@@ -19,7 +19,7 @@ import type { WebhookSecretView } from './view.js';
 const PATH = '/accounts/:account/webhook';
 
 /**
- * The address as URLs are written. Where a name leads is judged by the worker that connects.
+ * Checks the syntax of the address. The worker that connects checks the IP address to which the name resolves.
  *
  * @param allowed see `EVENT_ADDRESSES`
  * @throws ConsoleProblem `invalid_input`
@@ -33,7 +33,7 @@ function addressOf(text: string, allowed: 'public' | 'any'): string {
   return url.href;
 }
 
-/** The webhook that gets an account's events, in the hands of its admins. */
+/** The webhook that gets an account's events, for its admins. */
 export const webhookRoutes: readonly Route[] = [
   route('get', PATH, 'viewer', {
     async handle({ context: { database }, accountId, person }) {
@@ -42,7 +42,7 @@ export const webhookRoutes: readonly Route[] = [
         listEventDeliveries(database, accountId),
         findMemberRole(database, accountId, person.id),
       ]);
-      // Its path and its query may hold secrets.
+      // Its path and query may contain secrets.
       const url = (full: string): string => (role === 'admin' ? full : new URL(full).origin);
       return { webhook: webhook && { ...webhook, url: url(webhook.url) }, deliveries };
     },
@@ -81,7 +81,7 @@ export const webhookRoutes: readonly Route[] = [
   }),
 ];
 
-/** Counts an event that a person has posted. @throws LimitReached */
+/** Counts an event that a user sent by hand. @throws LimitReached */
 function countEvent({ context, request, accountId, person }: Call): Promise<void> {
   const network = networkOf(clientAddress(request));
   return takeEvent(context.database, { accountId, userId: person.id, network });

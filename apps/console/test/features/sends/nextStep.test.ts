@@ -37,7 +37,7 @@ const afterAttempt = (phase: Phase, end: Partial<Attempt>): Change => ({
   attempts: [attempt(end)],
 });
 const UNDER_WAY = afterAttempt('calling', { finishedAt: null, outcome: null });
-/** What the provider has accepted, or what has failed. */
+/** An attempt that the provider accepted, or that failed. */
 const over = (status: SendProgress['status'], more: Change = {}): Change => ({
   status,
   phase: status === 'sent' ? 'unconfirmed' : 'done',
@@ -52,7 +52,7 @@ const failedReceipt = (errorCode: number): SendProgress['receipts'] => [
   { attempt: 1, status: 'failed', occurredAt: at(3), errorCode },
 ];
 
-/** What is next about a send, so many seconds after its creation. */
+/** Returns the next step of a send, this many seconds after its creation. */
 type Case = [NextStep, Change, seconds?: number, isHeld?: boolean];
 
 const REFUSED_FOR_NUMBER = failed('rejected_by_provider', {
@@ -116,12 +116,12 @@ const CASES: Record<string, Case> = {
   'a test, not simulated yet': ['queued', { mode: 'test' }],
 };
 
-describe('what to do next about a send that is', () => {
+describe('the next step of a send', () => {
   it.each(Object.entries(CASES))('%s', (_, [expected, change, seconds = 1, isHeld = false]) => {
     expect(nextStepOf({ ...SEND, ...change }, isHeld, at(seconds)).step).toBe(expected);
   });
 
-  it('refused says why and what to do', () => {
+  it('refused: contains the reason and the remedy', () => {
     expect(nextStepOf({ ...SEND, ...REFUSED_FOR_NUMBER }, false, at(5)).explanation).toMatchObject({
       owner: 'recipient',
       meaning: { name: '131026', english: expect.stringContaining('has no WhatsApp') },
@@ -129,7 +129,7 @@ describe('what to do next about a send that is', () => {
     });
   });
 
-  it('refused by our fault holds nothing that integrators should do', () => {
+  it('refused by the service’s own error: contains no advice for integrators', () => {
     expect(nextStepOf({ ...SEND, ...REFUSED_FOR_US }, false, at(5)).explanation?.remedy).toBeNull();
   });
 });

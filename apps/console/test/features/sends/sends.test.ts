@@ -28,7 +28,7 @@ let test: TestCaller;
 let foreign: TestCaller;
 let sender: Sender;
 let viewer: TestPerson;
-/** Where the account's sends are, below `/api`. */
+/** The path of the account's sends, below `/api`. */
 let path: string;
 beforeAll(async () => {
   const { database } = server.db;
@@ -51,7 +51,7 @@ const build = (caller: TestCaller, wishes: Parameters<typeof buildSend>[2] = {})
   buildSend(server.db.database, caller, { code: CODE, recipient: PHONE, ...wishes });
 const idsOf = ({ sends }: SendsView): string[] => sends.map(({ id }) => id);
 
-/** The kinds of events, receipts with what they say. */
+/** The kinds of events, receipts with their status. */
 const kindsOf = ({ timeline }: Pick<SendDetailsView, 'timeline'>): string[] =>
   timeline.map((event) => ('status' in event ? `${event.kind} ${event.status}` : event.kind));
 
@@ -106,7 +106,7 @@ describe('a send', () => {
     expect(send.timeline[6]).toMatchObject({ left: 4 });
   });
 
-  it('says that its number has changed hands, and that its recipient denies it', async () => {
+  it('shows that its number may have changed hands, and that its recipient denied it', async () => {
     const { db } = server;
     const id = await build(live);
     const messageId = `${MESSAGE}-denied`;
@@ -122,7 +122,7 @@ describe('a send', () => {
     expect(JSON.stringify(timeline)).not.toContain('DF2lS5v2W6x');
   });
 
-  it('whose message was lost to a fault of its sender tells so, and that it went out again', async () => {
+  it('shows that its message was lost because of its sender and was sent again', async () => {
     const { database } = server.db;
     const id = await build(live, { recipient: '+5511900002222' });
     const messageIds = [`${MESSAGE}3`, `${MESSAGE}4`] as const;
@@ -152,7 +152,7 @@ describe('a send', () => {
     });
   });
 
-  it('that a receipt reports as failed names the code where it came from, and the unit that came back', async () => {
+  it('shows the code, its source and the returned unit after a failed receipt', async () => {
     const { database } = server.db;
     const id = await build(live, { recipient: '+5511900001111' });
     const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}2` });
@@ -174,7 +174,7 @@ describe('a send', () => {
     expect(idsOf(await list('?status=failed'))).toEqual([id]);
   });
 
-  it('without a sender waits for one, and on hold for its release', async () => {
+  it('waits for a sender if there is none, and for the release if it is on hold', async () => {
     const { database } = server.db;
     const id = await build(live);
     await attempt(database, id, null, { kind: 'accepted', messageId: '' });
@@ -197,7 +197,7 @@ describe('a send', () => {
     expect(JSON.stringify(answer.body)).not.toContain('secret');
   });
 
-  it('that was locked says so after the fifth wrong code', async () => {
+  it('shows that it is locked after the fifth wrong code', async () => {
     const { database } = server.db;
     const id = await build(live);
     for (let n = 0; n < 6; n++) await type(database, id, '111111');
@@ -207,8 +207,8 @@ describe('a send', () => {
   });
 });
 
-describe('what must never leave', () => {
-  it('is in no answer: the whole number, the code, its hash, a message id', async () => {
+describe('secret data of a send', () => {
+  it('is in no response: the whole number, the code, its hash, a message id', async () => {
     const id = await build(live);
     const messageId = `${MESSAGE}-secret`;
     await attempt(server.db.database, id, sender, { kind: 'accepted', messageId });
@@ -239,7 +239,7 @@ describe('the list of sends', () => {
       ids.unshift(await build(n % 2 === 0 ? test : live, { recipient: `+551198888000${n}` }));
   });
 
-  it('is newest first, with what a row needs and a masked number', async () => {
+  it('is newest first, with the fields of a row and a masked number', async () => {
     const { sends } = await list();
     expect(sends.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
     const times = sends.map(({ createdAt }) => createdAt);
@@ -261,7 +261,7 @@ describe('the list of sends', () => {
     } satisfies Record<keyof SendView, unknown>);
   });
 
-  it('is narrowed by each of its filters, together', async () => {
+  it('is narrowed by all of its filters together', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { id: live.accountId });
     const refused = await build(caller, { recipient: '+5511900001234' });
@@ -310,7 +310,7 @@ describe('the list of sends', () => {
 });
 
 describe('the search by phone number', () => {
-  it('finds every send to it, however it is written, and none of other accounts', async () => {
+  it('finds every send to it, in every spelling, and no sends of other accounts', async () => {
     const recipient = '+5521955554444';
     const [one, other] = [await build(live, { recipient }), await build(test, { recipient })];
     await build(foreign, { recipient });
@@ -333,8 +333,8 @@ beforeAll(async () => {
   onCall = await person(server, { staff: 'on_call' });
 });
 
-describe('what the members of an account see', () => {
-  it('is there for the staff too, and the audit log says once an hour who read it', async () => {
+describe('an account’s data', () => {
+  it('can be read by staff too, with an audit entry per reader and hour', async () => {
     const caller = await buildCaller(server.db.database, 'live', { credits: 3 });
     const id = await buildSend(server.db.database, caller, { recipient: '+5511912345678' });
     const member = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
@@ -359,8 +359,8 @@ describe('what the members of an account see', () => {
   });
 });
 
-describe('a send that somebody on call looks up by its id', () => {
-  it('is any account’s, named, with its timeline and without its recipient', async () => {
+describe('a send that an on-call engineer opens by its id', () => {
+  it('can belong to any account, and is shown with the account and the timeline, without the recipient', async () => {
     const caller = await buildCaller(server.db.database, 'live', { name: 'Loja Azul', credits: 1 });
     const requestId = newId();
     const id = await build(caller, { requestId });
@@ -380,7 +380,7 @@ describe('a send that somebody on call looks up by its id', () => {
     expect(JSON.stringify(body)).not.toMatch(/5678|734192/);
   });
 
-  it('is in the audit log, once an hour for each reader, however often the page reads again', async () => {
+  it('is in the audit log once an hour for each reader, although the page polls', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { credits: 1 });
     const id = await buildSend(database, caller);
@@ -400,7 +400,7 @@ describe('a send that somebody on call looks up by its id', () => {
     expect((await reads()).map(({ actor }) => actor.id)).toEqual([onCall.id, operator.id, onCall.id]);
   });
 
-  it('is not shown when that cannot be logged', async () => {
+  it('is not shown if the read cannot be logged', async () => {
     const caller = await buildCaller(server.db.database, 'live', { credits: 1 });
     const id = await buildSend(server.db.database, caller);
     await server.db.sql(
@@ -410,14 +410,14 @@ describe('a send that somebody on call looks up by its id', () => {
     await server.db.sql('alter table audit_entries drop constraint full_up');
     expect(refused).toMatchObject({ status: 500, body: { code: 'internal_error' } });
     expect(JSON.stringify(refused.body)).not.toContain(caller.accountId);
-    // And nothing says that it was logged.
+    // No entry was written.
     expect((await onCall.get(`/staff/sends/${id}`)).status).toBe(200);
     expect(await listAuditEntries(server.db.database, { actionPrefix: 'send.', limit: 1 })).toMatchObject([
       { subject: id },
     ]);
   });
 
-  it('leaves no entry when there is none, or when its own team reads it', async () => {
+  it('leaves no audit entry if it does not exist, or if its own team reads it', async () => {
     const caller = await buildCaller(server.db.database, 'live', { credits: 1 });
     const id = await buildSend(server.db.database, caller);
     const member = await person(server, { accounts: { [caller.accountId]: 'viewer' } });

@@ -21,11 +21,11 @@ export const signUp = (person: {
   email: string;
   password: string;
   language: string;
-  /** Of the link that leads here. */
+  /** The token of the invitation link. */
   invitation?: string;
 }): Promise<{ mailed: true } | undefined> => post('/sign-up/email', person);
 
-/** Has a link mailed that sets a new password. The answer is the same for every address. */
+/** Requests a mailed link that sets a new password. The response is the same for every address. */
 export const requestPasswordReset = (email: string, language: string): Promise<void> =>
   post('/request-password-reset', { email, language });
 
@@ -64,7 +64,7 @@ export const confirmWithPassword = (password: string): Promise<void> =>
 /**
  * Signs the user in with a passkey that they choose.
  *
- * @throws ApiProblem `passkey_cancelled` when the browser gives none: the user chose none, or has none
+ * @throws ApiProblem `passkey_cancelled` when the browser returns none: the user chose none, or has none
  */
 export const signInWithPasskey = (): Promise<void> => presentPasskey('/passkey/verify-authentication');
 
@@ -80,7 +80,7 @@ async function presentPasskey(path: string): Promise<void> {
   await post(path, { response });
 }
 
-/** Makes a passkey of this name. @throws ApiProblem as `signInWithPasskey`; `passkey_exists` for an authenticator that holds one */
+/** Creates a passkey with this name. @throws ApiProblem as `signInWithPasskey`; `passkey_exists` for an authenticator that has one */
 export async function addPasskey(name: string): Promise<void> {
   const optionsJSON = await post<PublicKeyCredentialCreationOptionsJSON>(
     '/passkey/generate-register-options',
@@ -90,13 +90,13 @@ export async function addPasskey(name: string): Promise<void> {
   await post('/passkey/verify-registration', { name, response });
 }
 
-/** Browsers do not tell why they give no passkey, but for one that exists already. */
+/** Browsers do not report why they return no passkey, except if one exists already. */
 function refusePasskey(error: unknown): never {
   const isKnown = error instanceof Error && error.name === 'InvalidStateError';
   throw new ApiProblem(400, isKnown ? 'passkey_exists' : 'passkey_cancelled');
 }
 
-/** Leaves the pages for those of the staff's OpenID provider. */
+/** Redirects to the staff's OpenID provider. */
 export async function signInWithProvider(): Promise<void> {
   const { url } = await post<{ url: string }>('/sign-in/oidc');
   window.location.assign(url);

@@ -4,7 +4,7 @@ export class ApiProblem extends Error {
     readonly status: number,
     readonly code: string,
     readonly errors: Readonly<Record<string, string>> = {},
-    /** When the same request may succeed (RFC 3339), where the server names a time. */
+    /** When the same request may succeed (RFC 3339), if the server sends a time. */
     readonly retryAt: string | null = null,
   ) {
     super(code);
@@ -13,7 +13,7 @@ export class ApiProblem extends Error {
 
 let csrfToken = '';
 
-/** Keeps the CSRF token that every change must send: that of the session read last. */
+/** Stores the CSRF token that every change must send: the token of the session that was read last. */
 export function rememberCsrfToken(token: string): void {
   csrfToken = token;
 }
@@ -25,7 +25,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
  * asked for it and the call is repeated.
  *
  * @param path below `/api`
- * @throws ApiProblem for an error response; its code is `offline` when there was none
+ * @throws ApiProblem for an error response; its code is `offline` if there was no response
  */
 export async function call<T>(method: Method, path: string, body?: object): Promise<T> {
   try {

@@ -63,7 +63,7 @@ export function useData<T>(path: string | null, options: Options<T> = {}): UseQu
 }
 
 /**
- * Reads what a page can do without, such as the choices of a filter. While that fails, the page says that a part of it is missing, see
+ * Reads an optional part of a page, such as the choices of a filter. While the read fails, the page shows that a part is missing, see
  * `MissingPart`.
  *
  * @returns undefined until it is read
@@ -127,7 +127,7 @@ export function usePages<T extends { next: string | null }>(
 }
 
 /**
- * React Query's `useMutation`, in which the same change that is still under way is joined and not made again: the second click of a double
+ * React Query's `useMutation`, in which a change joins the same change that is still running: the second click of a double
  * click comes before the page can disable its button.
  */
 export function useMutationOnce<T, V = void>({

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useLocation } from 'react-router';
 import { useDocs } from '../hooks/docs.js';
 
-/** The page of the documents that fits pages of the console: the first whose pattern their path has. */
+/** The documentation page for pages of the console: the first pattern that matches their path wins. */
 const PAGES: readonly [path: RegExp, docs: string][] = [
   [/\/start$/, 'quick-start'],
   [/\/overview$|\/sends\b/, 'polling'],
@@ -17,7 +17,7 @@ const PAGES: readonly [path: RegExp, docs: string][] = [
   [/^\/staff\//, '#audience'],
 ];
 
-/** The way to the page of the documents that fits what is shown, in a window of its own. */
+/** A link to the documentation page for the current page, in a new window. */
 export function Help() {
   const { t } = useTranslation();
   const { pathname } = useLocation();

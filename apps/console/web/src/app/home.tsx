@@ -7,7 +7,7 @@ import { NewAccount } from '../features/auth/newAccount.js';
 import { newAccountPath } from '../features/start/firstKey.js';
 import { useSession } from './session.js';
 
-/** The start page: the first account, the health page for staff, and otherwise the form that creates an account, for who may. */
+/** The start page: the first account, the health page for staff, and otherwise the form that creates an account, for users who may create one. */
 export function Home() {
   const { t } = useTranslation(['auth', 'common']);
   const client = useQueryClient();

@@ -6,7 +6,7 @@ import type { ptBR } from '../locales/pt-BR/index.js';
 declare module 'i18next' {
   interface CustomTypeOptions {
     defaultNS: 'common';
-    // More than English: what the server says in English is here for translation alone, by its name.
+    // More keys than English: texts that the server sends in English need only a translation, by key.
     resources: typeof first & typeof ptBR;
     enableSelector: false;
   }
@@ -61,11 +61,11 @@ export const firstTexts = i18next
     lng: preferred(),
     supportedLngs: Object.keys(TEXTS),
     fallbackLng: false,
-    // A copy: the list that it is given gets the others later.
+    // A copy: the other namespaces are added to the given list later.
     ns: [...FIRST],
     defaultNS: 'common',
     interpolation: { escapeValue: false },
-    // What the server says in English has no English texts to wait for.
+    // Texts that the server sends in English have no English file to load.
     react: { useSuspense: false },
   });
 

@@ -5,7 +5,7 @@ import { useData } from '../api/queries.js';
 const REFRESH_MS = 10_000;
 const ICONS = { ok: '/icon.svg', degraded: '/icon-degraded.svg', failing: '/icon-failing.svg' } as const;
 
-/** Shows in the tab of each page of staff how much is wrong: a count before the title, and the colour of the icon. */
+/** Shows the number of problems in the browser tab of each staff page: a count before the title, and the colour of the icon. */
 export function OutageInTab() {
   const { data } = useData<HealthView>('/staff/health', { refreshMs: REFRESH_MS });
   const findings = data?.findings ?? [];

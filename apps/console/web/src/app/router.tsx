@@ -9,7 +9,7 @@ import { SignIn } from '../features/auth/signIn.js';
 
 type PageModule = Record<string, unknown>;
 
-/** A route whose code is loaded when it is first opened, with the texts of all pages. */
+/** A route that loads its code when it is first opened, with the texts of all pages. */
 function page<M extends PageModule>(
   path: string,
   load: () => Promise<M>,
@@ -54,7 +54,7 @@ export const router = createBrowserRouter([
       page('/invitation', () => import('../features/auth/invitation.js'), 'AcceptInvitation'),
       {
         lazy: async () => {
-          // Read now, and not after the code that shows it, which reports a failure.
+          // Read now, in parallel with the code of the page, which reports a failure.
           void readSession(queryClient).catch(() => {});
           return { Component: (await import('./shell.js')).Shell };
         },

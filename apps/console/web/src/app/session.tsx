@@ -8,7 +8,7 @@ import { Failure, Loading } from '../components/states.js';
 
 const SessionContext = createContext<SessionView | null>(null);
 
-/** Renders its children for a signed-in user and redirects everybody else to the sign-in page. */
+/** Renders its children for a signed-in user and redirects all other users to the sign-in page. */
 export function SignedIn({ children }: { children: ReactNode }) {
   const { data, error, refetch } = useData<SessionView>('/session');
   const { i18n } = useTranslation();
@@ -35,7 +35,7 @@ export function useSession(): SessionView {
 }
 
 /**
- * The account named by the URL: one of the user's, with their rights in it, or for staff any, which they only read.
+ * The account in the URL: one of the user's accounts, with their rights in it, or for staff any account, read-only.
  *
  * @throws Error when it is neither
  */
@@ -76,7 +76,7 @@ export function useAccount(): SessionView['accounts'][number] & {
   };
 }
 
-/** Whether the user may stop deliveries and let them go on: pause, resume, hold, release, check. All staff may. */
+/** Whether the user may control deliveries: pause, resume, hold, release, check. All staff may. */
 export function useMayControlDelivery(): boolean {
   return useSession().user.staff !== null;
 }

@@ -39,7 +39,7 @@ function Layout() {
   const member = accounts.find((one) => one.id === account);
   const isMember = account === undefined || member !== undefined;
   const isStaffPage = pathname.startsWith('/staff');
-  // Staff search everything, but on the pages of an account of their own.
+  // Staff search everything, except on the pages of their own account.
   const searched = (isMember ? account : undefined) ?? (user.staff === null ? accounts[0]?.id : undefined);
   const mayOperate = !isStaffPage || user.staff !== null;
   const needsSetup = isStaffPage && needsTwoFactor && !user.showedBothFactors;

@@ -2,13 +2,13 @@
 const PRIVATE = /^\/(?:$|profile$|accounts\/|staff\/)/;
 
 /**
- * Replaces the address by the sign-in page's where the server saw no cookie, before the router reads it: the code and the texts of the other
- * pages would be loaded to find that out.
+ * If the server saw no cookie, replaces the URL with the sign-in page's before the router reads it. Otherwise the code and the texts of
+ * the other pages would be loaded first.
  */
 export function skipToSignIn(): void {
   const session = document.querySelector<HTMLMetaElement>('meta[name=session]')?.content;
   const { pathname, search } = window.location;
   if (session !== 'none' || !PRIVATE.test(pathname)) return;
-  // What the router keeps of a location, see `SignedIn`.
+  // The router's location state, see `SignedIn`.
   window.history.replaceState({ usr: { from: pathname + search } }, '', '/sign-in');
 }

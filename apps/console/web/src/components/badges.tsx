@@ -79,7 +79,7 @@ export function AccountBadge({ account }: { account: Pick<StaffAccountView, 'sus
   );
 }
 
-/** Tells on-call staff why a page has no controls; nothing for operators. */
+/** Explains to on-call staff why a page has no controls; renders nothing for operators. */
 export function ReadOnlyBadge() {
   const { t } = useTranslation();
   if (useMayOperate()) return null;

@@ -31,14 +31,14 @@ export function ReasonInput(props: ComponentProps<typeof TextInput>) {
 interface Asked<T> {
   title: string;
   action: string;
-  /** `brand` where the action loses nothing. */
+  /** `brand` if the action loses nothing. */
   color?: 'red.9' | 'brand';
   change: Change;
-  /** Whether the change needs a reason, which its body then has. */
+  /** Whether the change needs a reason, which is then in its body. */
   asksReason?: boolean;
   /** Paths below `/api` that are read again afterwards, with every path below them. */
   stale: readonly string[];
-  /** What is said then. */
+  /** The notification after the change. */
   done: string | ((answer: T) => string);
   onDone?: () => void;
   onError?: (problem: ApiProblem) => void;
@@ -46,7 +46,7 @@ interface Asked<T> {
   children: ReactNode;
 }
 
-/** Asks before a change is made, and for its reason where it needs one. */
+/** Asks for confirmation of a change, and for a reason if it needs one. */
 export function ChangeDialog<T = void>({
   opened,
   onClose,
@@ -105,11 +105,11 @@ export function ChangeButton<T = void>({
   button,
   ...asked
 }: Asked<T> & {
-  /** For screen readers, where the name of the change does not say of what it is. */
+  /** For screen readers, if the name of the change does not contain its object. */
   label?: string;
-  /** What stands on the button in place of the name of the change. */
+  /** The text of the button, if it differs from the name of the change. */
   text?: string;
-  /** Stands on the button, and the name of the change in its tooltip. */
+  /** Replaces the text of the button, which moves to the tooltip. */
   icon?: typeof IconX;
   button?: ButtonProps;
 }) {

@@ -2,7 +2,7 @@ import { Box, ColorSwatch, Group, Paper, Text } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { type PointerEvent, useState } from 'react';
 
-/** One colour of a chart, with a value at each label; null where there is none. */
+/** One colour of a chart, with a value at each label, or null. */
 interface ChartSeries {
   label: string;
   /** A colour of the theme with its shade, such as `red-6`. */
@@ -11,21 +11,21 @@ interface ChartSeries {
 }
 
 interface ChartProps {
-  /** Bars stand on each other; a line skips what has no value. */
+  /** Bars are stacked; a line skips labels without a value. */
   kind: 'bars' | 'lines';
   /** In pixels, without the legend. */
   height: number;
   labels: readonly string[];
   series: readonly ChartSeries[];
   format: (value: number | null) => string;
-  /** Formats the axis, where that differs from the values. */
+  /** Formats the axis, if its format differs from the values. */
   formatTick?: (value: number) => string;
 }
 
 const [TOP, BOTTOM, LABEL_WIDTH, BAR_WIDTH_MAX] = [8, 24, 64, 40];
 const colorOf = (color: string): string => `var(--mantine-color-${color})`;
 
-/** A chart with its legend, whose values are shown where the pointer is. Screen readers need the same values as text. */
+/** A chart with a legend that shows the values at the pointer. Screen readers need the same values as text. */
 export function Chart({ kind, height, labels, series, format, formatTick = format }: ChartProps) {
   const { ref, width } = useElementSize();
   const [pointed, setPointed] = useState<number | null>(null);
@@ -103,7 +103,7 @@ export function Chart({ kind, height, labels, series, format, formatTick = forma
           p="xs"
           pos="absolute"
           top={TOP}
-          // Beside the pointer, on the side that has room.
+          // Next to the pointer, on the side that has room.
           {...(x(pointed) < width / 2
             ? { left: x(pointed) + band / 2 }
             : { right: width - x(pointed) + band / 2 })}
@@ -171,7 +171,7 @@ function ticksOf(kind: ChartProps['kind'], series: readonly ChartSeries[]): numb
   const top = Math.max(0, ...tops, ...series.flatMap(({ values }) => values.map((value) => value ?? 0)));
   const rough = top / 4 || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
-  // Bars count something: there is no half of it.
+  // Bars show counts, which are whole numbers.
   const step = Math.max(
     kind === 'bars' ? 1 : 0,
     [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= rough) ?? 1,

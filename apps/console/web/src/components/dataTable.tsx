@@ -1,20 +1,20 @@
 import { Table, type TableProps, type TableTdProps, type TableTrProps, VisuallyHidden } from '@mantine/core';
 import { memo, type ReactNode, useMemo } from 'react';
 
-/** A column: its title, and what a row has there. */
+/** A column: its title, and the function that renders a row's cell. */
 export interface Column<Row> extends Pick<TableTdProps, 'ta' | 'maw' | 'pl' | 'w' | 'fw' | 'style'> {
   title: string;
-  /** The title is for screen readers alone. */
+  /** Only screen readers get the title. */
   isTitleHidden?: boolean;
-  /** What it has names the row. */
+  /** Whether its cells are the headers of their rows. */
   isName?: boolean;
-  /** The narrowest window that has the column. */
+  /** The narrowest window that shows the column. */
   visibleFrom?: 'sm' | 'md' | 'lg';
   render: (row: Row) => ReactNode;
 }
 
 /**
- * A table with a row for each thing, or `empty`. It scrolls where there is no room for it, by keyboard too. Columns that are false are left
+ * A table with a row for each item, or `empty`. It scrolls if there is no room for it, by keyboard too. Columns that are false are left
  * out. A row is rendered again only when it, `columns` or `propsOf` changes: a list that grows keeps the last two (`useMemo`).
  */
 export function DataTable<Row>({
@@ -28,10 +28,10 @@ export function DataTable<Row>({
   ...table
 }: Omit<TableProps, 'data'> & {
   label: string;
-  /** In pixels; it scrolls where there are fewer. */
+  /** In pixels; the table scrolls in narrower windows. */
   minWidth?: number;
   rows: readonly Row[];
-  /** What stands in place of a table without rows. */
+  /** Replaces a table without rows. */
   empty?: ReactNode;
   getRowKey: (row: Row) => string;
   columns: readonly (Column<Row> | false)[];

@@ -22,7 +22,7 @@ export const useClose = (): (() => void) => useContext(CloseContext);
 
 const KeepOpenContext = createContext<(kept: boolean | string) => void>(() => {});
 
-/** Lets only its own buttons close the dialog around a component, for content that would be lost. @param kept whether, or its title then */
+/** Lets only its own buttons close the dialog around a component, if its content would be lost. @param kept whether it is, or its title then */
 export function useKeepOpen(kept: boolean | string): void {
   const keep = useContext(KeepOpenContext);
   useLayoutEffect(() => {
@@ -35,7 +35,7 @@ export function useKeepOpen(kept: boolean | string): void {
  * A dialog. Its content is mounted anew each time it opens.
  *
  * @param isAbove for a dialog that may open while another one is open
- * @param centered not for one whose height changes, which would jump
+ * @param centered false if the height of the dialog changes, because it would jump
  */
 export function Dialog({
   opened,
@@ -77,7 +77,7 @@ export function Dialog({
       closeOnClickOutside={kept === false}
       closeOnEscape={kept === false && !isCovered && !isAbove}
       zIndex={isAbove ? 300 : 200}
-      // Its header is none of the page's.
+      // Its header is not a header of the page.
       attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('close') }}
     >
@@ -98,7 +98,7 @@ export function DialogButton({
 }: ButtonProps & {
   'aria-label'?: string;
   label: ReactNode;
-  /** Of the dialog. */
+  /** The title of the dialog. */
   title: string;
   dialogSize?: 'md' | 'lg';
   children: ReactNode;
@@ -126,12 +126,12 @@ export function DialogForm({
   children,
 }: {
   onSubmit: FormEventHandler<HTMLFormElement>;
-  /** The label of the button, where it does more than save. */
+  /** The label of the button, if it does more than save. */
   action?: string;
-  /** Red where the action stops or loses something. */
+  /** Red if the action blocks or deletes something. */
   color?: 'red.9' | 'brand';
   change: { isPending: boolean; error: ApiProblem | null };
-  /** Whether the fields say what is wrong with invalid input. */
+  /** Whether the fields show the errors of invalid input. */
   marksFields?: boolean;
   children: ReactNode;
 }) {

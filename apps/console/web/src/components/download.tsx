@@ -17,7 +17,7 @@ export function Download({ path }: { path: string }) {
   );
 }
 
-/** Hands a file to the browser. */
+/** Makes the browser save a file. */
 export function saveFile(name: string, text: string, type: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   Object.assign(document.createElement('a'), { href: url, download: name }).click();

@@ -1,7 +1,7 @@
 import { Paper, Text, type TextProps } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** What stands below a text that matters more. */
+/** A secondary text below a main text. */
 export function Small(props: TextProps & { children: ReactNode }) {
   return <Text size="xs" c="dimmed" component="div" {...props} />;
 }

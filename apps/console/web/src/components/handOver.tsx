@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useMayOperate } from '../app/session.js';
 
 /**
- * Tells on-call engineers that only an operator can do what a page advises, with a message for one; nothing for operators.
+ * Explains to on-call engineers that only an operator can do what a page advises, with a message to copy; renders nothing for operators.
  *
  * @param facts the lines of the message, without the address of the page
  * @param path of the page where the operator can do it

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useNumberRule, type NumberBounds } from '../hooks/forms.js';
 import { readNumber } from './readNumber.js';
 
-/** A number, or the text in the field while that is no number. */
+/** A number, or the text in the field while it is not a number. */
 type Value = number | string;
 
 interface Props
@@ -15,8 +15,8 @@ interface Props
 }
 
 /**
- * A field for a number as the page's language writes it. It never changes what was entered into another number: `useNumberRule` says
- * what is wrong with it, on submit and when the user leaves the field.
+ * A field for a number in the format of the page's language. It never changes the entered number: `useNumberRule` reports
+ * errors on submit and when the user leaves the field.
  */
 export function NumberField({
   value = '',
@@ -34,7 +34,7 @@ export function NumberField({
   const [typed, setTyped] = useState({ text: '', value: '' as Value, language });
   const [isLeft, setIsLeft] = useState(false);
   const isTyped = typed.value === value && typed.language === language;
-  // Without separators of thousands, which the next digit would make wrong.
+  // Without thousands separators, which the next digit would make wrong.
   const format = { useGrouping: false, maximumFractionDigits: decimals };
   const written = typeof value === 'number' ? value.toLocaleString(language, format) : value;
   const text = isTyped ? typed.text : written;
@@ -46,7 +46,7 @@ export function NumberField({
     setIsLeft(false);
     onChange(next);
   };
-  /** Browsers join lines, which would make one number of two cells of a spreadsheet. */
+  /** Browsers join lines, which would turn two cells of a spreadsheet into one number. */
   const enterSeveral = (event: ClipboardEvent | DragEvent, data: DataTransfer): void => {
     const cells = data
       .getData('text')
@@ -79,7 +79,7 @@ export function NumberField({
       }}
       onBlur={(event) => {
         onBlur?.(event);
-        // A message that appears here would move the button from below the pointer.
+        // A message that appears here would move the button away from the pointer.
         setIsLeft(!(event.relatedTarget instanceof HTMLButtonElement));
       }}
       error={error ?? (isLeft && text !== '' ? faultOf(value) : null)}

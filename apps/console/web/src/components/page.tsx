@@ -53,7 +53,7 @@ export function Page({
   );
 }
 
-/** A section of a page: heading, description, actions and content. An address can name the one with an id. */
+/** A section of a page: heading, description, actions and content. A URL fragment can link to a section with an id. */
 export function Section({
   title,
   id,

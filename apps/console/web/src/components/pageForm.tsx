@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
 import { Failure } from './states.js';
 
-/** A form in a page: the error that no field shows, its fields, and its button. */
+/** A form in a page: the error that belongs to no field, the fields, and the button. */
 export function PageForm({
   onSubmit,
   action,
@@ -35,7 +35,7 @@ export function PageForm({
   );
 }
 
-/** A field for the password that the user has. */
+/** A field for the user's current password. */
 export function CurrentPassword(input: ComponentProps<typeof PasswordInput>) {
   const { t } = useTranslation();
   return (

@@ -3,13 +3,13 @@ export type NumberFault = 'empty' | 'digits' | 'decimals' | 'thousands' | 'large
 
 /** White space that may separate thousands: a space, also a no-break, narrow or thin one. */
 const SPACES = ' \u00a0\u2009\u202f';
-/** JavaScript cannot hold every longer number exactly. */
+/** JavaScript cannot represent every longer number exactly. */
 const DIGITS_MAX = 15;
 
 /**
- * Returns the number that a text is in a language, or why it is none. Thousands may be separated as the language does or by spaces.
+ * Reads a text as a number in a language, or returns why it is not one. Thousands may be separated by the language's separator or by spaces.
  *
- * @param decimals how many the number may have
+ * @param decimals the largest number of decimals
  */
 export function readNumber(text: string, language: string, decimals = 0): number | NumberFault {
   const typed = text.trim();

@@ -2,7 +2,7 @@ import { Button, Group, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 
-/** A search for one text. It may be a number or a key, so it is in no address of the page. */
+/** A search for one text. The text may be a phone number or a key, so it is never in the URL. */
 export function SearchForm({
   texts,
   isValid,
@@ -42,7 +42,7 @@ export function SearchForm({
           error={(isInvalid || isRefused) && texts.invalid}
           autoComplete="off"
           spellCheck={false}
-          // On a phone, the button stands below: what may be searched for is not cut off.
+          // On a phone, the button is below the field, so that the placeholder is not cut off.
           style={{ flex: '1 1 300px' }}
         />
         <Button type="submit" variant="default" mt={placeholder === undefined ? 24 : 0}>

@@ -28,11 +28,11 @@ export function useProblemText(): (problem: ApiProblem) => string {
 /** Statuses that a retry does not change. */
 const FINAL = new Set([403, 404]);
 
-/** The error of a read or a change, with a button that tries again where that can help. */
+/** The error of a read or a change, with a retry button if a retry can help. */
 export function Failure({ problem, onRetry }: { problem: ApiProblem; onRetry?: () => void }) {
   const { t } = useTranslation();
   const text = useProblemText();
-  // The first sentence says what is wrong, the others what to do.
+  // The first sentence is the problem, the other sentences are the remedy.
   const [sentence = '', ...others] = text(problem).split(/(?<=\.) /);
   const mayRetry = onRetry && !FINAL.has(problem.status);
   return (
@@ -57,7 +57,7 @@ export function Failure({ problem, onRetry }: { problem: ApiProblem; onRetry?: (
   );
 }
 
-/** Says that a part of the page could not be read, with a button that tries again; nothing while all of it could. */
+/** Shows that a part of the page could not be read, with a retry button; renders nothing otherwise. */
 export function MissingPart() {
   const { t } = useTranslation();
   const text = useProblemText();
@@ -84,7 +84,7 @@ export function MissingPart() {
   );
 }
 
-/** What a page reads: that it loads, why it cannot be read, and what `children` make of it, also of what was read before. */
+/** The data of a page: a loader, the error, and `children` with the data, also if a later read fails. */
 export function Loaded<T>({
   read: { data, error, refetch },
   children,
@@ -100,7 +100,7 @@ export function Loaded<T>({
   );
 }
 
-/** Shown in place of an empty list: what would be here, and how to get there. */
+/** Replaces an empty list: what will appear here, and how to get there. */
 export function EmptyState({
   icon: Icon,
   title,
@@ -112,7 +112,7 @@ export function EmptyState({
   title: string;
   children: ReactNode;
   action?: ReactNode;
-  /** 1 where the page has no other heading. */
+  /** 1 if the page has no other heading. */
   order?: 1 | 2;
 }) {
   return (

@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import type { SenderView } from '../../../src/features/senders/view.js';
 import { useErrorText } from './errorText.js';
 
-/** Onecode's own reasons for a block. All others are the texts of the provider's error codes, or what the provider sent. */
+/** Onecode's own reasons for a block. All other reasons are texts of the provider's error codes, or text that the provider sent. */
 const SENTENCES = [
   ['disabled', /^Meta has disabled the business account\.$/],
   ['deleted', /^Meta says that the business account was deleted\.$/],
@@ -19,7 +19,7 @@ const SENTENCES = [
   ['notActivated', /^added, not activated yet$/],
 ] as const;
 
-/** The sentence that a reason is; undefined where it is the provider's word, or what a person wrote. */
+/** Returns Onecode's sentence for a reason; undefined if the provider or a person wrote the reason. */
 function blockSentence(reason: string): { name: (typeof SENTENCES)[number][0]; word: string } | undefined {
   for (const [name, pattern] of SENTENCES) {
     const match = pattern.exec(reason);
@@ -28,7 +28,7 @@ function blockSentence(reason: string): { name: (typeof SENTENCES)[number][0]; w
   return undefined;
 }
 
-/** Returns the function that says why a sender is blocked, in the user's language. What a person wrote stays as it is. */
+/** Returns the function that gives why a sender is blocked, in the user's language. Text that a person wrote is not translated. */
 export function useBlockReason(): (
   block: Pick<SenderView['blocks'][number], 'reason' | 'explanation'>,
 ) => string {

@@ -5,7 +5,7 @@ import { call, type ApiProblem } from '../api/http.js';
 import { useMutationOnce } from '../api/queries.js';
 import { useFieldErrors } from './forms.js';
 
-/** What is asked of the server. */
+/** A request to the server. */
 export interface Change {
   method: 'POST' | 'PUT' | 'DELETE';
   /** Below `/api`. */
@@ -19,16 +19,16 @@ export const put = (path: string, body: object): Change => ({ method: 'PUT', pat
 export const remove = (path: string): Change => ({ method: 'DELETE', path });
 
 interface Options<T> {
-  /** What is said once it is made. */
+  /** The notification after the change. */
   done?: string | ((answer: T) => string);
   onDone?: (answer: T) => void;
   /** Runs before the stale paths are read again, for state that the refreshed page needs. */
   beforeRefresh?: (answer: T) => void;
-  /** The form that shows which of its fields the server refused. */
+  /** The form that shows the fields that the server refused. */
   form?: { setErrors: (errors: Record<string, string>) => void };
-  /** What is said where no form shows that it failed. */
+  /** The title of the error notification, if no form shows the error. */
   failed?: (problem: ApiProblem) => string;
-  /** 0 for an answer that holds a secret: it is forgotten with what shows it. */
+  /** 0 for a response that contains a secret: it is deleted with the component that shows it. */
   gcTime?: 0;
 }
 
@@ -50,7 +50,7 @@ export function useChange<T = void>(
   };
   return useMutationOnce<T, Change>({
     ...rest,
-    // All of it here: what shows the change may be gone with what it changed, and its callbacks with it.
+    // All of it here: the component that started the change may unmount with the changed object, and then its callbacks do not run.
     mutationFn: async ({ method, path, body }) => {
       const answer = await call<T>(method, path, body);
       beforeRefresh?.(answer);
@@ -62,13 +62,13 @@ export function useChange<T = void>(
     onError: (problem) => {
       form?.setErrors(fieldErrorsOf(problem));
       if (failed !== undefined) notifications.show({ color: 'red', message: failed(problem) });
-      // The change may have been made although its answer was lost: show the current state before a retry.
+      // The change may have been made although its response was lost: show the current state before a retry.
       if (problem.status === 0 || problem.status >= 500) void refresh();
     },
   });
 }
 
-/** A change of an account, by the staff or by its people. @param account its path below `/api` */
+/** A change of an account, by staff or by its members. @param account its path below `/api` */
 export function useAccountChange(account: string, onDone: () => void) {
   const { t } = useTranslation();
   const stale = [account, '/staff/accounts', '/staff/holds', '/staff/audit'];

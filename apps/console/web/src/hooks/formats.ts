@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 
-/** Formats of a language: making one takes a hundred times as long as using it. */
+/** Formats of a language, cached because creating one takes a hundred times as long as using it. */
 function makeFormats(language: string) {
   const whole = new Intl.NumberFormat(language);
   const signed = new Intl.NumberFormat(language, { signDisplay: 'exceptZero' });
@@ -14,9 +14,9 @@ function makeFormats(language: string) {
   return {
     numbers: {
       whole: (number: number): string => whole.format(number),
-      /** With its sign, also a plus. */
+      /** Always with a sign, plus or minus. */
       signed: (number: number): string => signed.format(number),
-      /** A part of one as a percentage with one digit after the point. */
+      /** A share between 0 and 1 as a percentage with one decimal. */
       share: (part: number): string => share.format(part),
     },
     time: (at: string, options: { seconds?: boolean } = {}): string =>
@@ -50,12 +50,12 @@ export function useDurations() {
     if (value < 7_200) return write(value / 60, 'min');
     return write(value / 3_600, 'h');
   };
-  /** For a time that was counted in whole seconds at the least: below one second, nothing more is known. */
+  /** For a duration that was measured in whole seconds: below one second, the exact value is unknown. */
   const countedSeconds = (value: number): string => (value < 1 ? `<\u00a0${write(1, 's')}` : seconds(value));
   return { milliseconds, seconds, countedSeconds };
 }
 
-/** Formats times (RFC 3339) in the user's language and time zone; with seconds where they tell rows apart. */
+/** Formats times (RFC 3339) in the user's language and time zone; with seconds if rows would look alike without them. */
 export const useTimes = (): ((at: string, options?: { seconds?: boolean }) => string) => useFormats().time;
 
 /** Formats months, `2026-11`, in the user's language, as titles. */
@@ -68,7 +68,7 @@ export function useMonths(): (month: string) => string {
   };
 }
 
-/** Formats IP addresses: that of the server's own machine says nothing to anybody. */
+/** Formats IP addresses, with a text for the address of the server's own machine. */
 export function useAddresses(): (address: string) => string {
   const { t } = useTranslation();
   return (address) => (/^(?:::1|(?:::ffff:)?127\..+)$/.test(address) ? t('thisMachine') : address);

@@ -15,7 +15,7 @@ export function useFieldErrors(): (problem: ApiProblem) => Record<string, string
     );
 }
 
-/** A mutation by a form, which shows which of its fields the server refused. */
+/** A mutation of a form that shows the fields that the server refused. */
 export function useFormMutation<V>(
   form: { setErrors: (errors: Record<string, string>) => void },
   mutationFn: (typed: V) => Promise<void>,
@@ -46,11 +46,11 @@ export function useNameRule(lengthMax: number, { optional = false } = {}): (type
 export interface NumberBounds {
   min: number;
   max: number;
-  /** How many the number may have; none where left out. */
+  /** The largest number of decimals. Default: 0. */
   decimals?: number;
 }
 
-/** Makes rules for the values of number fields, which are null while they are off. A rule returns what is wrong with a value. */
+/** Makes rules for the values of number fields, which are null while they are off. A rule returns the error of a value. */
 export function useNumberRule(): (bounds: NumberBounds) => (value: number | string | null) => string | null {
   const { t, i18n } = useTranslation();
   const { language } = i18n;

@@ -2,8 +2,8 @@ import { useParams } from 'react-router';
 import { useMayControlDelivery, useMayOperate, useSession } from '../app/session.js';
 
 /**
- * Whose senders the page is about: those of the account in the URL, or for the staff all; with their paths below `/api`, and whether the
- * person may stop them, let them go on and have them checked (`mayControlDelivery`), and add, change and remove them (`mayChange`).
+ * The senders of the page: the senders of the account in the URL, or all for staff; with their paths below `/api`, and whether the
+ * user may pause, resume and check them (`mayControlDelivery`), and add, change and remove them (`mayChange`).
  */
 export function useSenders() {
   const { account } = useParams();

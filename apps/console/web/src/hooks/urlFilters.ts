@@ -1,6 +1,6 @@
 import { useSearchParams } from 'react-router';
 
-/** The filters of a page, which its URL holds, and a function that changes some of them: null takes one away. */
+/** The filters of a page, stored in its URL, and a function that changes some of them: null removes one. */
 export function useUrlFilters(): {
   filters: URLSearchParams;
   set: (change: Readonly<Record<string, string | null>>) => void;

@@ -64,7 +64,7 @@ function CreditsForm({ account }: Props) {
   const { whole, signed } = useNumbers();
   const path = `/staff/accounts/${account.id}`;
   const change = useAccountChange(path, useClose());
-  // One id per form: a retry after a lost answer grants nothing twice.
+  // One id per form, so that a retry after a lost response does not grant twice.
   const [grantId] = useState(() => crypto.randomUUID());
   const amountRule = useNumberRule()(AMOUNT);
   const form = useForm<{ amount: number | string; reason: string; reference: string; expiresAt: string }>({

@@ -3,7 +3,7 @@ import type { StaffAccountDetailsView } from '../../../../src/features/accounts/
 import { useAside } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 
-/** The link back that a page of an account has for staff: to the account, by its name. */
+/** The back link of an account's pages for staff: to the account, by its name. */
 export function useAccountBack(): { back?: { to: string; label: string } } {
   const { t } = useTranslation();
   const { id, path, isForStaff } = useAccount();

@@ -74,7 +74,7 @@ function RateForm({ account }: Props) {
 
 const POLICIES = ['shared', 'own'] as const;
 
-/** By which senders the account's sends leave. */
+/** The senders that the account uses. */
 export function SendersSection({ account }: Props) {
   const { t } = useTranslation(['accounts', 'common']);
   return (

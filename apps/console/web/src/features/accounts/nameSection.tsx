@@ -11,7 +11,7 @@ interface Props {
   account: { name: string; language: 'pt-BR' | 'en'; /** Of its data, below `/api`. */ path: string };
 }
 
-/** The name of an account and the language of its messages, for its people and for staff. */
+/** The name of an account and the language of its messages, for its members and for staff. */
 export function NameSection({ account, mayChange }: Props & { mayChange: boolean }) {
   const { t } = useTranslation(['accounts', 'common']);
   return (

@@ -8,7 +8,7 @@ import { DialogForm, useClose } from '../../components/dialog.js';
 import { post, put, useChange } from '../../hooks/change.js';
 import { useNameRule } from '../../hooks/forms.js';
 
-/** Creates an application and then opens its page. @param mode the one that is chosen at first */
+/** Creates an application and then opens its page. @param mode the preselected mode */
 export function CreateApplication({ mode }: { mode: ApplicationView['mode'] }) {
   const { t } = useTranslation(['applications', 'common']);
   const path = `${useAccount().path}/applications`;

@@ -11,7 +11,7 @@ import { put, useChange } from '../../hooks/change.js';
 const CHECKS = ['off', 'observe', 'enforce'] as const;
 const checkOf = (value: string) => CHECKS.find((check) => check === value) ?? 'off';
 
-/** What the application does about numbers that have changed hands. */
+/** What the application does when a number may have changed hands. */
 export function IdentityCheck({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
   const { path, mayChange } = useAccount();

@@ -113,7 +113,7 @@ function KeyState({ apiKey: { state, notice } }: { apiKey: KeyView }) {
   return <Badge color={notice === null ? 'green' : 'orange'}>{t(`keys.${notice ?? 'inUse'}`)}</Badge>;
 }
 
-/** Label and hint; on a phone, state and last use stand below them. */
+/** Label and hint; on a phone, state and last use are below them. */
 function KeyName({ apiKey }: { apiKey: KeyView }) {
   const { t } = useTranslation(['applications', 'common']);
   const { hint, label, lastUsedAt, expiresAt, state, isVisitKey } = apiKey;

@@ -21,7 +21,7 @@ export function Audit() {
   return <AuditPage path="/staff/audit" description={t('description')} areas={AREAS} isForStaff />;
 }
 
-/** What was done with an account, for its admins. */
+/** The audit log of an account, for its admins. */
 export function AccountAudit() {
   const { t } = useTranslation('audit');
   const { path } = useAccount();
@@ -114,7 +114,7 @@ function serverQuery(filters: URLSearchParams): string {
 
 const TYPING_MS = 300;
 
-/** A filter that is typed; it holds once the user stops typing. */
+/** A text filter that applies when the user stops typing. */
 function TextFilter({
   value,
   onChange,

@@ -37,7 +37,7 @@ export function AuditTable({
       },
       {
         title: t('columns.what'),
-        // On a phone, the changes stand below the action.
+        // On a phone, the changes are below the action.
         render: (entry) => (
           <>
             <What entry={entry} withAccount={withAccount} isForStaff={isForStaff} />
@@ -79,7 +79,7 @@ function When({ entry: { at, actor }, isNarrow }: { entry: AuditEntryView; isNar
       <Time at={at} seconds wraps={isNarrow} />
       <Small>
         {actor.kind === 'command_line' && t('commandLine', { name: actor.name })}
-        {actor.kind === 'nobody' && t('nobody')}
+        {actor.kind === 'anonymous' && t('anonymous')}
         {(actor.kind === 'user' || actor.kind === 'staff') && (actor.name || t('staff'))}
       </Small>
     </>

@@ -79,7 +79,7 @@ function Preferences() {
   const { t, i18n } = useTranslation(['auth', 'common']);
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const Scheme = SCHEMES[colorScheme];
-  // The browser's own lists: those of the pages would weigh more than the rest of the form.
+  // The browser's native lists: the component library's would be larger than the rest of the form.
   return (
     <Group gap="xs" wrap="nowrap">
       <NativeSelect

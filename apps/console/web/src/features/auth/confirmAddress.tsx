@@ -10,7 +10,7 @@ import { Failure } from '../../components/states.js';
 import { AuthLayout } from './authLayout.js';
 import { LinkOver, useLinkToken } from './mailedLink.js';
 
-/** Gives the user the address that got the link. A button, because mail programs open links by themselves. */
+/** Changes the user's address to the one that got the link. Needs a click, because mail programs open links by themselves. */
 export function ConfirmAddress() {
   const { t } = useTranslation('auth');
   const { token } = useLinkToken();
@@ -22,7 +22,7 @@ export function ConfirmAddress() {
         if (problem.code === 'not_signed_in') return null;
         throw problem;
       });
-      // The sign-in leads back here.
+      // The sign-in returns here.
       if (session === null)
         return void (await navigate('/sign-in', { state: { from: `/confirm-address#${token}` } }));
       await confirmAddress(token);

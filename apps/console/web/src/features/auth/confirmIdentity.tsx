@@ -12,8 +12,8 @@ import { useSession } from '../../app/session.js';
 import { PasskeyButton } from './passkeyButton.js';
 
 /**
- * Asks the user to confirm their identity whenever the server requires that before a change. The change waits with everything
- * that was filled in and is made afterwards; closing the dialog leaves it refused.
+ * Asks the user to confirm their identity whenever the server requires that before a change. The change waits with all
+ * entered values and is made afterwards; closing the dialog leaves it refused.
  */
 export function ConfirmIdentity({ children }: { children: ReactNode }) {
   const { t } = useTranslation('auth');

@@ -7,7 +7,7 @@ import { PageForm } from '../../components/pageForm.js';
 import { focusOnMount, useFormMutation, useRequired } from '../../hooks/forms.js';
 import { AuthLayout } from './authLayout.js';
 
-/** Asks for a link that sets a new password. The page says the same whoever has the address. */
+/** Requests a link that sets a new password. The page shows the same text whether or not the address exists. */
 export function ForgottenPassword() {
   const { t, i18n } = useTranslation(['auth', 'common']);
   const form = useForm({ initialValues: { email: '' }, validate: { email: useRequired() } });

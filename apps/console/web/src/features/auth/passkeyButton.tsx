@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { useMutationOnce } from '../../api/queries.js';
 import { Failure } from '../../components/states.js';
 
-/** Asks for a passkey, where the browser knows them. */
+/** Asks for a passkey, if the browser supports them. */
 export function PasskeyButton({
   present,
   onDone,

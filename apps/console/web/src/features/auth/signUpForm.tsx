@@ -35,7 +35,7 @@ export function SignUpForm({
   const countriesRule = useTrialCountriesRule();
   const isInvited = email !== '';
   const data = useAside<SignUpOfferView>('/sign-up-offer');
-  // Whoever confirms their address names the account afterwards.
+  // Users who have to confirm their address name the account afterwards.
   const namesAccount = !isInvited && data?.sendsMail !== true;
   const [mailedTo, setMailedTo] = useState<string | null>(null);
   const [sentCount, setSentCount] = useState(0);

@@ -8,7 +8,7 @@ import { useCountryName } from '../../hooks/countries.js';
 import { useMonths, useNumbers } from '../../hooks/formats.js';
 import { useMoney } from './money.js';
 
-/** What Meta charges an account for messages by its own senders, by month; nothing before the first. @param path the account's */
+/** What Meta charges an account for messages from its own senders, by month; renders nothing before the first. @param path the account's */
 export function OwnCosts({ path }: { path: string }) {
   const { t } = useTranslation('costs');
   const data = useAside<OwnCostsView>(`${path}/costs`);
@@ -50,7 +50,7 @@ export function CostMonths({ costs, currency }: Pick<CostsView, 'costs' | 'curre
 
 interface MonthProps {
   rows: readonly MonthlyCostView[];
-  /** Null where no amount is known. */
+  /** Null if no amount is known. */
   currency: string | null;
 }
 

@@ -11,7 +11,7 @@ import { CostMonths } from './costMonths.js';
 
 const REFRESH_MS = 60_000;
 
-/** What Meta charges for messages, by month and country, beside what customers were charged. */
+/** What Meta charges for messages, by month and country, next to what customers were charged. */
 export function Costs() {
   const { t } = useTranslation(['costs', 'common']);
   const read = useData<CostsView>('/staff/costs', { refreshMs: REFRESH_MS });

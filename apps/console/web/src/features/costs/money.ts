@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 
-/** Formats money in a currency (ISO 4217; null where there is no amount), in the user's language. */
+/** Formats money in a currency (ISO 4217; null if there is no amount), in the user's language. */
 export function useMoney(currency: string | null) {
   const { language } = useTranslation().i18n;
   const money = { style: 'currency', currency: currency ?? 'XXX' } as const;

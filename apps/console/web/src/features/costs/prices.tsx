@@ -17,7 +17,7 @@ import { useMonths } from '../../hooks/formats.js';
 import { useNumberRule, useRequired } from '../../hooks/forms.js';
 import { useMoney } from './money.js';
 
-/** What Meta charges for a message to each country, as operators say it. */
+/** What Meta charges for a message to each country, as operators have entered it. */
 export function Prices() {
   const { t } = useTranslation('costs');
   const mayOperate = useMayOperate();

@@ -9,7 +9,7 @@ import { post, useChange } from '../../hooks/change.js';
 
 const NOTE_LENGTH_MAX = 200;
 
-/** Who takes care of an incident, since when, and what they noted; nothing before a staff member acknowledges it. */
+/** Who acknowledged an incident, when, and their note; renders nothing before a staff member acknowledges it. */
 export function Acknowledgement({ acknowledged }: Pick<IncidentView, 'acknowledged'>) {
   const { t } = useTranslation('health');
   if (acknowledged === null) return null;

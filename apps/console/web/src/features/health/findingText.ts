@@ -5,10 +5,10 @@ import { useErrorText } from '../../hooks/errorText.js';
 import { useNumbers, useTimes } from '../../hooks/formats.js';
 import { useBlockReason } from '../../hooks/blockReason.js';
 
-/** Statuses of a template for which there is a word. */
+/** Statuses of a template that have a text. */
 const STATUSES = ['PAUSED', 'DISABLED', 'REJECTED', 'ARCHIVED', 'DELETED', 'RECATEGORIZED'] as const;
 
-/** Returns the function that says what to do about a finding, in the user's language. */
+/** Returns the function that gives the remedy of a finding, in the user's language. */
 export function useRemedy(): (finding: FindingView) => string {
   const { t } = useTranslation('findings');
   const errorText = useErrorText();
@@ -18,7 +18,7 @@ export function useRemedy(): (finding: FindingView) => string {
       : errorText('remedies', explanation.remedy);
 }
 
-/** Returns the function that says what is wrong, as exactly as it is known. */
+/** Returns the function that describes the problem as exactly as it is known. */
 export function useSentence(senders: HealthView['senders']): (finding: FindingView) => string {
   const { t } = useTranslation(['health', 'findings']);
   const failed = useFailures(senders);
@@ -51,7 +51,7 @@ function useTemplateBlocked(): (template: NonNullable<FindingView['template']>) 
   };
 }
 
-/** The share of sends that failed, of whom, and why. */
+/** The share of sends that failed, for which country or sender, and why. */
 function useFailures(
   senders: HealthView['senders'],
 ): (failures: NonNullable<FindingView['failures']>) => string {
@@ -74,7 +74,7 @@ function useFailures(
   };
 }
 
-/** Returns the function that says how many of the senders cannot send because of a finding; empty if all can. */
+/** Returns the function that gives how many senders cannot send because of a finding; empty if all can. */
 export function useBlockedSenders(
   all: HealthView['senders'],
 ): (finding: FindingView, hasEnded?: boolean) => string {

@@ -26,7 +26,7 @@ export function Health() {
       title={t('common:nav.health')}
       description={t('description')}
       actions={
-        // A web application of its own.
+        // A separate web application.
         <Button component="a" href="/board" variant="default" leftSection={<IconListDetails size={16} />}>
           {t('common:nav.board')}
         </Button>

@@ -7,7 +7,7 @@ import { Section } from '../../components/page.js';
 import { Acknowledgement } from './acknowledgement.js';
 import { useBlockedSenders, useSentence } from './findingText.js';
 
-/** What was wrong within the last day, latest first. */
+/** Problems of the last day that have ended, latest first. */
 export function History({ view: { at, history, senders } }: { view: HealthView }) {
   const { t, i18n } = useTranslation('health');
   const sentenceOf = useSentence(senders);
@@ -17,7 +17,7 @@ export function History({ view: { at, history, senders } }: { view: HealthView }
   const range = (beganAt: Date, endedAt: Date): string =>
     new Intl.DateTimeFormat(i18n.language, {
       timeStyle: 'medium',
-      // Nearly all of it is of today.
+      // Nearly all entries are from today.
       ...(beganAt.toDateString() !== today && { dateStyle: 'short' }),
     }).formatRange(beganAt, endedAt);
   return (

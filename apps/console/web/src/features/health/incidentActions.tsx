@@ -8,7 +8,7 @@ import { HoldButton } from '../holds/holdButtons.js';
 import { CheckButton } from '../senders/checkButton.js';
 import { PauseButton } from '../senders/pauseButton.js';
 
-/** Where nothing can be sent and codes would only expire. */
+/** Incidents during which nothing can be sent and codes would only expire. */
 const HOLD_ALL: ReadonlySet<string> = new Set([
   'provider_unhealthy errors',
   'sends_failing all',
@@ -20,17 +20,17 @@ interface Sender {
   number: string;
 }
 
-/** What an incident's advice says, as buttons: resume, pause or check a sender, hold or release deliveries. */
+/** The remedy of an incident as buttons: resume, pause or check a sender, hold or release deliveries. */
 export function IncidentActions({ incident }: { incident: IncidentView }) {
   const { t } = useTranslation(['health', 'holds']);
   const nameOf = useCountryName();
   const { name, cause, blocks = [], lowQuality = [], failures } = incident;
-  // Nobody here can end what Meta says of a template.
-  const ours = blocks.filter(({ cause, onlyFor }) => cause !== 'provider' || onlyFor === '');
-  const blocked = new Map(ours.map(({ senderId, number }) => [senderId, number]));
+  // Operators cannot end Meta's block of a template.
+  const resumable = blocks.filter(({ cause, onlyFor }) => cause !== 'provider' || onlyFor === '');
+  const blocked = new Map(resumable.map(({ senderId, number }) => [senderId, number]));
   const suspect = lowQuality.map(({ senderId, number }): Sender => ({ id: senderId, number }));
-  // What Meta says may have changed since it was asked.
-  const told = new Map(
+  // What Meta reports may have changed since the last check.
+  const checkable = new Map(
     [...blocks.filter(({ cause }) => cause !== 'operator'), ...lowQuality].map(({ senderId, number }) => [
       senderId,
       number,
@@ -46,8 +46,8 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
       {suspect.map((sender) => (
         <SenderButton key={sender.id} sender={sender} kind="pause" isNamed={suspect.length > 1} />
       ))}
-      {[...told].map(([id, number]) => (
-        <CheckButton key={id} id={id} {...(told.size > 1 && { number })} />
+      {[...checkable].map(([id, number]) => (
+        <CheckButton key={id} id={id} {...(checkable.size > 1 && { number })} />
       ))}
       {failures?.country !== undefined && (
         <HoldButton
@@ -74,7 +74,7 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
   );
 }
 
-/** @param isNamed whether the button says which sender */
+/** @param isNamed whether the button contains the sender's number */
 function SenderButton({
   sender,
   kind,

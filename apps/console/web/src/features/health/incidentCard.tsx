@@ -20,7 +20,7 @@ interface Props {
   isFirst: boolean;
 }
 
-/** Something that is wrong: the cause, whose it is, since when, whom it hits, and what to do. */
+/** A current problem: its cause, the responsible party, its start, the affected accounts, and the remedy. */
 export function IncidentCard({ view, incident, isFirst }: Props) {
   const { t } = useTranslation('health');
   const { seconds } = useDurations();
@@ -81,7 +81,7 @@ export function IncidentCard({ view, incident, isFirst }: Props) {
   );
 }
 
-/** Returns the page on which an operator ends an incident: that of the sender if only one is named. */
+/** Returns the page on which an operator ends an incident: the sender's page if only one sender is affected. */
 function senderPath({ blocks = [] }: IncidentView): string {
   const ids = new Set(blocks.map(({ senderId }) => senderId));
   return `/staff/senders${ids.size === 1 ? `/${[...ids][0]}` : ''}`;
@@ -108,7 +108,7 @@ function useMessage(view: HealthView): (incident: IncidentView) => string[] {
   };
 }
 
-/** The senders that it blocks, each with what it does not send and until when. */
+/** The blocked senders, each with the scope and the end of its block. */
 function Blocks({ view, incident }: Omit<Props, 'isFirst'>) {
   const { t } = useTranslation('health');
   const countryName = useCountryName();
@@ -150,7 +150,7 @@ function LowQuality({ incident }: Pick<Props, 'incident'>) {
   ));
 }
 
-/** The sends that wait because of it, how long the first code lives, and the accounts that it hits. */
+/** The waiting sends, the time until the first code expires, and the affected accounts. */
 function Hit({ view, incident }: Omit<Props, 'isFirst'>) {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();

@@ -17,7 +17,7 @@ const [, ...RUNBOOKS] = source.split(/^## /m).map((text) => {
   };
 });
 
-/** The steps for whoever is on call; the address names a heading. */
+/** The runbooks for on-call engineers; the URL fragment selects a heading. */
 export function Runbooks() {
   const { t } = useTranslation(['health', 'common']);
   const { hash } = useLocation();

@@ -12,7 +12,7 @@ interface Statistic {
   detail: string | null;
 }
 
-/** The statistics behind the verdict: what waits, what Meta does, and what runs. */
+/** The statistics behind the verdict: backlogs, calls to Meta, and processes. */
 export function Statistics({ view }: { view: HealthView }) {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
@@ -49,7 +49,7 @@ function Cards({ view, statistics }: { view: HealthView; statistics: readonly St
   );
 }
 
-/** One statistic: state, value and detail. Its incident says what to do. */
+/** One statistic: state, value and detail. Its incident contains the remedy. */
 function StatisticCard({ name, view, value, detail }: Statistic & { view: HealthView }) {
   const { t } = useTranslation('health');
   const state = value === null && view.states[name] === 'ok' ? 'degraded' : view.states[name];
@@ -72,7 +72,7 @@ function StatisticCard({ name, view, value, detail }: Statistic & { view: Health
   );
 }
 
-/** Returns the function that says how long the oldest of a backlog waits. */
+/** Returns the function that gives the age of the oldest item of a backlog. */
 function useAge(): (oldestSeconds: number | null) => string {
   const { t } = useTranslation('health');
   const { seconds } = useDurations();
@@ -101,7 +101,7 @@ function useBacklogs({ waiting }: HealthView): Statistic[] {
   ];
 }
 
-/** Calls to Meta, and what came back. */
+/** Calls to Meta and their outcomes. */
 function useProvider({ attempts, provider, receipts, ended, webhooks }: HealthView): Statistic[] {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();

@@ -11,7 +11,7 @@ import { useSentence } from './findingText.js';
 import { IncidentCard } from './incidentCard.js';
 import { SEVERITIES } from './severities.js';
 
-/** What is wrong, the worst first, or that nothing is. */
+/** The current problems, worst first, or that there are none. */
 export function Verdict({ view }: { view: HealthView }) {
   const { t } = useTranslation(['health', 'common']);
   const sentenceOf = useSentence(view.senders);
@@ -49,10 +49,10 @@ export function Verdict({ view }: { view: HealthView }) {
   );
 }
 
-/** From so many seconds without a call on, nothing says that sends would go out. */
+/** After this many seconds without a call, it is unknown whether sends would be delivered. */
 const IDLE_SECONDS = 120;
 
-/** What says that all is well: live traffic, or that there is none. */
+/** The basis of the verdict that all is well: live traffic, or the lack of it. */
 function useEvidence({ provider, receipts }: HealthView): { sentence: string; remedy: string } {
   const { t } = useTranslation('health');
   const { seconds } = useDurations();

@@ -9,7 +9,7 @@ interface Props {
   button?: ButtonProps;
 }
 
-/** What a hold changes. */
+/** The paths that a hold changes. */
 export const HELD_PATHS = ['/staff/holds', '/staff/accounts', '/staff/health', '/staff/audit'];
 
 /** A button that puts something on hold, with a reason. */

@@ -8,7 +8,7 @@ import { Time } from '../../components/times.js';
 
 const REFRESH_MS = 10_000;
 
-/** Tells staff on each of their pages that all live delivery is on hold. */
+/** Shows staff on each of their pages that all live delivery is on hold. */
 export function LiveHoldBanner() {
   const { t } = useTranslation('holds');
   const data = useAside<HoldsView>('/staff/holds', { refreshMs: REFRESH_MS });

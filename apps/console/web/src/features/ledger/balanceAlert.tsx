@@ -13,7 +13,7 @@ import { EditableSection } from '../protection/editableSection.js';
 
 const BELOW = { min: 1, max: 100_000_000, initial: 100 };
 
-/** The balance below which the admins of the account are told by mail, and its webhook. */
+/** The balance below which the account's admins (by mail) and its webhook are notified. */
 export function BalanceAlert() {
   const { t } = useTranslation('ledger');
   const { path, mayManage } = useAccount();

@@ -10,10 +10,10 @@ import { type Column, DataTable } from '../../components/dataTable.js';
 import { Small } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
 
-/** The one reason that the service writes itself; operators write all others. */
+/** The only reason that the service writes itself; operators write all other reasons. */
 const ACCOUNT_CREATED = 'account created';
 
-/** What a grant was for, in the user's language where it is the service's word. */
+/** The reason of a grant, in the user's language if the service wrote it. */
 export const reasonText = (reason: string, t: TFunction<'ledger'>): string =>
   reason === ACCOUNT_CREATED ? t('accountCreated') : reason;
 
@@ -55,7 +55,7 @@ export function LedgerTable({ entries }: { entries: readonly LedgerEntryView[] }
   return <DataTable label={t('caption')} rows={entries} getRowKey={({ id }) => id} columns={columns} />;
 }
 
-/** On a phone, the time and the send stand below the kind. */
+/** On a phone, the time and the send are below the kind. */
 function What({ entry: { at, kind, reason, reference, expiresAt, sendId } }: { entry: LedgerEntryView }) {
   const { t } = useTranslation('ledger');
   return (
@@ -75,7 +75,7 @@ function What({ entry: { at, kind, reason, reference, expiresAt, sendId } }: { e
   );
 }
 
-/** The reference of a grant, and when what is left of it expires, where it has them. */
+/** The reference of a grant and when its remaining units expire, if it has them. */
 export function GrantTerms({ reference, expiresAt }: Pick<LedgerEntryView, 'reference' | 'expiresAt'>) {
   const { t } = useTranslation('ledger');
   return (

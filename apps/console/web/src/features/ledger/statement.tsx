@@ -23,7 +23,7 @@ function monthBeside(month: string, by: 1 | -1): string {
   return date.toISOString().slice(0, 7);
 }
 
-/** An account's units in one month: what there was, what came and went, and what there is. It prints on one page. */
+/** An account's units in one month: opening balance, changes, and closing balance. It prints on one page. */
 export function Statement() {
   const { t } = useTranslation(['ledger', 'common']);
   const { path } = useAccount();

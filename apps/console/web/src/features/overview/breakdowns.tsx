@@ -148,7 +148,7 @@ function Failures({
   );
 }
 
-/** Where people say that they did not request a code: a sign of somebody who misuses the sign-in form. */
+/** Where people reported that they did not request a code, which is a sign of abuse of the sign-in form. */
 export function Denials({ denials }: { denials: OverviewView['denials'] }) {
   const { t } = useTranslation(['overview', 'common']);
   const { whole } = useNumbers();

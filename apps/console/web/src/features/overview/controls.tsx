@@ -5,7 +5,7 @@ import { LanguageSelect } from '../../components/languageSelect.js';
 import { MODES, type Mode } from '../sends/sendQuery.js';
 import { CUSTOM_DAYS_MAX, PERIODS, spanOf, type OverviewQuery, type useOverviewQuery } from './query.js';
 
-/** The filters of the overview. Those that leave no choice are left out. */
+/** The filters of the overview. A filter with only one choice is left out. */
 export function OverviewControls({
   query,
   mode,

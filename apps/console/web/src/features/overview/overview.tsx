@@ -22,7 +22,7 @@ import { modeOf } from '../sends/sendQuery.js';
 
 const REFRESH_MS = 15_000;
 
-/** Statistics of an account's sends over a period, beside the period before, by country, reason, application and language. */
+/** Statistics of an account's sends over a period, next to the previous period, by country, reason, application and language. */
 export function Overview() {
   const { t } = useTranslation(['overview', 'common']);
   const account = useAccount();
@@ -33,13 +33,13 @@ export function Overview() {
   const applications = list?.applications;
   const span = spanOf(query);
   const asked = span && serverQuery(span, query);
-  // Where the URL names no mode, the server chooses: asking for the applications first would cost another round trip.
+  // If the URL has no mode, the server chooses one: reading the applications first would cost another round trip.
   const read = useData<OverviewView>(asked && `${account.path}/overview?${asked}`, { refreshMs: REFRESH_MS });
   const mode = query.mode ?? read.data?.mode ?? (applications && modeOf(applications));
   const hasSends = useHasSends('');
   const days = span === null ? 1 : (span.to.getTime() - span.from.getTime()) / DAY_MS;
   const livePerDay = mode === 'live' ? (read.data?.totals.sends ?? 0) / days : 0;
-  // Before the mode is known, nothing is shown that it may change.
+  // Until the mode is known, nothing that depends on it is shown.
   const isShown = hasSends !== false && applications !== undefined && mode !== undefined;
 
   return (

@@ -36,14 +36,14 @@ export function useOverviewQuery() {
   return { query, set: (change: Partial<Record<keyof OverviewQuery, string | null>>) => set(change) };
 }
 
-/** What an overview covers: whole hours, or whole days in the user's time zone. */
+/** The time span of an overview: whole hours, or whole days in the user's time zone. */
 interface Span {
   from: Date;
   to: Date;
   bucket: 'hour' | 'day';
 }
 
-/** The span of the period; null for a custom one that is none, or is too long. */
+/** The span of the period; null for a custom period that is invalid or too long. */
 export function spanOf({ period, ...query }: OverviewQuery, now = new Date()): Span | null {
   const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()];
   if (period === 'day') {
@@ -80,7 +80,7 @@ export const serverQuery = (
 
 const TIMES = { day: '24h', week: '7d', month: '30d', custom: 'custom' } as const;
 
-/** The list of the sends that an overview counts, with further filters of its own. @param list the path of the list */
+/** Returns the URL of the list of the counted sends, with additional filters. @param list the path of the list */
 export function sendsLink(
   list: string,
   { period, from, to, application, locale }: OverviewQuery,

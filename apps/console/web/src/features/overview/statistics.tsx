@@ -18,7 +18,7 @@ export function useShares() {
   };
 }
 
-/** The totals of the period, each beside that of the period before, as a link to its sends. */
+/** The totals of the period, each next to the previous period's total, as a link to its sends. */
 export function OverviewStatistics({
   totals,
   previous,

@@ -5,7 +5,7 @@ import { DialogForm, useClose } from '../../components/dialog.js';
 import { post, useChange } from '../../hooks/change.js';
 import { useRequired } from '../../hooks/forms.js';
 
-/** Has a link mailed to a new address, which makes it the user's. */
+/** Requests a link to a new address; opening it changes the user's address. */
 export function ChangeAddress() {
   const { t } = useTranslation(['profile', 'auth']);
   const form = useForm({ initialValues: { email: '' }, validate: { email: useRequired() } });

@@ -33,7 +33,7 @@ export function Password() {
         change={change}
         isInSection
       >
-        {/* Tells password managers which user the password belongs to. */}
+        {/* Shows password managers the user of the password. */}
         <input type="hidden" autoComplete="username" value={user.email} readOnly />
         <CurrentPassword label={t('password.current')} {...form.getInputProps('password')} />
         <NewPassword

@@ -55,7 +55,7 @@ export function BreakerSection(props: ProtectionProps) {
   );
 }
 
-/** The countries that are blocked now, each with what it was judged by. */
+/** The blocked countries, each with the statistics that triggered the block. */
 function Blocked({ path, protection: { trips }, mayChange }: ProtectionProps) {
   const { t } = useTranslation(['protection', 'common']);
   return (

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { DialogButton } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 
-/** A setting of an account, and the dialog in which those who may change it. */
+/** A setting of an account, and the dialog that changes it for users with the right role. */
 export function EditableSection({
   title,
   id,
@@ -15,7 +15,7 @@ export function EditableSection({
   children,
 }: {
   title: string;
-  /** What an address names it by. */
+  /** The URL fragment of the section. */
   id?: string;
   description?: string;
   /** The title of the dialog. */

@@ -11,7 +11,7 @@ import { Loaded } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { ProtectionSections } from './protectionSections.js';
 
-/** Everything that protects an account from abuse: its people see it, and its admins set it. */
+/** The protection of an account from abuse: its members see it, and its admins change it. */
 export function Protection() {
   const { t } = useTranslation(['protection', 'common']);
   const { path, mayManage } = useAccount();

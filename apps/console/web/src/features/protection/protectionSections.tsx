@@ -15,7 +15,7 @@ import { useNumbers } from '../../hooks/formats.js';
 import { BreakerSection, type ProtectionProps } from './breakerSection.js';
 import { EditableSection } from './editableSection.js';
 
-/** What protects an account, to see and to change: for its people and for staff. @param path of the account, below `/api` */
+/** The protection of an account, for its members and for staff. @param path of the account, below `/api` */
 export function ProtectionSections({ path, mayChange }: Omit<ProtectionProps, 'protection'>) {
   return (
     <Loaded read={useData<ProtectionView>(`${path}/protection`)}>
@@ -103,7 +103,7 @@ function CountriesForm({ path, protection }: ProtectionProps) {
   );
 }
 
-/** Whether the account may send to numbers whose owners may earn by it. */
+/** Whether the account may send to numbers that can earn their owners money. */
 function PremiumRateSection(props: ProtectionProps) {
   const { allowsPremiumRate, trialCountries } = props.protection;
   const { t } = useTranslation('protection');
@@ -148,7 +148,7 @@ type Period = keyof typeof PERIODS;
 const NAMES = Object.keys(PERIODS) as Period[];
 const BOUNDS = { min: 0, max: 1_000_000_000 };
 
-/** The ceilings of units of the account, and what is used. */
+/** The account's ceilings of units, and the used units. */
 function CeilingsSection(props: ProtectionProps) {
   const { protection } = props;
   const { t } = useTranslation('protection');

@@ -3,7 +3,7 @@ import { useAccount } from '../../app/session.js';
 import { Page } from '../../components/page.js';
 import { RecipientRequests } from './recipientRequests.js';
 
-/** The page on which admins answer people who ask what is kept of their number, or to be forgotten. */
+/** The page on which admins export or erase the data of people who ask for it. */
 export function PersonalData() {
   const { t } = useTranslation(['recipients', 'common']);
   const { path } = useAccount();

@@ -7,7 +7,7 @@ import { Failure } from '../../components/states.js';
 import { post, useChange } from '../../hooks/change.js';
 import { useNumbers } from '../../hooks/formats.js';
 
-/** What is kept of a number, as a file, and its erasure. @param account its path below `/api` */
+/** The export of the data about a number, and its erasure. @param account its path below `/api` */
 export function RecipientRequests({ account }: { account: string }) {
   const { t } = useTranslation('recipients');
   const { whole } = useNumbers();
@@ -15,7 +15,7 @@ export function RecipientRequests({ account }: { account: string }) {
   const [isInvalid, setInvalid] = useState(false);
   const path = `${account}/recipients`;
   const kept = useChange<object>(['/staff/audit'], {
-    // Its name does not tell the number.
+    // The file name does not contain the number.
     onDone: (all) => saveFile('onecode-recipient.json', JSON.stringify(all, null, 2), 'application/json'),
   });
   const write = (number: string): void => {

@@ -14,20 +14,20 @@ import { useNumbers } from '../../hooks/formats.js';
 import { reasonQuery, serverQuery, type RefusedRequestQuery } from './refusedRequestQuery.js';
 import { DefenceLink, RefusedRequestTable } from './refusedRequestTable.js';
 
-/** Whether the URL names this reason, or a part of it, such as its code alone. */
+/** Whether the URL selects this reason, by all or some of its fields, such as its code. */
 const isNamed = (reason: RefusalReasonView, { code, detail, fields }: RefusedRequestQuery): boolean =>
   reason.code === code &&
   (detail === undefined || reason.detail === detail) &&
   (fields === undefined || reason.fields.join() === fields);
 
-/** Refused requests, grouped by what the API said. One group is open: the one that the URL names, or else the first, the newest. */
+/** Refused requests, grouped by reason. One group is open: the group in the URL, or else the first, which is the newest. */
 export function RefusalGroups({
   path,
   reasons,
   query,
   onOpen,
 }: {
-  /** Of the search, below `/api`. */
+  /** The path of the search, below `/api`. */
   path: string;
   reasons: readonly RefusalReasonView[];
   query: RefusedRequestQuery;
@@ -83,7 +83,7 @@ export function RefusalGroups({
   );
 }
 
-/** What the API said, in the user's language, and where that is a translation, the English sentence of the answer below it. */
+/** The API's reason in the user's language; a translation has the English sentence of the response below it. */
 function Headline({ reason }: { reason: RefusalReasonView }) {
   const { text, isTranslated } = useRefusalText()(reason);
   return (

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 
-/** Returns the function that gives what the API said in the user's language, or as it said it, in English. */
+/** Returns the function that gives the API's reason in the user's language, or the original English. */
 export function useRefusalText(): (refusal: { text: string; detail: string }) => {
   text: string;
   isTranslated: boolean;

@@ -7,10 +7,10 @@ export type Period = keyof typeof PERIODS;
 
 const NAMES = ['application', 'period', 'code', 'detail', 'fields'] as const;
 
-/** The filters of the page as its URL holds them. `code`, `detail` and `fields` say what the API said. */
+/** The filters of the page as its URL holds them. `code`, `detail` and `fields` are the API's reason. */
 export type RefusedRequestQuery = Partial<Record<(typeof NAMES)[number], string>>;
 
-/** Reads the filters from the URL and changes them. An empty text is none: a reason may name no fields. */
+/** Reads the filters from the URL and changes them. An empty text is a valid filter: a reason may have no fields. */
 export function useRefusedRequestQuery() {
   const { filters, set } = useUrlFilters();
   const query: RefusedRequestQuery = Object.fromEntries(

@@ -15,9 +15,9 @@ import { useNumbers } from '../../hooks/formats.js';
 const onTop = () => ({ style: { verticalAlign: 'top' } });
 
 /**
- * Refused requests, newest first. On a phone, everything about one stands in a column.
+ * Refused requests, newest first. On a phone, each request is one column.
  *
- * @param withReason whether each says what the API said: those of a group have it above them
+ * @param withReason whether each row shows the reason; groups show it above their rows
  */
 export function RefusedRequestTable({
   requests,

@@ -24,12 +24,12 @@ import {
 } from './refusedRequestQuery.js';
 import { RefusedRequestTable } from './refusedRequestTable.js';
 
-/** The bytes of the longest idempotency key; a text has as many characters at the most. */
+/** The bytes of the longest idempotency key; a text has at most as many characters. */
 const TEXT_LENGTH_MAX = 255;
 
 type Applications = readonly Pick<ApplicationView, 'id' | 'name'>[];
 
-/** The refused requests of an account: by what the API said, by application and time, or found by an id. */
+/** The refused requests of an account: by reason, by application and time, or found by an id. */
 export function RefusedRequests() {
   const { t } = useTranslation(['refusedRequests', 'common']);
   const { path, isForStaff } = useAccount();
@@ -48,7 +48,7 @@ export function RefusedRequests() {
   );
 }
 
-/** Begins with the request whose id the URL holds, if it does. */
+/** Starts with the search for the request id in the URL, if there is one. */
 function FoundList({
   path,
   applications,
@@ -94,7 +94,7 @@ function FoundList({
   );
 }
 
-/** All that a filter of application and time leaves. */
+/** The requests that match the filters of application and time. */
 function Groups({ path, query, set }: { path: string } & ReturnType<typeof useRefusedRequestQuery>) {
   const { t } = useTranslation('refusedRequests');
   const { application, period } = query;
@@ -126,7 +126,7 @@ function Groups({ path, query, set }: { path: string } & ReturnType<typeof useRe
   );
 }
 
-/** Those that a request id or an idempotency key names. */
+/** The requests with a request id or an idempotency key. */
 function Found({ path, text }: { path: string; text: string }) {
   const { t } = useTranslation('refusedRequests');
   const found = usePages<RefusedRequestsView>(path, { search: { text } });

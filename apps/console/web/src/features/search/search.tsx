@@ -19,7 +19,7 @@ import { Small } from '../../components/facts.js';
 import { Failure } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
-/** Before a search begins, after the last key. */
+/** The delay between the last key and the search. */
 const PAUSE_MS = 250;
 const ICONS = {
   send: IconSend,
@@ -29,11 +29,11 @@ const ICONS = {
   sender: IconDeviceMobileMessage,
 } as const;
 
-/** The one search, opened by its button, `/` and Ctrl-K. @param account whose things it finds; undefined for those of all, as staff */
+/** The one search, opened by its button, `/` and Ctrl-K. @param account the account to search; undefined for all accounts, for staff */
 export function Search({ account }: { account: string | undefined }) {
   const { t } = useTranslation('search');
   const [opened, { open: show, close }] = useDisclosure();
-  // What another dialog shows may be lost with the page, such as a new key.
+  // The content of another dialog, such as a new key, would be lost with the page.
   const open = (): void => {
     if (document.querySelector('[role=dialog]') === null) show();
   };
@@ -77,7 +77,7 @@ function Find({ account, onClose }: { account: string | undefined; onClose: () =
   const [typed, type] = useState('');
   const [text] = useDebouncedValue(typed.trim(), PAUSE_MS);
   const path = account === undefined ? '/staff/search' : `/accounts/${account}/search`;
-  // `gcTime: 0`: the text may be a number or a key.
+  // `gcTime: 0`: the text may be a phone number or a key.
   const { data, error, isFetching } = useQuery<SearchView, ApiProblem>({
     queryKey: ['search', path, text],
     queryFn: () => call('POST', path, { text }),

@@ -9,7 +9,7 @@ import { DialogForm, useClose } from '../../components/dialog.js';
 import { put, useChange } from '../../hooks/change.js';
 import { useSenders } from '../../hooks/senders.js';
 
-/** Says whose messages a sender sends. */
+/** Assigns a sender to all accounts, to one account or to some of its applications. */
 export function AssignForm({ sender }: { sender: SenderView }) {
   const { t } = useTranslation(['senders', 'common']);
   const { path, audit } = useSenders();

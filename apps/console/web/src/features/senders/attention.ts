@@ -4,7 +4,7 @@ import { useBlockReason } from '../../hooks/blockReason.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useNumbers } from '../../hooks/formats.js';
 
-/** Returns the function that says in short what needs attention about a sender, the most important first. */
+/** Returns the function that lists in short what needs attention about a sender, the most important first. */
 export function useAttention(): (sender: SenderView) => string[] {
   const { t } = useTranslation(['senders', 'health']);
   const { whole } = useNumbers();

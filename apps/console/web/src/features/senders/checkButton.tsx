@@ -9,10 +9,10 @@ import { useNumbers } from '../../hooks/formats.js';
 import { useSenders } from '../../hooks/senders.js';
 
 const REFRESH_MS = 1_000;
-/** Longer than a worker takes at most. */
+/** Longer than the longest check of a worker. */
 const ANSWER_MS_MAX = 45_000;
 
-/** Lets a worker ask Meta again about a sender, and says what came of it. @param number named on the button where there are several */
+/** Makes a worker check a sender with Meta, and shows the result. @param number shown on the button if there are several */
 export function CheckButton({ id, number }: { id: string; number?: string }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
@@ -26,7 +26,7 @@ export function CheckButton({ id, number }: { id: string; number?: string }) {
     const triedAt = senders.find((sender) => sender.id === id)?.provider.triedAt ?? null;
     return since !== null && triedAt !== null && triedAt >= since;
   };
-  // Read only once somebody has asked: elsewhere than among the senders, nothing else needs them.
+  // Read only after a click: pages other than the senders pages do not need them.
   const { data } = useData<SendersView>(since === null ? null : path, {
     refreshMs: (read) => !isLate && (read === undefined || !isAnsweredBy(read)) && REFRESH_MS,
   });

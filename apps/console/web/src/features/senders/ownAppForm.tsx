@@ -8,7 +8,7 @@ import { put, useChange } from '../../hooks/change.js';
 import { focusOnMount } from '../../hooks/forms.js';
 import { useSenders } from '../../hooks/senders.js';
 
-/** Takes the secret of a sender's own Meta app, and shows what is to be entered in that app's settings. */
+/** Sets the secret of a sender's own Meta app, and shows the values for that app's settings. */
 export function OwnAppForm({ sender, rules }: { sender: SenderView; rules: SenderRulesView }) {
   const { t } = useTranslation(['senders', 'webhook']);
   const { path, audit } = useSenders();

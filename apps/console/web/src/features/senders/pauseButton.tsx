@@ -4,7 +4,7 @@ import { ChangeButton } from '../../components/changeDialog.js';
 import { useSenders } from '../../hooks/senders.js';
 import { post } from '../../hooks/change.js';
 
-/** A button that pauses a sender or lets it go on, with a reason. */
+/** A button that pauses or resumes a sender, with a reason. */
 export function PauseButton({
   sender: { id, number },
   kind,
@@ -13,7 +13,7 @@ export function PauseButton({
 }: {
   sender: { id: string; number: string };
   kind: 'pause' | 'resume' | 'activate';
-  /** What happens then, in place of the usual text. */
+  /** The effect, if it differs from the usual text. */
   what?: string;
   text?: string;
   button?: ButtonProps;

@@ -28,7 +28,7 @@ export function SenderActions({
 }: {
   sender: SenderView;
   rules: SenderRulesView;
-  /** What its activation does. */
+  /** The effect of its activation. */
   activation: string;
 }) {
   const { t } = useTranslation('senders');

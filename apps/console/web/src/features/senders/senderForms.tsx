@@ -37,7 +37,7 @@ export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?:
       token: matches(sender === undefined ? patterns.token : `${patterns.token}|^$`, t('fieldErrors.token')),
       phoneNumberId: matches(patterns.phoneNumberId, t('fieldErrors.phoneNumberId')),
       businessAccountId: matches(`${patterns.businessAccountId}|^$`, t('fieldErrors.phoneNumberId')),
-      // The server reads the number.
+      // The server validates the number.
       number: matches('.', t('fieldErrors.number')),
       template: matches(patterns.template, t('fieldErrors.template')),
     },

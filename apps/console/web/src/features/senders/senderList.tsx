@@ -11,7 +11,7 @@ import { useAttention } from './attention.js';
 const QUALITIES = { GREEN: 'teal', YELLOW: 'orange', RED: 'red' } as const;
 const isRated = (value: string): value is keyof typeof QUALITIES => value in QUALITIES;
 
-/** The senders, a line each; the number leads to the sender's page. */
+/** The senders, one row each; the number links to the sender's page. */
 export function SenderList({ senders }: { senders: readonly SenderView[] }) {
   const { t } = useTranslation(['senders', 'common']);
   const { path, account } = useSenders();
@@ -60,7 +60,7 @@ export function SenderList({ senders }: { senders: readonly SenderView[] }) {
           {
             title: t('list.columns.attention'),
             visibleFrom: 'sm',
-            // Takes the room that the others leave.
+            // Takes the remaining width.
             w: '100%',
             maw: 0,
             style: { minWidth: 160 },
@@ -83,7 +83,7 @@ function Quality({ sender: { provider } }: { sender: SenderView }) {
   );
 }
 
-/** The people that were written to in 24 hours, of the messaging limit. */
+/** The number of people messaged in 24 hours, out of the messaging limit. */
 function Recipients({ sender: { provider } }: { sender: SenderView }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
@@ -100,7 +100,7 @@ function Calls({ sender: { outcomes } }: { sender: SenderView }) {
   return failed === 0 ? whole(all) : t('list.failed', { all: whole(all), number: whole(failed) });
 }
 
-/** The most important thing, and how many more there are. */
+/** The most important problem, and the number of other problems. */
 function Attention({ sender }: { sender: SenderView }) {
   const attentionOf = useAttention();
   const [first, ...others] = attentionOf(sender);

@@ -22,7 +22,7 @@ import { SenderProvider } from './senderProvider.js';
 const REFRESH_MS = 5_000;
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
 
-/** A sender: what needs attention, its facts, what Meta says of it, and its calls in the last hour. */
+/** A sender: what needs attention, its facts, Meta's reports, and its calls in the last hour. */
 export function SenderPage() {
   const { t } = useTranslation(['senders', 'common']);
   const { sender: id } = useParams();
@@ -72,7 +72,7 @@ export function SenderPage() {
   );
 }
 
-/** For staff: whose messages it sends. */
+/** For staff: the accounts that use it. */
 function Owner({ sender }: { sender: SenderView }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
@@ -92,7 +92,7 @@ function Owner({ sender }: { sender: SenderView }) {
   );
 }
 
-/** What keeps the sender from sending, and its recent errors, with what to do; nothing if all is well. */
+/** The blocks of the sender and its recent errors, with their remedies; renders nothing if all is well. */
 function Attention({ sender, activation }: { sender: SenderView; activation: string }) {
   const { t } = useTranslation(['senders', 'health']);
   const { path, account } = useSenders();
@@ -151,7 +151,7 @@ function Facts({ sender }: { sender: SenderView }) {
   );
 }
 
-/** What it does not send, since and until when, why, and what to do. */
+/** A block: its scope, start, end, reason and remedy. */
 function Blocks({ blocks }: Pick<SenderView, 'blocks'>) {
   const { t } = useTranslation(['senders', 'health']);
   const reasonOf = useBlockReason();
@@ -179,7 +179,7 @@ function Blocks({ blocks }: Pick<SenderView, 'blocks'>) {
   ));
 }
 
-/** Returns the function that says what a sender does not send, before the time since when. */
+/** Returns the function that gives the scope of a block, as a text that ends before its start time. */
 function useBlockScope(): (onlyFor: string) => string {
   const { t } = useTranslation(['senders', 'health']);
   const nameOf = useCountryName();

@@ -13,7 +13,7 @@ import { CheckButton } from './checkButton.js';
 type ProviderView = SenderView['provider'];
 type TemplateView = ProviderView['templates'][number];
 
-/** What Meta says of a sender: facts with their times, templates by language, and the preflight. */
+/** Meta's reports about a sender: facts with their times, templates by language, and the preflight. */
 export function SenderProvider({ sender }: { sender: SenderView }) {
   const { t } = useTranslation(['senders', 'common']);
   const { provider } = sender;
@@ -61,7 +61,7 @@ function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: {
   );
 }
 
-/** Since when it is so, or when an alert came, and how Meta reported it, unless it was by the read that the heading names. */
+/** When a fact began or an alert arrived, and how Meta reported it, unless it is from the read in the heading. */
 function FactSource({ at, since, source }: Pick<ProviderView['facts'][number], 'at' | 'since' | 'source'>) {
   const { t } = useTranslation(['senders', 'health']);
   return (
@@ -114,7 +114,7 @@ function Templates({ name, templates }: { name: string; templates: readonly Temp
   );
 }
 
-/** The checks that need attention, and the others behind their count. */
+/** The checks that need attention, and the number of the others, which expands them. */
 function Preflight({ provider: { checks, triedAt } }: { provider: ProviderView }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();

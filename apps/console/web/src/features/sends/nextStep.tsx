@@ -13,7 +13,7 @@ const STYLES = {
   failed: { color: 'red', icon: IconX },
 } as const;
 
-/** The kind of each step: done, waiting, failed, or who has to act. */
+/** The kind of each step: done, waiting, failed, or the party that has to act. */
 const KIND: Record<NextStep, keyof typeof STYLES> = {
   verified: 'done',
   queued: 'wait',

@@ -12,7 +12,7 @@ const REASONS = ['rejected_by_provider', 'attempts_exhausted', 'expired_before_d
 const VERIFICATIONS = ['pending', 'verified', 'locked', 'expired'] as const;
 const LOCALES = ['pt-BR', 'en'] as const;
 
-/** The filters of the list of sends. The mode stands apart where the account has applications of both. */
+/** The filters of the list of sends. The mode is separate if the account has applications of both modes. */
 export function SendFilters({
   applications,
   mode,
@@ -25,7 +25,7 @@ export function SendFilters({
   const countryName = useCountryName();
   const { path } = useAccount();
   const protection = useAside<ProtectionView>(`${path}/protection`);
-  // Until they are known, and if they cannot be read, the one in the URL.
+  // The application in the URL, until the applications are known or if they cannot be read.
   const countries = useCountryChoices(
     protection?.countryChoices ??
       [query.country].filter((code) => code !== null && code !== NO_COUNTRY).map(String),

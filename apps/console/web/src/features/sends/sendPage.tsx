@@ -15,11 +15,11 @@ import { useCountryName } from '../../hooks/countries.js';
 
 const REFRESH_MS = 2_000;
 
-/** What both integrators and staff see of a send. */
+/** The part of a send that both integrators and staff see. */
 type Send = Omit<SendDetailsView, 'recipient' | 'next'>;
 
 /**
- * The send named by the URL, polled while it can still change.
+ * The send in the URL, polled while it can still change.
  *
  * @param path of the list of sends, below `/api`
  */
@@ -35,7 +35,7 @@ export function useSend<View extends Send>(path: string) {
 /**
  * The page of one send: state, timeline and details; `children` are the facts about its owner.
  *
- * @param first shown above the timeline: it says why a send failed, and the timeline does not repeat it
+ * @param first shown above the timeline: it explains why a send failed, and the timeline does not repeat it
  */
 export function SendPage({
   reading,
@@ -98,7 +98,7 @@ function SendFacts({
   const countryName = useCountryName();
   const has = (wanted: string): boolean => send.timeline.some(({ kind }) => kind === wanted);
   const isReturned = has('returned') && !has('reclaimed');
-  // Of a failed send, nobody can use the code.
+  // The code of a failed send cannot be used.
   const isOpen = send.status !== 'failed' && send.verification === 'pending';
   const isExpired = send.status !== 'failed' && send.verification === 'expired';
   const cost = send.chargedFrom === null ? t('details.unitNone') : t(`details.units.${send.chargedFrom}`);
@@ -106,7 +106,7 @@ function SendFacts({
     <Section title={t('details.facts')}>
       <Stack gap="xs" component="dl" m={0}>
         {children}
-        <Fact label={t('details.from')}>{send.from ?? t('details.fromNobody')}</Fact>
+        <Fact label={t('details.from')}>{send.from ?? t('details.noSender')}</Fact>
         <Fact label={t('details.channel')}>
           {send.channel === null ? t('details.channelNone') : t(`details.channels.${send.channel}`)}
         </Fact>

@@ -6,7 +6,7 @@ export type Mode = (typeof MODES)[number];
 export const TIMES = ['24h', 'today', '7d', '30d', 'custom'] as const;
 type TimeChoice = (typeof TIMES)[number];
 
-/** The filters of the list of sends but for the mode, as the URL of the page holds them. A phone number never appears there. */
+/** The filters of the list of sends, except the mode, as the URL of the page holds them. A phone number never appears there. */
 const NAMES = [
   'status',
   'reason',
@@ -34,7 +34,7 @@ export function useSendQuery() {
   };
 }
 
-/** The mode that is shown where the URL names none: without a live application, the test sends are of interest. */
+/** The default mode if the URL has none: test, if there is no live application. */
 export const modeOf = (applications: readonly Pick<ApplicationView, 'mode'>[]): Mode =>
   applications.some(({ mode }) => mode === 'live') ? 'live' : 'test';
 
@@ -52,7 +52,7 @@ export function serverQuery({ time, from, to, ...rest }: SendQuery, mode: Mode):
   return params.toString();
 }
 
-/** The midnight that begins a day (`2026-11-20`), or one some days later; null for what is no day. */
+/** The midnight that begins a day (`2026-11-20`), or one some days later; null for an invalid day. */
 export function midnight(day: string | null, daysLater: number): Date | null {
   const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '');
   if (parts === null) return null;
@@ -64,7 +64,7 @@ export function midnight(day: string | null, daysLater: number): Date | null {
 
 const DAYS = { today: 0, '7d': 6, '30d': 29 } as const;
 
-/** As the overview's periods begin: with a whole hour of yesterday, or with a day. */
+/** Starts like the overview's periods: at a whole hour of yesterday, or at midnight. */
 function beginOf(time: Exclude<TimeChoice, 'custom'>, now: Date): Date {
   const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()];
   return time === '24h'

@@ -11,9 +11,9 @@ import { useCountryName } from '../../hooks/countries.js';
 import { Time } from '../../components/times.js';
 
 /**
- * Sends, newest first; each opens its page. On a phone the states share a column. Columns that would say one thing are left out.
+ * Sends, newest first; each opens its page. On a phone the states share a column. Columns with the same value in every row are left out.
  *
- * @param withMode whether they are of both modes
+ * @param withMode whether the sends are of both modes
  */
 export function SendTable({ sends, withMode }: { sends: readonly SendView[]; withMode: boolean }) {
   const { t } = useTranslation(['sends', 'common']);
@@ -115,7 +115,7 @@ export function SendTable({ sends, withMode }: { sends: readonly SendView[]; wit
   );
 }
 
-/** The code of a send; nothing where its delivery failed and the code no longer matters. */
+/** The code of a send; renders nothing if its delivery failed and the code no longer matters. */
 function Code({ send: { status, verification } }: { send: SendView }) {
   const isOver = status === 'failed' && verification !== 'verified' && verification !== 'locked';
   return isOver ? null : <VerificationBadge verification={verification} />;

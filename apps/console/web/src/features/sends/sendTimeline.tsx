@@ -58,9 +58,9 @@ function iconOf(event: TimelineEvent): keyof typeof ICONS {
 }
 
 /**
- * The timeline of a send: past events, oldest first, then what it waits for.
+ * The timeline of a send: past events, oldest first, then the event that it waits for.
  *
- * @param withReasons whether it says why the send failed
+ * @param withReasons whether it shows why the send failed
  */
 export function SendTimeline({
   send,
@@ -75,7 +75,7 @@ export function SendTimeline({
   const events = shortened(send.timeline);
   const isSingle = events.filter(({ kind }) => kind === 'attempt').length === 1;
   const isShownAbove = !withReasons && send.status === 'failed';
-  // Of a failed send, nobody can use the code.
+  // The code of a failed send cannot be used.
   const waiting = send.waiting.filter(({ kind }) => kind !== 'code' || send.status !== 'failed');
   return (
     <Section title={t('timeline.title')}>
@@ -116,7 +116,7 @@ export function SendTimeline({
 }
 
 /**
- * One line for a message that left at the first attempt, which says where it was routed. The code of a failed send expires unnoticed.
+ * One line, with the route, for a message that was sent at the first attempt. The expiry of a failed send's code is not shown.
  */
 function shortened(timeline: readonly TimelineEvent[]): readonly TimelineEvent[] {
   const isFailed = timeline.some(({ kind }) => kind === 'failed');
@@ -222,7 +222,7 @@ function Body({ event, isShownAbove }: { event: TimelineEvent; isShownAbove: boo
   }
 }
 
-/** The id of the request that created the send, as the answer's `X-Request-Id` and the log lines have it. */
+/** The id of the request that created the send, as in the response's `X-Request-Id` and the log lines. */
 function Request({ id }: { id: string }) {
   const { t } = useTranslation('sends');
   return (

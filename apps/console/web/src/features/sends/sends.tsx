@@ -99,7 +99,7 @@ function SendList({
   );
 }
 
-/** Leads to the page that creates the first send. */
+/** Links to the page that creates the first send. */
 function FirstSend() {
   const { t } = useTranslation(['sends', 'start']);
   const account = useAccount();

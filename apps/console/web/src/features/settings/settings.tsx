@@ -63,7 +63,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
   const [asked, setAsked] = useState<NumericSettings | null>(null);
   const form = useForm<NumericSettings>({
     initialValues: settings,
-    // The command line accepts values that these pages do not: one that stays is no reason to refuse the others.
+    // The command line accepts values that these pages do not: an unchanged value must not prevent saving the others.
     validate: Object.fromEntries(
       Object.entries(bounds).map(([name, of]) => [
         name,

@@ -12,7 +12,7 @@ import { useAuditTexts } from '../audit/auditTexts.js';
 export type NumericSettings = Omit<SettingsView['settings'], 'staffTwoFactor'>;
 type Name = keyof NumericSettings;
 
-/** Asks before settings are changed: what changes, what it does to templates and stored sends, and why. */
+/** Asks for confirmation before settings change: shows the changes and their effects on templates and stored sends, and asks for a reason. */
 export function SettingsChange({
   before,
   after,
@@ -52,7 +52,7 @@ export function SettingsChange({
   );
 }
 
-/** The settings whose effect on what is stored the server counts. */
+/** The settings that affect stored data, for which the server counts the effects. */
 const COUNTED = ['codeValiditySeconds', 'retainNumbersDays', 'retainSendsDays'] as const;
 
 function Effects({

@@ -8,7 +8,7 @@ export function keepFirstKey(client: QueryClient, { id, first }: NewAccountView)
   if (first !== null) client.setQueryData(queryKey(id), first.key);
 }
 
-/** Returns the path of the page that an account opens with: the first screen while this window holds its first key. */
+/** Returns the path of an account's start page: the first screen while this window has its first key. */
 export const newAccountPath = (client: QueryClient, account: string): string =>
   `/accounts/${account}/${client.getQueryData(queryKey(account)) === undefined ? 'overview' : 'start'}`;
 

@@ -13,7 +13,7 @@ import { useDocs } from '../../hooks/docs.js';
 
 const REFRESH_MS = 5_000;
 
-/** What is left to do until an account sends for real, shown until its first verified code. */
+/** The remaining steps until an account sends real messages, shown until its first verified code. */
 export function FirstSteps({ applications }: { applications: readonly ApplicationView[] }) {
   const { t } = useTranslation('start');
   const { path } = useAccount();
@@ -34,7 +34,7 @@ export function FirstSteps({ applications }: { applications: readonly Applicatio
   );
 }
 
-/** What is left to do until an account sends for real: three links. */
+/** The remaining steps until an account sends real messages: three links. */
 export function NextSteps({ applications }: { applications: readonly ApplicationView[] }) {
   const { t } = useTranslation('start');
   const { path } = useAccount();

@@ -19,7 +19,7 @@ import { VerifyStep } from '../tryout/verifyStep.js';
 import { useFirstKey } from './firstKey.js';
 import { NextSteps } from './nextSteps.js';
 
-/** The first screen of a new account: its test key, one call with it, Try it beside them, and what comes next. */
+/** The first screen of a new account: its test key, one call with it, Try it next to them, and the next steps. */
 export function Start() {
   const { t } = useTranslation('start');
   const { path, mayChange } = useAccount();
@@ -43,7 +43,7 @@ export function Start() {
   );
 }
 
-/** Of an account that its operator created. */
+/** The first screen of an account that an operator created. */
 function NoApplication() {
   const { t } = useTranslation('start');
   const { path } = useAccount();
@@ -134,18 +134,18 @@ function FirstKey({
   );
 }
 
-/** The sample without its first line, which says what to put into the variable, and with the key in place of that. */
+/** The sample with the key in place of its first line, which explains the variable. */
 const withKey = (curl: string, key: string): string =>
   curl.replace(/^#.*\n/, '').replace('$ONECODE_API_KEY', key);
 
-/** Sends with the test application; or for real, with a live application that the first such send creates. */
+/** Sends with the test application; or sends a real message with a live application, which the first such send creates. */
 function TryIt({ test, recipient, hasLive }: { test: ApplicationView; recipient: string; hasLive: boolean }) {
   const { t } = useTranslation(['start', 'common']);
   const { path } = useAccount();
   const client = useQueryClient();
   const list = `${path}/applications`;
   const live = async (): Promise<string> => {
-    // Read again, so that a second try creates no second one.
+    // Read again, so that a second attempt does not create a second application.
     const { applications } = await call<{ applications: ApplicationView[] }>('GET', list);
     const known = applications.find(({ mode }) => mode === 'live');
     if (known !== undefined) return known.id;

@@ -13,7 +13,7 @@ const REFRESH_MS = 60_000;
  * Shows on every page of an account that it will be deleted.
  *
  * @param path of the account below `/api`
- * @param name of the account of an admin, who may cancel the deletion; null for all others
+ * @param name of the account of an admin, who may cancel the deletion; null for all other users
  */
 export function DeletionBanner({ path, name }: { path: string; name: string | null }) {
   const { t } = useTranslation('team');

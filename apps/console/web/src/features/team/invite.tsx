@@ -17,13 +17,13 @@ interface CreatedInvitation extends NewInvitationView {
   isMailed: boolean;
 }
 
-/** Asks whom to invite, and shows the link once. */
+/** Asks for the address to invite, and shows the link once. */
 export function Invite() {
   const [created, setCreated] = useState<CreatedInvitation | null>(null);
   return created === null ? <InviteForm onCreated={setCreated} /> : <InvitationLink invitation={created} />;
 }
 
-/** Replaces an open invitation by a new one to the same address, whose link is shown once and can be mailed. */
+/** Replaces an open invitation with a new one to the same address. Its link is shown once and can be mailed. */
 export function InviteAgain(invited: Pick<InvitationView, 'email' | 'role'>) {
   const [created, setCreated] = useState<CreatedInvitation | null>(null);
   return created === null ? (

@@ -76,7 +76,7 @@ function Leave({ disabled }: { disabled: boolean }) {
       stale={[]}
       done={t('leaving.done')}
       onDone={() => {
-        // Navigate first: once the session is read again, this page has no account to show.
+        // Navigate first: after the session is read again, this page has no account to show.
         void Promise.resolve(navigate('/profile')).then(() =>
           client.invalidateQueries({ queryKey: ['session'] }),
         );

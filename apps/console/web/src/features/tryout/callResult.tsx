@@ -5,7 +5,7 @@ import type { ApiProblemView, CallView } from '../../../../src/features/tryout/v
 import { CodeBlock } from '../../components/copy.js';
 import { useDurations } from '../../hooks/formats.js';
 
-/** A call to the API: what is wrong with it, if anything, and, unless `isBrief`, the request and its response. */
+/** A call to the API: its error, if any, and, unless `isBrief`, the request and its response. */
 export function CallResult({
   call: { request, answer, fault, tookMs, problem },
   title,
@@ -50,7 +50,7 @@ function Message({ name, text }: { name: string; text: string }) {
   );
 }
 
-/** An error of the API, with the page that says what to do about it. */
+/** An error of the API, with a link to its documentation. */
 function Problem({ problem: { code, detail, retryAfterSeconds, docs } }: { problem: ApiProblemView }) {
   const { t } = useTranslation('tryout');
   const { seconds } = useDurations();

@@ -19,7 +19,7 @@ import { useNumbers } from '../../hooks/formats.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { CallResult } from './callResult.js';
 
-/** What somebody wants to send. */
+/** The values of the form. */
 interface Wanted {
   to: string;
   code?: string;
@@ -27,12 +27,12 @@ interface Wanted {
   isLive: boolean;
 }
 
-/** What came of it, and the path of the page Try it of its application, below `/api`. */
+/** The result, and the path of its application's Try it page, below `/api`. */
 type TriedSend = TryoutSendView & { path: string };
 type Creation = UseMutationResult<TriedSend, ApiProblem, Wanted>;
 type Mode = ApplicationView['mode'];
 
-/** Sends with the application whose page Try it has the path that `pathOf` gives. `gcTime: 0` forgets number and code with the page. */
+/** Sends with the application with the Try it page at `pathOf`. `gcTime: 0` deletes number and code with the page. */
 export const useTriedSend = (pathOf: (wanted: Wanted) => string | Promise<string>): Creation =>
   useMutationOnce({
     gcTime: 0,
@@ -43,11 +43,11 @@ export const useTriedSend = (pathOf: (wanted: Wanted) => string | Promise<string
   });
 
 /**
- * The first step: a form, and what came of it. A live send is asked about first, once its number has been checked.
+ * The first step: a form and its result. A live send needs a confirmation, after its number has been checked.
  *
- * @param modes one of an application's page; both, each with its button and the form brief, of the first screen
- * @param recipient an example, which is filled in where it does no harm
- * @param note what else a live send does
+ * @param modes one mode on an application's page; both, each with its own button and a short form, on the first screen
+ * @param recipient an example, which is filled in if it does no harm
+ * @param note an additional effect of a live send
  */
 export function SendStep({
   modes,
@@ -110,7 +110,7 @@ export function SendStep({
   );
 }
 
-/** The number is in the field alone, and in no attribute of the page: React writes a changed `defaultValue` there. */
+/** The number is only in the field, and in no attribute of the page: React writes a changed `defaultValue` there. */
 function SendForm({
   modes,
   recipient,

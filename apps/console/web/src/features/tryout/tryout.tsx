@@ -56,7 +56,7 @@ function Steps({ mode, path }: { mode: ApplicationView['mode']; path: string }) 
   );
 }
 
-/** The calls of this page in six languages: the creation from the beginning, the others once there is a send. */
+/** The calls of this page in six languages: the creation from the beginning, the others when there is a send. */
 function Samples({ path }: { path: string }) {
   const { t } = useTranslation('tryout');
   const [chosen, choose] = useState<string>('createSend');

@@ -21,7 +21,7 @@ import { CallResult } from './callResult.js';
 
 const REFRESH_MS = 2_000;
 
-/** The second step: how far the send is, and its code. Nothing is filled in: this is what its recipient would do. */
+/** The second step: the state of the send, and its code. Nothing is filled in, because the recipient would type the code. */
 export function VerifyStep({
   send,
   path,
@@ -72,7 +72,7 @@ export function VerifyStep({
   );
 }
 
-/** Nothing changes any more: it was read or failed, or its code has expired. */
+/** Whether the send is final: it was read or failed, or its code has expired. */
 const isOver = ({ status, expiresAt }: SendStateView): boolean =>
   status === 'read' || status === 'failed' || Date.parse(expiresAt) < Date.now();
 
@@ -106,7 +106,7 @@ function VerifyForm({ onSubmit, pending }: { onSubmit: (code: string) => void; p
   );
 }
 
-/** What a backend would do with the answer. */
+/** What a backend would do with the response. */
 function Result({ result, call: { problem } }: TryoutVerifyView) {
   const { t } = useTranslation('tryout');
   if (problem !== null) return null;

@@ -15,7 +15,7 @@ interface Props {
 
 const STALE = ['/staff/users', '/staff/audit'];
 
-/** What operators can do for a user who is locked out, or whose sign-in may be in other hands. */
+/** Operator actions for a user who is locked out, or with a sign-in that may be compromised. */
 export function UserActions({ user }: Props) {
   const { t } = useTranslation(['users', 'common']);
   const path = `/staff/users/${user.id}`;
@@ -72,7 +72,7 @@ function NewPassword({ path }: { path: string }) {
   );
 }
 
-/** A password that was made, once. */
+/** Shows a generated password once. */
 function MadePassword({ password }: { password: string }) {
   const { t } = useTranslation('users');
   useKeepOpen(true);

@@ -14,7 +14,7 @@ import { useNumbers } from '../../hooks/formats.js';
 import { UserActions } from './userActions.js';
 import { UserBadges } from './users.js';
 
-/** A user for staff: their accounts, how they sign in, and what operators can do for them. */
+/** A user for staff: their accounts, their sign-in methods, and the actions of operators. */
 export function UserDetails() {
   const { t } = useTranslation(['users', 'common']);
   const { user: id } = useParams();

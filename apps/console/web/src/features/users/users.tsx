@@ -14,7 +14,7 @@ import { Time } from '../../components/times.js';
 
 const DEBOUNCE_MS = 250;
 
-/** Everybody who can sign in, newest first, with the search in the URL. */
+/** All users who can sign in, newest first, with the search in the URL. */
 export function Users() {
   const { t } = useTranslation(['users', 'common']);
   const [search, setSearch] = useSearchParams();

@@ -98,7 +98,7 @@ function State({ delivery: { state, dueAt, endedAt, tries } }: { delivery: Deliv
   );
 }
 
-/** The errors that have a sentence; all others are shown as they are. */
+/** The errors that have a text; all other errors are shown as they are. */
 const EXPLAINED = ['private_address', 'timeout', 'ENOTFOUND', 'ECONNREFUSED'] as const;
 
 function Answer({ delivery: { answer, error } }: { delivery: DeliveryView }) {

@@ -13,7 +13,7 @@ import { focusOnMount, useRequired } from '../../hooks/forms.js';
 /**
  * Sets the address of the webhook, or replaces its secret, and shows a new secret once.
  *
- * @param url as it is; null without a webhook
+ * @param url the current address; null without a webhook
  */
 export function SecretForm({ url, isRotation }: { url: string | null; isRotation: boolean }) {
   const { t } = useTranslation(['webhook', 'common']);

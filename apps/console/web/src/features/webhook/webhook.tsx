@@ -16,10 +16,10 @@ import { useDocs } from '../../hooks/docs.js';
 import { Deliveries } from './deliveries.js';
 import { SecretForm } from './secretForm.js';
 
-/** Events come within a moment; the next try of one that failed is later. */
+/** New events arrive within seconds; failed ones are retried later. */
 const REFRESH_MS = 5_000;
 
-/** The webhook that gets an account's events, and what became of them. */
+/** The webhook that gets an account's events, and their deliveries. */
 export function WebhookPage() {
   const { t } = useTranslation(['webhook', 'common']);
   const { path, mayManage } = useAccount();

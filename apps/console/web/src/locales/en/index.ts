@@ -5,7 +5,7 @@ const FILES = import.meta.glob<ResourceKey>(['./*.json', '!./{auth,board,common}
   import: 'default',
 });
 
-/** Every text of the pages in this language, by feature, but the first. */
+/** All texts of the pages in this language, by feature, except those in `first.ts`. */
 export const en = Object.fromEntries(
   Object.entries(FILES).map(([path, texts]) => [path.slice('./'.length, -'.json'.length), texts]),
 );

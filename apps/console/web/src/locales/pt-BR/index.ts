@@ -24,7 +24,7 @@ import tryout from './tryout.json';
 import users from './users.json';
 import webhook from './webhook.json';
 
-/** Every text of the pages in this language, by feature, but the first. */
+/** All texts of the pages in this language, by feature, except those in `first.ts`. */
 export const ptBR = {
   accounts,
   applications,
