@@ -17,6 +17,7 @@ export {
   type ListedSender,
   listSenderDetails,
   listSenders,
+  noteSenderSetup,
   pauseSender,
   removeSender,
   resumeSender,

@@ -7,7 +7,8 @@ import type { SetupOptions } from './options.js';
 import { step, type SetupStep } from './steps.js';
 import { existingEnglish, provideTemplates, readWith } from './templates.js';
 
-export { openGraph } from '../graphCalls.js';
+export { openGraph, type GraphCall } from '../graphCalls.js';
+export type { FoundNumber } from './number.js';
 export type { SetupNumber, SetupOptions } from './options.js';
 export { SETUP_TEXTS, type SetupStep } from './steps.js';
 export { sendTestCode } from './testCode.js';

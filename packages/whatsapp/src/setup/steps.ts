@@ -12,6 +12,7 @@ export const SETUP_TEXTS = [
   'token_invalid',
   'token_permissions',
   'no_number',
+  'business_account_unknown',
   'registered',
   'connected',
   'registered_before',
