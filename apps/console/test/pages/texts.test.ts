@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { FINDINGS, PREFLIGHT_TEXTS } from '@onecode/domain';
 import { explainError, KNOWN_CODES, REMEDIES } from '@onecode/whatsapp';
+import { SETUP_TEXTS } from '@onecode/whatsapp/setup';
 
 const WEB = fileURLToPath(new URL('../../web/src', import.meta.url));
 const BOARD = fileURLToPath(new URL('../../src/board', import.meta.url));
@@ -29,6 +30,7 @@ const OF_SERVER: Texts = {
     ]),
   ),
   'preflight.json': PREFLIGHT_TEXTS,
+  'senderSetup.json': Object.fromEntries(SETUP_TEXTS.map((name) => [name, 'English of the setup'])),
   'providerErrors.json': {
     meanings: Object.fromEntries([
       ...KNOWN_CODES.map((code) => meaning(code, 'recipient')),

@@ -14,6 +14,7 @@ import protection from './protection.json';
 import recipients from './recipients.json';
 import refusedRequests from './refusedRequests.json';
 import search from './search.json';
+import senderSetup from './senderSetup.json';
 import senders from './senders.json';
 import sends from './sends.json';
 import settings from './settings.json';
@@ -40,6 +41,7 @@ export const ptBR = {
   recipients,
   refusedRequests,
   search,
+  senderSetup,
   senders,
   sends,
   settings,
