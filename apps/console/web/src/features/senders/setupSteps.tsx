@@ -41,13 +41,7 @@ export function SetupSteps({ steps }: { steps: readonly SetupStepView[] }) {
             {step.link !== null && !isWell(step) && (
               <Anchor href={step.link} target="_blank" rel="noreferrer" underline="always">
                 {t('setup.atMeta')}
-                <Box
-                  component={IconExternalLink}
-                  size={14}
-                  ms={4}
-                  style={{ verticalAlign: -2 }}
-                  aria-hidden
-                />
+                <IconExternalLink size={14} style={{ marginInlineStart: 4, verticalAlign: -2 }} aria-hidden />
               </Anchor>
             )}
           </List.Item>
