@@ -139,7 +139,13 @@ export async function register(
   const link = numbersPage(businessAccountId);
   // Meta limits registrations to ten in 72 hours, and shows numbers as connected that were never registered.
   if (isConnected(status) && (await isKnown(id)))
-    return step(name, 'already', 'The number is connected, and a sender uses it already.', null, 'connected');
+    return step(
+      name,
+      'already',
+      'The number is connected, so it is not registered again.',
+      null,
+      'connected',
+    );
   if (pin === null)
     return step(
       name,

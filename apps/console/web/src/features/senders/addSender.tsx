@@ -1,4 +1,4 @@
-import { Alert, Button, Group, PasswordInput, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, PasswordInput, Radio, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconLock } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -81,12 +81,12 @@ function Steps({ rules }: { rules: SenderRulesView }) {
         />
         {data?.step != null && <SetupSteps steps={[data.step]} />}
       </Section>
-      {connection !== null && data !== undefined && data.numbers.length > 0 && (
-        <Section title={t('add.steps.choose')} description={t('add.steps.chooseWhat')}>
+      <Section title={t('add.steps.choose')} description={t('add.steps.chooseWhat')}>
+        {connection !== null && data !== undefined && data.numbers.length > 0 && (
           <ChooseForm connection={connection} numbers={data.numbers} />
-        </Section>
-      )}
-      <Text c="dimmed">{t('add.steps.then')}</Text>
+        )}
+      </Section>
+      <Section title={t('add.steps.setUp')} description={t('add.steps.setUpWhat')} />
     </Stack>
   );
 }

@@ -19,7 +19,13 @@ export const isWell = ({ status }: SetupStepView): boolean => status === 'done' 
 export function SetupSteps({ steps }: { steps: readonly SetupStepView[] }) {
   const { t } = useTranslation(['senders', 'senderSetup']);
   return (
-    <List spacing="sm" listStyleType="none" ps={0}>
+    <List
+      spacing="sm"
+      listStyleType="none"
+      ps={0}
+      // Next to the name of the step, and not to the middle of its text.
+      styles={{ itemWrapper: { alignItems: 'flex-start' } }}
+    >
       {steps.map((step) => {
         const { color, Icon } = STATUSES[step.status];
         return (
