@@ -1,3 +1,4 @@
+import { newAccount } from './demoSenders.mjs';
 import { isLoopback, reachedAt } from './settings.mjs';
 
 /**
@@ -35,6 +36,7 @@ export function banner(
     simulator === null
       ? 'none: WHATSAPP_API_URL names another Cloud API'
       : `http://localhost:${simulator} (your messages, and example traffic for twenty minutes)`;
+  const newSender = `\n  New sender   business account ${newAccount.id}, for Add sender in the console: any token and PIN`;
   const mails =
     mailbox === null
       ? 'none: SMTP_URL names another server'
@@ -48,7 +50,7 @@ Onecode is running, ${(tookMs / 1000).toFixed(1)} s after the command.
   Docs         ${base}/docs (an own sign-in begins at ${base}/docs/quick-start)
   Console      ${console}
   Phone page   ${phone}
-  Mailbox      ${mails}
+  Mailbox      ${mails}${simulator === null ? '' : newSender}
   Metrics      ${metricsOf(metrics.api)} (API), ${metricsOf(metrics.worker)} (worker)${logs}${network(env)}
 
   Sign-ins to the console, each with its password:

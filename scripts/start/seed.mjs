@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onecode } from './apps.mjs';
-import { demoSenders } from './demoSenders.mjs';
+import { demoSenders, newAccount } from './demoSenders.mjs';
 import { dataFolder } from './settings.mjs';
 
 const file = join(dataFolder, 'demo.json');
@@ -86,6 +86,31 @@ async function createKey(env, account, mode) {
   const application = await onecode(env, ...create);
   const { id, key } = await onecode(env, 'key', 'create', '--application', application.id);
   return { application: application.id, id, key };
+}
+
+/**
+ * Gives the simulator, which forgets everything when it stops, the business account for a new sender. After the sender was added, its number
+ * stays connected.
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string} simulator its address
+ */
+export async function offerNewAccount(env, simulator) {
+  const { id, phoneNumberId, number, name } = newAccount;
+  const senders = await onecode(env, 'sender', 'list');
+  const isAdded = senders.some((/** @type {any} */ sender) => sender.phone_number_id === phoneNumberId);
+  const put = (/** @type {string} */ path, /** @type {object} */ body) =>
+    fetch(`${simulator}/simulator/${path}?silent=true`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  await put(`business-accounts/${id}`, { startsEmpty: !isAdded, subscribed: isAdded });
+  await put(`senders/${phoneNumberId}`, {
+    wabaId: id,
+    displayPhoneNumber: number.slice(1),
+    verifiedName: name,
+    ...(!isAdded && { status: 'PENDING', registered: false }),
+  });
 }
 
 /** @param {NodeJS.ProcessEnv} env */

@@ -5,7 +5,7 @@ import { reportError, UserError } from '../user-error.mjs';
 import { apps, ready, startApp } from './apps.mjs';
 import { banner } from './banner.mjs';
 import { startMailbox } from './mailbox.mjs';
-import { seed } from './seed.mjs';
+import { offerNewAccount, seed } from './seed.mjs';
 import {
   choosePorts,
   commonEnvironment,
@@ -122,6 +122,8 @@ async function startAll({ processes, end, showLogs, commandAt }) {
   );
   const simulated = ports.simulator !== null;
   const seeded = await seed(env, simulated);
+  const simulator = `http://127.0.0.1:${ports.simulator}`;
+  if (simulated) await offerNewAccount(env, simulator);
   recordEnvironment(env);
   console.log(
     banner(ports, env, seeded, {
@@ -133,7 +135,7 @@ async function startAll({ processes, end, showLogs, commandAt }) {
   if (!simulated) return;
   void generateTraffic({
     api: `http://${reachedAt(env['HOST'])}:${ports.api}`,
-    simulator: `http://127.0.0.1:${ports.simulator}`,
+    simulator,
     keys: { test: seeded.test.key, live: seeded.live.key },
     signal: end.signal,
   });

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import { requestLog, type ReadinessChecks } from '@onecode/runtime';
 import { checkDatabase, type Database } from '@onecode/store/client';
+import { createCloudApi, type CloudApiOptions } from '@onecode/whatsapp/client';
+import { openGraph } from '@onecode/whatsapp/setup';
 import { boardRouter } from './board/router.js';
 import type { ConsoleContext, ConsoleDependencies } from './context.js';
 import { securityHeaders } from './http/securityHeaders.js';
@@ -15,6 +17,7 @@ import { serveRoutes } from './http/serveRoutes.js';
 import { signInRouter } from './auth/router.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
+const PROVIDER_TIMEOUT_MS = 10_000;
 
 /** The console is ready when it can read from PostgreSQL. */
 export function readinessChecks(database: Database): ReadinessChecks {
@@ -24,9 +27,16 @@ export function readinessChecks(database: Database): ReadinessChecks {
 /** Builds the HTTP application: its routes, in the order in which a request meets them. */
 export function createApp(dependencies: ConsoleDependencies): Express {
   const { config, log } = dependencies;
+  const provider: CloudApiOptions = {
+    baseUrl: config.WHATSAPP_API_URL,
+    timeoutMs: PROVIDER_TIMEOUT_MS,
+    proxy: { url: config.HTTPS_PROXY, except: config.NO_PROXY },
+  };
   const context: ConsoleContext = {
     ...dependencies,
     identity: createIdentity(dependencies),
+    graph: openGraph(provider),
+    cloudApi: createCloudApi(provider),
     readHealth: createStatisticsReader(dependencies),
   };
   const app = express();

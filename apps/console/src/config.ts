@@ -10,6 +10,8 @@ import {
   oneOf,
   parsePlainAddress,
   port,
+  PROXY,
+  proxyFaults,
   readConfig,
   REDIS_ADDRESS,
   secret,
@@ -18,6 +20,7 @@ import {
   variable,
   wholeNumber,
 } from '@onecode/runtime';
+import { mayUseProxy } from '@onecode/whatsapp/client';
 
 const OIDC_VARIABLES = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const;
 
@@ -46,6 +49,8 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
       NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
       // Only if NUMBER_PEPPER is derived from it.
       CODE_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
+      WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
+      ...PROXY,
       PROXY_HOPS: wholeNumber(0, 9, 0),
       EVENT_ADDRESSES: oneOf(EVENT_ADDRESSES, 'public'),
       QUEUE_PREFIX: text('onecode'),
@@ -54,17 +59,21 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     },
     (config) => {
       const missing = OIDC_VARIABLES.filter((name) => config[name] === '');
-      if (missing.length === OIDC_VARIABLES.length) return [];
-      return missing.map(
-        (name) => `${name} is missing: for OpenID Connect, ${OIDC_VARIABLES.join(', ')} are needed`,
-      );
+      return [
+        ...(missing.length === OIDC_VARIABLES.length ? [] : missing).map(
+          (name) => `${name} is missing: for OpenID Connect, ${OIDC_VARIABLES.join(', ')} are needed`,
+        ),
+        ...(mayUseProxy(config.WHATSAPP_API_URL ?? '') ? proxyFaults(config) : []),
+      ];
     },
   );
-  const { NUMBER_PEPPER, CODE_PEPPER, ...rest } = config;
+  const { NUMBER_PEPPER, CODE_PEPPER, https_proxy, no_proxy, ...rest } = config;
   return {
     ...rest,
     // Null if neither is set: then searches by number find nothing.
     NUMBER_PEPPER: NUMBER_PEPPER ?? (CODE_PEPPER && deriveNumberPepper(CODE_PEPPER)),
+    HTTPS_PROXY: https_proxy || rest.HTTPS_PROXY,
+    NO_PROXY: no_proxy || rest.NO_PROXY,
     API_URL: rest.API_URL || rest.BASE_URL,
     CONSOLE_URL: new URL(rest.CONSOLE_URL).origin,
   };

@@ -57,6 +57,7 @@ export async function startConsole(
     BASE_URL: 'https://api.example.test',
     // Nothing listens there: tests of the Try it page set the address of the API.
     API_URL: 'http://127.0.0.1:9',
+    WHATSAPP_API_URL: 'http://127.0.0.1:9/v25.0',
     CONSOLE_URL: url,
     SUPPORT_URL: 'mailto:codes@example.test',
     SESSION_SECRET: randomBytes(32).toString('base64'),

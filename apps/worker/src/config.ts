@@ -7,6 +7,8 @@ import {
   LOG_LEVELS,
   METRICS_ADDRESS,
   oneOf,
+  PROXY,
+  proxyFaults,
   readConfig,
   REDIS_ADDRESS,
   secret,
@@ -31,10 +33,7 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
       ...METRICS_ADDRESS,
       SECRET_KEY: secret(variable(parseKeyring)),
       WHATSAPP_API_URL: address(['http', 'https']),
-      HTTPS_PROXY: text(''),
-      https_proxy: text(''),
-      NO_PROXY: text(''),
-      no_proxy: text(''),
+      ...PROXY,
       DELIVERY_ATTEMPTS: wholeNumber(1, 20, 5),
       DELIVERY_BACKOFF_MS: wholeNumber(1, 60_000, 1_000),
       PROVIDER_TIMEOUT_MS: wholeNumber(10, 60_000, 10_000),
@@ -67,15 +66,8 @@ function faultsBetween(config: {
   const faults: string[] = [];
   if (config.SMTP_URL !== '' && config.MAIL_FROM === '')
     faults.push('MAIL_FROM is missing: with SMTP_URL set, mails need a sender address');
-  const name = config.https_proxy ? 'https_proxy' : 'HTTPS_PROXY';
-  const proxy = config[name];
   // The machine may have a proxy for other programs. If the worker does not use it, its address is not checked.
-  if (proxy && mayUseProxy(config.WHATSAPP_API_URL ?? ''))
-    try {
-      splitServer(splitAddress(proxy, ['http', 'https']).hosts);
-    } catch (error) {
-      faults.push(`${name} ${(error as Error).message}`);
-    }
+  if (mayUseProxy(config.WHATSAPP_API_URL ?? '')) faults.push(...proxyFaults(config));
   return faults;
 }
 

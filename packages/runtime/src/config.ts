@@ -7,7 +7,7 @@ import {
   type CleanedEnv,
   type RequiredValidatorSpec,
 } from 'envalid';
-import { parseDatabaseAddress, parsePlainAddress } from './addresses.js';
+import { parseDatabaseAddress, parsePlainAddress, splitAddress, splitServer } from './addresses.js';
 
 export { parsePlainAddress, splitAddress, splitServer } from './addresses.js';
 
@@ -123,6 +123,22 @@ export function databaseAddress(fallback?: string): SecretSpec<string> {
     return address;
   };
   return secret(variable(parse, fallback));
+}
+
+/** The proxy of calls to Meta. The lower-case forms come first. */
+export const PROXY = { HTTPS_PROXY: text(''), https_proxy: text(''), NO_PROXY: text(''), no_proxy: text('') };
+
+/** Returns what is wrong with the address of the proxy that applies. */
+export function proxyFaults(config: { https_proxy?: string; HTTPS_PROXY?: string }): string[] {
+  const name = config.https_proxy ? 'https_proxy' : 'HTTPS_PROXY';
+  const proxy = config[name];
+  if (!proxy) return [];
+  try {
+    splitServer(splitAddress(proxy, ['http', 'https']).hosts);
+    return [];
+  } catch (error) {
+    return [`${name} ${(error as Error).message}`];
+  }
 }
 
 /** Whether `DATABASE_URL` is the address of a pooler in transaction mode. */

@@ -70,6 +70,7 @@ async function setUp(answers: Answers, options: Partial<SetupOptions> = {}) {
       step: 'sender',
       status: 'done',
       detail: `${number} ${throughput}`,
+      text: null,
       link: null,
     }),
     ...options,

@@ -1,10 +1,7 @@
-import { randomInt } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   activeBlock,
   isNew,
   SENDER_TEMPLATE_INITIAL,
-  templateLanguages,
   tryDecrypt,
   type PhoneRecipient,
 } from '@onecode/domain';
@@ -22,7 +19,15 @@ import {
 } from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
 import { createCloudApi, type CloudApiOptions } from '@onecode/whatsapp/client';
-import { isWell, openGraph, setUpNumber, type SetupNumber, type SetupStep } from '@onecode/whatsapp/setup';
+import {
+  isWell,
+  openGraph,
+  openSteps,
+  sendTestCode,
+  setUpNumber,
+  type SetupNumber,
+  type SetupStep,
+} from '@onecode/whatsapp/setup';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import {
@@ -58,14 +63,9 @@ interface Setup {
   testTo?: PhoneRecipient;
 }
 
-/** The steps without which a sender is not activated. */
-const REQUIRED = /^(?:registration|subscription|sender|health|template_\w+)$/;
-
 const PROVIDER_TIMEOUT_MS = 10_000;
 const RECEIPT_MS_MAX = 60_000;
-const RECEIPT_POLL_MS = 500;
 const APPROVAL_MINUTES = { min: 0, max: 1_440, initial: 10 };
-const CODE_DIGITS = 6;
 
 export function addSenderSetupCommand(add: AddCommand): void {
   add('setup', 'set up a number at Meta and add it as a sender; exit code 2 when a person has to act')
@@ -202,17 +202,29 @@ async function setUp(
     note(await activate(database, sender, [...steps.values()]));
     if (options.testTo && isWell(steps.get('activation') as SetupStep))
       note(
-        await sendTest(database, createCloudApi(provider), sender, { ...options, testTo: options.testTo }),
+        await sendTestCode(createCloudApi(provider), {
+          ...sender,
+          token: options.token,
+          template: options.template,
+          to: options.testTo,
+          sendId: newId(),
+          receiptMs: RECEIPT_MS_MAX,
+          listStatuses: (messageId) => listReceiptStatuses(database, messageId),
+        }),
       );
   }
   const after = await find();
-  return { sender: after && formatSender(after), steps: [...steps.values()].map((step) => ({ ...step })) };
+  return {
+    sender: after && formatSender(after),
+    steps: [...steps.values()].map(({ text: _, ...step }) => step),
+  };
 }
 
 const stepOf = (step: string, status: SetupStep['status'], detail: string): SetupStep => ({
   step,
   status,
   detail,
+  text: null,
   link: null,
 });
 
@@ -328,7 +340,7 @@ async function activate(
   steps: readonly SetupStep[],
 ): Promise<SetupStep> {
   const step = 'activation';
-  const open = steps.filter((one) => REQUIRED.test(one.step) && !isWell(one));
+  const open = openSteps(steps);
   if (open.length > 0) {
     const names = open.map((one) => one.step).join(', ');
     return stepOf(step, 'waiting', `The sender is not activated before these steps are done: ${names}.`);
@@ -343,54 +355,4 @@ async function activate(
     );
   await resumeSender(database, actor(), sender.id, 'set up');
   return stepOf(step, 'done', 'The sender is active.');
-}
-
-/** Sends a code from the sender and waits for its receipts, which reach the API like those of all messages. */
-async function sendTest(
-  database: Database,
-  cloudApi: ReturnType<typeof createCloudApi>,
-  { phoneNumberId, englishTemplateLanguage }: ListedSender,
-  { token, template, testTo }: { token: string; template: string; testTo: PhoneRecipient },
-): Promise<SetupStep> {
-  const step = 'test';
-  const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
-  const locale = testTo.country === 'BR' ? 'pt-BR' : 'en';
-  const outcome = await cloudApi.sendCode(
-    { phoneNumberId, token },
-    {
-      to: testTo.e164,
-      code,
-      template,
-      language: templateLanguages(englishTemplateLanguage)[locale],
-      attempt: { sendId: newId(), number: 1 },
-      identityHash: null,
-    },
-  );
-  if (outcome.kind !== 'accepted') {
-    const number = outcome.errorCode === null ? '' : ` (error ${outcome.errorCode})`;
-    return stepOf(step, 'failed', `Meta did not take the test message${number}: ${outcome.reason}`);
-  }
-  const startedAt = performance.now();
-  let statuses: string[] = [];
-  while (performance.now() - startedAt < RECEIPT_MS_MAX) {
-    statuses = await listReceiptStatuses(database, outcome.messageId);
-    if (statuses.includes('failed'))
-      return stepOf(step, 'failed', `Meta accepted the test message and then reported that it failed.`);
-    if (statuses.some((status) => status === 'delivered' || status === 'read')) {
-      const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
-      return stepOf(step, 'done', `The test code ${code} was delivered within ${seconds} seconds.`);
-    }
-    await wait(RECEIPT_POLL_MS);
-  }
-  return statuses.includes('sent')
-    ? stepOf(
-        step,
-        'waiting',
-        `The test code ${code} was sent, and not delivered within a minute: is the phone online?`,
-      )
-    : stepOf(
-        step,
-        'needs_you',
-        `Meta accepted the test code ${code}, but no receipt reached this service. Check that an API is running, and the callback address and verify token in the app's WhatsApp settings.`,
-      );
 }

@@ -20,6 +20,8 @@ const below = <T>(paths: readonly string[], routes: Record<string, T>): Record<s
   );
 const ACCOUNTS = ['/accounts/:account', '/staff/accounts/:target'];
 
+const SETUP = { businessAccountId: '102290129340398', token: 'a-token', template: 'verification_code' };
+
 /** A valid body for each route with one, so that the response depends only on the user. */
 export const BODIES: Readonly<Record<string, object>> = {
   'post /accounts': { name: 'Loja', language: 'en', countries: ['BR'] },
@@ -64,6 +66,10 @@ export const BODIES: Readonly<Record<string, object>> = {
       englishTemplateLanguage: 'en',
       throughput: 80,
     },
+    'post /numbers': SETUP,
+    'post /setup': { ...SETUP, phoneNumberId: '106540352249999' },
+    'post /:sender/setup': { pin: '482913', mayChangeTemplates: false },
+    'post /:sender/test': { to: '+5511987654321' },
     'put /:sender': { token: 'another-token', throughput: 100 },
     'put /:sender/app': { appSecret: 'a'.repeat(32) },
     'post /:sender/pause': { reason: 'a test' },

@@ -136,6 +136,7 @@ const PAGES: readonly Visit[] = [
   { name: 'empty-webhook', path: '/accounts/EMPTY/webhook', as: 'member' },
   { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
   { name: 'own-senders', path: '/accounts/ACCOUNT/senders', as: 'member' },
+  { name: 'add-own-sender', path: '/accounts/ACCOUNT/senders/new', as: 'member' },
   { name: 'own-sender', path: '/accounts/ACCOUNT/senders/OWNED', as: 'member' },
   { name: 'empty-own-senders', path: '/accounts/EMPTY/senders', as: 'member' },
   { name: 'account-audit', path: '/accounts/ACCOUNT/audit', as: 'member' },
@@ -211,8 +212,8 @@ const DIALOGS: Record<string, Dialog> = {
   'webhook-address': ['/accounts/EMPTY/webhook', 'member', 'Set the address', 'Save'],
   'webhook-secret': [`${OURS}/webhook`, 'member', 'Replace the secret', 'Replace the secret'],
   acknowledge: ['/staff/health', 'operator', 'Acknowledge'],
-  sender: ['/staff/senders', 'operator', 'Add sender'],
-  'own-sender': [`${OURS}/senders`, 'member', 'Add sender'],
+  sender: ['/staff/senders/new', 'operator', 'Enter the details yourself'],
+  'own-sender': [`${OURS}/senders/new`, 'member', 'Enter the details yourself'],
   'account-senders': ['/staff/accounts/ACCOUNT', 'operator', 'Change senders'],
 };
 
@@ -267,24 +268,26 @@ const NEW_KEY: Visit = {
 };
 
 /** The entries in the menu of a sender. */
-const OF_SENDERS: readonly Visit[] = ['dialog-assign', 'dialog-own-app'].map((name, place) => ({
-  name,
-  path: '/staff/senders/SENDER',
-  as: 'operator',
-  async act(page) {
-    await page.locator('main button[aria-haspopup=menu]').click();
-    await page
-      .getByRole('menuitem')
-      .nth(place + 1)
-      .click();
-    const dialog = page.getByRole('dialog');
-    await dialog.locator(':focus').waitFor();
-    if (name !== 'dialog-own-app') return;
-    await dialog.locator('input').fill('a'.repeat(32));
-    await dialog.locator('[type=submit]').click();
-    await dialog.getByText('/webhooks/whatsapp/').waitFor();
-  },
-}));
+const OF_SENDERS: readonly Visit[] = ['dialog-test-code', 'dialog-assign', 'dialog-own-app'].map(
+  (name, place) => ({
+    name,
+    path: '/staff/senders/SENDER',
+    as: 'operator',
+    async act(page) {
+      await page.locator('main button[aria-haspopup=menu]').click();
+      await page
+        .getByRole('menuitem')
+        .nth(place + 1)
+        .click();
+      const dialog = page.getByRole('dialog');
+      await dialog.locator(':focus').waitFor();
+      if (name !== 'dialog-own-app') return;
+      await dialog.locator('input').fill('a'.repeat(32));
+      await dialog.locator('[type=submit]').click();
+      await dialog.getByText('/webhooks/whatsapp/').waitFor();
+    },
+  }),
+);
 
 /** The calls on an application's page, with an API behind the console and no worker. */
 const TRIED: readonly Visit[] = [

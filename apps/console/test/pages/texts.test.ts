@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { FINDINGS, LIMIT_REFUSALS, PREFLIGHT_TEXTS, PROBLEMS, RECIPIENT_REFUSALS } from '@onecode/domain';
 import { explainError, KNOWN_CODES, REMEDIES } from '@onecode/whatsapp';
+import { SETUP_TEXTS } from '@onecode/whatsapp/setup';
 
 const WEB = fileURLToPath(new URL('../../web/src', import.meta.url));
 const BOARD = fileURLToPath(new URL('../../src/board', import.meta.url));
@@ -39,6 +40,7 @@ const OF_SERVER: Texts = {
       .filter(([code]) => !OF_WEBHOOKS.has(code))
       .map(([code, { meaning }]) => [code, meaning] as const),
   ]),
+  'senderSetup.json': Object.fromEntries(SETUP_TEXTS.map((name) => [name, 'English of the setup'])),
   'providerErrors.json': {
     meanings: Object.fromEntries([
       ...KNOWN_CODES.map((code) => meaning(code, 'recipient')),

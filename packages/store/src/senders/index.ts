@@ -9,6 +9,7 @@ export {
   type ListedSender,
   listSenderDetails,
   listSenders,
+  noteSenderSetup,
   pauseSender,
   removeSender,
   resumeSender,

@@ -301,6 +301,20 @@ export async function editSender(
   }
 }
 
+/** Logs what the setup did at the provider for a sender, or that a test code was sent. @returns null if the sender does not exist */
+export async function noteSenderSetup(
+  database: Database,
+  actor: Actor,
+  key: SenderKey,
+  action: 'sender.setup' | 'sender.test',
+  details: Record<string, unknown>,
+): Promise<Sender | null> {
+  return changeSender(database, actor, action, key, async (connection, { id }) => {
+    await requestReading(connection, id);
+    return details;
+  });
+}
+
 /**
  * Removes a sender: it stops sending, and its token and app secret are erased. Its past sends keep its name.
  *

@@ -262,6 +262,13 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: ({ database, sender }) => blockSender(database, sender, { onlyFor: 'BR' }),
   },
   editSender: ofSender('sender.edit', store.editSender, { throughput: 500 }),
+  noteSenderSetup: {
+    action: 'sender.setup',
+    of: senderOf,
+    isRepeatable: true,
+    change: ({ database }, id) =>
+      store.noteSenderSetup(database, ACTOR, id, 'sender.setup', { steps: { registration: 'done' } }),
+  },
   assignSender: {
     action: 'sender.assign',
     of: senderOf,

@@ -23,19 +23,28 @@ export async function checkToken(
   const appId = typeof app === 'string' && app !== '' ? app : null;
   if (isValid === false) {
     const detail = 'Meta does not accept the access token. Make a new one of a system user.';
-    return { step: step('token', 'needs_you', detail, SYSTEM_USERS), appId };
+    return { step: step('token', 'needs_you', detail, SYSTEM_USERS, 'token_invalid'), appId };
   }
   const given = elements(scopes);
   const missing = Array.isArray(scopes) ? SCOPES.filter((scope) => !given.includes(scope)) : [];
   if (missing.length > 0) {
     const detail = `The access token lacks the permissions ${missing.join(' and ')}.`;
-    return { step: step('token', 'needs_you', detail, SYSTEM_USERS), appId };
+    return { step: step('token', 'needs_you', detail, SYSTEM_USERS, 'token_permissions'), appId };
   }
   const end =
     typeof expiresAt === 'number' && expiresAt > 0
       ? ` It expires at ${new Date(expiresAt * 1000).toISOString()}: use a token that does not expire.`
       : '';
-  return { step: step('token', 'already', `Meta accepts the access token.${end}`), appId };
+  return {
+    step: step(
+      'token',
+      'already',
+      `Meta accepts the access token.${end}`,
+      null,
+      end === '' ? 'token_accepted' : null,
+    ),
+    appId,
+  };
 }
 
 /** Subscribes the token's app to the business account, so that Meta sends it webhooks. */
@@ -53,12 +62,25 @@ export async function subscribe(
   const before = await call(token, node, { query: {} });
   if ('failure' in before) return refused(name, 'The subscriptions could not be read.', before);
   if (isSubscribed(before.value))
-    return step(name, 'already', 'Meta sends webhooks of the business account to the app.');
-  if (isDryRun) return step(name, 'waiting', 'Would subscribe the app to the business account.');
+    return step(
+      name,
+      'already',
+      'Meta sends webhooks of the business account to the app.',
+      null,
+      'subscribed_before',
+    );
+  if (isDryRun)
+    return step(name, 'waiting', 'Would subscribe the app to the business account.', null, 'would_subscribe');
   const result = await call(token, node, { body: {} });
   if ('failure' in result) return refused(name, 'The app could not be subscribed.', result);
   const after = await call(token, node, { query: {} });
   return 'value' in after && !isSubscribed(after.value)
     ? step(name, 'failed', 'Meta accepted the subscription of the app, but does not list it.')
-    : step(name, 'done', 'The app is subscribed: Meta sends webhooks of the business account to it.');
+    : step(
+        name,
+        'done',
+        'The app is subscribed: Meta sends webhooks of the business account to it.',
+        null,
+        'subscribed',
+      );
 }

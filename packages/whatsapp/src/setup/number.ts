@@ -9,6 +9,8 @@ import { adviceOn, numbersPage, refused, step, type Advice, type SetupStep } fro
 export interface FoundNumber {
   id: string;
   e164: string;
+  /** The name that recipients see; empty if Meta reports none. */
+  verifiedName: string;
   status: string;
   throughput: number;
 }
@@ -21,18 +23,17 @@ const PAGES_MAX = 20;
 const THROUGHPUT_HIGH = 1_000;
 const THROUGHPUT_STANDARD = 80;
 
-/** Finds the wanted number of the business account, or its only one. */
-export async function findNumber(
+/** Returns the numbers of the business account, or the step that failed. */
+export async function readNumbers(
   call: GraphCall,
-  { token, businessAccountId, number: wanted }: SetupOptions,
-): Promise<{ step: SetupStep; number: FoundNumber | null }> {
+  { token, businessAccountId }: Pick<SetupOptions, 'token' | 'businessAccountId'>,
+): Promise<{ numbers: (FoundNumber & { text: string })[] } | { step: SetupStep }> {
   const nodes: Record<string, unknown>[] = [];
   let after: string | null = null;
   for (let page = 0; page < PAGES_MAX; page++) {
     const query = { fields: NUMBER_FIELDS, limit: String(PAGE), ...(after !== null && { after }) };
     const result: GraphResult = await call(token, `${businessAccountId}/phone_numbers`, { query });
-    if ('failure' in result)
-      return { step: refused('number', 'The numbers could not be read.', result), number: null };
+    if ('failure' in result) return { step: refused('number', 'The numbers could not be read.', result) };
     nodes.push(...elements(result.value['data']).map(members));
     const { cursors, next } = members(result.value['paging']);
     const cursor = members(cursors)['after'];
@@ -40,11 +41,23 @@ export async function findNumber(
     after = cursor;
   }
   const numbers = nodes.flatMap(numberOf);
+  if (numbers.length > 0) return { numbers };
+  const detail = 'The business account has no number. Add one in WhatsApp Manager, and verify it there.';
+  return { step: step('number', 'needs_you', detail, numbersPage(businessAccountId), 'no_number') };
+}
+
+/** Finds the wanted number of the business account, or its only one. */
+export async function findNumber(
+  call: GraphCall,
+  options: SetupOptions,
+): Promise<{ step: SetupStep; number: FoundNumber | null }> {
+  const read = await readNumbers(call, options);
+  if ('step' in read) return { step: read.step, number: null };
+  const { numbers } = read;
+  const { businessAccountId, number: wanted } = options;
   const link = numbersPage(businessAccountId);
   const list = numbers.map(({ text }) => text).join('; ');
   const needsYou = (detail: string) => ({ step: step('number', 'needs_you', detail, link), number: null });
-  if (numbers.length === 0)
-    return needsYou('The business account has no number. Add one in WhatsApp Manager, and verify it there.');
   if (wanted === null && numbers.length > 1)
     return needsYou(`The business account has several numbers: choose one. ${list}.`);
   const chosen =
@@ -64,6 +77,7 @@ function numberOf(node: Record<string, unknown>): (FoundNumber & { text: string 
     {
       id,
       e164,
+      verifiedName: typeof name === 'string' ? storableText(name) : '',
       status: typeof status === 'string' ? status : '',
       throughput: members(node['throughput'])['level'] === 'HIGH' ? THROUGHPUT_HIGH : THROUGHPUT_STANDARD,
       text: storableText([e164, ...words].join(', ')),
@@ -80,18 +94,22 @@ const REGISTRATION_ADVICE: Readonly<Record<number, Advice>> = {
   133005: {
     status: 'needs_you',
     advice: 'The PIN is wrong. Use the two-step PIN of the number, or reset it in WhatsApp Manager.',
+    text: 'wrong_pin',
   },
   133006: {
     status: 'needs_you',
     advice: 'Verify the number in WhatsApp Manager with a code by SMS or voice, then run the setup again.',
+    text: 'number_unverified',
   },
   133008: {
     status: 'waiting',
     advice: 'The PIN was wrong too often. Wait as long as Meta says, then run the setup again.',
+    text: 'pin_tries',
   },
   133009: {
     status: 'waiting',
     advice: 'The PIN was tried too fast. Wait a few minutes, then run the setup again.',
+    text: 'pin_tries',
   },
   133010: {
     status: 'needs_you',
@@ -105,6 +123,7 @@ const REGISTRATION_ADVICE: Readonly<Record<number, Advice>> = {
     status: 'waiting',
     advice:
       'The number was registered too often. Meta allows it again after up to 72 hours; then run the setup again.',
+    text: 'registered_too_often',
   },
 };
 
@@ -120,19 +139,35 @@ export async function register(
   const link = numbersPage(businessAccountId);
   // Meta limits registrations to ten in 72 hours, and shows numbers as connected that were never registered.
   if (isConnected(status) && (await isKnown(id)))
-    return step(name, 'already', 'The number is connected, and a sender uses it already.');
+    return step(
+      name,
+      'already',
+      'The number is connected, so it is not registered again.',
+      null,
+      'connected',
+    );
   if (pin === null)
     return step(
       name,
       'needs_you',
       'The PIN is missing: the two-step PIN of the number, or six digits of your choice if it has none.',
+      null,
+      'pin_missing',
     );
-  if (isDryRun) return step(name, 'waiting', 'Would register the number with the PIN.');
+  if (isDryRun)
+    return step(name, 'waiting', 'Would register the number with the PIN.', null, 'would_register');
   const result = await call(token, `${id}/register`, { body: { messaging_product: 'whatsapp', pin } });
-  if ('value' in result) return step(name, 'done', 'The number is registered. Keep its two-step PIN.');
+  if ('value' in result)
+    return step(name, 'done', 'The number is registered. Keep its two-step PIN.', null, 'registered');
   const advice = REGISTRATION_ADVICE[result.code ?? 0];
   if (advice === undefined && result.code === 100 && /already registered/i.test(result.message ?? ''))
-    return step(name, 'already', 'Meta says that the number is registered already.');
+    return step(
+      name,
+      'already',
+      'Meta says that the number is registered already.',
+      null,
+      'registered_before',
+    );
   return refused(
     name,
     'The number could not be registered.',
@@ -175,7 +210,7 @@ export async function readHealth(
       `Meta shows the number as ${typeof status === 'string' ? storableText(status) : 'not connected'}.`,
       link,
     );
-  return step(name, 'already', 'Meta lets the number send.');
+  return step(name, 'already', 'Meta lets the number send.', null, 'can_send');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

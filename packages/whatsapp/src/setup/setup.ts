@@ -2,14 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { readTemplates } from '../graph.js';
 import type { GraphCall } from '../graphCalls.js';
 import { checkToken, subscribe } from './access.js';
-import { findNumber, readHealth, register } from './number.js';
+import { findNumber, readHealth, readNumbers, register, type FoundNumber } from './number.js';
 import type { SetupOptions } from './options.js';
 import { step, type SetupStep } from './steps.js';
 import { existingEnglish, provideTemplates, readWith } from './templates.js';
 
-export { openGraph } from '../graphCalls.js';
+export { openGraph, type GraphCall } from '../graphCalls.js';
+export type { FoundNumber } from './number.js';
 export type { SetupNumber, SetupOptions } from './options.js';
-export type { SetupStep } from './steps.js';
+export { SETUP_TEXTS, type SetupStep } from './steps.js';
+export { sendTestCode } from './testCode.js';
 
 /**
  * Sets up a number at Meta: checks the token, finds the number, registers it, subscribes the app to the business account, adds the sender,
@@ -49,6 +51,31 @@ export async function* setUpNumber(graph: GraphCall, options: SetupOptions): Asy
   yield* provideTemplates(call, options, ['pt_BR', english], templates.value);
   if (isWell(registration)) yield await readHealth(call, options, number);
 }
+
+/**
+ * Returns the numbers of a business account, and the English language of the template there; or the step that a person has to act on.
+ */
+export async function listNumbers(
+  graph: GraphCall,
+  options: Pick<SetupOptions, 'token' | 'businessAccountId' | 'template'>,
+): Promise<{ numbers: FoundNumber[]; english: 'en' | 'en_US' } | { step: SetupStep }> {
+  const call = repeating(graph);
+  const token = await checkToken(call, options.token);
+  if (!isWell(token.step)) return { step: token.step };
+  const read = await readNumbers(call, options);
+  if ('step' in read) return read;
+  const templates = await readTemplates(readWith(call), options, options.businessAccountId);
+  if ('failure' in templates)
+    return { step: step('templates', 'failed', `The templates could not be read: ${templates.failure}`) };
+  return { numbers: read.numbers, english: existingEnglish(templates.value) };
+}
+
+/** The steps without which a sender is not activated. */
+const REQUIRED = /^(?:registration|subscription|sender|health|template_\w+)$/;
+
+/** Returns the steps that still keep a sender from being activated. */
+export const openSteps = (steps: readonly SetupStep[]): SetupStep[] =>
+  steps.filter((one) => REQUIRED.test(one.step) && !isWell(one));
 
 /** Returns whether the following steps may rely on a step. */
 export const isWell = ({ status }: SetupStep): boolean => status === 'done' || status === 'already';

@@ -6,11 +6,45 @@ import type { GraphFailure } from '../graphCalls.js';
  */
 export type SetupStatus = 'done' | 'already' | 'waiting' | 'needs_you' | 'failed';
 
+/** The details that the console's pages have in other languages. */
+export const SETUP_TEXTS = [
+  'token_accepted',
+  'token_invalid',
+  'token_permissions',
+  'no_number',
+  'business_account_unknown',
+  'registered',
+  'connected',
+  'registered_before',
+  'pin_missing',
+  'would_register',
+  'wrong_pin',
+  'number_unverified',
+  'pin_tries',
+  'registered_too_often',
+  'subscribed',
+  'subscribed_before',
+  'would_subscribe',
+  'template_approved',
+  'template_pending',
+  'template_rejected',
+  'template_differs',
+  'would_create_template',
+  'can_send',
+  'test_delivered',
+  'test_sent',
+  'test_unreported',
+  'test_failed',
+] as const;
+export type SetupText = (typeof SETUP_TEXTS)[number];
+
 /** What the setup found and did in one step. */
 export interface SetupStep {
   step: string;
   status: SetupStatus;
   detail: string;
+  /** Names the detail for a translation; null if it quotes Meta or is rare. */
+  text: SetupText | null;
   /** A page of Meta on which a person can act. */
   link: string | null;
 }
@@ -20,10 +54,12 @@ export const step = (
   status: SetupStatus,
   detail: string,
   link: string | null = null,
+  text: SetupText | null = null,
 ): SetupStep => ({
   step: name,
   status,
   detail,
+  text,
   link,
 });
 
@@ -39,6 +75,7 @@ export interface Advice {
   status: SetupStatus;
   advice: string;
   link?: string;
+  text?: SetupText;
 }
 
 const NO_ACCESS: Advice = {
@@ -73,8 +110,8 @@ export function refused(
   name: string,
   what: string,
   failure: GraphFailure,
-  { status, advice, link }: Advice = adviceOn(failure),
+  { status, advice, link, text }: Advice = adviceOn(failure),
 ): SetupStep {
   const quoted = failure.message === null ? '' : ` Meta says: "${failure.message}"`;
-  return step(name, status, `${what} ${failure.failure}${quoted} ${advice}`.trim(), link ?? null);
+  return step(name, status, `${what} ${failure.failure}${quoted} ${advice}`.trim(), link ?? null, text);
 }

@@ -136,7 +136,7 @@ async function provideTemplate(
   if (found !== null && !(differs && mayChangeTemplates && found.id !== null)) return { step: null };
   if (isDryRun) {
     const detail = `Would ${found === null ? 'create' : 'change'} the template ${template} (${language}).`;
-    return { step: step(name, 'waiting', detail) };
+    return { step: step(name, 'waiting', detail, null, found === null ? 'would_create_template' : null) };
   }
   const wanted = wantedTemplate(codeValiditySeconds);
   const [node, body] =
@@ -195,11 +195,11 @@ function judgeTemplate(
   const differences = differencesOf(values, codeValiditySeconds);
   if (differences.length > 0) {
     const detail = `${title} exists and was not changed: ${differences.join(', ')}. Use another name, or allow that it is changed.`;
-    return step(name, 'needs_you', detail, link);
+    return step(name, 'needs_you', detail, link, 'template_differs');
   }
   switch (values.status) {
     case 'APPROVED':
-      return step(name, isNew ? 'done' : 'already', `${title} is approved.`);
+      return step(name, isNew ? 'done' : 'already', `${title} is approved.`, null, 'template_approved');
     case 'PENDING':
     case 'IN_APPEAL':
     case undefined:
@@ -208,11 +208,18 @@ function judgeTemplate(
         'waiting',
         `${title} waits for Meta’s approval. Run the setup again to continue.`,
         link,
+        'template_pending',
       );
     default: {
       const reason = values.reason ? ` (${values.reason})` : '';
       const advice = STATUS_ADVICE[values.status] ?? 'See WhatsApp Manager.';
-      return step(name, 'needs_you', `${title} is ${values.status}${reason}. ${advice}`, link);
+      return step(
+        name,
+        'needs_you',
+        `${title} is ${values.status}${reason}. ${advice}`,
+        link,
+        values.status === 'REJECTED' ? 'template_rejected' : null,
+      );
     }
   }
 }

@@ -31,6 +31,7 @@ import { idField, nameField, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Access, type Call, type Route } from '../../http/route.js';
 import { providerView } from './providerView.js';
+import { setupRoutesAt } from './setupRoutes.js';
 import { SENDER_RULES, senderView, type AskedView, type OwnAppView } from './view.js';
 
 const FIELDS = {
@@ -99,7 +100,14 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
     orNotFound(await setAppSecret(database, call.actor, config.SECRET_KEY, readSenderKey(call), appSecret));
   }
 
+  /** @throws ConsoleProblem `invalid_input` if the account has its most senders */
+  async function refuseMore(call: Call): Promise<void> {
+    if (accountOf(call) !== null && (await list(call)).length >= OWN_SENDERS_MAX)
+      throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'full' } });
+  }
+
   return [
+    ...setupRoutesAt(path, changes, accountOf, refuseMore),
     route('get', path, watches, {
       async handle(call) {
         const { database } = call.context;
@@ -134,8 +142,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
         const { context, actor } = call;
         const body = call.body as Wanted;
         const accountId = accountOf(call);
-        if (accountId !== null && (await list(call)).length >= OWN_SENDERS_MAX)
-          throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'full' } });
+        await refuseMore(call);
         // It carries no traffic until it is activated.
         const wanted = {
           ...body,

@@ -13,6 +13,7 @@ import type { SenderPolicy } from '@onecode/store/accounts';
 import type { SenderActivity } from '@onecode/store/reports';
 import type { ListedSender } from '@onecode/store/senders';
 import { explainError, type Explanation } from '@onecode/whatsapp';
+import type { SetupStep } from '@onecode/whatsapp/setup';
 import type { Json } from '../../http/json.js';
 import type { providerView } from './providerView.js';
 
@@ -41,6 +42,34 @@ export interface OwnAppView {
 /** When a sender was checked with Meta. */
 export interface AskedView {
   since: string;
+}
+
+/** The numbers of a business account; or the step that a person has to act on. */
+export interface NumbersView {
+  numbers: FoundNumberView[];
+  step: SetupStep | null;
+}
+
+export interface FoundNumberView {
+  phoneNumberId: string;
+  number: string;
+  verifiedName: string;
+  /** In Meta's words; empty if Meta reports none. */
+  status: string;
+  /** Whether a sender has it already. */
+  isTaken: boolean;
+}
+
+/** The sender that was added; or the step that a person has to act on. */
+export type AddedView = { id: string; step: null } | { id: null; step: SetupStep };
+
+/** The steps of a sender's setup, in their order. */
+export interface SetupView {
+  steps: SetupStep[];
+}
+
+export interface TestCodeView {
+  step: SetupStep;
 }
 
 export type SenderRulesView = typeof SENDER_RULES;

@@ -65,7 +65,7 @@ export function Section({
   id?: string | undefined;
   description?: ReactNode;
   actions?: ReactNode;
-  children: ReactNode;
+  children?: ReactNode;
 }) {
   return (
     <Paper id={id} className="anchored" withBorder p="md" component="section" aria-label={title}>

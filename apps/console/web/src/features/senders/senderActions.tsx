@@ -2,6 +2,7 @@ import { ActionIcon, Group, Menu } from '@mantine/core';
 import {
   IconBuilding,
   IconDots,
+  IconMessageCheck,
   IconPencil,
   IconTrash,
   IconWebhook,
@@ -17,6 +18,7 @@ import { useSenders } from '../../hooks/senders.js';
 import { AssignForm } from './assignForm.js';
 import { OwnAppForm } from './ownAppForm.js';
 import { SenderForm } from './senderForms.js';
+import { TestCodeForm } from './testCodeForm.js';
 import { PauseButton } from './pauseButton.js';
 import { remove } from '../../hooks/change.js';
 
@@ -33,7 +35,7 @@ export function SenderActions({
 }) {
   const { t } = useTranslation('senders');
   const navigate = useNavigate();
-  const [open, setOpen] = useState<'edit' | 'app' | 'noApp' | 'assign' | 'remove' | null>(null);
+  const [open, setOpen] = useState<'edit' | 'test' | 'app' | 'noApp' | 'assign' | 'remove' | null>(null);
   const close = (): void => setOpen(null);
   const { path, audit, account, mayControlDelivery, mayChange } = useSenders();
   if (!mayControlDelivery) return null;
@@ -61,6 +63,9 @@ export function SenderActions({
           <Menu.Dropdown>
             <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => setOpen('edit')}>
               {t('edit.title')}
+            </Menu.Item>
+            <Menu.Item leftSection={<IconMessageCheck size={16} />} onClick={() => setOpen('test')}>
+              {t('test.title')}
             </Menu.Item>
             {account === undefined && (
               <Menu.Item leftSection={<IconBuilding size={16} />} onClick={() => setOpen('assign')}>
@@ -105,6 +110,9 @@ export function SenderActions({
       >
         {t('app.removeWhat')}
       </ChangeDialog>
+      <Dialog opened={open === 'test'} onClose={close} title={t('test.title')}>
+        <TestCodeForm sender={sender} />
+      </Dialog>
       <Dialog opened={open === 'app'} onClose={close} title={t('app.title')}>
         <OwnAppForm sender={sender} rules={rules} />
       </Dialog>

@@ -17,6 +17,7 @@ import { useNumbers } from '../../hooks/formats.js';
 import { useSenders } from '../../hooks/senders.js';
 import { useAttention } from './attention.js';
 import { SenderActions } from './senderActions.js';
+import { SetupSection } from './setupSection.js';
 import { SenderProvider } from './senderProvider.js';
 
 const REFRESH_MS = 5_000;
@@ -26,7 +27,7 @@ const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config
 export function SenderPage() {
   const { t } = useTranslation(['senders', 'common']);
   const { sender: id } = useParams();
-  const { path } = useSenders();
+  const { path, mayChange } = useSenders();
   const read = useData<SendersView>(path, { refreshMs: REFRESH_MS });
   const sender = read.data?.senders.find((one) => one.id === id);
   const back = { to: path, label: t('common:nav.senders') };
@@ -52,6 +53,9 @@ export function SenderPage() {
     >
       {read.error !== null && <Failure problem={read.error} onRetry={() => void read.refetch()} />}
       <Attention sender={sender} activation={t(`changes.activate.what.${use}`)} />
+      {sender.isNew && mayChange && (
+        <SetupSection sender={sender} activation={t(`changes.activate.what.${use}`)} />
+      )}
       <SenderProvider sender={sender} />
       <Section title={t('facts.title')}>
         <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm" component="dl" m={0}>
@@ -95,11 +99,12 @@ function Owner({ sender }: { sender: SenderView }) {
 /** The blocks of the sender and its recent errors, with their remedies; renders nothing if all is well. */
 function Attention({ sender, activation }: { sender: SenderView; activation: string }) {
   const { t } = useTranslation(['senders', 'health']);
-  const { path, account } = useSenders();
+  const { path, account, mayChange } = useSenders();
   const attentionOf = useAttention();
   const errorText = useErrorText();
   const { isNew, blocks, errors, provider } = sender;
-  if (!isNew && blocks.length === 0 && errors.length === 0) return null;
+  // Who may set it up sees the steps instead.
+  if (errors.length === 0 && (isNew ? mayChange : blocks.length === 0)) return null;
   const explanations = [...blocks, ...errors].flatMap(({ explanation }) => explanation ?? []);
   const remedies = [...new Set(explanations.map(({ remedy }) => errorText('remedies', remedy)))];
   const facts = [

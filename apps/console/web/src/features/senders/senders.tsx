@@ -1,14 +1,13 @@
-import { Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { IconDeviceMobileMessage, IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
 import type { SendersView } from '../../../../src/features/senders/view.js';
 import { useData } from '../../api/queries.js';
-import { DialogButton } from '../../components/dialog.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
 import { useSenders } from '../../hooks/senders.js';
 import { OwnCosts } from '../costs/costMonths.js';
-import { SenderForm } from './senderForms.js';
 import { SenderList } from './senderList.js';
 
 const REFRESH_MS = 5_000;
@@ -17,16 +16,10 @@ export function Senders() {
   const { t } = useTranslation(['senders', 'common']);
   const { path, account, mayChange } = useSenders();
   const read = useData<SendersView>(path, { refreshMs: REFRESH_MS });
-  const add = mayChange && read.data && (
-    <DialogButton
-      variant="filled"
-      size="sm"
-      leftSection={<IconPlus size={16} />}
-      label={t('add.button')}
-      title={t('add.button')}
-    >
-      <SenderForm rules={read.data.rules} />
-    </DialogButton>
+  const add = mayChange && (
+    <Button component={Link} to={`${path}/new`} size="sm" leftSection={<IconPlus size={16} />}>
+      {t('add.button')}
+    </Button>
   );
   return (
     <Page

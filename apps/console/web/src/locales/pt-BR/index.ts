@@ -15,6 +15,7 @@ import recipients from './recipients.json';
 import refusals from './refusals.json';
 import refusedRequests from './refusedRequests.json';
 import search from './search.json';
+import senderSetup from './senderSetup.json';
 import senders from './senders.json';
 import sends from './sends.json';
 import settings from './settings.json';
@@ -43,6 +44,7 @@ export const ptBR = {
   refusals,
   refusedRequests,
   search,
+  senderSetup,
   senders,
   sends,
   settings,

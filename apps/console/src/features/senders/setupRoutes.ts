@@ -1,0 +1,206 @@
+import {
+  ACCESS_TOKEN,
+  parseRecipient,
+  pastedNumber,
+  SENDER_PATTERNS,
+  tryDecrypt,
+  type PhoneRecipient,
+} from '@onecode/domain';
+import { readSettings } from '@onecode/store/accounts';
+import { newId } from '@onecode/store/client';
+import { addSender, listSenderDetails, listSenders, noteSenderSetup } from '@onecode/store/senders';
+import { listReceiptStatuses } from '@onecode/store/sends';
+import { listNumbers, sendTestCode, setUpNumber, type SetupStep } from '@onecode/whatsapp/setup';
+import { Type } from 'typebox';
+import { strictObject } from '../../http/fields.js';
+import { createFairLimiter } from '../../http/limiters.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
+import { route, type Access, type Call, type Route } from '../../http/route.js';
+import type { AddedView, NumbersView, SetupView, TestCodeView } from './view.js';
+
+const CONNECTION = {
+  businessAccountId: Type.String({ pattern: SENDER_PATTERNS.businessAccountId.source }),
+  token: Type.String({ pattern: ACCESS_TOKEN.source }),
+  template: Type.String({ pattern: SENDER_PATTERNS.template.source }),
+};
+
+/** Shorter than the time after which proxies end a request. */
+const RECEIPT_MS_MAX = 25_000;
+
+/** Meta approves most templates for codes within seconds. The page reads again until it has approved the others. */
+const APPROVAL_MS_MAX = 5_000;
+
+/** Calls to Meta, which may take seconds, by user. */
+const limited = createFairLimiter({ concurrency: 16, concurrencyPerKey: 2, queuedPerKeyMax: 4 });
+
+const stepOf = (step: string, detail: string, text: SetupStep['text'] = null): SetupStep => ({
+  step,
+  status: 'needs_you',
+  detail,
+  text,
+  link: null,
+});
+
+/**
+ * The routes that add a sender and set it up at Meta, below a path. Nothing of a run is stored: each step reads its state from Meta, so that
+ * any browser continues where another one ended.
+ *
+ * @param refuseMore throws if the account has its most senders
+ */
+export function setupRoutesAt(
+  path: string,
+  changes: Access,
+  accountOf: (call: Call) => string | null,
+  refuseMore: (call: Call) => Promise<void>,
+): Route[] {
+  /** The sender in the path, with its token. @throws ConsoleProblem `not_found` */
+  async function findSender(call: Call) {
+    const { database, config } = call.context;
+    const senders = await listSenders(database, accountOf(call) ?? undefined);
+    const sender = orNotFound(senders.find(({ id }) => id === call.params['sender']) ?? null);
+    const details = (await listSenderDetails(database)).find(({ id }) => id === sender.id);
+    return {
+      sender,
+      token: details ? tryDecrypt(config.SECRET_KEY, sender.id, details.encryptedToken) : null,
+    };
+  }
+
+  const keyOf = (call: Call) => {
+    const id = call.params['sender'] ?? '';
+    const accountId = accountOf(call);
+    return accountId === null ? id : { id, accountId };
+  };
+
+  async function run(
+    call: Call,
+    options: { pin: string | null; mayChangeTemplates: boolean; isDryRun: boolean },
+  ): Promise<SetupStep[]> {
+    const { graph, database } = call.context;
+    const { sender, token } = await findSender(call);
+    if (!token) return [stepOf('token', 'The stored token cannot be decrypted: enter it again.')];
+    if (sender.businessAccountId === null)
+      return [
+        stepOf(
+          'number',
+          'The business account of the number is not known yet: check the sender, then continue.',
+          'business_account_unknown',
+        ),
+      ];
+    const { codeValiditySeconds } = await readSettings(database);
+    const setup = setUpNumber(graph, {
+      ...options,
+      token,
+      businessAccountId: sender.businessAccountId,
+      number: sender.number,
+      template: sender.template,
+      english: sender.englishTemplateLanguage,
+      codeValiditySeconds,
+      approvalMs: APPROVAL_MS_MAX,
+      isKnown: async () => options.pin === null,
+      addSender: async () => ({ ...stepOf('sender', ''), status: 'already' }),
+    });
+    const steps = new Map<string, SetupStep>();
+    for await (const step of setup) if (step.step !== 'sender') steps.set(step.step, step);
+    return [...steps.values()];
+  }
+
+  return [
+    route('post', `${path}/numbers`, changes, {
+      confirmed: true,
+      body: strictObject(CONNECTION),
+      async handle({ context: { graph, database }, actor, body }): Promise<NumbersView> {
+        const found = await limited(actor.id, () => listNumbers(graph, body));
+        if ('step' in found) return { numbers: [], step: found.step };
+        const taken = new Set((await listSenders(database)).map(({ phoneNumberId }) => phoneNumberId));
+        const numbers = found.numbers.map(({ id, e164, verifiedName, status }) => ({
+          phoneNumberId: id,
+          number: e164,
+          verifiedName,
+          status,
+          isTaken: taken.has(id),
+        }));
+        return { numbers, step: null };
+      },
+    }),
+    route('post', `${path}/setup`, changes, {
+      confirmed: true,
+      body: strictObject({
+        ...CONNECTION,
+        phoneNumberId: Type.String({ pattern: SENDER_PATTERNS.phoneNumberId.source }),
+      }),
+      /** Number, throughput and business account are what Meta reports for the token, not what the browser sends. */
+      async handle(call): Promise<AddedView> {
+        const { context, actor, body } = call;
+        await refuseMore(call);
+        const found = await limited(actor.id, () => listNumbers(context.graph, body));
+        if ('step' in found) return { id: null, step: found.step };
+        const number = found.numbers.find(({ id }) => id === body.phoneNumberId);
+        if (number === undefined)
+          throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'unknown' } });
+        const accountId = accountOf(call);
+        const made = await addSender(context.database, actor, context.config.SECRET_KEY, {
+          ...body,
+          number: number.e164,
+          throughput: number.throughput,
+          englishTemplateLanguage: found.english,
+          paused: true,
+          ...(accountId !== null && { owner: { accountId, applicationIds: [] } }),
+        });
+        if (made === null) throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
+        return { id: made.id, step: null };
+      },
+    }),
+    route('get', `${path}/:sender/setup`, changes, {
+      async handle(call): Promise<SetupView> {
+        const plan = { pin: null, mayChangeTemplates: false, isDryRun: true };
+        return { steps: await limited(call.actor.id, () => run(call, plan)) };
+      },
+    }),
+    route('post', `${path}/:sender/setup`, changes, {
+      confirmed: true,
+      body: strictObject({
+        pin: Type.Union([Type.String({ pattern: '^[0-9]{6}$' }), Type.Null()]),
+        mayChangeTemplates: Type.Boolean(),
+      }),
+      async handle(call): Promise<SetupView> {
+        const { context, actor, body } = call;
+        const steps = await limited(actor.id, () => run(call, { ...body, isDryRun: false }));
+        const states = Object.fromEntries(steps.map(({ step, status }) => [step, status]));
+        orNotFound(
+          await noteSenderSetup(context.database, actor, keyOf(call), 'sender.setup', { steps: states }),
+        );
+        return { steps };
+      },
+    }),
+    route('post', `${path}/:sender/test`, changes, {
+      confirmed: true,
+      body: strictObject({ to: Type.String({ maxLength: 1000 }) }),
+      async handle(call): Promise<TestCodeView> {
+        const { context, actor, body } = call;
+        const to = recipientOf(body.to);
+        const { sender, token } = await findSender(call);
+        if (!token) return { step: stepOf('test', 'The stored token cannot be decrypted: enter it again.') };
+        const step = await limited(actor.id, () =>
+          sendTestCode(context.cloudApi, {
+            ...sender,
+            token,
+            to,
+            sendId: newId(),
+            receiptMs: RECEIPT_MS_MAX,
+            listStatuses: (messageId) => listReceiptStatuses(context.database, messageId),
+          }),
+        );
+        const { status } = step;
+        orNotFound(await noteSenderSetup(context.database, actor, keyOf(call), 'sender.test', { status }));
+        return { step };
+      },
+    }),
+  ];
+}
+
+/** @throws ConsoleProblem `invalid_input` */
+function recipientOf(text: string): PhoneRecipient {
+  const to = parseRecipient(pastedNumber(text));
+  if (to.kind !== 'phone') throw new ConsoleProblem('invalid_input', { errors: { to: 'format' } });
+  return to;
+}

@@ -1,0 +1,66 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { templateLanguages, type PhoneRecipient } from '@onecode/domain';
+import type { CloudApi } from '../client.js';
+import { step, type SetupStep } from './steps.js';
+
+interface TestCodeOptions {
+  token: string;
+  phoneNumberId: string;
+  template: string;
+  englishTemplateLanguage: 'en' | 'en_US';
+  to: PhoneRecipient;
+  /** Any new id: Meta returns it in receipts, and no send has it. */
+  sendId: string;
+  /** How long to wait for the receipts. */
+  receiptMs: number;
+  /** Returns the statuses that Meta has reported of a message so far. */
+  listStatuses: (messageId: string) => Promise<string[]>;
+}
+
+const CODE_DIGITS = 6;
+const RECEIPT_POLL_MS = 500;
+
+/** Sends a code from a number and waits for its receipts, which reach the API like those of all messages. */
+export async function sendTestCode(cloudApi: CloudApi, options: TestCodeOptions): Promise<SetupStep> {
+  const { token, phoneNumberId, template, to, receiptMs } = options;
+  const name = 'test';
+  const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
+  const locale = to.country === 'BR' ? 'pt-BR' : 'en';
+  const outcome = await cloudApi.sendCode(
+    { phoneNumberId, token },
+    {
+      to: to.e164,
+      code,
+      template,
+      language: templateLanguages(options.englishTemplateLanguage)[locale],
+      attempt: { sendId: options.sendId, number: 1 },
+      identityHash: null,
+    },
+  );
+  if (outcome.kind !== 'accepted') {
+    const number = outcome.errorCode === null ? '' : ` (error ${outcome.errorCode})`;
+    return step(name, 'failed', `Meta did not take the test message${number}: ${outcome.reason}`);
+  }
+  const startedAt = performance.now();
+  const seconds = (): number => Math.ceil((performance.now() - startedAt) / 1_000);
+  let statuses: string[] = [];
+  while (performance.now() - startedAt < receiptMs) {
+    statuses = await options.listStatuses(outcome.messageId);
+    if (statuses.includes('failed')) {
+      const detail = 'Meta accepted the test message and then reported that it failed.';
+      return step(name, 'failed', detail, null, 'test_failed');
+    }
+    if (statuses.some((status) => status === 'delivered' || status === 'read')) {
+      const detail = `The test code ${code} was delivered within ${seconds()} seconds.`;
+      return step(name, 'done', detail, null, 'test_delivered');
+    }
+    await wait(RECEIPT_POLL_MS);
+  }
+  if (statuses.includes('sent')) {
+    const detail = `The test code ${code} was sent, and not delivered within ${seconds()} seconds: is the phone online?`;
+    return step(name, 'waiting', detail, null, 'test_sent');
+  }
+  const detail = `Meta accepted the test code ${code}, but no receipt reached this service. Check that an API is running, and the callback address and verify token in the app's WhatsApp settings.`;
+  return step(name, 'needs_you', detail, null, 'test_unreported');
+}
