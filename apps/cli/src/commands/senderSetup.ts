@@ -126,7 +126,8 @@ ${example('sender setup --business-account 102290129340398 --number +15550783881
       const { steps, sender } = await withDatabase((database) =>
         setUp(database, config, { ...options, ...given }, reporter(command)),
       );
-      print(command, { sender, steps }, { apart: 'steps' });
+      const { json } = command.optsWithGlobals<{ json?: true }>();
+      print(command, json ? { sender, steps } : steps);
       const states = new Set(steps.map(({ status }) => status));
       if (states.has('failed')) throw new NotOk(1);
       const isPlan = options.dryRun && !states.has('needs_you');
@@ -216,7 +217,7 @@ async function setUp(
   const after = await find();
   return {
     sender: after && formatSender(after),
-    steps: [...steps.values()].map(({ text: _, ...step }) => step),
+    steps: [...steps.values()].map(({ step, status, detail, link }) => ({ step, status, detail, link })),
   };
 }
 
