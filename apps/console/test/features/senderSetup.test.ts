@@ -217,11 +217,22 @@ describe('the setup of an account’s own sender', () => {
       for (const at of [path, '/staff/senders']) {
         const answers = [
           await other.post(`${at}/numbers`, CONNECTION),
-          await other.get(`${at}/${id}/setup`),
           await other.post(`${at}/${id}/setup`, { pin: PIN, mayChangeTemplates: true }),
           await other.post(`${at}/${id}/test`, { to: NUMBER }),
         ];
         for (const { status } of answers) expect([403, 404]).toContain(status);
       }
+    for (const [place, other] of others.entries()) {
+      const statuses = [
+        await other.get(`${path}/${id}/setup`),
+        await other.get(`/staff/senders/${id}/setup`),
+      ];
+      const expected = [
+        [403, 404],
+        [404, 404],
+        [404, 200],
+      ][place];
+      expect(statuses.map(({ status }) => status)).toEqual(expected);
+    }
   });
 });

@@ -45,10 +45,13 @@ const stepOf = (step: string, detail: string, text: SetupStep['text'] = null): S
  * The routes that add a sender and set it up at Meta, below a path. Nothing of a run is stored: each step reads its state from Meta, so that
  * any browser continues where another one ended.
  *
+ * @param watches who sees the state of the steps
+ * @param changes who adds senders and sets them up
  * @param refuseMore throws if the account has its most senders
  */
 export function setupRoutesAt(
   path: string,
+  watches: Access,
   changes: Access,
   accountOf: (call: Call) => string | null,
   refuseMore: (call: Call) => Promise<void>,
@@ -150,7 +153,7 @@ export function setupRoutesAt(
         return { id: made.id, step: null };
       },
     }),
-    route('get', `${path}/:sender/setup`, changes, {
+    route('get', `${path}/:sender/setup`, watches, {
       async handle(call): Promise<SetupView> {
         const plan = { pin: null, mayChangeTemplates: false, isDryRun: true };
         return { steps: await limited(call.actor.id, () => run(call, plan)) };
