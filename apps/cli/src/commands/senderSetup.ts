@@ -216,9 +216,12 @@ async function setUp(
   const after = await find();
   return {
     sender: after && formatSender(after),
-    steps: [...steps.values()].map(({ text: _, ...step }) => step),
+    steps: [...steps.values()].map(printed),
   };
 }
+
+/** A step as it is printed: names for translations are the console's. */
+const printed = ({ step, status, detail, link }: SetupStep) => ({ step, status, detail, link });
 
 const stepOf = (step: string, status: SetupStep['status'], detail: string): SetupStep => ({
   step,

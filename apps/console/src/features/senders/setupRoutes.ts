@@ -168,9 +168,9 @@ export function setupRoutesAt(
       async handle(call): Promise<SetupView> {
         const { context, actor, body } = call;
         const steps = await limited(actor.id, () => run(call, { ...body, isDryRun: false }));
-        const states = Object.fromEntries(steps.map(({ step, status }) => [step, status]));
+        const stepsDone = steps.filter(({ status }) => status === 'done').map(({ step }) => step);
         orNotFound(
-          await noteSenderSetup(context.database, actor, keyOf(call), 'sender.setup', { steps: states }),
+          await noteSenderSetup(context.database, actor, keyOf(call), 'sender.setup', { stepsDone }),
         );
         return { steps };
       },
@@ -193,8 +193,8 @@ export function setupRoutesAt(
             listStatuses: (messageId) => listReceiptStatuses(context.database, messageId),
           }),
         );
-        const { status } = step;
-        orNotFound(await noteSenderSetup(context.database, actor, keyOf(call), 'sender.test', { status }));
+        const { status: state } = step;
+        orNotFound(await noteSenderSetup(context.database, actor, keyOf(call), 'sender.test', { state }));
         return { step };
       },
     }),
