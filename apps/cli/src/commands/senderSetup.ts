@@ -217,9 +217,12 @@ async function setUp(
   const after = await find();
   return {
     sender: after && formatSender(after),
-    steps: [...steps.values()].map(({ step, status, detail, link }) => ({ step, status, detail, link })),
+    steps: [...steps.values()].map(printed),
   };
 }
+
+/** A step as it is printed: names for translations are the console's. */
+const printed = ({ step, status, detail, link }: SetupStep) => ({ step, status, detail, link });
 
 const stepOf = (step: string, status: SetupStep['status'], detail: string): SetupStep => ({
   step,

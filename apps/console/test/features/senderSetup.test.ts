@@ -113,7 +113,11 @@ describe('the setup of a sender', () => {
     expect(again.body.numbers).toMatchObject([{ isTaken: true, status: 'CONNECTED' }]);
     const log = await listAuditEntries(server.db.database, { actionPrefix: 'sender.', limit: 9 });
     expect(log).toMatchObject([
-      { action: 'sender.setup', subject: id, details: { steps: { registration: 'done' } } },
+      {
+        action: 'sender.setup',
+        subject: id,
+        details: { stepsDone: ['registration', 'subscription', 'template_pt_BR', 'template_en'] },
+      },
       { action: 'sender.add', subject: id },
     ]);
     expect(JSON.stringify([listed, done, body, log])).not.toMatch(/leaked|482913/);
@@ -188,7 +192,7 @@ describe('the setup of a sender', () => {
     expect(await test('+55')).toMatchObject({ status: 422, body: { errors: { to: 'format' } } });
     expect((await test('+5511955550100')).body.step).toMatchObject({ step: 'test', status: 'failed' });
     const [entry] = await listAuditEntries(server.db.database, { limit: 1 });
-    expect(entry).toMatchObject({ action: 'sender.test', subject: id, details: { status: 'failed' } });
+    expect(entry).toMatchObject({ action: 'sender.test', subject: id, details: { state: 'failed' } });
     expect(JSON.stringify(entry)).not.toContain('55550100');
   });
 });
@@ -217,11 +221,22 @@ describe('the setup of an account’s own sender', () => {
       for (const at of [path, '/staff/senders']) {
         const answers = [
           await other.post(`${at}/numbers`, CONNECTION),
-          await other.get(`${at}/${id}/setup`),
           await other.post(`${at}/${id}/setup`, { pin: PIN, mayChangeTemplates: true }),
           await other.post(`${at}/${id}/test`, { to: NUMBER }),
         ];
         for (const { status } of answers) expect([403, 404]).toContain(status);
       }
+    for (const [place, other] of others.entries()) {
+      const statuses = [
+        await other.get(`${path}/${id}/setup`),
+        await other.get(`/staff/senders/${id}/setup`),
+      ];
+      const expected = [
+        [403, 404],
+        [404, 404],
+        [404, 200],
+      ][place];
+      expect(statuses.map(({ status }) => status)).toEqual(expected);
+    }
   });
 });

@@ -267,7 +267,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     of: senderOf,
     isRepeatable: true,
     change: ({ database }, id) =>
-      store.noteSenderSetup(database, ACTOR, id, 'sender.setup', { steps: { registration: 'done' } }),
+      store.noteSenderSetup(database, ACTOR, id, 'sender.setup', { stepsDone: ['registration'] }),
   },
   assignSender: {
     action: 'sender.assign',

@@ -107,7 +107,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
   }
 
   return [
-    ...setupRoutesAt(path, changes, accountOf, refuseMore),
+    ...setupRoutesAt(path, watches, changes, accountOf, refuseMore),
     route('get', path, watches, {
       async handle(call) {
         const { database } = call.context;

@@ -45,10 +45,13 @@ const stepOf = (step: string, detail: string, text: SetupStep['text'] = null): S
  * The routes that add a sender and set it up at Meta, below a path. Nothing of a run is stored: each step reads its state from Meta, so that
  * any browser continues where another one ended.
  *
+ * @param watches who sees the state of the steps
+ * @param changes who adds senders and sets them up
  * @param refuseMore throws if the account has its most senders
  */
 export function setupRoutesAt(
   path: string,
+  watches: Access,
   changes: Access,
   accountOf: (call: Call) => string | null,
   refuseMore: (call: Call) => Promise<void>,
@@ -150,7 +153,7 @@ export function setupRoutesAt(
         return { id: made.id, step: null };
       },
     }),
-    route('get', `${path}/:sender/setup`, changes, {
+    route('get', `${path}/:sender/setup`, watches, {
       async handle(call): Promise<SetupView> {
         const plan = { pin: null, mayChangeTemplates: false, isDryRun: true };
         return { steps: await limited(call.actor.id, () => run(call, plan)) };
@@ -165,9 +168,9 @@ export function setupRoutesAt(
       async handle(call): Promise<SetupView> {
         const { context, actor, body } = call;
         const steps = await limited(actor.id, () => run(call, { ...body, isDryRun: false }));
-        const states = Object.fromEntries(steps.map(({ step, status }) => [step, status]));
+        const stepsDone = steps.filter(({ status }) => status === 'done').map(({ step }) => step);
         orNotFound(
-          await noteSenderSetup(context.database, actor, keyOf(call), 'sender.setup', { steps: states }),
+          await noteSenderSetup(context.database, actor, keyOf(call), 'sender.setup', { stepsDone }),
         );
         return { steps };
       },
@@ -190,8 +193,8 @@ export function setupRoutesAt(
             listStatuses: (messageId) => listReceiptStatuses(context.database, messageId),
           }),
         );
-        const { status } = step;
-        orNotFound(await noteSenderSetup(context.database, actor, keyOf(call), 'sender.test', { status }));
+        const { status: state } = step;
+        orNotFound(await noteSenderSetup(context.database, actor, keyOf(call), 'sender.test', { state }));
         return { step };
       },
     }),

@@ -27,7 +27,7 @@ const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config
 export function SenderPage() {
   const { t } = useTranslation(['senders', 'common']);
   const { sender: id } = useParams();
-  const { path, mayChange } = useSenders();
+  const { path, mayControlDelivery } = useSenders();
   const read = useData<SendersView>(path, { refreshMs: REFRESH_MS });
   const sender = read.data?.senders.find((one) => one.id === id);
   const back = { to: path, label: t('common:nav.senders') };
@@ -53,7 +53,7 @@ export function SenderPage() {
     >
       {read.error !== null && <Failure problem={read.error} onRetry={() => void read.refetch()} />}
       <Attention sender={sender} activation={t(`changes.activate.what.${use}`)} />
-      {sender.isNew && mayChange && (
+      {sender.isNew && mayControlDelivery && (
         <SetupSection sender={sender} activation={t(`changes.activate.what.${use}`)} />
       )}
       <SenderProvider sender={sender} />
@@ -99,12 +99,12 @@ function Owner({ sender }: { sender: SenderView }) {
 /** The blocks of the sender and its recent errors, with their remedies; renders nothing if all is well. */
 function Attention({ sender, activation }: { sender: SenderView; activation: string }) {
   const { t } = useTranslation(['senders', 'health']);
-  const { path, account, mayChange } = useSenders();
+  const { path, account, mayControlDelivery } = useSenders();
   const attentionOf = useAttention();
   const errorText = useErrorText();
   const { isNew, blocks, errors, provider } = sender;
-  // Who may set it up sees the steps instead.
-  if (errors.length === 0 && (isNew ? mayChange : blocks.length === 0)) return null;
+  // The section of its setup says the same of a new one.
+  if (errors.length === 0 && (isNew ? mayControlDelivery : blocks.length === 0)) return null;
   const explanations = [...blocks, ...errors].flatMap(({ explanation }) => explanation ?? []);
   const remedies = [...new Set(explanations.map(({ remedy }) => errorText('remedies', remedy)))];
   const facts = [

@@ -24,7 +24,7 @@ const isPending = ({ steps }: SetupView): boolean => steps.some(({ text }) => te
  */
 export function SetupSection({ sender, activation }: { sender: SenderView; activation: string }) {
   const { t } = useTranslation('senders');
-  const { path, audit } = useSenders();
+  const { path, audit, mayChange } = useSenders();
   const setup = `${path}/${sender.id}/setup`;
   const read = useData<SetupView>(setup, {
     refreshMs: (data) => data !== undefined && isPending(data) && REFRESH_MS,
@@ -54,17 +54,21 @@ export function SetupSection({ sender, activation }: { sender: SenderView; activ
                       ? `${t('setup.done')} ${activation}`
                       : `${t('setup.done')} ${t('setup.asked')}`}
                   </Text>
-                  <DialogButton label={t('test.title')} title={t('test.title')}>
-                    <TestCodeForm sender={sender} />
-                  </DialogButton>
+                  {mayChange && (
+                    <DialogButton label={t('test.title')} title={t('test.title')}>
+                      <TestCodeForm sender={sender} />
+                    </DialogButton>
+                  )}
                 </Stack>
               ) : (
-                <ContinueForm
-                  needsPin={shown.some((step) => step.step === 'registration' && !isWell(step))}
-                  differs={shown.some(({ text }) => text === 'template_differs')}
-                  isRunning={run.isPending}
-                  onRun={(body) => run.mutate(post(setup, body))}
-                />
+                mayChange && (
+                  <ContinueForm
+                    needsPin={shown.some((step) => step.step === 'registration' && !isWell(step))}
+                    differs={shown.some(({ text }) => text === 'template_differs')}
+                    isRunning={run.isPending}
+                    onRun={(body) => run.mutate(post(setup, body))}
+                  />
+                )
               )}
             </>
           );

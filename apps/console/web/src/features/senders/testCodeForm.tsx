@@ -15,7 +15,8 @@ export function TestCodeForm({ sender }: { sender: SenderView }) {
     initialValues: { to: '' },
     validate: { to: (to) => (to.trim() === '' ? t('fieldErrors.number') : null) },
   });
-  const test = useChange<TestCodeView>([path, audit]);
+  // Not the setup: its section shows this dialog, and would close it.
+  const test = useChange<TestCodeView>([audit]);
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ to }) =>
