@@ -93,6 +93,14 @@ describe('receipts', () => {
       [{ ...PRICING, category: undefined }, undefined],
       [{ ...PRICING, category: 'several words' }, undefined],
       [
+        { ...PRICING, category: 'authentication-international' },
+        { ...price, category: 'authentication_international' },
+      ],
+      [
+        { ...PRICING, category: 'authentication_international' },
+        { ...price, category: 'authentication_international' },
+      ],
+      [
         { ...PRICING, type: 'x'.repeat(41) },
         { ...price, type: 'unknown' },
       ],
