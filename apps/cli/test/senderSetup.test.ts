@@ -196,6 +196,16 @@ describe('sender setup', () => {
     });
   });
 
+  it('uses a template without a time to live, and sets one only with --fix', async () => {
+    const key = { wabaId: ACCOUNT, name: 'verification_code', language: 'pt_BR' };
+    const template = { otpType: 'ZERO_TAP', ttlSeconds: null } as const;
+    await simulator.business.changeTemplate(key, { ...template, codeExpirationMinutes: 10 });
+    expect((await setUp(0)).steps['template_pt_BR']).toMatchObject({ status: 'already' });
+    expect(simulator.business.findTemplate(key)).toMatchObject(template);
+    await setUp(0, '--fix');
+    expect(simulator.business.findTemplate(key)).toMatchObject({ ttlSeconds: 600 });
+  });
+
   it('uses the English language in which the template exists', async () => {
     await simulator.business.changeTemplate(
       { wabaId: ACCOUNT, name: 'verification_code', language: 'en_US' },

@@ -383,6 +383,13 @@ describe('a read of a sender from the provider', () => {
     expect(await blocks()).toEqual([]);
   });
 
+  it('reports a template without a time to live, and accepts a one-tap button', async () => {
+    await past();
+    await change('en', { otpType: 'ONE_TAP', ttlSeconds: null });
+    await readAgain();
+    expect(await badOf()).toEqual([['template_ttl', 'ttl_unknown']]);
+  });
+
   it('reports the remedy for each wrong part', async () => {
     const { business } = t.simulator;
     await past();

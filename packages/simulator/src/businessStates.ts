@@ -69,7 +69,7 @@ export const TEMPLATE = {
   quality: oneOf('GREEN', 'YELLOW', 'RED', 'UNKNOWN'),
   /** `NONE` unless Meta rejected it. */
   rejectedReason: text(/^[A-Z_]{1,64}$/, 'a reason as Meta writes it'),
-  /** Seconds after which Meta stops trying to deliver; `null` is Meta's default of ten minutes. */
+  /** Seconds after which Meta stops trying to deliver; `null` is Meta's default: ten minutes, or 30 days for older templates. */
   ttlSeconds: orNull(integer(-1, 43_200)),
   /** The code's validity in the footer; `null` for no footer. */
   codeExpirationMinutes: orNull(integer(1, 90)),

@@ -167,7 +167,7 @@ function templateValues(item: Record<string, unknown>): Partial<TemplateValues> 
     reason: typeof reason === 'string' && reason !== '' && reason !== 'NONE' ? storableText(reason) : null,
     ttlSeconds: ttlSecondsOf(ttl),
     codeExpirationMinutes: typeof validity === 'number' ? validity : validityOf(buttons),
-    hasCopyCodeButton: buttons.some(isCopyCode),
+    hasCodeButton: buttons.some(isCodeButton),
   };
 }
 
@@ -179,11 +179,14 @@ function ttlSecondsOf(ttl: unknown): number | null {
   return typeof ttl === 'number' && ttl > 0 ? ttl : null;
 }
 
-/** Returns whether a button copies the code. Older templates have a link with the kind of button in its query. */
-function isCopyCode({ type, otp_type: otpType, url }: Record<string, unknown>): boolean {
+/**
+ * Returns whether a button is for a code. One-tap and zero-tap templates are sent like copy-code ones, and their button copies the code on
+ * phones without the app's handshake. Older templates have a link with the kind of button in its query.
+ */
+function isCodeButton({ type, otp_type: otpType, url }: Record<string, unknown>): boolean {
   if (type === 'COPY_CODE') return true;
-  if (type === 'OTP') return otpType === 'COPY_CODE';
-  return typeof url === 'string' && /[?&]otp_type=COPY_CODE\b/.test(url);
+  if (type === 'OTP') return typeof otpType === 'string' && /^(?:COPY_CODE|ONE_TAP|ZERO_TAP)$/.test(otpType);
+  return typeof url === 'string' && /[?&]otp_type=(?:COPY_CODE|ONE_TAP|ZERO_TAP)\b/.test(url);
 }
 
 /** Returns the validity in minutes from the link of an older template. Its footer does not contain it. */

@@ -13,7 +13,7 @@ export const REMEDIES = {
   template_manager:
     'Open the template in WhatsApp Manager, fix what it reports, wait for approval, then resume the sender.',
   template_form:
-    'Use an authentication template with one code and one copy-code or one-tap button, have it approved, then resume the sender.',
+    'Use an authentication template with one code and one copy-code, one-tap or zero-tap button, have it approved, then resume the sender.',
   other_number: 'Ask the person for another number, or contact them in another way.',
   marketing:
     'Check that the template’s category is still authentication and not marketing, then resume the sender.',

@@ -33,7 +33,7 @@ const NEW = {
   throughput: 80,
 };
 
-const USABLE = { status: 'APPROVED', category: 'AUTHENTICATION', hasCopyCodeButton: true };
+const USABLE = { status: 'APPROVED', category: 'AUTHENTICATION', hasCodeButton: true };
 /** What Meta says of a sender that may send. */
 const READING: SenderReading = {
   businessAccountId: { value: '78' },

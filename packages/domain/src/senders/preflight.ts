@@ -32,8 +32,8 @@ export const PREFLIGHT_TEXTS = {
   token_valid: 'Meta accepts the access token.',
   token_scopes: 'The access token has the permissions that are needed.',
   number_connected: 'The number is connected.',
-  template_pt_br: 'The template {{template}} ({{language}}) is approved and copies the code.',
-  template_en: 'The template {{template}} ({{language}}) is approved and copies the code.',
+  template_pt_br: 'The template {{template}} ({{language}}) is approved and has a button for the code.',
+  template_en: 'The template {{template}} ({{language}}) is approved and has a button for the code.',
   template_ttl: 'Meta delivers no message after its code has expired.',
   template_footer: 'The footers say how long codes live.',
   webhook_subscribed: "Meta sends this business account's webhooks to the app.",
@@ -60,9 +60,12 @@ export const PREFLIGHT_TEXTS = {
     'The template {{template}} ({{language}}) is in the category {{category}}. Create one in the category authentication.',
   template_category_soon:
     'Meta is going to put the template {{template}} ({{language}}) in the category {{category}}. Object in WhatsApp Manager, or create another.',
-  template_button: 'The template {{template}} ({{language}}) has no button that copies the code. Add one.',
+  template_button:
+    'The template {{template}} ({{language}}) has no button for the code. Add a copy-code, one-tap or zero-tap button.',
   ttl_too_long:
     'The template ({{language}}) is delivered for up to {{ttl}}, but codes live {{validity}}. Shorten its validity period in WhatsApp Manager.',
+  ttl_unknown:
+    'The template ({{language}}) has no time to live: Meta delivers its messages for 10 min, or for 30 days if it was created before 23 October 2024. Set its validity period in WhatsApp Manager to at most {{validity}}.',
   footer_differs:
     'The footer of the template ({{language}}) says {{footer}} min, but codes live {{validity}}. Change the template or code_validity_seconds.',
   not_subscribed:
@@ -103,8 +106,6 @@ export interface PreflightInput {
 
 const SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
 const DAY_SECONDS = 86_400;
-/** Meta's default time in seconds after which it drops an undelivered message of this category. */
-const TTL_SECONDS_USUAL = 600;
 /** Meta announces a category at most a month ahead, and does not report a withdrawn announcement. */
 const ANNOUNCED_MS = 31 * DAY_SECONDS * 1000;
 /** From this share of the limit upward, an operator should act. */
@@ -206,7 +207,7 @@ function templateUsable(input: PreflightInput, language: string): Found {
   const isSoon = next !== undefined && input.now.getTime() - Date.parse(next.at) < ANNOUNCED_MS;
   if (isSoon && next.value !== null && next.value !== CODE_CATEGORY)
     return bad('template_category_soon', { ...named, category: next.value });
-  return facts.hasCopyCodeButton?.value === true ? fine(named) : bad('template_button', named);
+  return facts.hasCodeButton?.value === true ? fine(named) : bad('template_button', named);
 }
 
 type Languages = Record<Locale, string>;
@@ -232,9 +233,12 @@ function findTemplateFault(
 }
 
 function ttlFault({ language, facts }: Template, codeValiditySeconds: number): Found | null {
-  const seconds = facts.ttlSeconds?.value ?? TTL_SECONDS_USUAL;
-  if (seconds <= codeValiditySeconds) return null;
+  const seconds = facts.ttlSeconds?.value;
   const validity = durationText(codeValiditySeconds);
+  if (seconds === undefined) return bad('unknown');
+  // Meta's default depends on the template's creation date, which Meta does not report.
+  if (seconds === null) return bad('ttl_unknown', { language, validity });
+  if (seconds <= codeValiditySeconds) return null;
   return bad('ttl_too_long', { language, ttl: durationText(seconds), validity });
 }
 

@@ -29,7 +29,8 @@ export interface TemplateValues {
   ttlSeconds: number | null;
   /** The lifetime of a code in its footer; null without a footer. */
   codeExpirationMinutes: number | null;
-  hasCopyCodeButton: boolean;
+  /** Whether it has a copy-code, one-tap or zero-tap button. All three take the same message. */
+  hasCodeButton: boolean;
 }
 
 export type CanSend = 'AVAILABLE' | 'LIMITED' | 'BLOCKED';

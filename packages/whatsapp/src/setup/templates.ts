@@ -34,7 +34,7 @@ const wantedTemplate = (codeValiditySeconds: number) => ({
 
 /** Returns how an existing template differs from the one that is wanted. */
 function differencesOf(values: Partial<TemplateValues>, codeValiditySeconds: number): string[] {
-  const { category, ttlSeconds, codeExpirationMinutes, hasCopyCodeButton } = values;
+  const { category, ttlSeconds, codeExpirationMinutes, hasCodeButton } = values;
   const minutes = codeValiditySeconds / 60;
   return [
     ...(category === undefined || category === CODE_CATEGORY ? [] : [`its category is ${category}`]),
@@ -48,7 +48,7 @@ function differencesOf(values: Partial<TemplateValues>, codeValiditySeconds: num
     ...(ttlSeconds != null && ttlSeconds > codeValiditySeconds
       ? [`it is delivered for up to ${ttlSeconds} seconds, and codes are valid for ${codeValiditySeconds}`]
       : []),
-    ...(hasCopyCodeButton === true ? [] : ['it has no button that copies the code']),
+    ...(hasCodeButton === true ? [] : ['it has no button for the code']),
   ];
 }
 
@@ -132,7 +132,10 @@ async function provideTemplate(
 ): Promise<{ step: SetupStep | null } | { made: ReadTemplate }> {
   const { token, businessAccountId, template, codeValiditySeconds, isDryRun, mayChangeTemplates } = options;
   const name = `template_${language}`;
-  const differs = found !== null && differencesOf(found.values, codeValiditySeconds).length > 0;
+  // A template without a time to live can be used, but an old one would be delivered for 30 days.
+  const differs =
+    found !== null &&
+    (found.values.ttlSeconds === null || differencesOf(found.values, codeValiditySeconds).length > 0);
   if (found !== null && !(differs && mayChangeTemplates && found.id !== null)) return { step: null };
   if (isDryRun) {
     const detail = `Would ${found === null ? 'create' : 'change'} the template ${template} (${language}).`;
@@ -160,7 +163,7 @@ async function provideTemplate(
     reason: null,
     ttlSeconds: wanted.message_send_ttl_seconds,
     codeExpirationMinutes: codeValiditySeconds / 60,
-    hasCopyCodeButton: true,
+    hasCodeButton: true,
   };
   return { made: { id: found?.id ?? null, language, values } };
 }
