@@ -19,6 +19,8 @@ export const SENDER = {
   ),
   qualityRating: oneOf('GREEN', 'YELLOW', 'RED', 'UNKNOWN', 'NA'),
   throughputLevel: oneOf('STANDARD', 'HIGH', 'NOT_APPLICABLE'),
+  /** Whether it is also in the WhatsApp Business app. */
+  isOnBusinessApp: yesOrNo,
   /** Whether webhooks contain the identity hash of the phone's owner. */
   identityKeyCheck: yesOrNo,
   verifiedName: text(/^[^\p{Cc}]{1,100}$/u, 'a name of up to 100 characters'),

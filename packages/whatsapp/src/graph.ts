@@ -23,7 +23,7 @@ export interface GraphReader {
 }
 
 const NUMBER_FIELDS =
-  'health_status,quality_rating,throughput,status,whatsapp_business_manager_messaging_limit';
+  'health_status,quality_rating,throughput,status,is_on_biz_app,whatsapp_business_manager_messaging_limit';
 const ACCOUNT_FIELDS = 'account_review_status,business_verification_status';
 const TEMPLATE_FIELDS =
   'name,language,status,category,quality_score,rejected_reason,message_send_ttl_seconds,components';
@@ -203,7 +203,7 @@ function numberValues(
   node: Record<string, unknown>,
   entities: readonly Record<string, unknown>[],
 ): Partial<NumberValues> {
-  const { quality_rating: quality, status, throughput } = node;
+  const { quality_rating: quality, status, throughput, is_on_biz_app: isOnBusinessApp } = node;
   const portfolioId = entities.find((entity) => entity['entity_type'] === 'BUSINESS')?.['id'];
   const canSend = canSendOf(entities, 'PHONE_NUMBER');
   return {
@@ -214,6 +214,7 @@ function numberValues(
       throughputLevel: members(throughput)['level'],
       portfolioId,
     }),
+    ...(typeof isOnBusinessApp === 'boolean' ? { isOnBusinessApp } : {}),
     ...(canSend === null ? {} : { canSend }),
   };
 }

@@ -1,7 +1,7 @@
 import { decrypt, type SenderReading } from '@onecode/domain';
 import { changeAccount } from '@onecode/store/accounts';
 import { listAuditEntries } from '@onecode/store/operations';
-import { applySenderReading, findOwnApp } from '@onecode/store/senders';
+import { applyProviderReport, applySenderReading, findOwnApp } from '@onecode/store/senders';
 import {
   blockSender,
   buildAccount,
@@ -148,6 +148,28 @@ describe('senders', () => {
       [id],
     );
     expect(await senderOf(id)).toMatchObject({ state: 'active', blocks: [{ isBlocking: false }] });
+  });
+
+  it('have alerts about prices with a sentence of ours', async () => {
+    const sender = await buildSender(server.db.database, { businessAccountId: '79' });
+    const report = (type: string, at: number) =>
+      applyProviderReport(
+        server.db.database,
+        '79',
+        {
+          about: 'business_account',
+          values: {},
+          alerts: [{ type, severity: null, detail: 'tier: 1, region: BR' }],
+        },
+        new Date(at),
+      );
+    await report('PARTNER_ADDED', 1_000);
+    await report('VOLUME_BASED_PRICING_TIER_UPDATE', 2_000);
+    const { provider } = await senderOf(sender.id);
+    expect(provider.facts).toMatchObject([
+      { name: 'alert', sentence: 'VOLUME_BASED_PRICING_TIER_UPDATE', value: 'tier: 1, region: BR' },
+      { name: 'alert', sentence: null, value: 'PARTNER_ADDED: tier: 1, region: BR' },
+    ]);
   });
 
   it('tell what Meta said of them, what that blocked, and what to do', async () => {

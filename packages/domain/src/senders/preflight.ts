@@ -21,6 +21,7 @@ export const PREFLIGHT_CHECKS = [
   'template_en',
   'template_ttl',
   'template_footer',
+  'template_used',
   'webhook_subscribed',
   'business_verified',
   'messaging_limit',
@@ -36,6 +37,7 @@ export const PREFLIGHT_TEXTS = {
   template_en: 'The template {{template}} ({{language}}) is approved and has a button for the code.',
   template_ttl: 'Meta delivers no message after its code has expired.',
   template_footer: 'The footers say how long codes live.',
+  template_used: 'The template was used in the last 11 months.',
   webhook_subscribed: "Meta sends this business account's webhooks to the app.",
   business_verified: 'Nothing says that the business is not verified.',
   messaging_limit: '{{people}} people in the last 24 hours, within the limit {{limit}}.',
@@ -56,6 +58,10 @@ export const PREFLIGHT_TEXTS = {
     'Meta has no template {{template}} in {{language}}. Create it in WhatsApp Manager, category authentication.',
   template_status:
     'The template {{template}} ({{language}}) is {{status}}{{reason}}. Look in WhatsApp Manager what Meta asks for.',
+  template_archived:
+    'Meta has archived the template {{template}} ({{language}}) because it was not used for 12 months. Unarchive it in WhatsApp Manager within 28 days; after that, create another.',
+  template_unused:
+    'The template {{template}} was last used on {{on}}. Meta archives a template after 12 months without use: send a message with it before then.',
   template_category:
     'The template {{template}} ({{language}}) is in the category {{category}}. Create one in the category authentication.',
   template_category_soon:
@@ -101,6 +107,8 @@ export interface PreflightInput {
   englishTemplateLanguage: 'en' | 'en_US';
   codeValiditySeconds: number;
   recipients24h: number;
+  /** When the template was last used, or when the sender was added. */
+  templateUsedAt: Date;
   now: Date;
 }
 
@@ -108,6 +116,8 @@ const SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
 const DAY_SECONDS = 86_400;
 /** Meta announces a category at most a month ahead, and does not report a withdrawn announcement. */
 const ANNOUNCED_MS = 31 * DAY_SECONDS * 1000;
+/** A month before Meta archives a template. */
+const UNUSED_DAYS = 334;
 /** From this share of the limit upward, an operator should act. */
 const LIMIT_SHARE_NEAR = 0.8;
 
@@ -128,6 +138,7 @@ export function preflight(input: PreflightInput): PreflightResult[] {
     template_en: () => templateUsable(input, languages.en),
     template_ttl: () => findTemplateFault(input, languages, ttlFault),
     template_footer: () => findTemplateFault(input, languages, footerFault),
+    template_used: () => templateUsed(input),
     webhook_subscribed: () => webhookSubscribed(input),
     business_verified: () => businessVerified(input),
     messaging_limit: () => messagingLimit(input),
@@ -195,6 +206,7 @@ function templateUsable(input: PreflightInput, language: string): Found {
   const named = { template: input.template, language };
   if (input.failures.templates !== undefined) return unknown(input, 'templates');
   if (facts?.status === undefined) return bad('template_missing', named);
+  if (facts.status.value === 'ARCHIVED') return bad('template_archived', named);
   if (facts.status.value !== 'APPROVED')
     return bad('template_status', {
       ...named,
@@ -256,6 +268,11 @@ function footerFault({ language, facts }: Template, codeValiditySeconds: number)
 /** Returns whether a template's footer states the lifetime of codes, in whole minutes. */
 export function footerMatchesValidity(minutes: number | null, codeValiditySeconds: number): boolean {
   return minutes !== null && minutes * 60 === codeValiditySeconds;
+}
+
+function templateUsed({ template, templateUsedAt, now }: PreflightInput): Found {
+  if (now.getTime() - templateUsedAt.getTime() < UNUSED_DAYS * DAY_SECONDS * 1000) return fine();
+  return bad('template_unused', { template, on: templateUsedAt.toISOString().slice(0, 10) });
 }
 
 function webhookSubscribed(input: PreflightInput): Found {

@@ -1,5 +1,13 @@
 import type { Connection } from '../client/database.js';
 
+/** Returns the day (UTC) of a sender's last message within 24 hours; null without one. */
+export async function findLastSentDay({ sql }: Connection, senderId: string): Promise<string | null> {
+  const [row] = await sql.query<[{ day: string | null }]>`
+    select to_char(max(sent_at) at time zone 'UTC', 'YYYY-MM-DD') as day from sends
+    where id >= first_id_at(statement_timestamp() - interval '1 day 90 minutes') and sender_id = ${senderId}::uuid`;
+  return row.day;
+}
+
 /**
  * Counts the recipients, in the last 24 hours, of all senders in this one's business portfolio; without a portfolio, in its business
  * account.

@@ -45,7 +45,8 @@ function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: {
     <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
       {facts.map((fact) => (
         <Fact key={`${fact.name} ${fact.at} ${fact.value}`} label={t(`provider.facts.${fact.name}`)}>
-          {fact.value}
+          {fact.sentence === null ? fact.value : t(`provider.alerts.${fact.sentence}`)}
+          {fact.sentence !== null && fact.value !== '' && <Small>{fact.value}</Small>}
           <FactSource {...fact} />
         </Fact>
       ))}
