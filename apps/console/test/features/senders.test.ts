@@ -150,6 +150,20 @@ describe('senders', () => {
     expect(await senderOf(id)).toMatchObject({ state: 'active', blocks: [{ isBlocking: false }] });
   });
 
+  it.each([
+    [1_599, 'messaging_limit', 401],
+    [1_600, 'limit_near', 400],
+    [2_000, 'limit_reached', 0],
+  ])('with %s recipients in 24 hours of 2,000 have the check %s', async (used, name, left) => {
+    const sender = await buildSender(server.db.database);
+    const number = { value: { messagingLimit: 'TIER_2K' } };
+    await applySenderReading(server.db.database, sender, { ...READING, number }, new Date());
+    await server.db.sql('update senders set recipients_24h = $1 where id = $2', [used, sender.id]);
+    const { provider } = await senderOf(sender.id);
+    expect(provider).toMatchObject({ recipients24h: used, recipientsMax: 2_000, recipientsLeft: left });
+    expect(provider.checks.find(({ check }) => check === 'messaging_limit')).toMatchObject({ name });
+  });
+
   it('have alerts about prices with a sentence of ours', async () => {
     const sender = await buildSender(server.db.database, { businessAccountId: '79' });
     const report = (type: string, at: number) =>

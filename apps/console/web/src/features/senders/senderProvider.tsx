@@ -38,7 +38,11 @@ export function SenderProvider({ sender }: { sender: SenderView }) {
   );
 }
 
-function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: { provider: ProviderView }) {
+function ProviderFacts({
+  provider: { facts, recipients24h, recipientsMax, recipientsLeft },
+}: {
+  provider: ProviderView;
+}) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
   return (
@@ -52,7 +56,9 @@ function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: {
       ))}
       {recipients24h !== null && (
         <Fact label={t('provider.facts.recipients24h')}>
-          {whole(recipients24h)}
+          {recipientsMax === null
+            ? whole(recipients24h)
+            : t('list.of', { used: whole(recipients24h), most: whole(recipientsMax) })}
           {recipientsLeft !== null && (
             <Small>{t('provider.left', { count: recipientsLeft, number: whole(recipientsLeft) })}</Small>
           )}
