@@ -1,4 +1,5 @@
 import type { Connection } from '../client/database.js';
+import { PORTFOLIOS } from './portfolios.js';
 
 /** Returns the day (UTC) of a sender's last message within 24 hours; null without one. */
 export async function findLastSentDay({ sql }: Connection, senderId: string): Promise<string | null> {
@@ -14,10 +15,7 @@ export async function findLastSentDay({ sql }: Connection, senderId: string): Pr
  */
 export async function countRecipients({ sql }: Connection, senderId: string): Promise<number> {
   const [row] = await sql.query<[{ count: number }]>`
-    with portfolios as (
-      select s.id, coalesce(n.facts->'portfolioId'->>'value', s.business_account_id, s.id::text) as portfolio
-      from senders s left join provider_facts n on n.subject = s.id::text and n.template = ''
-    )
+    with ${PORTFOLIOS}
     select count(distinct recipient_key)::integer as count from sends
     -- A code is active for at most 90 minutes, so a send that was created earlier was not sent within the day.
     where id >= first_id_at(statement_timestamp() - interval '1 day 90 minutes') and sent_at >= clock_timestamp() - interval '1 day'
