@@ -136,7 +136,9 @@ async function provideTemplate(
   const differs =
     found !== null &&
     (found.values.ttlSeconds === null || differencesOf(found.values, codeValiditySeconds).length > 0);
-  if (found !== null && !(differs && mayChangeTemplates && found.id !== null)) return { step: null };
+  // A change would replace a button that names an app.
+  const mayChange = mayChangeTemplates && found?.id !== null && found?.hasAppButton !== true;
+  if (found !== null && !(differs && mayChange)) return { step: null };
   if (isDryRun) {
     const detail = `Would ${found === null ? 'create' : 'change'} the template ${template} (${language}).`;
     return { step: step(name, 'waiting', detail) };
@@ -165,7 +167,7 @@ async function provideTemplate(
     codeExpirationMinutes: codeValiditySeconds / 60,
     hasCodeButton: true,
   };
-  return { made: { id: found?.id ?? null, language, values } };
+  return { made: { id: found?.id ?? null, language, values, hasAppButton: false } };
 }
 
 function templateRefused(name: string, failure: GraphFailure, businessAccountId: string): SetupStep {
@@ -189,7 +191,7 @@ function templateRefused(name: string, failure: GraphFailure, businessAccountId:
 
 function judgeTemplate(
   { businessAccountId, template, codeValiditySeconds }: SetupOptions,
-  { language, values }: ReadTemplate,
+  { language, values, hasAppButton }: ReadTemplate,
   isNew: boolean,
 ): SetupStep {
   const name = `template_${language}`;
@@ -197,7 +199,8 @@ function judgeTemplate(
   const title = `The template ${template} (${language})`;
   const differences = differencesOf(values, codeValiditySeconds);
   if (differences.length > 0) {
-    const detail = `${title} exists and was not changed: ${differences.join(', ')}. Use another name, or allow that it is changed.`;
+    const remedy = hasAppButton ? 'or change it in WhatsApp Manager' : 'or allow that it is changed';
+    const detail = `${title} exists and was not changed: ${differences.join(', ')}. Use another name, ${remedy}.`;
     return step(name, 'needs_you', detail, link);
   }
   switch (values.status) {
