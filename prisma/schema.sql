@@ -96,7 +96,9 @@ create table attempts (
   finished_at timestamp(3) with time zone not null,
   reported_at timestamp(3) with time zone,
   reported_code integer,
+  message_status text,
   constraint attempts_pkey PRIMARY KEY (send_id, number),
+  constraint attempts_message_status_check CHECK (message_status = ANY (ARRAY['held_for_quality_assessment'::text, 'paused'::text])),
   constraint attempts_number_check CHECK (number > 0),
   constraint attempts_outcome_check CHECK (outcome = ANY (ARRAY['accepted'::text, 'retry'::text, 'unknown'::text, 'sender'::text, 'recipient'::text, 'config'::text]))
 );

@@ -199,6 +199,7 @@ describe('the command line of a deployment', () => {
         'template_en',
         'template_ttl',
         'template_footer',
+        'template_used',
         'webhook_subscribed',
         'business_verified',
         'messaging_limit',

@@ -196,6 +196,29 @@ describe('sender setup', () => {
     });
   });
 
+  it('uses a template without a time to live, and sets one only with --fix', async () => {
+    const key = { wabaId: ACCOUNT, name: 'verification_code', language: 'pt_BR' };
+    const template = { otpType: 'COPY_CODE', ttlSeconds: null } as const;
+    await simulator.business.changeTemplate(key, { ...template, codeExpirationMinutes: 10 });
+    expect((await setUp(0)).steps['template_pt_BR']).toMatchObject({ status: 'already' });
+    expect(simulator.business.findTemplate(key)).toMatchObject(template);
+    await setUp(0, '--fix');
+    expect(simulator.business.findTemplate(key)).toMatchObject({ ttlSeconds: 600 });
+  });
+
+  it('uses a one-tap template, and does not change it, because that would remove its app', async () => {
+    const key = { wabaId: ACCOUNT, name: 'verification_code', language: 'pt_BR' };
+    const template = { otpType: 'ONE_TAP', ttlSeconds: 600 } as const;
+    await simulator.business.changeTemplate(key, { ...template, codeExpirationMinutes: 10 });
+    expect((await setUp(0, '--fix')).steps['template_pt_BR']).toMatchObject({ status: 'already' });
+    await simulator.business.changeTemplate(key, { codeExpirationMinutes: 5 });
+    expect((await setUp(0, '--fix')).steps['template_pt_BR']).toMatchObject({
+      status: 'needs_you',
+      detail: expect.stringContaining('change it in WhatsApp Manager'),
+    });
+    expect(simulator.business.findTemplate(key)).toMatchObject({ ...template, codeExpirationMinutes: 5 });
+  });
+
   it('uses the English language in which the template exists', async () => {
     await simulator.business.changeTemplate(
       { wabaId: ACCOUNT, name: 'verification_code', language: 'en_US' },

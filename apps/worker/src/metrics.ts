@@ -34,6 +34,12 @@ export function workerMetrics(registry: Registry) {
       labelNames: ['scope', 'error_code'],
       registers,
     }),
+    heldMessages: new Counter({
+      name: 'onecode_held_messages_total',
+      help: 'Messages that Meta accepted but did not send at once, by message_status',
+      labelNames: ['message_status'],
+      registers,
+    }),
     coolDowns: new Counter({
       name: 'onecode_sender_pauses_total',
       help: 'Cool-downs of senders after a fault of the sender',

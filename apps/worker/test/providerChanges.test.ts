@@ -10,6 +10,7 @@ import {
 } from '@onecode/store/senders';
 import { storeReports, type NewProviderChange } from '@onecode/store/sends';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';
+import { reportOf } from '@onecode/whatsapp';
 import { createGraphReader } from '@onecode/whatsapp/graph';
 import { readDueSenders } from '../src/senders/readings.js';
 import { useWorker } from './testWorker.js';
@@ -382,6 +383,55 @@ describe('a read of a sender from the provider', () => {
     await t.simulator.business.changeAccount(ACCOUNT, { condition: 'active' }, { silent: true });
     await readAgain();
     expect(await blocks()).toEqual([]);
+  });
+
+  it('lowers the throughput of a number that is also in the WhatsApp Business app', async () => {
+    const throughput = async () =>
+      (await t.sql<{ throughput: number }>('select throughput from senders where id = $1', [sender.id]))[0]!
+        .throughput;
+    await t.sql('update senders set throughput = 80 where id = $1', [sender.id]);
+    await readAgain();
+    expect(await throughput()).toBe(80);
+    await t.simulator.business.changeSender(
+      sender.phoneNumberId,
+      { isOnBusinessApp: true },
+      { silent: true },
+    );
+    await readAgain();
+    expect(await throughput()).toBe(20);
+  });
+
+  it('blocks a disconnected business account until it is connected again', async () => {
+    const report = (value: object, at: number) =>
+      applyProviderReport(
+        t.database,
+        ACCOUNT,
+        reportOf('account_update', value as Record<string, unknown>)!,
+        new Date(Date.now() + at),
+      );
+    await report({ event: 'ACCOUNT_OFFBOARDED' }, 1_000);
+    expect(await blocks()).toEqual([{ onlyFor: '', source: 'webhook' }]);
+    await report({ event: 'ACCOUNT_RECONNECTED' }, 2_000);
+    expect(await blocks()).toEqual([]);
+  });
+
+  it('remembers the last day of use, and reports a template without use for 11 months', async () => {
+    await t.sql(`update senders set created_at = now() - interval '12 months' where id = $1`, [sender.id]);
+    await readAgain();
+    expect(await badOf()).toEqual([['template_used', 'template_unused']]);
+    const id = await t.send(await t.newCaller());
+    await t.until(id, 'delivered');
+    await t.sql('update sends set sender_id = $1 where id = $2', [sender.id, id]);
+    await readAgain();
+    expect(await badOf()).toEqual([]);
+    expect((await known()).number.lastSentOn?.value).toBe(new Date().toISOString().slice(0, 10));
+  });
+
+  it('reports a template without a time to live, and accepts a one-tap button', async () => {
+    await past();
+    await change('en', { otpType: 'ONE_TAP', ttlSeconds: null });
+    await readAgain();
+    expect(await badOf()).toEqual([['template_ttl', 'ttl_unknown']]);
   });
 
   it('reports the remedy for each wrong part', async () => {

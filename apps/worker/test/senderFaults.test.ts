@@ -313,6 +313,43 @@ describe('an accepted message that a receipt reports as failed', () => {
     expect(blocked).toEqual([{ subject: '11' }]);
   });
 
+  it('after it was held blocks all business accounts of the portfolio, and no others', async () => {
+    await t.sql(`update senders set business_account_id = '51'`);
+    const other = await buildSender(t.database);
+    const owners = [
+      [first, '51', 'P1'],
+      [second, '52', 'P1'],
+      [other, '53', 'P2'],
+    ] as const;
+    for (const [{ id }, account, portfolioId] of owners) {
+      const facts = JSON.stringify({ portfolioId: { value: portfolioId } });
+      await t.sql('update senders set business_account_id = $2 where id = $1', [id, account]);
+      await t.sql('insert into provider_facts (subject, facts) values ($1, $2)', [id, facts]);
+    }
+    for (const { id } of [second, other]) await pauseSender(t.database, TEST_ACTOR, id);
+    const held = { messageStatus: 'held_for_quality_assessment', lateFailure: 135000 } as const;
+    t.simulator.rules.add({ fault: { ...held, lateFailureMs: 300 }, sender: first.phoneNumberId });
+    const countHeld = () => t.count('onecode_held_messages_total');
+    const before = await countHeld();
+    const id = await t.send(await t.newCaller());
+    await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
+    const attempts = await t.sql(
+      'select outcome, error_code, message_status from attempts where send_id = $1',
+      [id],
+    );
+    expect(attempts).toEqual([
+      { outcome: 'config', error_code: 135000, message_status: 'held_for_quality_assessment' },
+    ]);
+    expect((await countHeld()) - before).toBe(1);
+    await t.sql(`delete from sender_blocks where cause = 'operator'`);
+    expect(await t.until(id, 'delivered')).toMatchObject({ from_number: other.number });
+    const blocked = await t.sql(
+      `select subject from sender_blocks where cause = 'fault' and scope = 'business' and until > now() order by subject`,
+    );
+    expect(blocked).toEqual([{ subject: '51' }, { subject: '52' }]);
+    await t.sql('truncate provider_facts, sender_blocks');
+  });
+
   // Each case has its own business account, because a test can end before the worker has written the block of its last message.
   it.each([
     ['a fault', 131042, '31'],

@@ -81,6 +81,7 @@ export class Business {
         status: 'CONNECTED',
         qualityRating: 'GREEN',
         throughputLevel: 'STANDARD',
+        isOnBusinessApp: false,
         identityKeyCheck: false,
         verifiedName: 'Onecode',
         codeVerificationStatus: 'VERIFIED',

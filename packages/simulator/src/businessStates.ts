@@ -19,6 +19,8 @@ export const SENDER = {
   ),
   qualityRating: oneOf('GREEN', 'YELLOW', 'RED', 'UNKNOWN', 'NA'),
   throughputLevel: oneOf('STANDARD', 'HIGH', 'NOT_APPLICABLE'),
+  /** Whether it is also in the WhatsApp Business app. */
+  isOnBusinessApp: yesOrNo,
   /** Whether webhooks contain the identity hash of the phone's owner. */
   identityKeyCheck: yesOrNo,
   verifiedName: text(/^[^\p{Cc}]{1,100}$/u, 'a name of up to 100 characters'),
@@ -69,7 +71,7 @@ export const TEMPLATE = {
   quality: oneOf('GREEN', 'YELLOW', 'RED', 'UNKNOWN'),
   /** `NONE` unless Meta rejected it. */
   rejectedReason: text(/^[A-Z_]{1,64}$/, 'a reason as Meta writes it'),
-  /** Seconds after which Meta stops trying to deliver; `null` is Meta's default of ten minutes. */
+  /** Seconds after which Meta stops trying to deliver; `null` is Meta's default: ten minutes, or 30 days for older templates. */
   ttlSeconds: orNull(integer(-1, 43_200)),
   /** The code's validity in the footer; `null` for no footer. */
   codeExpirationMinutes: orNull(integer(1, 90)),

@@ -93,6 +93,7 @@ function senderFields(business: Business, sender: SenderProfile) {
   return {
     quality_rating: sender.qualityRating,
     throughput: { level: sender.throughputLevel },
+    is_on_biz_app: sender.isOnBusinessApp,
     status: sender.status,
     whatsapp_business_manager_messaging_limit: portfolio.messagingLimit,
     health_status: {
@@ -114,6 +115,7 @@ function listedFields(sender: SenderProfile) {
     quality_rating: sender.qualityRating,
     status: sender.status,
     throughput: { level: sender.throughputLevel },
+    is_on_biz_app: sender.isOnBusinessApp,
   };
 }
 

@@ -187,6 +187,12 @@ function accountReport(value: Record<string, unknown>): AccountReport {
       });
     case 'ACCOUNT_DELETED':
       return ofAccount({ values: { isDeleted: true } });
+    // Numbers that are also in the WhatsApp Business app are disconnected and connected again by their owner's actions in that app.
+    case 'ACCOUNT_OFFBOARDED':
+    case 'PARTNER_REMOVED':
+      return ofAccount({ values: { disconnection: event } });
+    case 'ACCOUNT_RECONNECTED':
+      return ofAccount({ values: { disconnection: null } });
     default:
       return ofAccount({ alerts: parseAlerts(event, null, others) });
   }
@@ -198,7 +204,7 @@ function parseAlerts(type: unknown, severity: unknown, detail: unknown): Busines
   return known === null ? [] : [{ type: known, severity: text(severity), detail: text(textsOf(detail)) }];
 }
 
-/** Joins the texts in a value, each with its name: `violation_type: ADULT`. */
+/** Joins the texts in a value, each with its name: `violation_type: ADULT`. Times in Unix seconds become RFC 3339. */
 function textsOf(value: unknown, name = ''): string {
   if (typeof value === 'object' && value !== null)
     return storableText(
@@ -208,7 +214,9 @@ function textsOf(value: unknown, name = ''): string {
         .join(', '),
     );
   if (typeof value !== 'string' && typeof value !== 'number') return '';
-  return name === '' ? String(value) : `${name}: ${value}`;
+  const seconds = name.endsWith('_time') ? secondsOf(value) : null;
+  const readable = seconds === null ? String(value) : new Date(seconds * 1000).toISOString();
+  return name === '' ? readable : `${name}: ${readable}`;
 }
 
 function accountAlert(info: Record<string, unknown>): BusinessAccountAlert[] {

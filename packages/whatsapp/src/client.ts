@@ -1,4 +1,4 @@
-import type { Outcome } from '@onecode/domain';
+import type { MessageStatus, Outcome } from '@onecode/domain';
 import { classifyError, providerErrorOf } from './errors.js';
 import { type ExchangeEnd, openExchanges, type Proxy } from './exchange.js';
 import { elements, members, parseJson } from './json.js';
@@ -83,11 +83,19 @@ function outcomeOf(end: ExchangeEnd): Outcome {
 function outcomeOfAnswer({ status, headers, text }: ExchangeEnd & { end: 'answered' }): Outcome {
   const answer = members(parseJson(text));
   const messageId = messageIdOf(members(elements(answer['messages'])[0])['id']);
-  // `message_status` can be held or paused: Meta still has the message, and receipts report its result.
-  if (status >= 200 && status < 300 && messageId !== null) return { kind: 'accepted', messageId };
+  if (status >= 200 && status < 300 && messageId !== null) {
+    const messageStatus = members(elements(answer['messages'])[0])['message_status'];
+    // Meta still has the message, and receipts report its result.
+    return isHeld(messageStatus)
+      ? { kind: 'accepted', messageId, messageStatus }
+      : { kind: 'accepted', messageId };
+  }
 
   const failure = classifyError(providerErrorOf(status, answer['error']));
   return failure.kind === 'retry'
     ? { ...failure, retryAfterSeconds: retryAfterSeconds(headers, Date.now()) }
     : failure;
 }
+
+const isHeld = (status: unknown): status is MessageStatus =>
+  status === 'held_for_quality_assessment' || status === 'paused';

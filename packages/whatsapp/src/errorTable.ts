@@ -1,4 +1,4 @@
-import type { FaultScope, Outcome, ThrottleScope } from '@onecode/domain';
+import { PORTFOLIO_HELD, type FaultScope, type Outcome, type ThrottleScope } from '@onecode/domain';
 import type { RemedyName } from './remedies.js';
 
 export type Failure = Exclude<Outcome, { kind: 'accepted' }>;
@@ -44,6 +44,13 @@ export const UNKNOWN_SENDER: KnownError = {
   name: 'unknown_sender',
   failureOf: sender('The sender’s phone number id does not exist for its access token.'),
   remedy: 'check_phone_number_id',
+};
+
+/** Error 135000 of a message that was held before: see `afterHold`. */
+export const PORTFOLIO_DROPPED: KnownError = {
+  name: 'portfolio_held',
+  failureOf: config('portfolio', PORTFOLIO_HELD),
+  remedy: 'portfolio_review',
 };
 
 type Row = readonly [code: number, meaning: string, remedy: RemedyName, owner?: ErrorOwner];

@@ -1,5 +1,5 @@
 import type { AttemptOutcome } from '@onecode/domain';
-import { knownError, UNKNOWN_SENDER, type ErrorOwner } from './errorTable.js';
+import { knownError, PORTFOLIO_DROPPED, UNKNOWN_SENDER, type ErrorOwner } from './errorTable.js';
 import { REMEDIES, type RemedyName } from './remedies.js';
 
 export type { ErrorOwner } from './errorTable.js';
@@ -41,7 +41,7 @@ const BY_OUTCOME: Readonly<Record<FailureKind, readonly [meaning: string, Remedy
  * @param outcome how the attempt ended; `recipient` for a receipt that reports a failure
  */
 export function explainError(code: number | null, outcome: FailureKind): Explanation {
-  const known = code === 100 && outcome === 'sender' ? UNKNOWN_SENDER : knownError(code);
+  const known = findKnown(code, outcome);
   if (known === undefined) {
     const [meaning, remedy, owner] = BY_OUTCOME[outcome];
     return { ...texts(outcome, meaning, remedy), owner };
@@ -49,6 +49,11 @@ export function explainError(code: number | null, outcome: FailureKind): Explana
   // The class of a known code takes precedence, because receipts report all failures with the same outcome.
   const { kind, reason } = known.failureOf(code);
   return { ...texts(known.name, reason, known.remedy), owner: known.owner ?? BY_OUTCOME[kind][2] };
+}
+
+function findKnown(code: number | null, outcome: FailureKind): ReturnType<typeof knownError> {
+  if (code === 100 && outcome === 'sender') return UNKNOWN_SENDER;
+  return code === 135000 && outcome === 'config' ? PORTFOLIO_DROPPED : knownError(code);
 }
 
 const texts = (

@@ -23,7 +23,7 @@ export interface GraphReader {
 }
 
 const NUMBER_FIELDS =
-  'health_status,quality_rating,throughput,status,whatsapp_business_manager_messaging_limit';
+  'health_status,quality_rating,throughput,status,is_on_biz_app,whatsapp_business_manager_messaging_limit';
 const ACCOUNT_FIELDS = 'account_review_status,business_verification_status';
 const TEMPLATE_FIELDS =
   'name,language,status,category,quality_score,rejected_reason,message_send_ttl_seconds,components';
@@ -119,6 +119,8 @@ export interface ReadTemplate {
   id: string | null;
   language: string;
   values: Partial<TemplateValues>;
+  /** Whether it has a one-tap or zero-tap button, which names an app. */
+  hasAppButton: boolean;
 }
 
 /** Reads all languages of a template, page by page. */
@@ -141,7 +143,12 @@ export async function readTemplates(
       const { id, name, language } = item;
       // Meta's search also returns templates with names that contain this one.
       if (name === template && typeof language === 'string' && /^\w{2,16}$/.test(language))
-        found.push({ id: typeof id === 'string' ? id : null, language, values: templateValues(item) });
+        found.push({
+          id: typeof id === 'string' ? id : null,
+          language,
+          values: templateValues(item),
+          hasAppButton: buttonsOf(item).some((button) => /^(?:ONE|ZERO)_TAP$/.test(otpTypeOf(button))),
+        });
     }
     const { cursors, next } = members(result.value['paging']);
     const cursor = members(cursors)['after'];
@@ -160,14 +167,14 @@ function templateValues(item: Record<string, unknown>): Partial<TemplateValues> 
     message_send_ttl_seconds: ttl,
   } = item;
   const components = elements(item['components']).map(members);
-  const buttons = components.flatMap(({ buttons: some }) => elements(some)).map(members);
+  const buttons = buttonsOf(item);
   const validity = components.find(({ type }) => type === 'FOOTER')?.['code_expiration_minutes'];
   return {
     ...words({ status, category, quality: members(quality)['score'] ?? quality }),
     reason: typeof reason === 'string' && reason !== '' && reason !== 'NONE' ? storableText(reason) : null,
     ttlSeconds: ttlSecondsOf(ttl),
     codeExpirationMinutes: typeof validity === 'number' ? validity : validityOf(buttons),
-    hasCopyCodeButton: buttons.some(isCopyCode),
+    hasCodeButton: buttons.some(isCodeButton),
   };
 }
 
@@ -179,11 +186,24 @@ function ttlSecondsOf(ttl: unknown): number | null {
   return typeof ttl === 'number' && ttl > 0 ? ttl : null;
 }
 
-/** Returns whether a button copies the code. Older templates have a link with the kind of button in its query. */
-function isCopyCode({ type, otp_type: otpType, url }: Record<string, unknown>): boolean {
-  if (type === 'COPY_CODE') return true;
-  if (type === 'OTP') return otpType === 'COPY_CODE';
-  return typeof url === 'string' && /[?&]otp_type=COPY_CODE\b/.test(url);
+const buttonsOf = ({ components }: Record<string, unknown>): Record<string, unknown>[] =>
+  elements(components)
+    .map(members)
+    .flatMap(({ buttons }) => elements(buttons))
+    .map(members);
+
+/**
+ * Returns whether a button is for a code. One-tap and zero-tap templates are sent like copy-code ones, and their button copies the code on
+ * phones without the app's handshake.
+ */
+const isCodeButton = (button: Record<string, unknown>): boolean =>
+  /^(?:COPY_CODE|ONE_TAP|ZERO_TAP)$/.test(otpTypeOf(button));
+
+/** Returns the kind of a code button; empty for other buttons. Older templates have a link with the kind in its query. */
+function otpTypeOf({ type, otp_type: otpType, url }: Record<string, unknown>): string {
+  if (type === 'COPY_CODE') return type;
+  if (type === 'OTP') return typeof otpType === 'string' ? otpType : '';
+  return (typeof url === 'string' && /[?&]otp_type=(\w+)/.exec(url)?.[1]) || '';
 }
 
 /** Returns the validity in minutes from the link of an older template. Its footer does not contain it. */
@@ -200,7 +220,7 @@ function numberValues(
   node: Record<string, unknown>,
   entities: readonly Record<string, unknown>[],
 ): Partial<NumberValues> {
-  const { quality_rating: quality, status, throughput } = node;
+  const { quality_rating: quality, status, throughput, is_on_biz_app: isOnBusinessApp } = node;
   const portfolioId = entities.find((entity) => entity['entity_type'] === 'BUSINESS')?.['id'];
   const canSend = canSendOf(entities, 'PHONE_NUMBER');
   return {
@@ -211,6 +231,7 @@ function numberValues(
       throughputLevel: members(throughput)['level'],
       portfolioId,
     }),
+    ...(typeof isOnBusinessApp === 'boolean' ? { isOnBusinessApp } : {}),
     ...(canSend === null ? {} : { canSend }),
   };
 }

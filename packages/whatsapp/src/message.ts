@@ -14,9 +14,9 @@ export interface AuthenticationMessage {
 }
 
 /**
- * Returns the body of `POST /{phone number id}/messages` for an authentication template with a copy-code button.
+ * Returns the body of `POST /{phone number id}/messages` for an authentication template with a copy-code, one-tap or zero-tap button.
  *
- * The body contains the code twice. The button's `sub_type` is `url` although the template's button is a copy-code button: Meta refuses
+ * The body contains the code twice. The button's `sub_type` is `url` although the template's button is a code button: Meta refuses
  * `copy_code` here (132018). Source: Meta, "Copy code button authentication templates".
  */
 export function messageBody(message: AuthenticationMessage) {

@@ -47,13 +47,14 @@ const isIdentityHash = (value: unknown): value is string =>
   typeof value === 'string' && /^[\w+/=-]{1,128}$/.test(value);
 
 /** Limits the words of a price, because they become keys of statistics. */
-const PRICE_WORD = /^\w{1,40}$/;
+const PRICE_WORD = /^[\w-]{1,40}$/;
 
 /** Returns the price in a status, or null without a category. Source: Meta, "status messages webhook reference". */
 function pricingOf(pricing: Record<string, unknown>): Pricing | null {
   const { category, type, billable, pricing_model: model } = pricing;
+  // Meta's references write one category as both `authentication-international` and `authentication_international`.
   const word = (value: unknown): string | null =>
-    typeof value === 'string' && PRICE_WORD.test(value) ? value : null;
+    typeof value === 'string' && PRICE_WORD.test(value) ? value.replaceAll('-', '_') : null;
   const known = word(category);
   if (known === null) return null;
   return {

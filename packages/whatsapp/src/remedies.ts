@@ -5,6 +5,8 @@ export const REMEDIES = {
     'In Meta’s business settings, give the token’s system user the permission whatsapp_business_messaging for this account, then resume the sender.',
   account_quality:
     'Open the account quality page of the business in Meta’s Business Suite, do what it asks for or request a review; meanwhile, use senders of another business.',
+  portfolio_review:
+    'In WhatsApp Manager, do what it asks of the business portfolio and lift the pause of its messages, then resume the sender; meanwhile, use senders of another portfolio.',
   check_number: 'Check the number in WhatsApp Manager, register it again, then resume the sender.',
   pin: 'Reset the two-step PIN of the number in WhatsApp Manager, register it again, then resume the sender.',
   our_request:
@@ -13,7 +15,7 @@ export const REMEDIES = {
   template_manager:
     'Open the template in WhatsApp Manager, fix what it reports, wait for approval, then resume the sender.',
   template_form:
-    'Use an authentication template with one code and one copy-code or one-tap button, have it approved, then resume the sender.',
+    'Use an authentication template with one code and one copy-code, one-tap or zero-tap button, have it approved, then resume the sender.',
   other_number: 'Ask the person for another number, or contact them in another way.',
   marketing:
     'Check that the template’s category is still authentication and not marketing, then resume the sender.',

@@ -150,6 +150,11 @@ describe('explainError', () => {
     expect(explainError(100, 'config').meaning.name).toBe('100');
   });
 
+  it('distinguishes 135000 of a message that was held', () => {
+    expect(explainError(135000, 'config').meaning.name).toBe('portfolio_held');
+    expect(explainError(135000, 'retry').meaning.name).toBe('135000');
+  });
+
   it.each([201, 250, 299])('explains %i as a missing permission, like 200', (code) => {
     expect(explainError(code, 'config')).toMatchObject({ remedy: { name: 'permissions' }, owner: 'us' });
   });

@@ -77,12 +77,26 @@ describe('a reading of a sender', () => {
       subscription: { value: true },
       templates: {
         value: [
-          { language: 'en', values: { hasCopyCodeButton: true, codeExpirationMinutes: 10 } },
-          { language: 'pt_BR', values: { hasCopyCodeButton: true, codeExpirationMinutes: 5 } },
+          { language: 'en', values: { hasCodeButton: true, codeExpirationMinutes: 10 } },
+          { language: 'pt_BR', values: { hasCodeButton: true, codeExpirationMinutes: 5 } },
         ],
       },
     });
     for (const { headers } of requests) expect(headers.authorization).toBe('Bearer leaked-token');
+  });
+
+  it.each([
+    [{ type: 'OTP', otp_type: 'ONE_TAP' }, true],
+    [{ type: 'OTP', otp_type: 'ZERO_TAP' }, true],
+    [{ type: 'URL', url: 'https://www.whatsapp.com/otp/code/?otp_type=ONE_TAP&code=otp{{1}}' }, true],
+    [{ type: 'OTP', otp_type: 'ANOTHER' }, false],
+    [{ type: 'URL', url: 'https://example.com/?otp=ONE_TAP' }, false],
+  ])('has whether %j is a button for the code: %s', async (button, hasCodeButton) => {
+    const components = [{ type: 'BUTTONS', buttons: [button] }];
+    const { reading } = await readFrom((path) =>
+      path === `${ACCOUNT}/message_templates` ? { data: [template('en', { components })] } : number,
+    );
+    expect(reading.templates).toMatchObject({ value: [{ values: { hasCodeButton } }] });
   });
 
   it('has the number without its business account if Meta returns none', async () => {

@@ -179,6 +179,18 @@ describe('setUpNumber', () => {
     expect(steps['sender']).toMatchObject({ detail: '+15550783881 1000' });
   });
 
+  it.each([
+    [{ throughput: { level: 'STANDARD' }, is_on_biz_app: true }, 20],
+    [{ throughput: { level: 'NOT_APPLICABLE' }, status: 'CONNECTED' }, 20],
+    [{ throughput: { level: 'NOT_APPLICABLE' }, status: 'PENDING' }, 80],
+    [{ throughput: { level: 'STANDARD' }, is_on_biz_app: false }, 80],
+  ])('takes the throughput from %j', async (more, throughput) => {
+    const { steps } = await setUp({
+      [`GET ${ACCOUNT}/phone_numbers`]: { data: [{ ...NUMBER, ...more }] },
+    });
+    expect(steps['sender']).toMatchObject({ detail: `+15550783881 ${throughput}` });
+  });
+
   it('continues with a token that may not inspect itself', async () => {
     const { steps } = await setUp({ 'GET debug_token': error(100) });
     expect(steps['token']).toMatchObject({ status: 'already' });

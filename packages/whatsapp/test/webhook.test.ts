@@ -93,6 +93,14 @@ describe('receipts', () => {
       [{ ...PRICING, category: undefined }, undefined],
       [{ ...PRICING, category: 'several words' }, undefined],
       [
+        { ...PRICING, category: 'authentication-international' },
+        { ...price, category: 'authentication_international' },
+      ],
+      [
+        { ...PRICING, category: 'authentication_international' },
+        { ...price, category: 'authentication_international' },
+      ],
+      [
         { ...PRICING, type: 'x'.repeat(41) },
         { ...price, type: 'unknown' },
       ],
@@ -520,6 +528,9 @@ describe('changes', () => {
     it.each<[string, Record<string, unknown>, object]>([
       ['account_update', ban, { ban: 'DISABLE' }],
       ['account_update', { event: 'ACCOUNT_DELETED' }, { isDeleted: true }],
+      ['account_update', { event: 'ACCOUNT_OFFBOARDED' }, { disconnection: 'ACCOUNT_OFFBOARDED' }],
+      ['account_update', { event: 'PARTNER_REMOVED' }, { disconnection: 'PARTNER_REMOVED' }],
+      ['account_update', { event: 'ACCOUNT_RECONNECTED' }, { disconnection: null }],
       ['account_update', { event: 'ACCOUNT_RESTRICTION', restriction_info: [] }, { restrictions: [] }],
       ['account_review_update', { decision: 'REJECTED' }, { review: 'REJECTED' }],
     ])('of a business account: %s %j', (field, value, values) => {
@@ -531,6 +542,22 @@ describe('changes', () => {
         'account_update',
         { event: 'ACCOUNT_VIOLATION', violation_info: { violation_type: 'ADULT' } },
         { type: 'ACCOUNT_VIOLATION', severity: null, detail: 'violation_type: ADULT' },
+      ],
+      [
+        'account_update',
+        {
+          event: 'AUTH_INTL_PRICE_ELIGIBILITY_UPDATE',
+          auth_international_rate_eligibility: {
+            start_time: 1796083200,
+            exception_countries: [{ country_code: 'IN', start_time: 1798761600 }],
+          },
+        },
+        {
+          type: 'AUTH_INTL_PRICE_ELIGIBILITY_UPDATE',
+          severity: null,
+          detail:
+            'start_time: 2026-12-01T00:00:00.000Z, country_code: IN, start_time: 2027-01-01T00:00:00.000Z',
+        },
       ],
       [
         'account_alerts',

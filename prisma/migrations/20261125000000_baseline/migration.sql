@@ -333,6 +333,7 @@ create table attempts (
   finished_at timestamptz(3) not null,
   reported_at timestamptz(3),
   reported_code integer,
+  message_status text check (message_status in ('held_for_quality_assessment', 'paused')),
   primary key (send_id, number)
 );
 create index attempts_message_id_idx on attempts (message_id) where message_id is not null;

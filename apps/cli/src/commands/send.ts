@@ -39,7 +39,7 @@ function formatSend(send: SendDetails, account: { id: string; name: string }, ho
     wrong_guesses: send.wrongGuessTimes,
     ...pickFields(send, 'deniedAt', 'identityChangedAt'),
     attempts: send.attempts.map((attempt) => ({
-      ...pickFields(attempt, 'number', 'startedAt', 'finishedAt', 'outcome', 'errorCode'),
+      ...pickFields(attempt, 'number', 'startedAt', 'finishedAt', 'outcome', 'errorCode', 'messageStatus'),
       sender: attempt.senderNumber,
       is_own_sender: attempt.isOwnSender,
     })),

@@ -1,7 +1,7 @@
 import { decrypt, type SenderReading } from '@onecode/domain';
 import { changeAccount } from '@onecode/store/accounts';
 import { listAuditEntries } from '@onecode/store/operations';
-import { applySenderReading, findOwnApp } from '@onecode/store/senders';
+import { applyProviderReport, applySenderReading, findOwnApp } from '@onecode/store/senders';
 import {
   blockSender,
   buildAccount,
@@ -33,7 +33,7 @@ const NEW = {
   throughput: 80,
 };
 
-const USABLE = { status: 'APPROVED', category: 'AUTHENTICATION', hasCopyCodeButton: true };
+const USABLE = { status: 'APPROVED', category: 'AUTHENTICATION', hasCodeButton: true };
 /** What Meta reports about a sender that may send. */
 const READING: SenderReading = {
   businessAccountId: { value: '78' },
@@ -148,6 +148,42 @@ describe('senders', () => {
       [id],
     );
     expect(await senderOf(id)).toMatchObject({ state: 'active', blocks: [{ isBlocking: false }] });
+  });
+
+  it.each([
+    [1_599, 'messaging_limit', 401],
+    [1_600, 'limit_near', 400],
+    [2_000, 'limit_reached', 0],
+  ])('with %s recipients in 24 hours of 2,000 have the check %s', async (used, name, left) => {
+    const sender = await buildSender(server.db.database);
+    const number = { value: { messagingLimit: 'TIER_2K' } };
+    await applySenderReading(server.db.database, sender, { ...READING, number }, new Date());
+    await server.db.sql('update senders set recipients_24h = $1 where id = $2', [used, sender.id]);
+    const { provider } = await senderOf(sender.id);
+    expect(provider).toMatchObject({ recipients24h: used, recipientsMax: 2_000, recipientsLeft: left });
+    expect(provider.checks.find(({ check }) => check === 'messaging_limit')).toMatchObject({ name });
+  });
+
+  it('have alerts about prices with a sentence of ours', async () => {
+    const sender = await buildSender(server.db.database, { businessAccountId: '79' });
+    const report = (type: string, at: number) =>
+      applyProviderReport(
+        server.db.database,
+        '79',
+        {
+          about: 'business_account',
+          values: {},
+          alerts: [{ type, severity: null, detail: 'tier: 1, region: BR' }],
+        },
+        new Date(at),
+      );
+    await report('PARTNER_ADDED', 1_000);
+    await report('VOLUME_BASED_PRICING_TIER_UPDATE', 2_000);
+    const { provider } = await senderOf(sender.id);
+    expect(provider.facts).toMatchObject([
+      { name: 'alert', sentence: 'VOLUME_BASED_PRICING_TIER_UPDATE', value: 'tier: 1, region: BR' },
+      { name: 'alert', sentence: null, value: 'PARTNER_ADDED: tier: 1, region: BR' },
+    ]);
   });
 
   it('show Meta’s reports, the blocks from them, and the remedies', async () => {

@@ -320,6 +320,7 @@ describeInBrowser('the pages of staff', () => {
     const fact = <T>(value: T) => ({ value, ...at });
     const reported = [
       senderBlock({}, { isDeleted: fact(true) }, new Date()),
+      senderBlock({}, { disconnection: fact('PARTNER_REMOVED') }, new Date()),
       senderBlock({}, { ban: fact('DISABLE') }, new Date()),
       senderBlock({ canSend: fact({ can: 'BLOCKED', why: null }) }, {}, new Date()),
       templateBlock({ category: fact('MARKETING') }),

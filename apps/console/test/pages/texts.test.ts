@@ -46,6 +46,7 @@ const OF_SERVER: Texts = {
       ...KNOWN_CODES.map((code) => meaning(code, 'recipient')),
       ...(['retry', 'unknown', 'sender', 'recipient', 'config'] as const).map((end) => meaning(null, end)),
       meaning(100, 'sender'),
+      meaning(135000, 'config'),
     ]),
     remedies: REMEDIES,
   },

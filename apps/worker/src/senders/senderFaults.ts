@@ -11,7 +11,13 @@ import {
   type SenderFailure,
   type Signal,
 } from '@onecode/domain';
-import { changeBlock, fullRate, isSuperseded, type StartedBlock } from '@onecode/store/senders';
+import {
+  changeBlock,
+  fullRate,
+  isSuperseded,
+  listPortfolioAccounts,
+  type StartedBlock,
+} from '@onecode/store/senders';
 import type { WorkerContext } from '../context.js';
 
 type Fault = Extract<SenderFailure, { kind: 'sender' | 'config' }>;
@@ -67,11 +73,21 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
   const blocks = blocksOf(scope, send).filter(
     (one) => one.scope === 'sender' || !isReportedByAccount(sender.accountId, at),
   );
-  const subjects = blocks.map((one): BlockSubject => ({
+  // The sender first, its own business account last.
+  const [first, ...others] = blocks.map((one): BlockSubject => ({
     cause: 'fault',
     ...one,
     subject: blockSubject(one.scope, sender),
   }));
+  const ofPortfolio =
+    scope === 'portfolio' && others.length > 0 ? await listPortfolioAccounts(database, sender.id) : [];
+  const subjects = [
+    ...(first === undefined ? [] : [first]),
+    ...ofPortfolio
+      .filter((subject) => others.every((one) => one.subject !== subject))
+      .map((subject): BlockSubject => ({ cause: 'fault', scope: 'business', subject, onlyFor: '' })),
+    ...others,
+  ];
   const met = {
     startedAt: at.startedAt,
     source: at.source,
@@ -85,6 +101,7 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
       (known) =>
         known.cause === 'fault' &&
         known.scope === one.scope &&
+        known.subject === one.subject &&
         known.onlyFor === one.onlyFor &&
         afterFault(one, known, new Date(), met) === null,
     );

@@ -208,11 +208,16 @@ function logAttempt(
   settlement: Settlement,
   seconds: number,
 ): void {
-  const why = outcome.kind === 'accepted' ? {} : { error_code: outcome.errorCode, reason: outcome.reason };
+  const why =
+    outcome.kind === 'accepted'
+      ? { message_status: outcome.messageStatus }
+      : { error_code: outcome.errorCode, reason: outcome.reason };
   log.info(
     { ...facts, outcome: outcome.kind, settlement: settlement.kind, seconds, ...why },
     'attempt finished',
   );
+  if (outcome.kind === 'accepted' && outcome.messageStatus !== undefined)
+    metrics.heldMessages.inc({ message_status: outcome.messageStatus });
   if (outcome.kind === 'config' && outcome.scope === 'request') {
     metrics.configurationFaults.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });
     log.error({ ...facts, ...why }, 'provider refused request');

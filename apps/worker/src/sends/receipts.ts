@@ -1,4 +1,5 @@
 import {
+  afterHold,
   agreesWith,
   foldReceipts,
   isUndelivered,
@@ -58,8 +59,10 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   const { send, now, receipts } = reported;
   const beganAt = performance.now();
   const judged = [];
-  for (const { receipt, attempt } of receipts)
+  for (const { receipt: reportedReceipt, attempt } of receipts) {
+    const receipt = judgeHeld(reportedReceipt, attempt);
     judged.push({ receipt, attempt, isBelieved: await recordReport(context, send, receipt, attempt) });
+  }
   // crash point: worker before receipt
   const decision = foldReceipts(send, now, judged, reported, policy, Math.random());
   const written = await writeReceipts(database, reported, decision);
@@ -74,6 +77,9 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
       await recordApplied(context, written.send, one, decision.result[index] as ReceiptEnd, beganAt);
   return true;
 }
+
+const judgeHeld = (receipt: Receipt, { messageStatus }: ReportedAttempt): Receipt =>
+  receipt.failure === null ? receipt : { ...receipt, failure: afterHold(receipt.failure, messageStatus) };
 
 /**
  * Records facts of a receipt that are not about its send: a fault of the sender (before the send is due again), and the identity of the

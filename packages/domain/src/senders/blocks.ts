@@ -174,7 +174,9 @@ export function blocksOf(
   if (scope === 'country') return [{ scope: 'sender', onlyFor: message.country ?? NO_COUNTRY }];
   if (scope === 'template') return [{ scope: 'sender', onlyFor: message.locale }];
   const sender = { scope: 'sender', onlyFor: '' } as const;
-  return scope === 'business' ? [sender, { scope: 'business', onlyFor: '' }] : [sender];
+  return scope === 'business' || scope === 'portfolio'
+    ? [sender, { scope: 'business', onlyFor: '' }]
+    : [sender];
 }
 
 const FAILURES_MAX = 1_000;

@@ -21,6 +21,7 @@ export const PREFLIGHT_CHECKS = [
   'template_en',
   'template_ttl',
   'template_footer',
+  'template_used',
   'webhook_subscribed',
   'business_verified',
   'messaging_limit',
@@ -32,10 +33,11 @@ export const PREFLIGHT_TEXTS = {
   token_valid: 'Meta accepts the access token.',
   token_scopes: 'The access token has the permissions that are needed.',
   number_connected: 'The number is connected.',
-  template_pt_br: 'The template {{template}} ({{language}}) is approved and copies the code.',
-  template_en: 'The template {{template}} ({{language}}) is approved and copies the code.',
+  template_pt_br: 'The template {{template}} ({{language}}) is approved and has a button for the code.',
+  template_en: 'The template {{template}} ({{language}}) is approved and has a button for the code.',
   template_ttl: 'Meta delivers no message after its code has expired.',
   template_footer: 'The footers say how long codes live.',
+  template_used: 'The template was used in the last 11 months.',
   webhook_subscribed: "Meta sends this business account's webhooks to the app.",
   business_verified: 'Nothing says that the business is not verified.',
   messaging_limit: '{{people}} people in the last 24 hours, within the limit {{limit}}.',
@@ -56,13 +58,20 @@ export const PREFLIGHT_TEXTS = {
     'Meta has no template {{template}} in {{language}}. Create it in WhatsApp Manager, category authentication.',
   template_status:
     'The template {{template}} ({{language}}) is {{status}}{{reason}}. Look in WhatsApp Manager what Meta asks for.',
+  template_archived:
+    'Meta has archived the template {{template}} ({{language}}) because it was not used for 12 months. Unarchive it in WhatsApp Manager within 28 days; after that, create another.',
+  template_unused:
+    'The template {{template}} was last used on {{on}}. Meta archives a template after 12 months without use: send a message with it before then.',
   template_category:
     'The template {{template}} ({{language}}) is in the category {{category}}. Create one in the category authentication.',
   template_category_soon:
     'Meta is going to put the template {{template}} ({{language}}) in the category {{category}}. Object in WhatsApp Manager, or create another.',
-  template_button: 'The template {{template}} ({{language}}) has no button that copies the code. Add one.',
+  template_button:
+    'The template {{template}} ({{language}}) has no button for the code. Add a copy-code, one-tap or zero-tap button.',
   ttl_too_long:
     'Codes live {{validity}}, but Meta delivers the template for longer in: {{templates}}. Shorten its validity period in WhatsApp Manager.',
+  ttl_unknown:
+    'The template has no time to live in: {{templates}}. Meta delivers its messages for 10 min, or for 30 days if it was created before 23 October 2024. Set its validity period in WhatsApp Manager to at most {{validity}}.',
   footer_differs:
     'Codes live {{validity}}, but the footer of the template says something else in: {{templates}}. Change the template, or the code validity in the settings.',
   not_subscribed:
@@ -98,15 +107,17 @@ export interface PreflightInput {
   englishTemplateLanguage: 'en' | 'en_US';
   codeValiditySeconds: number;
   recipients24h: number;
+  /** When the template was last used, or when the sender was added. */
+  templateUsedAt: Date;
   now: Date;
 }
 
 const SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
 const DAY_SECONDS = 86_400;
-/** Meta's default time in seconds after which it drops an undelivered message of this category. */
-const TTL_SECONDS_USUAL = 600;
 /** Meta announces a category at most a month ahead, and does not report a withdrawn announcement. */
 const ANNOUNCED_MS = 31 * DAY_SECONDS * 1000;
+/** A month before Meta archives a template. */
+const UNUSED_DAYS = 334;
 /** From this share of the limit upward, an operator should act. */
 const LIMIT_SHARE_NEAR = 0.8;
 
@@ -125,8 +136,9 @@ export function preflight(input: PreflightInput): PreflightResult[] {
     number_connected: () => numberConnected(input),
     template_pt_br: () => templateUsable(input, languages['pt-BR']),
     template_en: () => templateUsable(input, languages.en),
-    template_ttl: () => findTemplateFault(input, languages, 'ttl_too_long', readTooLongTtl),
+    template_ttl: () => templateTtl(input, languages),
     template_footer: () => findTemplateFault(input, languages, 'footer_differs', readOtherFooter),
+    template_used: () => templateUsed(input),
     webhook_subscribed: () => webhookSubscribed(input),
     business_verified: () => businessVerified(input),
     messaging_limit: () => messagingLimit(input),
@@ -194,6 +206,7 @@ function templateUsable(input: PreflightInput, language: string): Found {
   const named = { template: input.template, language };
   if (input.failures.templates !== undefined) return unknown(input, 'templates');
   if (facts?.status === undefined) return bad('template_missing', named);
+  if (facts.status.value === 'ARCHIVED') return bad('template_archived', named);
   if (facts.status.value !== 'APPROVED')
     return bad('template_status', {
       ...named,
@@ -206,7 +219,7 @@ function templateUsable(input: PreflightInput, language: string): Found {
   const isSoon = next !== undefined && input.now.getTime() - Date.parse(next.at) < ANNOUNCED_MS;
   if (isSoon && next.value !== null && next.value !== CODE_CATEGORY)
     return bad('template_category_soon', { ...named, category: next.value });
-  return facts.hasCopyCodeButton?.value === true ? fine(named) : bad('template_button', named);
+  return facts.hasCodeButton?.value === true ? fine(named) : bad('template_button', named);
 }
 
 type Languages = Record<Locale, string>;
@@ -236,9 +249,19 @@ function findTemplateFault(
   return bad(name, { templates: faults.join(', '), validity: durationText(input.codeValiditySeconds) });
 }
 
+/** A template without a time to live is reported if none is delivered for too long: Meta's default depends on an unknown creation date. */
+function templateTtl(input: PreflightInput, languages: Languages): Found {
+  const tooLong = findTemplateFault(input, languages, 'ttl_too_long', readTooLongTtl);
+  return tooLong.fault === null
+    ? findTemplateFault(input, languages, 'ttl_unknown', ({ ttlSeconds }) =>
+        ttlSeconds?.value == null ? '–' : null,
+      )
+    : tooLong;
+}
+
 function readTooLongTtl({ ttlSeconds }: Template['facts'], codeValiditySeconds: number): string | null {
-  const seconds = ttlSeconds?.value ?? TTL_SECONDS_USUAL;
-  return seconds <= codeValiditySeconds ? null : durationText(seconds);
+  const seconds = ttlSeconds?.value ?? null;
+  return seconds === null || seconds <= codeValiditySeconds ? null : durationText(seconds);
 }
 
 function readOtherFooter(
@@ -276,6 +299,11 @@ export interface ValidityConflict {
 /** Returns whether a template's footer states the lifetime of codes, in whole minutes. */
 function footerMatchesValidity(minutes: number | null, codeValiditySeconds: number): boolean {
   return minutes !== null && minutes * 60 === codeValiditySeconds;
+}
+
+function templateUsed({ template, templateUsedAt, now }: PreflightInput): Found {
+  if (now.getTime() - templateUsedAt.getTime() < UNUSED_DAYS * DAY_SECONDS * 1000) return fine();
+  return bad('template_unused', { template, on: templateUsedAt.toISOString().slice(0, 10) });
 }
 
 function webhookSubscribed(input: PreflightInput): Found {

@@ -29,7 +29,8 @@ export interface TemplateValues {
   ttlSeconds: number | null;
   /** The lifetime of a code in its footer; null without a footer. */
   codeExpirationMinutes: number | null;
-  hasCopyCodeButton: boolean;
+  /** Whether it has a copy-code, one-tap or zero-tap button. All three take the same message. */
+  hasCodeButton: boolean;
 }
 
 export type CanSend = 'AVAILABLE' | 'LIMITED' | 'BLOCKED';
@@ -40,12 +41,19 @@ export interface NumberValues {
   /** `TIER_250` and so on: how many people all numbers of a business portfolio together may message in 24 hours. */
   messagingLimit: string;
   throughputLevel: string;
+  /** Whether it is also in the WhatsApp Business app, where Meta accepts only `THROUGHPUT_ON_BUSINESS_APP` messages a second. */
+  isOnBusinessApp: boolean;
   /** Whether the provider lets it send, and the provider's reason if not, or only in part. */
   canSend: { can: CanSend; why: string | null };
   portfolioId: string;
+  /** The last day (UTC, `2026-01-31`) on which it sent a message, by our own sends. */
+  lastSentOn: string;
   /** The access token: whether it is valid, its permissions, and its expiry (Unix seconds; 0 for never). */
   token: { isValid: boolean; scopes: string[]; expiresAt: number };
 }
+
+/** Messages a second that Meta accepts from a number that is also in the WhatsApp Business app. Source: Meta, "Throughput". */
+export const THROUGHPUT_ON_BUSINESS_APP = 20;
 
 export interface BusinessAccountValues {
   /** `DISABLE`, `SCHEDULE_FOR_DISABLE` or `REINSTATE`. */
@@ -53,6 +61,8 @@ export interface BusinessAccountValues {
   /** Kinds of restriction with their ends in Unix seconds, null for no end. An empty list ends all restrictions. */
   restrictions: { kind: string; until: number | null }[];
   isDeleted: boolean;
+  /** The event that ended the connection between the business account and our app; null after it was connected again. */
+  disconnection: string | null;
   review: string;
   verification: string;
   canSend: { can: CanSend; why: string | null };
@@ -178,7 +188,7 @@ export function senderBlock(
   account: Facts<BusinessAccountValues>,
   now: Date,
 ): ProviderBlock | null {
-  const { ban, restrictions, isDeleted, canSend } = account;
+  const { ban, restrictions, isDeleted, disconnection, canSend } = account;
   // If a read finds that the account can send, the restriction has ended, although no webhook reported it.
   const isCurrent = (fact: Fact<unknown>): boolean =>
     canSend === undefined || canSend.value.can === 'BLOCKED' || canSend.at <= fact.at;
@@ -186,6 +196,12 @@ export function senderBlock(
     return blockBy(isDeleted, 'Meta says that the business account was deleted.', 'DELETED');
   if (ban?.value === 'DISABLE' && isCurrent(ban))
     return blockBy(ban, 'Meta has disabled the business account.', ban.value);
+  if (disconnection !== undefined && disconnection.value !== null && isCurrent(disconnection))
+    return blockBy(
+      disconnection,
+      `Meta has disconnected the business account: ${disconnection.value}.`,
+      disconnection.value,
+    );
   const restriction = restrictions?.value.find(
     ({ kind, until }) => kind === BLOCKING_RESTRICTION && (until === null || until * 1000 > now.getTime()),
   );

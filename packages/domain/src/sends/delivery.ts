@@ -124,11 +124,14 @@ export function endedAttempt(
     outcome,
     errorCode = null,
     messageId = null,
-  }: Pick<AttemptChange, 'outcome'> & Partial<Pick<AttemptChange, 'errorCode' | 'messageId'>>,
+    messageStatus,
+  }: Pick<AttemptChange, 'outcome'> &
+    Partial<Pick<AttemptChange, 'errorCode' | 'messageId' | 'messageStatus'>>,
 ): AttemptChange {
   const { attemptNumber: number, senderId, claimedAt } = send;
   if (claimedAt === null) throw new Error('the send has no attempt in progress');
-  return { number, senderId, startedAt: claimedAt, outcome, errorCode, messageId };
+  const ended = { number, senderId, startedAt: claimedAt, outcome, errorCode, messageId };
+  return messageStatus === undefined ? ended : { ...ended, messageStatus };
 }
 
 /**

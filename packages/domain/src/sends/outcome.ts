@@ -1,8 +1,14 @@
 /** The subject of a configuration fault, which decides what is blocked. */
-export type FaultScope = 'token' | 'business' | 'template' | 'country' | 'app' | 'request';
+export type FaultScope = 'token' | 'business' | 'portfolio' | 'template' | 'country' | 'app' | 'request';
 
 /** The owner of the rate limit that was reached: one sender and one recipient (a pair), a sender, a business account, or the app. */
 export type ThrottleScope = 'pair' | 'sender' | 'business' | 'app';
+
+/**
+ * What the provider does with an accepted message before sending it, if it does not send it at once. It looks at the first messages of a new
+ * or unverified business portfolio, and sends or drops the held ones afterwards.
+ */
+export type MessageStatus = 'held_for_quality_assessment' | 'paused';
 
 /**
  * The outcome of one call to the provider.
@@ -19,7 +25,7 @@ export type ThrottleScope = 'pair' | 'sender' | 'business' | 'app';
  * phone number.
  */
 export type Outcome =
-  | { kind: 'accepted'; messageId: string }
+  | { kind: 'accepted'; messageId: string; messageStatus?: MessageStatus }
   | {
       kind: 'retry';
       errorCode: number | null;
@@ -50,6 +56,21 @@ export const UNREADABLE_TOKEN = {
   reason: 'the sender’s token cannot be decrypted',
   scope: 'token',
 } as const satisfies Outcome;
+
+/** The provider's code of a held message that it dropped; without a hold, an unexplained refusal. */
+const DROPPED = 135000;
+
+/** Returns the meaning of a reported failure for its message: a message that was held and dropped shows that its portfolio may not send. */
+export function afterHold<Failure extends Exclude<Outcome, { kind: 'accepted' }>>(
+  failure: Failure,
+  messageStatus: MessageStatus | null,
+): Failure | (Failure & Extract<Outcome, { kind: 'config' }>) {
+  if (failure.errorCode !== DROPPED || messageStatus !== 'held_for_quality_assessment') return failure;
+  return { ...failure, kind: 'config', reason: PORTFOLIO_HELD, scope: 'portfolio' };
+}
+
+export const PORTFOLIO_HELD =
+  'WhatsApp held the message and then dropped it: the sender’s business portfolio may not send.';
 
 /** An unknown code is retried until this many attempts of a send have returned it. */
 const SAME_REFUSALS_MAX = 3;

@@ -1,5 +1,5 @@
 import { acceptance, endedAttempt, failure, isSenderFailure, isWorthSending } from './delivery.js';
-import type { Outcome } from './outcome.js';
+import type { MessageStatus, Outcome } from './outcome.js';
 import { isPairLimit, retryDelayMs, type RetryPolicy } from './retry.js';
 import {
   DONE,
@@ -60,6 +60,8 @@ export interface ReportedAttempt {
   startedAt: Date;
   /** Null while it is in progress. */
   outcome: AttemptOutcome | null;
+  /** Null if the provider did not hold the message. */
+  messageStatus: MessageStatus | null;
   /** The key of the send's recipient. */
   recipientKey: string;
 }

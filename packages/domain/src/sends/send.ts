@@ -1,3 +1,5 @@
+import type { MessageStatus } from './outcome.js';
+
 export type Mode = 'test' | 'live';
 export type Locale = 'pt-BR' | 'en';
 export const DELIVERY_STATES = ['queued', 'sending', 'sent', 'delivered', 'read', 'failed'] as const;
@@ -105,6 +107,7 @@ export interface AttemptChange {
   outcome: AttemptOutcome;
   errorCode: number | null;
   messageId: string | null;
+  messageStatus?: MessageStatus;
   /** A receipt's report that the message was not delivered, even if the failure does not count. */
   report?: { at: Date; errorCode: number | null };
 }

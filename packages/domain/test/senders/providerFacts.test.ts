@@ -125,6 +125,7 @@ describe('senderBlock', () => {
     ['its account is disabled', {}, { ban: fact('DISABLE') }],
     ['its account is restricted', {}, { restrictions: fact(restricted) }],
     ['its account was deleted', {}, { isDeleted: fact(true) }],
+    ['its account was disconnected', {}, { disconnection: fact('ACCOUNT_OFFBOARDED') }],
     ['a read says so of its account', {}, { canSend: can('BLOCKED', 0) }],
     ['a read says so of its number', { canSend: can('BLOCKED', 0) }, {}],
     ['an older read knew nothing of the ban', {}, { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 4) }],
@@ -134,6 +135,11 @@ describe('senderBlock', () => {
 
   it.each<[string, Facts<BusinessAccountValues>]>([
     ['was banned before', { ban: fact('REINSTATE') }],
+    ['was connected again', { disconnection: fact(null) }],
+    [
+      'was disconnected, but can send',
+      { disconnection: fact('PARTNER_REMOVED', 5), canSend: can('AVAILABLE', 6) },
+    ],
     ['will be banned', { ban: fact('SCHEDULE_FOR_DISABLE') }],
     ['has no restriction left', { restrictions: fact([]) }],
     [

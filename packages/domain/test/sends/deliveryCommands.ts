@@ -109,6 +109,7 @@ const reports = (
         recipientKey: '1:AAAAAAAAAAAAAAAAAAAAAA',
         startedAt: real.attempts.get(number)!.claimedAt,
         outcome: real.attempts.get(number)!.outcome,
+        messageStatus: null,
         otherIsAccepted: others.some(([, { outcome }]) => outcome === 'accepted'),
       },
       POLICY,

@@ -1,4 +1,5 @@
 import {
+  afterHold,
   agreesWith,
   decideReceipt,
   foldReceipts,
@@ -47,8 +48,35 @@ const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   recipientKey: KEY,
   startedAt: at(0),
   outcome: 'accepted',
+  messageStatus: null,
   otherIsAccepted: false,
   ...fields,
+});
+
+describe('afterHold', () => {
+  const dropped = {
+    kind: 'retry',
+    errorCode: 135000,
+    reason: 'refused',
+    throttled: 'none',
+    retryAfterSeconds: null,
+  } as const;
+
+  it('blames the portfolio if a held message was dropped', () => {
+    expect(afterHold(dropped, 'held_for_quality_assessment')).toMatchObject({
+      kind: 'config',
+      errorCode: 135000,
+      scope: 'portfolio',
+    });
+  });
+
+  it.each([
+    [dropped, null],
+    [dropped, 'paused'],
+    [{ ...dropped, errorCode: 131000 }, 'held_for_quality_assessment'],
+  ] as const)('keeps the meaning of %j with the status %s', (failure, messageStatus) => {
+    expect(afterHold(failure, messageStatus)).toBe(failure);
+  });
 });
 
 const apply = (send: Send, receipt: Receipt, which = attempt()) =>

@@ -1,4 +1,4 @@
-import type { AttemptOutcome, Phase, UnitBucket } from '@onecode/domain';
+import type { AttemptOutcome, MessageStatus, Phase, UnitBucket } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { type SendSummary, SUMMARY_COLUMNS, toSummary, type SummaryRow } from './sendSummary.js';
 
@@ -9,6 +9,8 @@ export interface AttemptDetails {
   finishedAt: Date | null;
   outcome: AttemptOutcome | null;
   errorCode: number | null;
+  /** Null if the provider did not hold the message. */
+  messageStatus: MessageStatus | null;
   /** E.164; null if the attempt's sender is unknown. */
   senderNumber: string | null;
   isOwnSender: boolean;
@@ -83,15 +85,15 @@ export async function findSendDetails(
       s.verified_at as "verifiedAt", s.failed_at as "failedAt", s.wrong_guesses as "wrongGuesses", s.request_id as "requestId",
       s.traceparent, jsonb_build_object('wrongGuessTimes', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
         select coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'startedAt', c.started_at, 'finishedAt', c.finished_at,
-          'outcome', c.outcome, 'errorCode', c.error_code, 'senderNumber', senders.number,
+          'outcome', c.outcome, 'errorCode', c.error_code, 'messageStatus', c.message_status, 'senderNumber', senders.number,
           'isOwnSender', senders.account_id is not null, 'reportedAt', c.reported_at,
           'reportedCode', c.reported_code) order by c.number), '[]')
         from (
-          select number, sender_id, started_at, finished_at, outcome, error_code, reported_at, reported_code from attempts
+          select number, sender_id, started_at, finished_at, outcome, error_code, message_status, reported_at, reported_code from attempts
           where send_id = s.id
           union all
           -- The attempt in progress, unless a receipt arrived before the response.
-          select s.attempt_number, s.sender_id, s.claimed_at, null, null, null, null, null
+          select s.attempt_number, s.sender_id, s.claimed_at, null, null, null, null, null, null
           where s.claimed_at is not null
             and not exists (select from attempts where send_id = s.id and number = s.attempt_number)
         ) c left join senders on senders.id = c.sender_id

@@ -3,6 +3,7 @@ import {
   isDelivering,
   type AttemptOutcome,
   type FailureReason,
+  type MessageStatus,
   type UnitBucket,
 } from '@onecode/domain';
 import type { AttemptDetails, ReceiptDetails, SendDetails } from './sendDetails.js';
@@ -21,6 +22,8 @@ type Event =
       seconds: number | null;
       outcome: AttemptOutcome | null;
       errorCode: number | null;
+      /** Null if the provider did not hold the message. */
+      messageStatus: MessageStatus | null;
     }
   | {
       kind: 'receipt';
@@ -105,6 +108,7 @@ function attemptEvent(send: SendDetails, attempt: AttemptDetails): Dated {
     seconds: finishedAt === null ? null : (finishedAt.getTime() - startedAt.getTime()) / 1000,
     outcome,
     errorCode,
+    messageStatus: attempt.messageStatus,
   };
 }
 

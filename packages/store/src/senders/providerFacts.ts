@@ -2,6 +2,7 @@ import {
   isTokenMended,
   mergeAlerts,
   mergeFacts,
+  THROUGHPUT_ON_BUSINESS_APP,
   type BusinessAccountAlert,
   type BusinessAccountValues,
   type DatedAlert,
@@ -14,7 +15,7 @@ import {
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { endTokenFault, syncProviderBlocks, type StartedBlock } from './providerBlocks.js';
-import { countRecipients } from './recipientCount.js';
+import { countRecipients, findLastSentDay } from './recipientCount.js';
 
 /** When the provider reported a fact, and through which channel. */
 interface FactOrigin {
@@ -69,7 +70,13 @@ export async function applySenderReading(
     await connection.sql.execute`
       update senders set business_account_id = ${businessAccountId}
       where id = ${sender.id}::uuid and business_account_id is distinct from ${businessAccountId}`;
+    if ('value' in number && number.value.isOnBusinessApp === true)
+      await connection.sql.execute`
+        update senders set throughput = ${THROUGHPUT_ON_BUSINESS_APP}::integer
+        where id = ${sender.id}::uuid and throughput > ${THROUGHPUT_ON_BUSINESS_APP}::integer`;
+    const lastSentOn = await findLastSentDay(connection, sender.id);
     const values: Partial<NumberValues> = {
+      ...(lastSentOn === null ? {} : { lastSentOn }),
       ...('value' in number ? number.value : {}),
       ...('value' in token ? { token: token.value } : {}),
     };

@@ -45,7 +45,7 @@ export async function readReportedSends(
   const rows = await database.sql.read<WithOrdinal<ReportedRow>[]>`
     select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now, s.pricing is not null as "isPriced", a.number,
       a.sender_id as "senderId", (select phone_number_id from senders where id = a.sender_id) as "phoneNumberId",
-      a.started_at as "startedAt", a.outcome, s.recipient_key as "recipientKey", array(
+      a.started_at as "startedAt", a.outcome, a.message_status as "messageStatus", s.recipient_key as "recipientKey", array(
         select o.number from attempts o where o.send_id = s.id and o.outcome = 'accepted'
       )::integer[] as "acceptedNumbers"
     from unnest(
@@ -54,14 +54,14 @@ export async function readReportedSends(
       ${receipts.map(({ messageId }) => messageId)}::text[]
     ) with ordinality as r (send_id, attempt, message_id, ordinal)
     cross join lateral (
-      select send_id, number, sender_id, started_at, outcome from attempts
+      select send_id, number, sender_id, started_at, outcome, message_status from attempts
       where send_id = r.send_id and number = r.attempt and coalesce(message_id = r.message_id, true)
       union all
-      select id, attempt_number, sender_id, claimed_at, null from sends
+      select id, attempt_number, sender_id, claimed_at, null, null from sends
       where id = r.send_id and attempt_number = r.attempt and claimed_at is not null
         and not exists (select from attempts where send_id = r.send_id and number = r.attempt)
       union all (
-        select send_id, number, sender_id, started_at, outcome from attempts
+        select send_id, number, sender_id, started_at, outcome, message_status from attempts
         where message_id = r.message_id and send_id = coalesce((select id from sends where id = r.send_id), send_id)
         order by started_at limit 1
       ) limit 1

@@ -67,8 +67,8 @@ function toReportedSend(row: ReportedRow): ReportedSend {
 }
 
 function toReportedAttempt(row: ReportedRow): ReportedAttempt {
-  const { number, senderId, phoneNumberId, startedAt, outcome, recipientKey } = row;
-  return { number, senderId, phoneNumberId, startedAt, outcome, recipientKey };
+  const { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey } = row;
+  return { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey };
 }
 
 /** A write for one send: the change by its receipts, if any, and the keys of the receipts to delete. */

@@ -51,7 +51,7 @@ export async function exportRecipient(
         'created_at', s.created_at, 'expires_at', s.expires_at, 'sent_at', s.sent_at, 'delivered_at', s.delivered_at, 'read_at', s.read_at,
         'verified_at', s.verified_at, 'locked_at', s.locked_at, 'failed_at', s.failed_at, 'failure_reason', s.failure_reason,
         'wrong_codes_at', coalesce(s.wrong_guess_times, '{}'), 'attempts', (
-          select coalesce(jsonb_agg(jsonb_build_object('number', number, 'outcome', outcome, 'error_code', error_code, 'started_at', started_at,
+          select coalesce(jsonb_agg(jsonb_build_object('number', number, 'outcome', outcome, 'error_code', error_code, 'message_status', message_status, 'started_at', started_at,
             'finished_at', finished_at) order by number), '[]') from attempts where send_id = s.id
         ), 'denials', (
           select coalesce(jsonb_agg(jsonb_build_object('occurred_at', occurred_at) order by occurred_at), '[]') from denials where send_id = s.id

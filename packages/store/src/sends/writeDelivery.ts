@@ -23,13 +23,14 @@ export const ATTEMPT_RECORDS = {
   columns: Prisma.sql`attempt_records json`,
   valuesOf: ({ attempts, at }: Change) => ({
     attempt_records: attempts.map(
-      ({ number, senderId, startedAt, outcome, errorCode, messageId, report = null }) => ({
+      ({ number, senderId, startedAt, outcome, errorCode, messageId, messageStatus, report = null }) => ({
         number,
         sender_id: senderId,
         started_at: startedAt,
         outcome,
         error_code: errorCode,
         message_id: messageId,
+        message_status: messageStatus,
         reported_at: report?.at,
         reported_code: report?.errorCode,
         finished_at: at,
@@ -42,11 +43,11 @@ export const ATTEMPT_RECORDS = {
 export const ATTEMPTED = Prisma.sql`
   attempted as (
     insert into attempts (
-      send_id, number, sender_id, started_at, outcome, error_code, message_id, reported_at, reported_code, finished_at
+      send_id, number, sender_id, started_at, outcome, error_code, message_id, message_status, reported_at, reported_code, finished_at
     )
     select changed.id, a.*
     from changed, json_to_recordset(changed.attempt_records) as a (
-      number smallint, sender_id uuid, started_at timestamptz, outcome text, error_code integer, message_id text,
+      number smallint, sender_id uuid, started_at timestamptz, outcome text, error_code integer, message_id text, message_status text,
       reported_at timestamptz, reported_code integer, finished_at timestamptz
     )
     on conflict (send_id, number) do update set
@@ -55,6 +56,7 @@ export const ATTEMPTED = Prisma.sql`
       -- The call ended when it was accepted, even if its message fails later.
       finished_at = case when attempts.outcome = 'accepted' then attempts.finished_at else excluded.finished_at end,
       message_id = coalesce(excluded.message_id, attempts.message_id),
+      message_status = coalesce(excluded.message_status, attempts.message_status),
       reported_at = coalesce(attempts.reported_at, excluded.reported_at),
       reported_code = coalesce(attempts.reported_code, excluded.reported_code)
     -- A failed response never overwrites an earlier receipt.

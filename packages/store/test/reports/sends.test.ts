@@ -405,6 +405,7 @@ describe('the details of a send', () => {
         finishedAt: null,
         outcome: null,
         errorCode: null,
+        messageStatus: null,
         senderNumber: sender.number,
         isOwnSender: false,
       },

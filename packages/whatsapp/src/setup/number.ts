@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { canonicalNumber } from '@onecode/domain';
+import { canonicalNumber, THROUGHPUT_ON_BUSINESS_APP } from '@onecode/domain';
 import type { GraphCall, GraphResult } from '../graphCalls.js';
 import { elements, members, storableText } from '../json.js';
 import type { SetupOptions } from './options.js';
@@ -16,7 +16,7 @@ export interface FoundNumber {
 }
 
 const NUMBER_FIELDS =
-  'id,display_phone_number,verified_name,code_verification_status,quality_rating,status,throughput';
+  'id,display_phone_number,verified_name,code_verification_status,quality_rating,status,throughput,is_on_biz_app';
 const PAGE = 100;
 const PAGES_MAX = 20;
 /** Messages a second by Meta's level. Source: Meta, "Throughput". */
@@ -79,10 +79,23 @@ function numberOf(node: Record<string, unknown>): (FoundNumber & { text: string 
       e164,
       verifiedName: typeof name === 'string' ? storableText(name) : '',
       status: typeof status === 'string' ? status : '',
-      throughput: members(node['throughput'])['level'] === 'HIGH' ? THROUGHPUT_HIGH : THROUGHPUT_STANDARD,
+      throughput: throughputOf(node),
       text: storableText([e164, ...words].join(', ')),
     },
   ];
+}
+
+/** Returns the messages a second that Meta accepts. `NOT_APPLICABLE` is also the level of a number that is not registered yet. */
+function throughputOf({
+  throughput,
+  status,
+  is_on_biz_app: isOnBusinessApp,
+}: Record<string, unknown>): number {
+  const { level } = members(throughput);
+  if (isOnBusinessApp === true) return THROUGHPUT_ON_BUSINESS_APP;
+  if (level === 'NOT_APPLICABLE' && status === 'CONNECTED' && isOnBusinessApp !== false)
+    return THROUGHPUT_ON_BUSINESS_APP;
+  return level === 'HIGH' ? THROUGHPUT_HIGH : THROUGHPUT_STANDARD;
 }
 
 /** What to do about a refused registration, by Meta's code. Source: Meta, "Error codes", registration. */

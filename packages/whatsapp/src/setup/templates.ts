@@ -34,7 +34,7 @@ const wantedTemplate = (codeValiditySeconds: number) => ({
 
 /** Returns how an existing template differs from the one that is wanted. */
 function differencesOf(values: Partial<TemplateValues>, codeValiditySeconds: number): string[] {
-  const { category, ttlSeconds, codeExpirationMinutes, hasCopyCodeButton } = values;
+  const { category, ttlSeconds, codeExpirationMinutes, hasCodeButton } = values;
   const minutes = codeValiditySeconds / 60;
   return [
     ...(category === undefined || category === CODE_CATEGORY ? [] : [`its category is ${category}`]),
@@ -48,7 +48,7 @@ function differencesOf(values: Partial<TemplateValues>, codeValiditySeconds: num
     ...(ttlSeconds != null && ttlSeconds > codeValiditySeconds
       ? [`it is delivered for up to ${ttlSeconds} seconds, and codes are valid for ${codeValiditySeconds}`]
       : []),
-    ...(hasCopyCodeButton === true ? [] : ['it has no button that copies the code']),
+    ...(hasCodeButton === true ? [] : ['it has no button for the code']),
   ];
 }
 
@@ -132,8 +132,13 @@ async function provideTemplate(
 ): Promise<{ step: SetupStep | null } | { made: ReadTemplate }> {
   const { token, businessAccountId, template, codeValiditySeconds, isDryRun, mayChangeTemplates } = options;
   const name = `template_${language}`;
-  const differs = found !== null && differencesOf(found.values, codeValiditySeconds).length > 0;
-  if (found !== null && !(differs && mayChangeTemplates && found.id !== null)) return { step: null };
+  // A template without a time to live can be used, but an old one would be delivered for 30 days.
+  const differs =
+    found !== null &&
+    (found.values.ttlSeconds === null || differencesOf(found.values, codeValiditySeconds).length > 0);
+  // A change would replace a button that names an app.
+  const mayChange = mayChangeTemplates && found?.id !== null && found?.hasAppButton !== true;
+  if (found !== null && !(differs && mayChange)) return { step: null };
   if (isDryRun) {
     const detail = `Would ${found === null ? 'create' : 'change'} the template ${template} (${language}).`;
     return { step: step(name, 'waiting', detail, null, found === null ? 'would_create_template' : null) };
@@ -160,9 +165,9 @@ async function provideTemplate(
     reason: null,
     ttlSeconds: wanted.message_send_ttl_seconds,
     codeExpirationMinutes: codeValiditySeconds / 60,
-    hasCopyCodeButton: true,
+    hasCodeButton: true,
   };
-  return { made: { id: found?.id ?? null, language, values } };
+  return { made: { id: found?.id ?? null, language, values, hasAppButton: false } };
 }
 
 function templateRefused(name: string, failure: GraphFailure, businessAccountId: string): SetupStep {
@@ -186,7 +191,7 @@ function templateRefused(name: string, failure: GraphFailure, businessAccountId:
 
 function judgeTemplate(
   { businessAccountId, template, codeValiditySeconds }: SetupOptions,
-  { language, values }: ReadTemplate,
+  { language, values, hasAppButton }: ReadTemplate,
   isNew: boolean,
 ): SetupStep {
   const name = `template_${language}`;
@@ -194,7 +199,8 @@ function judgeTemplate(
   const title = `The template ${template} (${language})`;
   const differences = differencesOf(values, codeValiditySeconds);
   if (differences.length > 0) {
-    const detail = `${title} exists and was not changed: ${differences.join(', ')}. Use another name, or allow that it is changed.`;
+    const remedy = hasAppButton ? 'or change it in WhatsApp Manager' : 'or allow that it is changed';
+    const detail = `${title} exists and was not changed: ${differences.join(', ')}. Use another name, ${remedy}.`;
     return step(name, 'needs_you', detail, link, 'template_differs');
   }
   switch (values.status) {

@@ -63,23 +63,33 @@ function factViews({ number, businessAccount, alerts }: SenderKnowledge) {
     ['ban', businessAccount.ban],
   ] as const;
   return [
-    ...reported.flatMap(([name, fact]) => (fact === undefined ? [] : [{ name, ...fact }])),
+    ...reported.flatMap(([name, fact]) => (fact === undefined ? [] : [{ name, ...fact, sentence: null }])),
     ...alerts.slice(0, ALERTS_SHOWN).map(alertView),
     ...(canSend === undefined ? [] : [canSendView(canSend)]),
   ];
 }
 
 function canSendView({ value: { can, why }, ...origin }: NonNullable<SenderKnowledge['number']['canSend']>) {
-  return { name: 'canSend' as const, value: why === null ? can : `${can}: ${why}`, ...origin };
+  return {
+    name: 'canSend' as const,
+    value: why === null ? can : `${can}: ${why}`,
+    ...origin,
+    sentence: null,
+  };
 }
 
 /** The command line shows all other facts. */
 const ALERTS_SHOWN = 5;
 
+/** Alerts with a sentence of ours, which the page shows instead of the type. */
+const EXPLAINED_ALERTS = ['AUTH_INTL_PRICE_ELIGIBILITY_UPDATE', 'VOLUME_BASED_PRICING_TIER_UPDATE'] as const;
+
 function alertView({ type, severity, detail, at }: SenderKnowledge['alerts'][number]) {
+  const sentence = EXPLAINED_ALERTS.find((explained) => explained === type) ?? null;
   const words = severity === null ? type : `${type} (${severity})`;
-  const value = detail === null ? words : `${words}: ${detail}`;
-  return { name: 'alert' as const, value, at, since: null, source: 'webhook' as const };
+  const described = detail === null ? words : `${words}: ${detail}`;
+  const value = sentence === null ? described : (detail ?? '');
+  return { name: 'alert' as const, value, sentence, at, since: null, source: 'webhook' as const };
 }
 
 /** The languages of a sender's template, in Meta's words. */

@@ -27,6 +27,7 @@ const attempt = (end: Partial<Attempt> = {}): Attempt => ({
   finishedAt: at(2),
   outcome: 'accepted',
   errorCode: null,
+  messageStatus: null,
   senderNumber: '+15550783881',
   isOwnSender: false,
   ...end,

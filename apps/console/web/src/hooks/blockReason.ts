@@ -6,6 +6,7 @@ import { useErrorText } from './errorText.js';
 const SENTENCES = [
   ['disabled', /^Meta has disabled the business account\.$/],
   ['deleted', /^Meta says that the business account was deleted\.$/],
+  ['disconnected', /^Meta has disconnected the business account: (.*?)\.?$/],
   ['restricted', /^Meta has restricted the business account: (.*?)\.?$/],
   ['blocked', /^Meta says that it cannot send: (.*)$/],
   ['category', /^category (.*)$/],

@@ -6,7 +6,7 @@ import { useNumbers } from '../../hooks/formats.js';
 
 /** Returns the function that lists in short what needs attention about a sender, the most important first. */
 export function useAttention(): (sender: SenderView) => string[] {
-  const { t } = useTranslation(['senders', 'health']);
+  const { t } = useTranslation(['senders', 'health', 'preflight']);
   const { whole } = useNumbers();
   const reasonOf = useBlockReason();
   const countryName = useCountryName();
@@ -16,10 +16,13 @@ export function useAttention(): (sender: SenderView) => string[] {
     return `${t(`health:languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`)}: `;
   };
   return ({ isNew, blocks, provider: { maySend, checks } }) => {
-    const bad = checks.filter(({ ok }) => !ok).length;
+    const ofLimit = checks
+      .filter(({ name }) => name === 'limit_near' || name === 'limit_reached')
+      .map(({ name, facts, text }) => t(`preflight:${name}`, { ...facts, defaultValue: text }));
+    const bad = checks.filter(({ ok }) => !ok).length - ofLimit.length;
     const ofBlocks = blocks.map((block) => `${scopeOf(block.onlyFor)}${reasonOf(block)}`);
     const ofChecks = bad === 0 ? [] : [t('list.checks', { count: bad, number: whole(bad) })];
-    if (isNew) return [t(maySend ? 'list.ready' : 'list.unready'), ...ofChecks];
-    return [...ofBlocks, ...ofChecks];
+    if (isNew) return [t(maySend ? 'list.ready' : 'list.unready'), ...ofLimit, ...ofChecks];
+    return [...ofBlocks, ...ofLimit, ...ofChecks];
   };
 }

@@ -38,20 +38,27 @@ export function SenderProvider({ sender }: { sender: SenderView }) {
   );
 }
 
-function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: { provider: ProviderView }) {
+function ProviderFacts({
+  provider: { facts, recipients24h, recipientsMax, recipientsLeft },
+}: {
+  provider: ProviderView;
+}) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
   return (
     <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
       {facts.map((fact) => (
         <Fact key={`${fact.name} ${fact.at} ${fact.value}`} label={t(`provider.facts.${fact.name}`)}>
-          {fact.value}
+          {fact.sentence === null ? fact.value : t(`provider.alerts.${fact.sentence}`)}
+          {fact.sentence !== null && fact.value !== '' && <Small>{fact.value}</Small>}
           <FactSource {...fact} />
         </Fact>
       ))}
       {recipients24h !== null && (
         <Fact label={t('provider.facts.recipients24h')}>
-          {whole(recipients24h)}
+          {recipientsMax === null
+            ? whole(recipients24h)
+            : t('list.of', { used: whole(recipients24h), most: whole(recipientsMax) })}
           {recipientsLeft !== null && (
             <Small>{t('provider.left', { count: recipientsLeft, number: whole(recipientsLeft) })}</Small>
           )}

@@ -249,6 +249,7 @@ function AttemptBody({ event, withExplanation }: { event: Attempt; withExplanati
   return (
     <>
       {facts.length > 0 && <Line text={facts.join(' · ')} />}
+      {event.messageStatus !== null && <Line text={t(`timeline.messageStatus.${event.messageStatus}`)} />}
       <Reason event={event} withExplanation={withExplanation} />
     </>
   );
