@@ -123,7 +123,7 @@ describeInBrowser('the page of refused requests', () => {
       await page.goto(`/accounts/${caller.accountId}/overview`);
       await page.getByRole('link', { name: 'Requests' }).click();
 
-      await page.getByText('Only refusals are kept here').waitFor();
+      await page.getByText('Requests with your keys that the API refused').waitFor();
       const table = page.getByRole('table', { name: 'Refused requests, newest first' });
       const reasons = page.getByRole('group', { name: 'Reasons' });
       // The group of the newest refusal is open.
