@@ -123,11 +123,11 @@ describeInBrowser('the page of refused requests', () => {
       await page.goto(`/accounts/${caller.accountId}/overview`);
       await page.getByRole('link', { name: 'Requests' }).click();
 
-      await page.getByText('Only refusals are kept here').waitFor();
+      await page.getByText('Requests with your keys that the API refused').waitFor();
       const table = page.getByRole('table', { name: 'Refused requests, newest first' });
       const reasons = page.getByRole('group', { name: 'Reasons' });
       // The group of the newest refusal is open.
-      await table.getByText('29 more like it').waitFor();
+      await table.getByText('29 similar requests followed').waitFor();
       await reasons.getByRole('button', { name: /30 requests/, expanded: true }).waitFor();
       await reasons.getByRole('button', { name: /Reused/, expanded: false }).click();
       await table.getByText(ids[1]).waitFor({ state: 'hidden' });
