@@ -1,64 +1,115 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem, type ProblemCode } from '@onecode/domain';
-import getRawBody, { type RawBodyError } from 'raw-body';
 
 /** The client closed the connection before its request was complete, so there is no client to answer. */
 export class ClientGone extends Error {}
+
+const tooLarge = (code: ProblemCode, bytesMax: number): Problem =>
+  new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
+
+const announcedBytes = (request: IncomingMessage): number | undefined => {
+  const length = request.headers['content-length'];
+  return length === undefined ? undefined : Number(length);
+};
+
+/** Passes a request's chunks to `take` until the body is complete, or until `stop` rejects `complete`. */
+function readChunks(
+  request: IncomingMessage,
+  take: (chunk: Buffer) => void,
+): { complete: Promise<void>; stop: (error: Error) => void } {
+  let stop = (_error: Error): void => {};
+  const complete = new Promise<void>((resolve, reject) => {
+    const end = (finish: () => void): void => {
+      request.pause().off('data', take).off('end', onEnd).off('error', onGone).off('close', onGone);
+      finish();
+    };
+    const onEnd = (): void => end(resolve);
+    const onGone = (): void => stop(new ClientGone());
+    stop = (error) => end(() => reject(error));
+    request.on('data', take).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });
+  return { complete, stop };
+}
 
 /** 64 KiB: the contract's limit for a body. */
 const BYTES_MAX = 65_536;
 
 /**
- * Reads the body of an operation of the contract. Media type and content coding are ignored, so a compressed body is not JSON.
+ * Reads the body of an operation of the contract. Media type and content coding are ignored, so a compressed body is not JSON. A body that
+ * is too large is refused by its `Content-Length` without reading it, or else when it exceeds the limit.
  *
- * @throws Problem `invalid_json` if the body is too large, ClientGone
+ * @throws Problem `invalid_json`, ClientGone
  */
-export function readJsonBody(request: IncomingMessage): Promise<Buffer> {
-  return readBody(request, BYTES_MAX, 'invalid_json');
+export async function readJsonBody(request: IncomingMessage): Promise<Buffer> {
+  const refusal = tooLarge('invalid_json', BYTES_MAX);
+  if ((announcedBytes(request) ?? 0) > BYTES_MAX) throw refusal;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const reading = readChunks(request, (chunk) => {
+    bytes += chunk.length;
+    if (bytes > BYTES_MAX) reading.stop(refusal);
+    else chunks.push(chunk);
+  });
+  await reading.complete;
+  return Buffer.concat(chunks, bytes);
 }
 
-/** Reads a body. One that is too large is refused by its `Content-Length` without reading it, or else when it exceeds the limit. */
-async function readBody(request: IncomingMessage, bytesMax: number, tooLarge: ProblemCode): Promise<Buffer> {
-  try {
-    return await getRawBody(request, { limit: bytesMax, length: request.headers['content-length'] ?? null });
-  } catch (error) {
-    if ((error as RawBodyError).type === 'entity.too.large')
-      throw new Problem(tooLarge, { detail: `The body is larger than ${bytesMax} bytes.` });
-    throw new ClientGone('the request ended early', { cause: error });
+/** A size of body, and how many bodies of that size are read at the same time. */
+interface BodySize {
+  bytes: number;
+  countMax: number;
+}
+
+/** The buffers of bodies of one size. */
+class BodyBuffers {
+  /** Reused, because a new buffer for each body would use memory until garbage collection. */
+  readonly #free: Buffer[] = [];
+  /** Functions that refuse the bodies being read, the oldest first. */
+  readonly #refusals = new Set<() => void>();
+
+  constructor(private readonly size: BodySize) {}
+
+  async read<T>(request: IncomingMessage, refusal: Problem, use: (body: Buffer) => T): Promise<T> {
+    const [refuseOldest] = this.#refusals;
+    if (this.#refusals.size >= this.size.countMax) refuseOldest?.();
+    const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(this.size.bytes);
+    let bytes = 0;
+    const reading = readChunks(request, (chunk) => {
+      if (bytes + chunk.length > buffer.length) reading.stop(refusal);
+      else bytes += chunk.copy(buffer, bytes);
+    });
+    const refuse = (): void => {
+      this.#freeBuffer(refuse, buffer);
+      reading.stop(new Problem('too_busy'));
+    };
+    this.#refusals.add(refuse);
+    try {
+      await reading.complete;
+      return use(buffer.subarray(0, bytes));
+    } finally {
+      this.#freeBuffer(refuse, buffer);
+    }
+  }
+
+  /** Returns a body's buffer to the pool. A second call does nothing. */
+  #freeBuffer(refuse: () => void, buffer: Buffer): void {
+    if (this.#refusals.delete(refuse)) this.#free.push(buffer);
   }
 }
 
 /**
- * Returns a function that reads bodies of unauthenticated clients in bounded memory. A body without `Content-Length` counts as the largest.
- * If a new body exceeds the limit of all together, the oldest ones are refused with `too_busy`: slow clients lose their place first.
+ * Returns a function that reads bodies of unauthenticated clients in bounded memory. At the limit, a new body causes the oldest one to be
+ * refused with `too_busy`: slow clients lose their place first. A body without `Content-Length` counts as large. `use` must not keep the
+ * body, because its buffer is reused.
  *
  * @throws Problem `payload_too_large`, `too_busy`, ClientGone
  */
-export function createBodyReader({ bytesMax, totalBytesMax }: { bytesMax: number; totalBytesMax: number }) {
-  /** The bytes of each body that is being read by the function that refuses it, the oldest first. */
-  const underWay = new Map<() => void, number>();
-  let total = 0;
-  const end = (refuse: () => void): void => {
-    total -= underWay.get(refuse) ?? 0;
-    underWay.delete(refuse);
-  };
-  return async (request: IncomingMessage): Promise<Buffer> => {
-    let refuse = (): void => {};
-    const refused = new Promise<never>((_, reject) => {
-      refuse = () => reject(new Problem('too_busy'));
-    });
-    const bytes = Math.min(Number(request.headers['content-length'] ?? bytesMax), bytesMax);
-    underWay.set(refuse, bytes);
-    total += bytes;
-    for (const refuseOldest of underWay.keys()) {
-      if (total <= totalBytesMax) break;
-      end(refuseOldest);
-      refuseOldest();
-    }
-    try {
-      return await Promise.race([readBody(request, bytesMax, 'payload_too_large'), refused]);
-    } finally {
-      end(refuse);
-    }
+export function createBodyReader(sizes: { small: BodySize; large: BodySize }) {
+  const [small, large] = [new BodyBuffers(sizes.small), new BodyBuffers(sizes.large)];
+  return async <T>(request: IncomingMessage, use: (body: Buffer) => T): Promise<T> => {
+    const refusal = tooLarge('payload_too_large', sizes.large.bytes);
+    const length = announcedBytes(request) ?? sizes.large.bytes;
+    if (length > sizes.large.bytes) throw refusal;
+    return (length <= sizes.small.bytes ? small : large).read(request, refusal, use);
   };
 }

@@ -4,7 +4,7 @@ import { createBodyReader } from '../src/body.js';
 
 const KIB = 1_024;
 const BYTES_MAX = 256 * KIB;
-const LIMITS = { bytesMax: BYTES_MAX, totalBytesMax: 2 * BYTES_MAX };
+const SIZES = { small: { bytes: 64 * KIB, countMax: 2 }, large: { bytes: BYTES_MAX, countMax: 2 } };
 const BODY = Buffer.alloc(BYTES_MAX, 'x');
 
 let server: LocalServer;
@@ -13,17 +13,16 @@ let ends: (number | string)[];
 /** The number of bytes that arrived in all bodies. */
 let received: number;
 beforeEach(async () => {
-  const read = createBodyReader(LIMITS);
+  const read = createBodyReader(SIZES);
   const mine: typeof ends = [];
   [ends, received] = [mine, 0];
   server = await startLocalServer(async (request, response) => {
     request.on('data', (chunk: Buffer) => {
       received += chunk.length;
     });
-    const end = await read(request).then(
-      (body) => (body.equals(BODY.subarray(0, body.length)) ? body.length : 'mixed up'),
-      (error: unknown) => (error instanceof Problem ? error.code : 'gone'),
-    );
+    const end = await read(request, (body) =>
+      body.equals(BODY.subarray(0, body.length)) ? body.length : 'mixed up',
+    ).catch((error: unknown) => (error instanceof Problem ? error.code : 'gone'));
     mine.push(end);
     response.end(String(end));
   });
@@ -72,21 +71,27 @@ describe('createBodyReader', () => {
     expect((await (await postChunked(BYTES_MAX + 1)).answer()).body).toBe('payload_too_large');
   });
 
-  it('refuses the oldest bodies when those being read exceed the limit together', async () => {
-    const posts = [];
-    for (let count = 0; count < 3; count++) posts.push(await begin(BYTES_MAX - 1));
-    const [oldest, older, newest] = posts as [RawConnection, RawConnection, RawConnection];
-    expect((await oldest.answer()).body).toBe('too_busy');
-    for (const post of [older, newest]) post.write('x');
-    expect((await older.answer()).body).toBe(String(BYTES_MAX));
-    expect((await newest.answer()).body).toBe(String(BYTES_MAX));
-    expect(ends).toEqual(['too_busy', BYTES_MAX, BYTES_MAX]);
-  });
+  it.each([
+    ['large', BYTES_MAX],
+    ['small', 64 * KIB],
+  ])(
+    'refuses the oldest %s body when more bodies than allowed are read at the same time',
+    async (_, length) => {
+      const posts = [];
+      for (let count = 0; count < 3; count++) posts.push(await begin(length - 1, length));
+      const [oldest, older, newest] = posts as [RawConnection, RawConnection, RawConnection];
+      expect((await oldest.answer()).body).toBe('too_busy');
+      for (const post of [older, newest]) post.write('x');
+      expect((await older.answer()).body).toBe(String(length));
+      expect((await newest.answer()).body).toBe(String(length));
+      expect(ends).toEqual(['too_busy', length, length]);
+    },
+  );
 
-  it('counts a body by its Content-Length', async () => {
-    const posts = [];
-    for (let count = 0; count < 8; count++) posts.push(await begin(64 * KIB - 1, 64 * KIB));
-    for (const post of posts) expect((await post.write('x').answer()).body).toBe(String(64 * KIB));
+  it('reads small bodies while the maximum of large ones is being read', async () => {
+    const large = [await begin(BYTES_MAX - 1), await begin(BYTES_MAX - 1)];
+    for (let count = 0; count < 4; count++) expect((await (await begin(10, 10)).answer()).body).toBe('10');
+    for (const post of large) expect((await post.write('x').answer()).body).toBe(String(BYTES_MAX));
   });
 
   it('counts a body until its client disconnects', async () => {

@@ -18,10 +18,13 @@ import { answerText } from '../answer.js';
 import { createBodyReader } from '../body.js';
 
 /**
- * Any client can post, and the signature covers the whole body, so bodies that are read at the same time have 40 MiB in total. Real posts
- * have a few kilobytes; 3 MiB is the largest webhook that Meta documents.
+ * Any client can post, and the signature covers the whole body, so the body buffers are limited to 40 MiB in total. Real posts have a few
+ * kilobytes; 3 MiB is the largest webhook that Meta documents.
  */
-const BODY_LIMITS = { bytesMax: 3 * 1024 * 1024, totalBytesMax: 40 * 1024 * 1024 };
+const BODY_SIZES = {
+  small: { bytes: 64 * 1024, countMax: 256 },
+  large: { bytes: 3 * 1024 * 1024, countMax: 8 },
+};
 
 /** The path parameters of a webhook: the id of a sender with its own Meta app. */
 type OfApp = { id?: string };
@@ -88,17 +91,18 @@ function resultOf(error: unknown): WebhookResult {
 /** Returns a function that stores the reports of a post. */
 function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<void> {
   const { database, deliveryQueue, config, metrics } = context;
-  const readBody = createBodyReader(BODY_LIMITS);
+  const readBody = createBodyReader(BODY_SIZES);
   const learn = businessAccountLearner(database);
   return async (request) => {
     const signature = request.headers['x-hub-signature-256'];
     if (!isSignature(signature)) throw new Problem('invalid_signature');
     const app = await appOf(context, request);
     const secrets = app === null ? config.WHATSAPP_APP_SECRET : [app.secret];
-    const body = await readBody(request);
-    if (!secrets.some((secret) => signatureMatches(body, signature, secret)))
-      throw new Problem('invalid_signature');
-    const reports = readReports(body, config.NUMBER_PEPPER);
+    const reports = await readBody(request, (body) => {
+      if (!secrets.some((secret) => signatureMatches(body, signature, secret)))
+        throw new Problem('invalid_signature');
+      return readReports(body, config.NUMBER_PEPPER);
+    });
     const own = app === null ? reports : await reportsOfApp(database, app, reports);
     // Meta will repeat the post later.
     if (own === null) throw new Problem('too_busy');

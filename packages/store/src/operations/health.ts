@@ -110,7 +110,7 @@ export async function readProviderAnswers(database: Connection, minutes: number)
         select extract(epoch from statement_timestamp() - l.finished_at)::float8 from attempts l
         where l.finished_at is not null order by l.finished_at desc limit 1
       ) as "idleSeconds",
-      percentile_cont(array[0.5, 0.95]) within group (order by extract(epoch from finished_at - started_at)::float8)
+      to_json(percentile_cont(array[0.5, 0.95]) within group (order by extract(epoch from finished_at - started_at)::float8))
         as seconds
     from attempts a where a.finished_at >= statement_timestamp() - make_interval(mins => ${minutes}::integer)`;
   const { seconds, ...counts } = row;
