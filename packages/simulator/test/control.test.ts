@@ -44,6 +44,8 @@ describe('the control interface', () => {
       deliveredMs: 900,
       readMs: 5,
       senderLimit: true,
+      reviewMs: 3000,
+      review: 'APPROVED',
     };
     expect(changed.json).toEqual(expected);
     const wrong = await control(simulator, 'PUT', 'settings', { sentMs: 1, deliveredMs: -1, colour: 1 });
