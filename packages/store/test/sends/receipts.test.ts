@@ -190,6 +190,7 @@ describe('reports', () => {
           phoneNumberId: expect.stringMatching(/^[0-9]+$/),
           startedAt: expect.any(Date),
           outcome: null,
+          messageStatus: null,
           recipientKey: expect.stringMatching(/^1:/),
         },
       });
