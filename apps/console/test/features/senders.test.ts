@@ -164,7 +164,7 @@ describe('senders', () => {
     expect(provider.checks.find(({ check }) => check === 'messaging_limit')).toMatchObject({ name });
   });
 
-  it('have alerts about prices with a sentence of ours', async () => {
+  it('show alerts about prices in our own words', async () => {
     const sender = await buildSender(server.db.database, { businessAccountId: '79' });
     const report = (type: string, at: number) =>
       applyProviderReport(

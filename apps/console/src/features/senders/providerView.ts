@@ -81,7 +81,7 @@ function canSendView({ value: { can, why }, ...origin }: NonNullable<SenderKnowl
 /** The command line shows all other facts. */
 const ALERTS_SHOWN = 5;
 
-/** Alerts with a sentence of ours, which the page shows instead of the type. */
+/** Alerts with a sentence, which the page shows instead of the type. */
 const EXPLAINED_ALERTS = ['AUTH_INTL_PRICE_ELIGIBILITY_UPDATE', 'VOLUME_BASED_PRICING_TIER_UPDATE'] as const;
 
 function alertView({ type, severity, detail, at }: SenderKnowledge['alerts'][number]) {
