@@ -67,7 +67,7 @@ class BodyBuffers {
   /** Functions that refuse the bodies being read, the oldest first. */
   readonly #refusals = new Set<() => void>();
 
-  constructor(private readonly size: BodySize) {}
+  constructor(readonly size: BodySize) {}
 
   async read<T>(request: IncomingMessage, refusal: Problem, use: (body: Buffer) => T): Promise<T> {
     const [refuseOldest] = this.#refusals;
@@ -99,17 +99,20 @@ class BodyBuffers {
 
 /**
  * Returns a function that reads bodies of unauthenticated clients in bounded memory. At the limit, a new body causes the oldest one to be
- * refused with `too_busy`: slow clients lose their place first. A body without `Content-Length` counts as large. `use` must not keep the
+ * refused with `too_busy`: slow clients lose their place first. A body without `Content-Length` counts as one of the largest. `use` must not keep the
  * body, because its buffer is reused.
  *
+ * @param sizes in ascending order
  * @throws Problem `payload_too_large`, `too_busy`, ClientGone
  */
-export function createBodyReader(sizes: { small: BodySize; large: BodySize }) {
-  const [small, large] = [new BodyBuffers(sizes.small), new BodyBuffers(sizes.large)];
+export function createBodyReader(sizes: readonly BodySize[]) {
+  const pools = sizes.map((size) => new BodyBuffers(size));
+  const bytesMax = Math.max(...sizes.map(({ bytes }) => bytes));
   return async <T>(request: IncomingMessage, use: (body: Buffer) => T): Promise<T> => {
-    const refusal = tooLarge('payload_too_large', sizes.large.bytes);
-    const length = announcedBytes(request) ?? sizes.large.bytes;
-    if (length > sizes.large.bytes) throw refusal;
-    return (length <= sizes.small.bytes ? small : large).read(request, refusal, use);
+    const refusal = tooLarge('payload_too_large', bytesMax);
+    const length = announcedBytes(request) ?? bytesMax;
+    const pool = pools.find(({ size }) => length <= size.bytes);
+    if (pool === undefined) throw refusal;
+    return pool.read(request, refusal, use);
   };
 }

@@ -4,7 +4,10 @@ import { createBodyReader } from '../src/body.js';
 
 const KIB = 1_024;
 const BYTES_MAX = 256 * KIB;
-const SIZES = { small: { bytes: 64 * KIB, countMax: 2 }, large: { bytes: BYTES_MAX, countMax: 2 } };
+const SIZES = [
+  { bytes: 64 * KIB, countMax: 2 },
+  { bytes: BYTES_MAX, countMax: 2 },
+];
 const BODY = Buffer.alloc(BYTES_MAX, 'x');
 
 let server: LocalServer;

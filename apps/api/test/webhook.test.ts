@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { redisContents, until, type RawAnswer } from '@onecode/testing';
+import { RawConnection, redisContents, requestBytes, until, type RawAnswer } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
 import { messageIdOf } from '@onecode/whatsapp';
 import { readApiConfig } from '../src/config.js';
@@ -190,6 +190,23 @@ describe('a signed post', () => {
     const before = await storedCount();
     expect((await postSigned(textOf(...ids.map((id) => status(id))))).status).toBe(200);
     expect(await storedCount()).toBe(before + 1_000);
+  });
+
+  it('is accepted while 31 others with 1,000 statuses are being read, as after an outage', async () => {
+    const body = Buffer.from(textOf(...Array.from({ length: 1_000 }, () => status('unknown'))));
+    const headers = [
+      ['Host', 'codes.test'],
+      ['Content-Length', String(body.length)],
+      ['X-Hub-Signature-256', sign(body)],
+    ] as const;
+    const posts = await Promise.all(Array.from({ length: 32 }, () => RawConnection.open(api.port)));
+    for (const connection of posts)
+      connection.write(requestBytes('POST', PATH, headers), body.subarray(0, -1));
+    // All heads have arrived before the first last byte.
+    expect((await postSigned(textOf())).status).toBe(200);
+    for (const connection of posts) connection.write(body.subarray(-1));
+    const answers = await Promise.all(posts.map((connection) => connection.answer()));
+    expect(answers.map((answer) => answer.status)).toEqual(posts.map(() => 200));
   });
 
   it('is stored once until it is applied, also if it arrives several times concurrently', async () => {

@@ -19,12 +19,13 @@ import { createBodyReader } from '../body.js';
 
 /**
  * Any client can post, and the signature covers the whole body, so the body buffers are limited to 40 MiB in total. Real posts have a few
- * kilobytes; 3 MiB is the largest webhook that Meta documents.
+ * kilobytes, and after an outage up to 1,000 statuses, about 350 KiB; 3 MiB is the largest webhook that Meta documents.
  */
-const BODY_SIZES = {
-  small: { bytes: 64 * 1024, countMax: 256 },
-  large: { bytes: 3 * 1024 * 1024, countMax: 8 },
-};
+const BODY_SIZES = [
+  { bytes: 64 * 1024, countMax: 128 },
+  { bytes: 512 * 1024, countMax: 40 },
+  { bytes: 3 * 1024 * 1024, countMax: 4 },
+];
 
 /** The path parameters of a webhook: the id of a sender with its own Meta app. */
 type OfApp = { id?: string };
