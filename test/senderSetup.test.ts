@@ -63,7 +63,7 @@ describe('sender setup', () => {
     }).toMatchObject({
       code: 0,
       steps: {
-        registration: 'already',
+        registration: 'done',
         subscription: 'already',
         sender: 'already',
         activation: 'done',

@@ -150,6 +150,19 @@ describe('sender setup', () => {
     expect(again.sender).toMatchObject({ state: 'active' });
   });
 
+  it('registers a number that Meta shows as connected, also after a run without a PIN and one with a wrong PIN', async () => {
+    await simulator.business.changeSender(NUMBER_ID, { status: 'CONNECTED', pin: '111111' });
+    const secrets = `--business-account ${ACCOUNT} --token - --json`;
+    const env = { ...commandLine.env, WHATSAPP_API_URL: simulator.apiUrl };
+    const withoutPin = await onecode(argsOf([`sender setup ${secrets}`]), env, TOKEN);
+    expect(withoutPin.code).toBe(2);
+    expect((await setUp(2)).steps['registration']).toMatchObject({ status: 'needs_you' });
+    const { steps, sender } = await setUp(0, '--pin 111111', `${TOKEN}\n`);
+    expect(steps['registration']).toMatchObject({ status: 'done' });
+    expect(sender).toMatchObject({ state: 'active' });
+    expect(simulator.business.sender(NUMBER_ID).registered).toBe(true);
+  });
+
   it('waits for the approval of templates, and continues in the next run', async () => {
     simulator.changeSettings({ reviewMs: 60_000 });
     const { steps, sender } = await setUp(2, '--wait 0');
@@ -162,7 +175,7 @@ describe('sender setup', () => {
       );
     const again = await setUp(0);
     expect(again.steps).toMatchObject({
-      registration: { status: 'already' },
+      registration: { status: 'done' },
       template_en: { status: 'already' },
       activation: { status: 'done' },
     });

@@ -191,7 +191,8 @@ async function setUp(
     isDryRun: options.dryRun === true,
     mayChangeTemplates: options.fix === true,
     approvalMs: options.wait * 60_000,
-    isKnown: async (of) => (await listSenders(database)).some((sender) => sender.phoneNumberId === of),
+    isKnown: async (of) =>
+      (await listSenders(database)).some(({ phoneNumberId: id, blocks }) => id === of && !isNew(blocks)),
     addSender: (number) => {
       ({ phoneNumberId } = number);
       return provideSender(database, config, options, number);
