@@ -175,7 +175,7 @@ describe('sender setup', () => {
       );
     const again = await setUp(0);
     expect(again.steps).toMatchObject({
-      registration: { status: 'done' },
+      registration: { status: 'already' },
       template_en: { status: 'already' },
       activation: { status: 'done' },
     });

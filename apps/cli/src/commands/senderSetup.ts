@@ -13,8 +13,10 @@ import {
   AssignmentRefused,
   listSenderDetails,
   listSenders,
+  noteSenderSetup,
   resumeSender,
   setSenderToken,
+  wasRegistered,
   type ListedSender,
 } from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
@@ -191,8 +193,10 @@ async function setUp(
     isDryRun: options.dryRun === true,
     mayChangeTemplates: options.fix === true,
     approvalMs: options.wait * 60_000,
-    isKnown: async (of) =>
-      (await listSenders(database)).some(({ phoneNumberId: id, blocks }) => id === of && !isNew(blocks)),
+    isKnown: async (of) => {
+      const known = (await listSenders(database)).find((one) => one.phoneNumberId === of);
+      return known !== undefined && (!isNew(known.blocks) || (await wasRegistered(database, known.id)));
+    },
     addSender: (number) => {
       ({ phoneNumberId } = number);
       return provideSender(database, config, options, number);
@@ -201,6 +205,9 @@ async function setUp(
   for await (const step of setup) note(step);
   const sender = await find();
   if (sender !== null && !options.dryRun) {
+    const stepsDone = [...steps.values()].flatMap((one) => (one.status === 'done' ? [one.step] : []));
+    if (stepsDone.length > 0)
+      await noteSenderSetup(database, actor(), sender.id, 'sender.setup', { stepsDone });
     note(await activate(database, sender, [...steps.values()]));
     if (options.testTo && isWell(steps.get('activation') as SetupStep))
       note(

@@ -10,6 +10,7 @@ export {
   listSenderDetails,
   listSenders,
   noteSenderSetup,
+  wasRegistered,
   pauseSender,
   removeSender,
   resumeSender,

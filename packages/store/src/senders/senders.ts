@@ -315,6 +315,14 @@ export async function noteSenderSetup(
   });
 }
 
+/** Returns whether the setup has registered the sender's number, by the audit log. Meta does not report it: it shows all as connected. */
+export async function wasRegistered({ sql }: Connection, senderId: string): Promise<boolean> {
+  const entries = await sql.query<object[]>`
+    select from audit_entries
+    where action = 'sender.setup' and subject = ${senderId} and details -> 'stepsDone' @> '["registration"]' limit 1`;
+  return entries.length > 0;
+}
+
 /**
  * Removes a sender: it stops sending, and its token and app secret are erased. Its past sends keep its name.
  *

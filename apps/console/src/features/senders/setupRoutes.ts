@@ -1,5 +1,6 @@
 import {
   ACCESS_TOKEN,
+  isNew,
   parseRecipient,
   pastedNumber,
   SENDER_PATTERNS,
@@ -8,7 +9,13 @@ import {
 } from '@onecode/domain';
 import { readSettings } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
-import { addSender, listSenderDetails, listSenders, noteSenderSetup } from '@onecode/store/senders';
+import {
+  addSender,
+  listSenderDetails,
+  listSenders,
+  noteSenderSetup,
+  wasRegistered,
+} from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
 import { listNumbers, sendTestCode, setUpNumber, type SetupStep } from '@onecode/whatsapp/setup';
 import { Type } from 'typebox';
@@ -99,7 +106,8 @@ export function setupRoutesAt(
       english: sender.englishTemplateLanguage,
       codeValiditySeconds,
       approvalMs: APPROVAL_MS_MAX,
-      isKnown: async () => options.pin === null,
+      isKnown: async () =>
+        options.pin === null && (!isNew(sender.blocks) || (await wasRegistered(database, sender.id))),
       addSender: async () => ({ ...stepOf('sender', ''), status: 'already' }),
     });
     const steps = new Map<string, SetupStep>();
