@@ -27,6 +27,7 @@ import {
   openSteps,
   sendTestCode,
   setUpNumber,
+  step as stepOf,
   type SetupNumber,
   type SetupStep,
 } from '@onecode/whatsapp/setup';
@@ -231,14 +232,6 @@ async function setUp(
 
 /** A step as it is printed: names for translations are the console's. */
 const printed = ({ step, status, detail, link }: SetupStep) => ({ step, status, detail, link });
-
-const stepOf = (step: string, status: SetupStep['status'], detail: string): SetupStep => ({
-  step,
-  status,
-  detail,
-  text: null,
-  link: null,
-});
 
 /** The checks of `sender check` by the step that can mend them. */
 const MENDED: Readonly<Record<string, string>> = {

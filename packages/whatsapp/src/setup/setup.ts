@@ -10,7 +10,7 @@ import { existingEnglish, provideTemplates, readWith } from './templates.js';
 export { openGraph, type GraphCall } from '../graphCalls.js';
 export type { FoundNumber } from './number.js';
 export type { SetupNumber, SetupOptions } from './options.js';
-export { SETUP_TEXTS, type SetupStep } from './steps.js';
+export { step, SETUP_TEXTS, type SetupStep } from './steps.js';
 export { sendTestCode } from './testCode.js';
 
 /**
