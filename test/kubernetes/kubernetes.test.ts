@@ -1,16 +1,18 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { describeIf } from '@onecode/testing';
 import { parse } from 'yaml';
-import { findKustomize } from '../../scripts/services/kustomize.mjs';
+import { findKubernetesProgram } from '../../scripts/services/kubernetes.mjs';
 import { faultsOf, READERS } from '../processVariables.js';
+import { metricOf, OWN_METRICS } from '../prometheus/declaredMetrics.js';
 import {
   FOLDER,
   manifestFaults,
   ofKind,
   OVERLAYS,
   render,
+  renderKustomization,
   selects,
   workloadsOf,
   type Container,
@@ -18,8 +20,8 @@ import {
   type Workload,
 } from './manifests.js';
 
-const KUSTOMIZE = findKustomize();
-const NONE = ' (skipped: this machine has no Kustomize and cannot have one)';
+const KUBECTL = findKubernetesProgram('kubectl', { isFetched: process.env['ALL_TESTS'] === '1' });
+const NONE = ' (skipped: no kubectl; npm run test:all fetches it for Linux on amd64)';
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const compose = parse(fileOf('docker-compose.yml'), { merge: true }) as {
   services: Record<string, { image?: string }>;
@@ -66,25 +68,93 @@ it('the check of manifests finds unknown kinds, and missing, misspelt or wrongly
     expect(faults[index]).toContain(fault);
 });
 
-describeIf(KUSTOMIZE !== null)(`components${KUSTOMIZE ? '' : NONE}`, () => {
+describeIf(KUBECTL !== null)(`components${KUBECTL ? '' : NONE}`, () => {
   /** The production overlay with a component and its configuration. */
   function withComponent(component: string, literals: string[]): KubernetesObject[] {
-    const folder = mkdtempSync(join(tmpdir(), 'onecode-component-'));
-    const pathOf = (path: string): string => relative(folder, FOLDER + path);
-    writeFileSync(
-      join(folder, 'kustomization.yaml'),
-      JSON.stringify({
-        namespace: 'onecode',
-        resources: [pathOf('overlays/production')],
-        components: [pathOf(component)],
-        configMapGenerator: [{ name: 'onecode', behavior: 'merge', literals }],
-      }),
-    );
-    const objects = render(KUSTOMIZE!, relative(FOLDER, folder));
-    rmSync(folder, { recursive: true });
+    const objects = renderKustomization(KUBECTL!, {
+      namespace: 'onecode',
+      resources: ['overlays/production'],
+      components: [`components/${component}`],
+      configMapGenerator: [{ name: 'onecode', behavior: 'merge', literals }],
+    });
     expect(manifestFaults(objects)).toEqual([]);
     return objects;
   }
+
+  /** The base with components instead of those of the production overlay. */
+  function baseWith(components: string[]): KubernetesObject[] {
+    const settings = [
+      'PROXY_NAMESPACE=kube-system',
+      'MONITORING_NAMESPACE=prometheus',
+      'INGRESS_CLASS=traefik',
+    ];
+    const objects = renderKustomization(KUBECTL!, {
+      resources: ['base'],
+      components: components.map((name) => `components/${name}`),
+      configMapGenerator: [
+        {
+          name: 'onecode',
+          behavior: 'merge',
+          literals: [
+            'BASE_URL=https://api.example.org',
+            'CONSOLE_URL=https://staff.example.org',
+            'WHATSAPP_API_URL=https://graph.facebook.com/v25.0',
+          ],
+        },
+        {
+          name: 'settings',
+          literals: settings,
+          options: { annotations: { 'config.kubernetes.io/local-config': 'true' } },
+        },
+      ],
+    });
+    expect(manifestFaults(objects)).toEqual([]);
+    return objects;
+  }
+
+  it('namespaces sets the namespaces of the proxies and of Prometheus', () => {
+    const policies = ofKind(baseWith(['namespaces']), 'NetworkPolicy');
+    const peersOf = (name: string): string => {
+      const { ingress, egress } = policies.find(({ metadata }) => metadata.name === name)!['spec'];
+      const [{ from, to }] = ingress ?? egress;
+      return (from ?? to)[0].namespaceSelector.matchLabels['kubernetes.io/metadata.name'];
+    };
+    expect(['http', 'webhook-check', 'metrics'].map(peersOf)).toEqual([
+      'kube-system',
+      'kube-system',
+      'prometheus',
+    ]);
+  });
+
+  it('ingress sets the class and the hosts of the public addresses', () => {
+    const [ingress] = ofKind(baseWith(['ingress']), 'Ingress');
+    const hosts = ['api.example.org', 'staff.example.org'];
+    expect(ingress!['spec']).toMatchObject({
+      ingressClassName: 'traefik',
+      rules: hosts.map((host) => ({ host })),
+      tls: hosts.map((host) => ({ hosts: [host] })),
+    });
+  });
+
+  it('hpa scales API and worker by CPU', () => {
+    const scalers = ofKind(baseWith(['hpa']), 'HorizontalPodAutoscaler');
+    expect(scalers.map(({ spec }) => [spec.scaleTargetRef.name, spec.metrics[0].resource.name])).toEqual([
+      ['api', 'cpu'],
+      ['worker', 'cpu'],
+    ]);
+  });
+
+  it('prometheus-operator scrapes every process and has the rules of deploy/prometheus', () => {
+    const objects = baseWith(['prometheus-operator']);
+    const { spec } = ofKind(objects, 'PodMonitor')[0]!;
+    const scraped = workloadsOf(objects).filter(({ labels }) => selects(spec.selector, labels));
+    expect(scraped.map(({ name }) => name).toSorted()).toEqual(Object.keys(READERS).toSorted());
+    for (const { container } of scraped)
+      expect(container.ports!.map(({ name }) => name)).toContain(spec.podMetricsEndpoints[0].port);
+    const rules = parse(fileOf('deploy/prometheus/alerts.yml')) as object;
+    expect(ofKind(objects, 'PrometheusRule')[0]!['spec']).toEqual(rules);
+    expect(parse(fileOf('deploy/helm/onecode/alerts.yml'))).toEqual(rules);
+  });
 
   it('oidc lets only the console reach the identity provider of the staff', () => {
     const given = ['OIDC_ISSUER=https://id.example.com', 'OIDC_CLIENT_ID=onecode'];
@@ -122,10 +192,10 @@ describeIf(KUSTOMIZE !== null)(`components${KUSTOMIZE ? '' : NONE}`, () => {
   });
 });
 
-describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
-  `deploy/kubernetes/overlays/%s${KUSTOMIZE ? '' : NONE}`,
+describeIf(KUBECTL !== null).each(OVERLAYS)(
+  `deploy/kubernetes/overlays/%s${KUBECTL ? '' : NONE}`,
   (overlay) => {
-    const objects = KUSTOMIZE === null ? [] : render(KUSTOMIZE, `overlays/${overlay}`);
+    const objects = KUBECTL === null ? [] : render(KUBECTL, `overlays/${overlay}`);
     const workloads = workloadsOf(objects);
     const ours = workloads.filter(({ name }) => name in READERS || name in OTHERS);
     const processes = workloads.filter(({ name }) => name in READERS);
@@ -276,11 +346,6 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
           for (const { container } of selected)
             expect(container.ports!.map(({ name }) => name)).toContain(port);
       }
-      for (const rule of ofKind(objects, 'Ingress').flatMap((ingress) => ingress['spec'].rules)) {
-        const { name, port } = rule.http.paths[0].backend.service;
-        const service = ofKind(objects, 'Service').find(({ metadata }) => metadata.name === name);
-        expect(service!['spec'].ports.map((one: any) => one.name)).toContain(port.name);
-      }
     });
 
     it('denies all traffic that no policy allows', () => {
@@ -288,41 +353,36 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
       expect(deny!['spec']).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
     });
 
-    it("uses the processes' public addresses for its ingress", () => {
-      const rules = ofKind(objects, 'Ingress').flatMap((ingress) => ingress['spec'].rules);
+    it("routes the processes' public addresses to them", () => {
       const { data } = ofKind(objects, 'ConfigMap').find(({ metadata }) =>
         metadata.name.startsWith('onecode-'),
       )!;
       const addresses = { api: data.BASE_URL, console: data.CONSOLE_URL };
-      for (const rule of rules) {
-        const name = rule.http.paths[0].backend.service.name as keyof typeof addresses;
-        expect(`https://${rule.host}`).toBe(addresses[name]);
-      }
+      const routes = ofKind(objects, 'HTTPRoute').map(({ metadata, spec }) => {
+        expect(spec.rules[0].backendRefs).toEqual([{ name: metadata.name, port: 80 }]);
+        return [metadata.name, `https://${spec.hostnames[0]}`];
+      });
+      expect(routes).toEqual(overlay === 'production' ? Object.entries(addresses) : []);
     });
 
-    it('scales by existing metrics, and sets the number of processes nowhere else', () => {
-      const adapter = parse(fileOf('deploy/kubernetes/prometheus-adapter/values.yaml')) as {
-        rules: Record<'custom' | 'external', { seriesQuery: string; name: { as: string } }[]>;
-      };
-      for (const { spec } of ofKind(objects, 'HorizontalPodAutoscaler') as any[]) {
+    it('scales by existing metrics or CPU, and sets the number of processes nowhere else', () => {
+      const scaled = ofKind(objects, 'ScaledObject');
+      expect(scaled).toHaveLength(overlay === 'production' ? 2 : 0);
+      for (const { metadata, spec } of scaled) {
         const { object } = workload(spec.scaleTargetRef.name);
-        expect(object).toMatchObject({
-          kind: spec.scaleTargetRef.kind,
-          apiVersion: spec.scaleTargetRef.apiVersion,
-        });
         expect(object['spec'].replicas).toBeUndefined();
-        const [{ pods, external }] = spec.metrics;
-        const rules = external === undefined ? adapter.rules.custom : adapter.rules.external;
-        expect(rules.map((rule) => rule.name.as)).toContain((pods ?? external).metric.name);
+        const [{ type, metadata: metric }, cpu] = spec.triggers;
+        expect([type, cpu.type, metric.ignoreNullValues]).toEqual(['prometheus', 'cpu', 'false']);
+        const [, name, namespace] = /(onecode_\w+)\{namespace="(.*)"\}/.exec(metric.query)!;
+        expect(OWN_METRICS).toContain(metricOf(name!));
+        expect(namespace).toBe(metadata.namespace);
       }
-      const scaled = ofKind(objects, 'HorizontalPodAutoscaler').length;
-      expect(scaled).toBe(overlay === 'production' ? 2 : 0);
     });
   },
 );
 
-describeIf(KUSTOMIZE !== null)(`overlays/production${KUSTOMIZE ? '' : NONE}`, () => {
-  const objects = KUSTOMIZE === null ? [] : render(KUSTOMIZE, 'overlays/production');
+describeIf(KUBECTL !== null)(`overlays/production${KUBECTL ? '' : NONE}`, () => {
+  const objects = KUBECTL === null ? [] : render(KUBECTL, 'overlays/production');
   const workloads = workloadsOf(objects);
   interface Egress {
     to: any[];
@@ -361,15 +421,9 @@ describeIf(KUSTOMIZE !== null)(`overlays/production${KUSTOMIZE ? '' : NONE}`, ()
     const baseUrl = container.env!.find(({ name }) => name === 'BASE_URL')!;
     expect(valueOf(objects, baseUrl)).toMatch(/^https:/);
     const namespaces = reached(443).map((to) => to.namespaceSelector?.matchLabels);
-    expect(namespaces).toContainEqual({ 'kubernetes.io/metadata.name': 'ingress-nginx' });
+    expect(namespaces).toContainEqual({ 'kubernetes.io/metadata.name': 'gateway' });
     expect(reached(443).map((to) => to.ipBlock?.cidr)).toContain('0.0.0.0/0');
   });
-});
-
-it('the API exports the metric that it scales by', () => {
-  const values = fileOf('deploy/kubernetes/prometheus-adapter/values.yaml');
-  const name = /seriesQuery: (onecode_http\w+)_count\{/.exec(values)![1]!;
-  expect(fileOf('apps/api/src/metrics.ts')).toContain(`name: '${name}'`);
 });
 
 it('docs/kubernetes.md creates every secret that the manifests mount', () => {

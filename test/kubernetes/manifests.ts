@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
-import type { Kustomize } from '../../scripts/services/kustomize.mjs';
 import { typeFaults } from '../typeFaults.js';
 
 export const FOLDER = fileURLToPath(new URL('../../deploy/kubernetes/', import.meta.url));
@@ -41,22 +42,65 @@ export interface Workload {
 }
 
 /** Renders a folder of deploy/kubernetes. @throws with Kustomize's message when it refuses the folder */
-export function render({ command, args }: Kustomize, folder: string): KubernetesObject[] {
-  const { status, stdout, stderr } = spawnSync(command, [...args, FOLDER + folder], { encoding: 'utf8' });
-  if (status !== 0 || stderr !== '') throw new Error(`Kustomize refuses ${folder}: ${stderr}`);
-  // Kubernetes reads YAML 1.1.
-  return parseAllDocuments(stdout, { version: '1.1' }).map((one) => one.toJS() as KubernetesObject);
+export const render = (kubectl: string, folder: string): KubernetesObject[] =>
+  objectsFrom(kubectl, ['kustomize', FOLDER + folder]);
+
+/** Renders a kustomization whose paths are relative to deploy/kubernetes. */
+export function renderKustomization(
+  kubectl: string,
+  {
+    resources,
+    components,
+    ...rest
+  }: { resources: string[]; components: string[]; [member: string]: unknown },
+): KubernetesObject[] {
+  const folder = mkdtempSync(join(tmpdir(), 'onecode-kustomization-'));
+  const pathOf = (path: string): string => relative(folder, FOLDER + path);
+  const kustomization = { resources: resources.map(pathOf), components: components.map(pathOf), ...rest };
+  writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
+  try {
+    // A single file outside the folder is allowed.
+    return objectsFrom(kubectl, ['kustomize', folder, '--load-restrictor', 'LoadRestrictionsNone']);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
+/** Returns the objects that a program prints as YAML. @throws with the program's message if it fails */
+export function objectsFrom(command: string, args: readonly string[]): KubernetesObject[] {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  if (status !== 0 || stderr !== '') throw new Error(stderr);
+  // Kubernetes reads YAML 1.1.
+  return parseAllDocuments(stdout, { version: '1.1' })
+    .map((one) => one.toJS() as KubernetesObject | null)
+    .filter((one) => one !== null);
+}
+
+/** The groups of custom resources, for which `kubernetes-models` has no types. */
+const CUSTOM_GROUPS = ['gateway.networking.k8s.io', 'keda.sh', 'monitoring.coreos.com'];
+
 /**
- * What Kubernetes' types say against objects: kinds that do not exist, members that are missing, of another type or misspelt, and
- * words that are none of a member's.
+ * Returns the faults of objects by Kubernetes' types: kinds that do not exist, and members that are missing, misspelt, of another type or
+ * outside their words.
+ * @param objects
+ * @param customTypes the folders of the types of custom resources, by group; without them, custom resources are not checked
  */
-export function manifestFaults(objects: readonly KubernetesObject[]): string[] {
-  const lines = objects.flatMap(({ apiVersion, kind, ...rest }, index) => [
-    `import type { I${kind} as Type${index} } from 'kubernetes-models/${apiVersion}';`,
-    `export const object${index}: Type${index} = ${JSON.stringify({ apiVersion, kind, ...rest })};`,
-  ]);
+export function manifestFaults(
+  objects: readonly KubernetesObject[],
+  customTypes?: Readonly<Record<string, string>>,
+): string[] {
+  const lines = objects.flatMap(({ apiVersion, kind, ...rest }, index) => {
+    const [group = '', version] = apiVersion.split('/');
+    const isCustom = CUSTOM_GROUPS.includes(group);
+    if (isCustom && customTypes === undefined) return [];
+    const module = isCustom
+      ? `${customTypes![group]}/${group}/${version}/${kind}.js`
+      : `kubernetes-models/${apiVersion}`;
+    return [
+      `import type { I${kind} as Type${index} } from '${module}';`,
+      `export const object${index}: Type${index} = ${JSON.stringify({ apiVersion, kind, ...rest })};`,
+    ];
+  });
   return typeFaults(lines.join('\n'));
 }
 
