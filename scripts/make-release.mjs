@@ -10,6 +10,7 @@ const PREVIOUS = 'test/rolling/previous-release.json';
 /** Files with the version in addition to package.json. The SDK sends it in requests and cannot read its package.json there. */
 export const NAMING_FILES = [
   'packages/client/src/version.ts',
+  'deploy/helm/onecode/Chart.yaml',
   'deploy/kubernetes/overlays/production/kustomization.yaml',
   'deploy/kubernetes/overlays/single-node/kustomization.yaml',
   'deploy/prometheus/prometheus.yml',

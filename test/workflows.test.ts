@@ -47,7 +47,7 @@ describe('the workflow of the images', () => {
     expect(jobs.image.strategy.matrix.target.toSorted()).toEqual([...targets].toSorted());
   });
 
-  it('tags an image with the version that compose and the overlays ask for, and with its aliases', () => {
+  it('tags an image with the version that compose, the overlays and the chart ask for, and with its aliases', () => {
     const name = jobs.image.steps.find(({ uses }) => uses?.startsWith('docker/metadata-action@'));
     expect(name?.with?.['images']).toMatch(/^ghcr\.io\/\$\{\{ github\.repository \}\}\//);
     expect(String(name?.with?.['tags']).trim().split('\n')).toEqual([
@@ -64,8 +64,9 @@ describe('the workflow of the images', () => {
           /name: onecode-.*newTag: ([\d.]+) /g,
         ),
       ]),
+      ...fileOf('deploy/helm/onecode/Chart.yaml').matchAll(/^(?:appVersion|version): (.*)$/gm),
     ].map(([, tag]) => tag);
-    expect(asked).toHaveLength(6 + 4 + 5);
+    expect(asked).toHaveLength(6 + 4 + 5 + 2);
     expect(new Set(asked)).toEqual(new Set([VERSION]));
   });
 });

@@ -79,7 +79,13 @@ containers:
     env:
       {{- range .config }}
       - name: {{ . }}
-        valueFrom: { configMapKeyRef: { name: {{ include "onecode.fullname" $.root }}, key: {{ . }} } }
+        valueFrom:
+          configMapKeyRef:
+            name: {{ include "onecode.fullname" $.root }}
+            key: {{ . }}
+            {{- if eq . "OIDC_MISSING_EMAIL_VERIFIED" }}
+            optional: true
+            {{- end }}
       {{- end }}
       {{- range $name, $value := merge (dict) $values.env (.env | default dict) }}
       - { name: {{ $name }}, value: {{ quote $value }} }
