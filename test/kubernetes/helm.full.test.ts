@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describeIf } from '@onecode/testing';
 import { Ajv } from 'ajv';
 import { VERSION } from '@onecode/runtime';
@@ -8,6 +10,7 @@ import {
   manifestFaults,
   objectsFrom,
   ofKind,
+  render,
   renderKustomization,
   workloadsOf,
   type KubernetesObject,
@@ -45,15 +48,9 @@ const REQUIRED: Values = {
 /** The arguments that set values, by path. */
 const setting = (values: Values): string[] =>
   Object.entries(values).flatMap(([path, value]) => ['--set-json', `${path}=${JSON.stringify(value)}`]);
-const template = (values: Values): KubernetesObject[] =>
-  objectsFrom(HELM!, [
-    'template',
-    'onecode',
-    CHART,
-    '--namespace',
-    'onecode',
-    ...setting({ ...REQUIRED, ...values }),
-  ]);
+const templateWith = (args: readonly string[]): KubernetesObject[] =>
+  objectsFrom(HELM!, ['template', 'onecode', CHART, '--namespace', 'onecode', ...args]);
+const template = (values: Values): KubernetesObject[] => templateWith(setting({ ...REQUIRED, ...values }));
 
 const schema = JSON.parse(readFileSync(`${CHART}/values.schema.json`, 'utf8')) as Schema;
 const defaults = parse(readFileSync(`${CHART}/values.yaml`, 'utf8')) as Values;
@@ -158,7 +155,11 @@ function kustomized(
       .map((name) => ({ name, count: 1 })),
     labels: [{ pairs: { 'app.kubernetes.io/part-of': 'onecode' }, includeTemplates: true }],
   });
-  // The name of a generated ConfigMap ends with a hash.
+  return withoutHash(objects);
+}
+
+/** Returns objects of Kustomize with the ConfigMap's name, which ends with a hash, as Helm names it. */
+function withoutHash(objects: readonly KubernetesObject[]): KubernetesObject[] {
   const { name } = ofKind(objects, 'ConfigMap')[0]!.metadata;
   return JSON.parse(JSON.stringify(objects).replaceAll(`"${name}"`, '"onecode"')) as KubernetesObject[];
 }
@@ -241,6 +242,19 @@ describeIf(isComplete)(
       const values = { 'ingress.enabled': true, 'ingress.className': 'traefik', 'autoscaling.type': 'cpu' };
       const expected = kustomized(['ingress', 'hpa'], { PROXY_HOPS: '1' }, ['api', 'worker']);
       expect(byName(template(values))).toEqual(byName(expected));
+    });
+
+    it('renders the objects of overlays/production with the values of docs/kubernetes.md', () => {
+      const [, example] = /^### With Helm$[^]*?```yaml\n([^]*?)```/m.exec(
+        readFileSync('docs/kubernetes.md', 'utf8'),
+      )!;
+      const folder = mkdtempSync(join(tmpdir(), 'onecode-values-'));
+      const file = join(folder, 'onecode.yaml');
+      writeFileSync(file, example!);
+      const objects = templateWith(['--values', file]);
+      rmSync(folder, { recursive: true });
+      const production = render(KUBECTL!, 'overlays/production').filter(({ kind }) => kind !== 'Namespace');
+      expect(byName(objects)).toEqual(byName(withoutHash(production)));
     });
 
     it('renders only the processes with every switch off', () => {

@@ -428,8 +428,8 @@ describeIf(KUBECTL !== null)(`overlays/production${KUBECTL ? '' : NONE}`, () => 
 
 it('docs/kubernetes.md creates every secret that the manifests mount', () => {
   const page = fileOf('docs/kubernetes.md');
-  const command = /^kubectl .*create secret generic onecode [^`]*/m.exec(page)![0];
-  const named = [...command.matchAll(/--from-file=(\w+)/g)].map(([, name]) => name!);
+  const [, file] = /<<END\n([^]*?)^END$/m.exec(page)!;
+  const named = [...file!.matchAll(/^(\w+)=/gm)].map(([, name]) => name!);
   expect(named.toSorted()).toEqual(Object.keys(SECRETS).toSorted());
 });
 
