@@ -113,8 +113,8 @@ describe('certificates of a private authority', () => {
   it('are read where docs/deploy.md puts them, and named when they are unreadable', () => {
     chmodSync(folder, 0o755);
     const { caFile } = makeCertificates(folder);
-    const commands = readFileSync('docs/deploy.md', 'utf8')
-      .split('\n')
+    const commands = [textOf('install'), readFileSync('docs/deploy.md', 'utf8')]
+      .flatMap((text) => text.split('\n'))
       .filter((line) => line.startsWith('install ') && / \/etc\/onecode(?:\/ca\.pem)?$/.test(line))
       .map((line) => line.replaceAll('/etc/onecode', `${folder}/onecode`).replace(' ca.pem ', ` ${caFile} `));
     expect(commands).toHaveLength(2);
