@@ -45,7 +45,7 @@ export interface Workload {
 export const render = (kubectl: string, folder: string): KubernetesObject[] =>
   objectsFrom(kubectl, ['kustomize', FOLDER + folder]);
 
-/** Renders a kustomization whose paths are relative to deploy/kubernetes. */
+/** Renders a kustomization with paths relative to deploy/kubernetes. */
 export function renderKustomization(
   kubectl: string,
   {
