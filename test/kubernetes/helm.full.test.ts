@@ -194,6 +194,20 @@ describe('values.schema.json', () => {
   });
 });
 
+const CUSTOM_TYPES = fetchCustomTypes();
+
+describeIf(CUSTOM_TYPES !== undefined)('the check of custom resources', () => {
+  it.each([
+    ['gateway.networking.k8s.io/v1', 'HTTPRoute', { hostname: 'a' }],
+    ['keda.sh/v1alpha1', 'ScaledObject', { scaleTargetRef: { name: 'api' }, triggers: [{ kind: 'cpu' }] }],
+    ['monitoring.coreos.com/v1', 'PodMonitor', { selector: {}, podMetricsEndpoints: [{ ports: 'a' }] }],
+  ])('finds a misspelt member of %s', (apiVersion, kind, spec) => {
+    expect(manifestFaults([{ apiVersion, kind, metadata: { name: 'a' }, spec }], CUSTOM_TYPES)).toHaveLength(
+      1,
+    );
+  });
+});
+
 const isComplete = HELM !== null && KUBECTL !== null;
 describeIf(isComplete)(
   `deploy/helm/onecode${isComplete ? '' : ' (skipped: no Helm for this machine)'}`,
@@ -207,7 +221,7 @@ describeIf(isComplete)(
         expect(new Set(ids).size).toBe(ids.length);
         for (const one of objects) all.set(JSON.stringify(one), one);
       }
-      expect(manifestFaults([...all.values()], fetchCustomTypes())).toEqual([]);
+      expect(manifestFaults([...all.values()], CUSTOM_TYPES)).toEqual([]);
     });
 
     it('renders the objects of the Kustomize base with its defaults', () => {
@@ -234,7 +248,7 @@ describeIf(isComplete)(
       };
       const components = ['gateway', 'keda', 'prometheus-operator', 'mail', 'oidc'];
       const expected = kustomized(components, literals, ['api', 'worker']);
-      expect(manifestFaults(expected, fetchCustomTypes())).toEqual([]);
+      expect(manifestFaults(expected, CUSTOM_TYPES)).toEqual([]);
       expect(byName(template(values))).toEqual(byName(expected));
     });
 
@@ -264,8 +278,8 @@ describeIf(isComplete)(
         'migration.enabled': false,
         'monitoring.annotations': false,
       };
-      const kinds = ['ConfigMap', 'Service', 'Deployment'];
-      const expected = kustomized([], {}, []).filter(({ kind }) => kinds.includes(kind));
+      const kinds = new Set(['ConfigMap', 'Service', 'Deployment']);
+      const expected = kustomized([], {}, []).filter(({ kind }) => kinds.has(kind));
       for (const { spec } of ofKind(expected, 'Deployment')) delete spec.template.metadata.annotations;
       expect(byName(template(values))).toEqual(byName(expected));
     });

@@ -7,7 +7,6 @@ import { findKubernetesProgram } from '../../scripts/services/kubernetes.mjs';
 import { faultsOf, READERS } from '../processVariables.js';
 import { metricOf, OWN_METRICS } from '../prometheus/declaredMetrics.js';
 import {
-  FOLDER,
   manifestFaults,
   ofKind,
   OVERLAYS,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import { typeFaults } from '../typeFaults.js';
 
-export const FOLDER = fileURLToPath(new URL('../../deploy/kubernetes/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../../deploy/kubernetes/', import.meta.url));
 export const OVERLAYS = readdirSync(`${FOLDER}overlays`).toSorted();
 
 /** An object for Kubernetes, as a kustomization renders it. */
@@ -77,7 +77,7 @@ export function objectsFrom(command: string, args: readonly string[]): Kubernete
 }
 
 /** The groups of custom resources, for which `kubernetes-models` has no types. */
-const CUSTOM_GROUPS = ['gateway.networking.k8s.io', 'keda.sh', 'monitoring.coreos.com'];
+const CUSTOM_GROUPS = new Set(['gateway.networking.k8s.io', 'keda.sh', 'monitoring.coreos.com']);
 
 /**
  * Returns the faults of objects by Kubernetes' types: kinds that do not exist, and members that are missing, misspelt, of another type or
@@ -91,7 +91,7 @@ export function manifestFaults(
 ): string[] {
   const lines = objects.flatMap(({ apiVersion, kind, ...rest }, index) => {
     const [group = '', version] = apiVersion.split('/');
-    const isCustom = CUSTOM_GROUPS.includes(group);
+    const isCustom = CUSTOM_GROUPS.has(group);
     if (isCustom && customTypes === undefined) return [];
     const module = isCustom
       ? `${customTypes![group]}/${group}/${version}/${kind}.js`
