@@ -75,9 +75,11 @@ function valuesOf(part: Schema, path = ''): [string, Schema][] {
 
 /** Every position of every switch: a boolean, a word of several, and a variable that switches a feature on. */
 const POSITIONS: Values[] = [
-  ...valuesOf(schema).flatMap(([path, { type, enum: words }]) =>
-    (type === 'boolean' ? [true, false] : (words ?? [])).map((value) => ({ [path]: value })),
-  ),
+  ...valuesOf(schema)
+    .filter(([path]) => path !== 'config.LOG_LEVEL')
+    .flatMap(([path, { type, enum: words }]) =>
+      (type === 'boolean' ? [true, false] : (words ?? [])).map((value) => ({ [path]: value })),
+    ),
   { 'config.MAIL_FROM': 'codes@example.com' },
   { 'config.OIDC_ISSUER': 'https://id.example.com', 'config.OIDC_CLIENT_ID': 'onecode' },
 ];

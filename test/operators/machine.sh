@@ -35,5 +35,6 @@ LD_LIBRARY_PATH=$libraries "$redis" --save '' --maxmemory-policy noeviction > /d
 WEBHOOK_URL=http://127.0.0.1:3000/webhooks/whatsapp WHATSAPP_APP_SECRET='text of WHATSAPP_APP_SECRET' PORT=4010 \
   SENT_DELAY_MS=0 DELIVERED_DELAY_MS=0 node "$checkout/packages/simulator/dist/main.js" > /dev/null &
 echo token > token.txt
+export TOKEN=token PIN=123456
 export CHECKOUT=$checkout EDITOR=edit SUDO_USER=ana BASE_URL=http://127.0.0.1:3000
 exec bash -Es

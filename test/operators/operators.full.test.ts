@@ -130,6 +130,11 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
       await runBlocks(deploy, 'The processes');
       await shell.run('until curl --silent --fail http://127.0.0.1:3000/readyz; do sleep 1; done');
 
+      await shell.run(
+        `curl --silent --fail --request PUT http://127.0.0.1:4010/simulator/senders/106540352242921 \
+          --header 'Content-Type: application/json' --data '{"wabaId":"102290129340398","registered":false}'`,
+      );
+
       const after = deploy
         .filter(({ heading }) => heading === 'After: the first live send')
         .flatMap(({ text }) =>
@@ -138,7 +143,7 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
             .split('\n')
             .filter((line) => line.trim() !== ''),
         );
-      const values: Record<string, string> = { ID: '106540352242921' };
+      const values: Record<string, string> = { ID: '102290129340398' };
       let key = '';
       for (const line of after) {
         const command = line.replaceAll(
@@ -146,7 +151,8 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
           (name) => values[name]!,
         );
         const output = await shell.run(command.replace('$KEY', key));
-        const made = /^onecode (sender add|account create|application create)/.exec(line)?.[1]?.split(' ')[0];
+        if (line.includes('sender setup')) values['SENDER_ID'] = idIn(await shell.run('onecode sender list'));
+        const made = /^onecode (account create|application create)/.exec(line)?.[1]?.split(' ')[0];
         if (made !== undefined) values[`${made.toUpperCase()}_ID`] = idIn(output);
         if (line.startsWith('curl')) values['SEND_ID'] = idIn(output);
         key = /ak_live_\w+/.exec(output)?.[0] ?? key;
