@@ -1,15 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
-import {
-  describeSpan,
-  markFailed,
-  setRequestFact,
-  parseTraceparent,
-  requestIdOf,
-  startSpan,
-  withSpan,
-} from '@onecode/runtime';
+import { describeSpan, setRequestFact } from '@onecode/runtime';
 import type { Caller } from '@onecode/store/accounts';
 import type { ApiMetrics } from './metrics.js';
 
@@ -31,30 +23,6 @@ export function requestTimer(metrics: ApiMetrics): RequestHandler {
     next();
   };
 }
-
-/** The traced paths: health checks and documentation are not traced. */
-const TRACED = /^\/(?:v1|webhooks)\//;
-
-/** Starts a span for each request, which continues the caller's trace. */
-export const requestSpan: RequestHandler = (request, response, next) => {
-  if (!TRACED.test(request.url)) return next();
-  const { method } = request;
-  const span = startSpan(method, {
-    kind: 'server',
-    parent: parseTraceparent(request.headers['traceparent']),
-    attributes: { 'http.request.method': method, 'onecode.request_id': requestIdOf(request) },
-  });
-  setRequestFact(request, 'trace_id', span.spanContext().traceId);
-  response.once('close', () => {
-    const route = routeOf(request);
-    const status = response.statusCode;
-    span.updateName(`${method} ${route}`);
-    span.setAttributes({ 'http.route': route, 'http.response.status_code': status });
-    if (status >= 500) markFailed(span, String(status));
-    span.end();
-  });
-  withSpan(span, next);
-};
 
 /** Adds the send's id to the log lines and the span of a request. */
 export function setSendId(request: IncomingMessage, sendId: string): void {
