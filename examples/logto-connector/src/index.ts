@@ -11,7 +11,12 @@ import {
   type SendMessageFunction,
   type SmsConnector,
 } from '@logto/connector-kit';
-import { ConnectionError, Onecode, OnecodeError, ProblemError } from '@onecode/client';
+import {
+  ConnectionError,
+  Onecode,
+  OnecodeError,
+  ProblemError,
+} from '@onecode/client';
 import { z } from 'zod';
 
 /** Logto's codes are valid for ten minutes. */
@@ -22,7 +27,10 @@ const metadata: ConnectorMetadata = {
   target: 'onecode',
   platform: null,
   name: { en: 'Onecode', 'pt-BR': 'Onecode' },
-  description: { en: 'Sends codes over WhatsApp.', 'pt-BR': 'Envia códigos pelo WhatsApp.' },
+  description: {
+    en: 'Sends codes over WhatsApp.',
+    'pt-BR': 'Envia códigos pelo WhatsApp.',
+  },
   logo: './logo.svg',
   logoDark: null,
   readme: './README.md',
@@ -45,7 +53,10 @@ const metadata: ConnectorMetadata = {
   ],
 };
 
-const configGuard = z.object({ baseUrl: z.string().url(), apiKey: z.string().startsWith('ak_') });
+const configGuard = z.object({
+  baseUrl: z.string().url(),
+  apiKey: z.string().startsWith('ak_'),
+});
 
 const sendMessage =
   (getConfig: GetConnectorConfig): SendMessageFunction =>
@@ -59,7 +70,12 @@ const sendMessage =
       );
     try {
       // A user is waiting: two tries of four seconds, then an error message.
-      const onecode = new Onecode({ ...config, timeoutMs: 4_000, maxRetries: 1, deadlineMs: 9_000 });
+      const onecode = new Onecode({
+        ...config,
+        timeoutMs: 4_000,
+        maxRetries: 1,
+        deadlineMs: 9_000,
+      });
       // Logto stores numbers without a plus.
       const phone = to.startsWith('+') ? to : `+${to}`;
       const { id } = await onecode.send(
@@ -92,8 +108,12 @@ function connectorErrorOf(error: unknown): ConnectorError {
     return new ConnectorError(code, { errorDescription: error.code });
   }
   if (error instanceof OnecodeError && !(error instanceof ConnectionError))
-    return new ConnectorError(ConnectorErrorCodes.InvalidConfig, { errorDescription: error.message });
-  return new ConnectorError(ConnectorErrorCodes.General, { errorDescription: 'Onecode did not respond.' });
+    return new ConnectorError(ConnectorErrorCodes.InvalidConfig, {
+      errorDescription: error.message,
+    });
+  return new ConnectorError(ConnectorErrorCodes.General, {
+    errorDescription: 'Onecode did not respond.',
+  });
 }
 
 const ERROR_CODES = new Map<string, ConnectorErrorCodes>([
@@ -105,7 +125,9 @@ const ERROR_CODES = new Map<string, ConnectorErrorCodes>([
   ['invalid_api_key', ConnectorErrorCodes.InvalidConfig],
 ]);
 
-const createOnecodeConnector: CreateConnector<SmsConnector> = async ({ getConfig }) => ({
+const createOnecodeConnector: CreateConnector<SmsConnector> = async ({
+  getConfig,
+}) => ({
   metadata,
   type: ConnectorType.Sms,
   configGuard,
