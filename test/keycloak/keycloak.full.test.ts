@@ -71,7 +71,7 @@ describeIf(spawnSync('javac', ['-version']).status === 0)('the authenticator for
     driver.stdin!.write(`${words.join(' ')}\n`);
     const { value, done } = await lines.next();
     if (done === true) throw new Error('the driver ended');
-    return value.trim();
+    return (value as string).trim();
   }
   const authenticate = () => call('authenticate');
   const type = (code: string) => call('code', code);
