@@ -90,8 +90,8 @@ const sendMessage =
 
 /** Returns the language of the message; undefined uses the language of the account. */
 function languageOf(locale = ''): 'pt-BR' | 'en' | undefined {
-  if (/^pt\b/i.test(locale)) return 'pt-BR';
-  return /^en\b/i.test(locale) ? 'en' : undefined;
+  if (/^pt(?![a-z])/i.test(locale)) return 'pt-BR';
+  return /^en(?![a-z])/i.test(locale) ? 'en' : undefined;
 }
 
 /** Returns the same key for the same code while it is valid. It is an HMAC, because a plain hash of a code can be reversed. */
