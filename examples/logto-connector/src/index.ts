@@ -78,10 +78,9 @@ const sendMessage =
       });
       // Logto stores numbers without a plus.
       const phone = to.startsWith('+') ? to : `+${to}`;
-      const { id } = await onecode.send(
-        { to: phone, code, locale: languageOf(locale) },
-        { idempotencyKey: keyOf(config.apiKey, type, phone, code) },
-      );
+      const message = { to: phone, code, locale: languageOf(locale) };
+      const idempotencyKey = keyOf(config.apiKey, type, message);
+      const { id } = await onecode.send(message, { idempotencyKey });
       return { id };
     } catch (error) {
       throw connectorErrorOf(error);
@@ -94,11 +93,11 @@ function languageOf(locale = ''): 'pt-BR' | 'en' | undefined {
   return /^en(?![a-z])/i.test(locale) ? 'en' : undefined;
 }
 
-/** Returns the same key for the same code while it is valid. It is an HMAC, because a plain hash of a code can be reversed. */
-function keyOf(apiKey: string, ...parts: string[]): string {
+/** Returns the same key for the same message while its code is valid. It is an HMAC, because a plain hash of a code can be reversed. */
+function keyOf(apiKey: string, type: string, message: object): string {
   const period = Math.floor(Date.now() / CODE_VALIDITY_MS);
   return createHmac('sha256', apiKey)
-    .update(JSON.stringify([...parts, period]))
+    .update(JSON.stringify([type, message, period]))
     .digest('hex');
 }
 
