@@ -15,6 +15,9 @@ const LOGTO = `
 import { ConnectorError } from '@logto/connector-kit';
 import { createRequire } from 'node:module';
 const [folder, config, messages] = process.argv.slice(1);
+// Keys change with time: all messages are of one moment.
+const now = Date.now();
+Date.now = () => now;
 const { dependencies } = createRequire(folder + '/')('./package.json');
 if (dependencies['@logto/connector-kit'] === undefined) throw new Error('Logto refuses it.');
 const { default: createConnector } = await import(folder + '/lib/index.js');

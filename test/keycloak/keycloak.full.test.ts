@@ -71,7 +71,7 @@ describeIf(spawnSync('javac', ['-version']).status === 0)('the authenticator for
     driver.stdin!.write(`${words.join(' ')}\n`);
     const { value, done } = await lines.next();
     if (done === true) throw new Error('the driver ended');
-    return (value as string).trim();
+    return value.trim();
   }
   const authenticate = () => call('authenticate');
   const type = (code: string) => call('code', code);
@@ -84,7 +84,9 @@ describeIf(spawnSync('javac', ['-version']).status === 0)('the authenticator for
   const code = () => server.lastCode(PHONE);
   const sendCount = () => server.sends.length;
 
-  beforeEach(async () => {
+  beforeEach(() => call('user', PHONE, 'pt-BR'));
+
+  it('is configured for a user with a number in E.164', async () => {
     expect(await call('user', PHONE, 'pt-BR')).toBe('onecode true');
   });
 
