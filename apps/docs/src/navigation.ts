@@ -30,6 +30,8 @@ export const GROUPS: Group[] = [
     pages: [
       ['going-live', both('Going live', 'Entrar em produção')],
       ['phone-numbers', both('Phone numbers', 'Números de telefone')],
+      ['autofill', both('Autofill', 'Preenchimento automático')],
+      ['app-review', both('App-store review', 'Revisão nas lojas de apps')],
       ['security', both('Security', 'Segurança')],
       ['events', both('Events for machines', 'Eventos para máquinas')],
     ],
@@ -49,6 +51,9 @@ export const GROUPS: Group[] = [
       ['integrate/supabase', both('Supabase Auth', 'Supabase Auth')],
       ['integrate/zitadel', both('Zitadel', 'Zitadel')],
       ['integrate/kratos', both('Ory Kratos', 'Ory Kratos')],
+      ['integrate/keycloak', both('Keycloak', 'Keycloak')],
+      ['integrate/logto', both('Logto', 'Logto')],
+      ['integrate/cognito', both('Amazon Cognito', 'Amazon Cognito')],
     ],
   },
   {
