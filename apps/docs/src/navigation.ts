@@ -31,7 +31,7 @@ export const GROUPS: Group[] = [
       ['going-live', both('Going live', 'Entrar em produção')],
       ['phone-numbers', both('Phone numbers', 'Números de telefone')],
       ['security', both('Security', 'Segurança')],
-      ['events', both('Events for machines', 'Eventos para máquinas')],
+      ['events', both('Account events', 'Eventos para máquinas')],
     ],
   },
   {
