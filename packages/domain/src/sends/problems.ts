@@ -42,8 +42,8 @@ const TABLE = {
     status: 422,
     meaning: 'The body is not the JSON that the operation expects.',
     cause:
-      'The body is not valid JSON in UTF-8, is not an object, is larger than 64 KiB, has a member that is unknown, repeated or of the wrong type, or lacks "code" when verifying.',
-    remedy: 'Send one JSON object with the documented members only, each at most once, with string values.',
+      'The body is not valid JSON in UTF-8, is not an object, is larger than 64 KiB, has a field that is unknown, repeated or of the wrong type, or lacks "code" when verifying.',
+    remedy: 'Send one JSON object with the documented fields only, each at most once, with string values.',
   },
   invalid_recipient: {
     status: 422,
