@@ -134,8 +134,7 @@ export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
     throw new Problem('bad_request', { detail: 'The only supported transfer coding is chunked.' });
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
-  if (twice !== undefined)
-    throw new Problem('bad_request', { detail: `The ${twice} header is repeated.` });
+  if (twice !== undefined) throw new Problem('bad_request', { detail: `The ${twice} header is repeated.` });
   if (request.httpVersionMinor >= 1 && request.headers.host === undefined)
     throw new Problem('bad_request', { detail: 'The host header is missing.' });
   if (!HOST.test(request.headers.host ?? ''))
