@@ -96,17 +96,16 @@ const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?$/i;
  */
 export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
   if (request.httpVersionMajor !== 1)
-    throw new Problem('bad_request', { detail: 'The version of HTTP is neither 1.0 nor 1.1.' });
+    throw new Problem('bad_request', { detail: 'The HTTP version must be 1.0 or 1.1.' });
   // Node's parser also refuses other codings, but possibly after a route that reads no body has answered.
   if (!/^(?:chunked)?$/i.test(request.headers['transfer-encoding'] ?? ''))
-    throw new Problem('bad_request', { detail: 'The transfer coding is not chunked alone.' });
+    throw new Problem('bad_request', { detail: 'The only supported transfer coding is chunked.' });
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
-  if (twice !== undefined)
-    throw new Problem('bad_request', { detail: `The header ${twice} is given more than once.` });
+  if (twice !== undefined) throw new Problem('bad_request', { detail: `The ${twice} header is repeated.` });
   if (request.httpVersionMinor >= 1 && request.headers.host === undefined)
-    throw new Problem('bad_request', { detail: 'The header host is missing.' });
+    throw new Problem('bad_request', { detail: 'The host header is missing.' });
   if (!HOST.test(request.headers.host ?? ''))
-    throw new Problem('bad_request', { detail: 'The header host is not a host.' });
+    throw new Problem('bad_request', { detail: 'The host header is not a valid host.' });
   next();
 };

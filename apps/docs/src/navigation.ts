@@ -18,7 +18,7 @@ export const GROUPS: Group[] = [
       ['sign-in', both('A complete sign-in', 'Um login completo')],
       ['resend', both('Resend a code', 'Reenviar um código')],
       ['polling', both('Follow delivery', 'Acompanhar a entrega')],
-      ['showing-errors', both('Errors and people', 'Erros e pessoas')],
+      ['showing-errors', both('Messages for users', 'Erros e pessoas')],
       ['testing', both('Test mode and CI', 'Modo de teste e CI')],
       ['sdk', both('The SDK', 'O SDK')],
       ['double', both('Test double', 'Dublê de teste')],
@@ -33,7 +33,7 @@ export const GROUPS: Group[] = [
       ['autofill', both('Autofill', 'Preenchimento automático')],
       ['app-review', both('App-store review', 'Revisão nas lojas de apps')],
       ['security', both('Security', 'Segurança')],
-      ['events', both('Events for machines', 'Eventos para máquinas')],
+      ['events', both('Account events', 'Eventos para máquinas')],
     ],
   },
   {
