@@ -259,7 +259,10 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     }),
     address_changed: ({ to }) => ({
       subject: 'Seu e-mail foi alterado',
-      paragraphs: [`Agora você entra com ${to} e não recebe mais mensagens neste endereço.`, NOT_YOU['pt-BR']],
+      paragraphs: [
+        `Agora você entra com ${to} e não recebe mais mensagens neste endereço.`,
+        NOT_YOU['pt-BR'],
+      ],
     }),
     key_made: ({ application, hint, by }, { account, inSubject }) => ({
       subject: `Nova chave de API para ${inSubject(application)}`,
