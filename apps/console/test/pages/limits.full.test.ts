@@ -23,7 +23,7 @@ const TEXTS = {
     done: 'Concluir',
     repeated: 'Este e-mail recebeu um convite há menos de uma hora',
     again: 'Você pode enviar o convite de novo depois de ',
-    many: 'Convites demais hoje',
+    many: 'Muitos convites hoje',
     tomorrow: 'Há um limite para esta conta, para a sua rede e para cada e-mail. Tente de novo depois de ',
   },
 } as const;

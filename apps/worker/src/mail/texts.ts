@@ -244,7 +244,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       password_changed: ['Sua senha foi alterada', 'Todas as outras sessões foram encerradas.'],
       two_factor_on: [
         'A autenticação em dois fatores está ativa',
-        'A partir de agora, entrar exige também um código do seu aplicativo.',
+        'A partir de agora, o login também exige um código do seu aplicativo.',
       ],
       two_factor_off: [
         'A autenticação em dois fatores está desativada',
@@ -359,7 +359,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['Ver os remetentes', 'senders'],
     }),
     finding: ({ name, subject, since, acknowledgedBy, note }, { time }) => ({
-      subject: `O Onecode está com falha: ${name}`,
+      subject: `Falha no Onecode: ${name}`,
       paragraphs: [
         `O problema “${[name, subject].join(' ').trim()}” persiste há mais de cinco minutos. O incidente começou em ${time(since)}.`,
         ...(acknowledgedBy === null
