@@ -9,6 +9,7 @@ const CHANGELOG = 'CHANGELOG.md';
 const PREVIOUS = 'test/rolling/previous-release.json';
 /** Files with the version in addition to package.json. The SDK sends it in requests and cannot read its package.json there. */
 export const NAMING_FILES = [
+  'clients/python/pyproject.toml',
   'packages/client/src/version.ts',
   'deploy/helm/onecode/Chart.yaml',
   'deploy/kubernetes/overlays/production/kustomization.yaml',

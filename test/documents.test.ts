@@ -128,7 +128,7 @@ describe('the supported versions of Node', () => {
 
   it('of the service are only in the README, as in package.json', () => {
     expect(enginesOf('package.json')).toBe('^20.19.0 || >=22.12.0');
-    expect(fileOf('README.md')).toContain('Node 20.19 or newer, and in the 22 line 22.12 or newer');
+    expect(fileOf('README.md')).toContain('Node 20 (20.19 or newer) or Node 22.12 or newer');
     const others = PAGES.filter((path) => path !== 'README.md' && !SDK_PAGES.includes(path));
     expect(others.filter((path) => fileOf(path).match(REQUIREMENT))).toEqual([]);
   });

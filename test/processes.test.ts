@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect, createServer, type Server } from 'node:net';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import {
   buildCaller,
   startProcess,
+  startTraceCollector,
   until,
   untilReady,
   useTestEnvironment,
@@ -122,6 +123,24 @@ describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
     expect(messages).toMatchObject([{ msg: 'stopping', ...stopping }, { msg: 'stopped' }]);
     expect(SECRETS[name].filter((one) => process.output().includes(values[one]!))).toEqual([]);
   });
+});
+
+it('the console exports a span for each request of its API, which names the route and not the path', async () => {
+  const collector = await startTraceCollector();
+  const console = start('console', {
+    ...filesOf(SECRETS.console),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+  });
+  const { port } = (await untilReady(console))['address'] as { port: number };
+  await fetch(`http://${LOOPBACK}:${port}/icon.svg`);
+  await fetch(`http://${LOOPBACK}:${port}/api/accounts/${randomUUID()}/overview`);
+  console.signal('SIGTERM');
+  expect((await console.exited).code).toBe(0);
+  const server = collector.spans().filter(({ attributes }) => 'http.route' in attributes);
+  expect(server).toMatchObject([
+    { service: 'onecode-console', name: expect.stringMatching(/^GET .*:account\w*\/overview$/) },
+  ]);
 });
 
 it('the API ends with one line for each unreadable file, a secret that is set twice, and an invalid host', async () => {

@@ -118,6 +118,7 @@ describe('telemetry of the processes', () => {
         LOG_LEVEL: 'trace',
         DELIVERY_ATTEMPTS: '2',
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
         OTEL_EXPORTER_OTLP_HEADERS: `authorization=${COLLECTOR_KEY}`,
         OTEL_BSP_SCHEDULE_DELAY: '50',
       },

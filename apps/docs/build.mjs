@@ -21,7 +21,8 @@ const stamp = join(root, 'dist/.made-from');
 if (!existsSync(join(root, '../../packages/client/dist/esm/index.js')))
   throw new Error('The SDK is not built: npm run build -w packages/client');
 pack('packages/client', 'onecode-client.tgz');
-for (const example of ['express', 'nextjs']) pack(`examples/${example}`, `examples/${example}.tgz`);
+for (const example of ['express', 'nextjs', 'logto-connector'])
+  pack(`examples/${example}`, `examples/${example}.tgz`);
 copyClients();
 
 const hash = createHash('sha256');

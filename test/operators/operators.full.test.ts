@@ -169,12 +169,12 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
       await shell.run(`until curl --silent --fail http://127.0.0.1:3010/readyz; do sleep 1; done
         systemctl stop onecode-api@3010 onecode-worker@9475`);
 
-      // The next release, and back.
+      // The next release and rollback.
       await shell.run('PREVIOUS=$(readlink /opt/onecode/current)');
       const release = deploy.find(({ heading }) => heading === 'Plain servers with systemd')!;
       expect(release.text).toContain(`RELEASE=${VERSION}\n`);
       await shell.run(release.text.replace(VERSION, nextVersion));
-      await runBlocks(deploy, 'The next release, and back');
+      await runBlocks(deploy, 'The next release and rollback');
       expect(
         await shell.run(`test "$(readlink /opt/onecode/current)" = "$PREVIOUS"
           until onecode doctor > doctor.txt; do sleep 1; done; cat doctor.txt`),

@@ -127,7 +127,11 @@ describeIf(programs !== null)('promtool', () => {
       ),
     ];
     const rings = (share: string) =>
-      ringing('DeliveryTooSlow', {}, { description: `${share} of the codes were late or failed by us` });
+      ringing(
+        'DeliveryTooSlow',
+        {},
+        { description: `${share} of the codes were late or could not be delivered` },
+      );
     const after = (input_series: object[], ...expected: object[]) => ({
       input_series,
       alert_rule_test: [at('90m', 'DeliveryTooSlow', ...expected)],
@@ -199,7 +203,7 @@ describeIf(programs !== null)('promtool', () => {
       counted('onecode_http_request_seconds_count', requests, bad),
     ];
     const share = (words: string) => ({ description: `88.89% of the ${words}` });
-    const codes = ringing('DeliveryTooSlow', {}, share('codes were late or failed by us'));
+    const codes = ringing('DeliveryTooSlow', {}, share('codes were late or could not be delivered'));
     const creations = ringing('CreationFailing', {}, share('requests failed or took longer than a second'));
     testRules(
       '15s',

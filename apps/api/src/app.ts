@@ -1,13 +1,13 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
-import { failedChecks, isTracing, requestLog, type ReadinessChecks } from '@onecode/runtime';
+import { failedChecks, isTracing, requestLog, requestSpan, type ReadinessChecks } from '@onecode/runtime';
 import { checkDatabase, type Database } from '@onecode/store/client';
 import { answerText } from './answer.js';
 import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { docsRouter } from './docs.js';
 import { problemWriter } from './problem.js';
-import { refuseAmbiguous, requestSpan, requestTimer, routeOf, withCommonHeaders } from './requests.js';
+import { refuseAmbiguous, requestTimer, routeOf, withCommonHeaders } from './requests.js';
 import { createSendRoute } from './routes/createSend.js';
 import { sendStatusRoute } from './routes/sendStatus.js';
 import { signupSettingsRoute } from './routes/signupSettings.js';
@@ -19,6 +19,9 @@ export function readinessChecks(database: Database): ReadinessChecks {
   return { database: () => checkDatabase(database) };
 }
 
+/** The traced paths: health checks and documentation are not traced. */
+const TRACED = /^\/(?:v1|webhooks)\//;
+
 /** Builds the HTTP application: its middleware and routes. */
 export function createApp(dependencies: ApiDependencies): Express {
   const { config, database, log, metrics, keyUsage, refusedRequests, isStopping } = dependencies;
@@ -29,7 +32,7 @@ export function createApp(dependencies: ApiDependencies): Express {
 
   app.use(
     requestLog(log, routeOf),
-    ...(isTracing() ? [requestSpan] : []),
+    ...(isTracing() ? [requestSpan(TRACED, routeOf)] : []),
     requestTimer(metrics),
     withCommonHeaders(config.BASE_URL),
     refuseAmbiguous,

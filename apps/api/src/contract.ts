@@ -51,7 +51,7 @@ function recipientFault(recipient: Exclude<Recipient, PhoneRecipient>): Fault {
   const fault = { field: 'to', code: 'invalid_recipient' } as const;
   if (recipient.tenDigitsSince === undefined)
     return { ...fault, message: 'Must be a phone number with + and country code.' };
-  const message = `The numbers of this country have ten digits since ${recipient.tenDigitsSince}.`;
+  const message = `Numbers in this country have had ten digits since ${recipient.tenDigitsSince}.`;
   return { ...fault, message, detail: message };
 }
 const OPTION_FAULTS: Fault[] = [
@@ -82,7 +82,7 @@ export function parseCreateSend(body: Buffer): CreateSendInput {
 /** Parses the body of `POST /v1/send/{id}/verify`. @throws Problem `invalid_json` */
 export function parseVerify(body: Buffer): VerifyInput {
   const { code } = readMembers(body, validateVerifyCode).members;
-  if (code === undefined) throw unreadable('The member "code" is missing.');
+  if (code === undefined) throw unreadable('The field "code" is missing.');
   return { code };
 }
 
@@ -96,14 +96,14 @@ function readMembers(
   const errors = validate(value) ? [] : (validate.errors ?? []);
   if (errors.some(({ keyword }) => keyword === 'type' || keyword === 'additionalProperties'))
     throw unreadable(
-      'The body must be an object with the documented members only, each of the documented type.',
+      'The body must be an object with the documented fields only, each of the documented type.',
     );
   const members = value as Record<string, string>;
   // JSON.parse keeps the last of repeated members. The object is flat and all its values are strings, so each dropped member leaves at
   // least one more string in the text.
   const strings = text.match(/"(?:[^"\\]|\\.)*"?/g) ?? [];
   if (strings.length !== 2 * Object.keys(members).length)
-    throw unreadable('A member is given more than once.');
+    throw unreadable('A field is given more than once.');
   return { members, faulty: new Set(errors.map(({ instancePath }) => instancePath.slice(1))) };
 }
 

@@ -24,7 +24,7 @@ export function gaugeHealth(registry: Registry, read: () => Promise<ServiceHealt
       last = { at: performance.now(), done: read().then((health) => show(metrics, health)) };
     return last.done;
   };
-  // prom-client collects each metric on its own. The first one starts the reading, and all wait for it.
+  // The library collects each metric on its own. The first one starts the reading, and all wait for it.
   for (const metric of Object.values(metrics))
     (metric as { collect?: () => Promise<void> }).collect = collect;
 }

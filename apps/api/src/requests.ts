@@ -1,15 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
-import {
-  describeSpan,
-  markFailed,
-  setRequestFact,
-  parseTraceparent,
-  requestIdOf,
-  startSpan,
-  withSpan,
-} from '@onecode/runtime';
+import { describeSpan, setRequestFact } from '@onecode/runtime';
 import type { Caller } from '@onecode/store/accounts';
 import type { ApiMetrics } from './metrics.js';
 
@@ -31,30 +23,6 @@ export function requestTimer(metrics: ApiMetrics): RequestHandler {
     next();
   };
 }
-
-/** The traced paths: health checks and documentation are not traced. */
-const TRACED = /^\/(?:v1|webhooks)\//;
-
-/** Starts a span for each request, which continues the caller's trace. */
-export const requestSpan: RequestHandler = (request, response, next) => {
-  if (!TRACED.test(request.url)) return next();
-  const { method } = request;
-  const span = startSpan(method, {
-    kind: 'server',
-    parent: parseTraceparent(request.headers['traceparent']),
-    attributes: { 'http.request.method': method, 'onecode.request_id': requestIdOf(request) },
-  });
-  setRequestFact(request, 'trace_id', span.spanContext().traceId);
-  response.once('close', () => {
-    const route = routeOf(request);
-    const status = response.statusCode;
-    span.updateName(`${method} ${route}`);
-    span.setAttributes({ 'http.route': route, 'http.response.status_code': status });
-    if (status >= 500) markFailed(span, String(status));
-    span.end();
-  });
-  withSpan(span, next);
-};
 
 /** Adds the send's id to the log lines and the span of a request. */
 export function setSendId(request: IncomingMessage, sendId: string): void {
@@ -128,17 +96,16 @@ const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?$/i;
  */
 export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
   if (request.httpVersionMajor !== 1)
-    throw new Problem('bad_request', { detail: 'The version of HTTP is neither 1.0 nor 1.1.' });
+    throw new Problem('bad_request', { detail: 'The HTTP version must be 1.0 or 1.1.' });
   // Node's parser also refuses other codings, but possibly after a route that reads no body has answered.
   if (!/^(?:chunked)?$/i.test(request.headers['transfer-encoding'] ?? ''))
-    throw new Problem('bad_request', { detail: 'The transfer coding is not chunked alone.' });
+    throw new Problem('bad_request', { detail: 'The only supported transfer coding is chunked.' });
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
-  if (twice !== undefined)
-    throw new Problem('bad_request', { detail: `The header ${twice} is given more than once.` });
+  if (twice !== undefined) throw new Problem('bad_request', { detail: `The ${twice} header is repeated.` });
   if (request.httpVersionMinor >= 1 && request.headers.host === undefined)
-    throw new Problem('bad_request', { detail: 'The header host is missing.' });
+    throw new Problem('bad_request', { detail: 'The host header is missing.' });
   if (!HOST.test(request.headers.host ?? ''))
-    throw new Problem('bad_request', { detail: 'The header host is not a host.' });
+    throw new Problem('bad_request', { detail: 'The host header is not a valid host.' });
   next();
 };

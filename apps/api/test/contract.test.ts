@@ -37,7 +37,7 @@ describe('the body of a new send', () => {
   });
 
   it('reports that the numbers of a country have become longer', () => {
-    const detail = 'The numbers of this country have ten digits since 2021.';
+    const detail = 'Numbers in this country have had ten digits since 2021.';
     expect(outcome(parseCreateSend, '{"to":"+225 07 12 34 56"}')).toMatchObject({
       code: 'invalid_recipient',
       detail,

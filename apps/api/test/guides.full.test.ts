@@ -129,7 +129,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     }
   });
 
-  it.each(['express', 'nextjs'])('serve the whole %s example', async (name) => {
+  it.each(['express', 'nextjs', 'logto-connector'])('serve the whole %s example', async (name) => {
     const files = await run('sh', ['-c', `curl -sS ${api.url}/docs/examples/${name}.tgz | tar -tz`]);
     const own = spawnSync('git', ['ls-files', '.'], { cwd: join(ROOT, 'examples', name), encoding: 'utf8' });
     const sorted = (text: string): string[] => text.trim().split('\n').toSorted();

@@ -105,7 +105,7 @@ describe('a refused request of a known key', () => {
       '429 rate_limited POST /v1/send',
       '500 internal_error POST /v1/send',
     ]);
-    expect((await keptOf()).find(({ status }) => status === 429)?.detail).toMatch(/in a minute/);
+    expect((await keptOf()).find(({ status }) => status === 429)?.detail).toMatch(/sends per minute/);
   });
 
   it('is kept for its application when the key is revoked or the account suspended', async () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
-import { requestLog, type ReadinessChecks } from '@onecode/runtime';
+import { isTracing, requestLog, requestSpan, type ReadinessChecks } from '@onecode/runtime';
 import { checkDatabase, type Database } from '@onecode/store/client';
 import { createCloudApi, type CloudApiOptions } from '@onecode/whatsapp/client';
 import { openGraph } from '@onecode/whatsapp/setup';
@@ -24,6 +24,9 @@ export function readinessChecks(database: Database): ReadinessChecks {
   return { database: () => checkDatabase(database) };
 }
 
+/** The traced paths: files of the web application are not traced. */
+const TRACED = /^\/(?:api|board)\//;
+
 /** Builds the HTTP application: its routes, in the order in which a request meets them. */
 export function createApp(dependencies: ConsoleDependencies): Express {
   const { config, log } = dependencies;
@@ -43,7 +46,12 @@ export function createApp(dependencies: ConsoleDependencies): Express {
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.set('trust proxy', config.PROXY_HOPS);
 
-  app.use(requestLog(log, routeOf), securityHeaders(config.CONSOLE_URL), sameOrigin(config.CONSOLE_URL));
+  app.use(
+    requestLog(log, routeOf),
+    ...(isTracing() ? [requestSpan(TRACED, routeOf)] : []),
+    securityHeaders(config.CONSOLE_URL),
+    sameOrigin(config.CONSOLE_URL),
+  );
 
   const api = express.Router();
   api.use(refuseLargeBody, express.json({ limit: BODY_BYTES_MAX }));

@@ -17,6 +17,7 @@ import {
   secret,
   SHUTDOWN_DELAY_MS,
   text,
+  TRACING,
   variable,
   wholeNumber,
 } from '@onecode/runtime';
@@ -56,6 +57,7 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
       QUEUE_PREFIX: text('onecode'),
       SHUTDOWN_DELAY_MS,
       LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
+      ...TRACING,
     },
     (config) => {
       const missing = OIDC_VARIABLES.filter((name) => config[name] === '');

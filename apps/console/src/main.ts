@@ -13,6 +13,7 @@ import {
   runProcess,
   serveMetrics,
   startPresence,
+  startTracing,
   VERSION,
   watchServices,
 } from '@onecode/runtime';
@@ -29,6 +30,7 @@ await runProcess('console', async () => {
   const config = readConsoleConfig(process.env);
   const log = createLog('console', config.LOG_LEVEL);
   log.info({ version: VERSION, commit: COMMIT }, 'starting');
+  const tracing = await startTracing('onecode-console', config, log);
   const registry = createRegistry('console');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
@@ -70,6 +72,7 @@ await runProcess('console', async () => {
       await queues.close();
       await presenceLoop.stop();
       await closeDatabase(database);
+      await tracing.stop();
       await metrics.close();
     },
   };

@@ -15,9 +15,9 @@ export function errorsPage(contract: Contract, t: Translate): string {
   return [
     `# ${t('Errors')}`,
     t(
-      'This page gives the cause and the remedy of every error. Errors are `application/problem+json`. Branch on `code`, which never changes; the other texts may. A wrong code is not an error: the response is 200 with `valid: false`.',
+      'This page lists every error with its cause and remedy. Errors are `application/problem+json`. Branch on `code`, which never changes; the other texts may. A wrong code is not an error: the response is 200 with `valid: false`.',
     ),
-    t('For the sentences to show to users, see [errors and people](./showing-errors).'),
+    t('For what to show to users, see [messages for users](./showing-errors).'),
     `## ${t('API responses')}`,
     ...codes.filter((code) => !isOfWebhooks(code)).map(section),
     `## ${t('Responses to the provider’s webhooks')}`,

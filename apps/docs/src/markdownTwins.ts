@@ -50,7 +50,7 @@ const linkOf = (path: string): string => (path.endsWith('/') ? `${path}index.md`
 const SUMMARY: Record<Language, string> = {
   en: 'Onecode sends one-time codes over WhatsApp and verifies what users type. Call it from servers over HTTPS, with JSON. Authenticate the user only on `valid: true` in the response to a verification. Never retry a verification. Retry a create request with the same Idempotency-Key and the same bytes.',
   'pt-BR':
-    'O Onecode envia códigos de uso único pelo WhatsApp e verifica o que os usuários digitam. Chame-o de servidores, por HTTPS, com JSON. Só autentique o usuário com `valid: true` na resposta a uma verificação. Nunca repita uma verificação. Repita a criação de um envio com a mesma Idempotency-Key e os mesmos bytes.',
+    'O Onecode envia códigos de uso único pelo WhatsApp e verifica o que os usuários digitam. Chame-o de servidores, por HTTPS, com JSON. Só autentique o usuário se a resposta a uma verificação for `valid: true`. Nunca repita uma verificação. Repita a criação de um envio com a mesma Idempotency-Key e os mesmos bytes.',
 };
 
 /** Returns `llms.txt` (llmstxt.org): a summary, and links to the pages as Markdown. @param titles the first line of each page, by path */

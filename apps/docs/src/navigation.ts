@@ -12,13 +12,13 @@ const both = (en: string, pt: string): Record<Language, string> => ({ en, 'pt-BR
 /** Every page of the site except the front page, in reading order. */
 export const GROUPS: Group[] = [
   {
-    title: both('Start', 'Comece'),
+    title: both('Start', 'Comece aqui'),
     pages: [
       ['quick-start', both('Quick start', 'Primeiros passos')],
       ['sign-in', both('A complete sign-in', 'Um login completo')],
       ['resend', both('Resend a code', 'Reenviar um código')],
       ['polling', both('Follow delivery', 'Acompanhar a entrega')],
-      ['showing-errors', both('Errors and people', 'Erros e pessoas')],
+      ['showing-errors', both('Messages for users', 'Mensagens de erro')],
       ['testing', both('Test mode and CI', 'Modo de teste e CI')],
       ['sdk', both('The SDK', 'O SDK')],
       ['double', both('Test double', 'Dublê de teste')],
@@ -26,16 +26,18 @@ export const GROUPS: Group[] = [
     ],
   },
   {
-    title: both('Go live', 'Entre em produção'),
+    title: both('Go live', 'Produção'),
     pages: [
       ['going-live', both('Going live', 'Entrar em produção')],
       ['phone-numbers', both('Phone numbers', 'Números de telefone')],
+      ['autofill', both('Autofill', 'Preenchimento automático')],
+      ['app-review', both('App-store review', 'Revisão nas lojas de apps')],
       ['security', both('Security', 'Segurança')],
-      ['events', both('Events for machines', 'Eventos para máquinas')],
+      ['events', both('Account events', 'Eventos por webhook')],
     ],
   },
   {
-    title: both('Migrate', 'Migre'),
+    title: both('Migrate', 'Migração'),
     pages: [
       ['migrate/twilio-verify', both('From Twilio Verify', 'Do Twilio Verify')],
       ['migrate/vonage-verify', both('From Vonage Verify', 'Do Vonage Verify')],
@@ -43,12 +45,15 @@ export const GROUPS: Group[] = [
     ],
   },
   {
-    title: both('Integrate', 'Integre'),
+    title: both('Integrate', 'Integrações'),
     pages: [
       ['integrate/better-auth', both('better-auth', 'better-auth')],
       ['integrate/supabase', both('Supabase Auth', 'Supabase Auth')],
       ['integrate/zitadel', both('Zitadel', 'Zitadel')],
       ['integrate/kratos', both('Ory Kratos', 'Ory Kratos')],
+      ['integrate/keycloak', both('Keycloak', 'Keycloak')],
+      ['integrate/logto', both('Logto', 'Logto')],
+      ['integrate/cognito', both('Amazon Cognito', 'Amazon Cognito')],
     ],
   },
   {

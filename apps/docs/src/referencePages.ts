@@ -104,7 +104,7 @@ function bodySection(operation: Operation, t: Translate): string[] {
   if (media === undefined) return [];
   return [
     `## ${t('Body')}`,
-    t('A JSON object in UTF-8 of at most 64 KiB, with these members only.'),
+    t('A JSON object in UTF-8 of at most 64 KiB, with these fields only.'),
     fieldTable(media.schema, t),
     exampleGroup(media.examples, t),
   ];

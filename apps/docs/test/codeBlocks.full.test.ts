@@ -65,6 +65,7 @@ it('knows every language of the blocks', () => {
     'yaml',
     'dockerfile',
     'html',
+    'xml',
     'jsonnet',
   ]);
   expect(blocks.filter(({ language }) => !known.has(language))).toEqual([]);

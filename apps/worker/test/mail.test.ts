@@ -486,7 +486,7 @@ it.each([
       'Chave de API de sua conta revogada',
       'Nova chave de API para sua conta',
       'Novo membro em sua conta',
-      'Sua conta tem 10 unidades',
+      'Sua conta só tem 10 unidades',
       'Uma chave de API de sua conta expira em 2 dias',
       'Webhook de sua conta alterado',
     ],

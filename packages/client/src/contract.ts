@@ -1,6 +1,6 @@
 // Made from openapi.yaml and domain/problems.ts by `npm run generate`.
 
-/** The platform chooses the channel and the sender; a client cannot. */
+/** The service chooses the channel and the sender; a client cannot. */
 export interface CreateSend {
   /**
    * A phone number with `+` and country code (E.164). The service removes spaces, hyphens, parentheses, and a zero that is
@@ -14,11 +14,11 @@ export interface CreateSend {
    * mode and uses `000000` in test mode.
    */
   code?: string | undefined;
-  /** The language of the message. If omitted, the language of the account. */
+  /** The language of the message; by default, the language of the account. */
   locale?: 'pt-BR' | 'en' | undefined;
 }
 
-/** One code for one recipient. All fields are always present; a field without a value yet is null. */
+/** One code for one recipient. All fields are always present; a field that has no value yet is null. */
 export interface Send {
   /** Identifies the send in the paths of status and verify. */
   id: string;
@@ -92,7 +92,7 @@ export interface VerifyResult {
   /** True only in the single call that verifies the code. */
   valid: boolean;
   verification: Verification;
-  /** The number of wrong codes still allowed. 0 when verification has ended, also after success. */
+  /** The number of wrong codes still allowed. 0 after verification has ended, including by success. */
   attempts_left: number;
 }
 
@@ -105,12 +105,12 @@ export interface SignupSettings {
 export interface Problem {
   /** The page that explains the code, its cause and its remedy. */
   type: string;
-  /** The title of the HTTP status. */
+  /** The reason phrase of the HTTP status. */
   title: string;
   /** The HTTP status. */
   status: number;
   code: ProblemCode;
-  /** A sentence for developers. It may change, so do not compare it. */
+  /** A sentence for developers. It may change, so do not branch on it. */
   detail?: string | undefined;
   /** A message for each invalid field, by the field’s name. */
   errors?: Readonly<Record<string, string>> | undefined;
@@ -158,7 +158,7 @@ export const PROBLEMS = {
   rate_limited: [429, 'A limit was reached: no send can be created now.'],
   internal_error: [500, 'Something failed inside the service.'],
   not_found: [404, 'There is nothing at this address.'],
-  method_not_allowed: [405, 'The address exists, but not for this method.'],
+  method_not_allowed: [405, 'The address exists, but does not support this method.'],
   bad_request: [400, 'The request is not well-formed HTTP.'],
   request_timeout: [408, 'The request did not arrive in time.'],
   headers_too_large: [431, 'The headers of the request are too large.'],

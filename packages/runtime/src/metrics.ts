@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 import { host, port } from './config.js';
 import { HEADER_BYTES_MAX, listen } from './http.js';
 import { failedChecks, type FailedCheck, type ReadinessChecks } from './readiness.js';
 import { COMMIT, VERSION } from './version.js';
 
-export { Counter, Gauge, Histogram, Registry } from 'prom-client';
+export { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 
 /** How often the event loop's lag is sampled. The default of 10 ms costs an idle process up to 1% of a processor. */
 const LAG_SAMPLE_MS = 100;

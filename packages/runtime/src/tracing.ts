@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   context,
@@ -15,8 +16,10 @@ import {
   type SpanContext,
   type Tracer,
 } from '@opentelemetry/api';
-import { address, variable } from './config.js';
+import { address, oneOf, variable } from './config.js';
+import { requestIdOf, setRequestFact } from './http.js';
 import type { Logger } from './log.js';
+import { parseTraceparent } from './traceparent.js';
 import { VERSION } from './version.js';
 
 export type { Span } from '@opentelemetry/api';
@@ -30,6 +33,7 @@ const SAMPLER_WORDS = [...SAMPLERS, ...SAMPLERS.map((sampler) => `parentbased_${
  */
 export const TRACING = {
   OTEL_EXPORTER_OTLP_ENDPOINT: address(['http', 'https'], ''),
+  OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(['http/protobuf', 'http/json'], 'http/protobuf'),
   OTEL_EXPORTER_OTLP_HEADERS: variable(parseHeaders, ''),
   OTEL_TRACES_SAMPLER: variable((word) => {
     if (!SAMPLER_WORDS.includes(word)) throw new Error(`must be one of ${SAMPLER_WORDS.join(', ')}`);
@@ -93,13 +97,18 @@ let tracer: Tracer | null = null;
  */
 export async function startTracing(
   serviceName: string,
-  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }: { OTEL_EXPORTER_OTLP_ENDPOINT: string },
+  {
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_PROTOCOL: protocol = 'http/protobuf',
+  }: { OTEL_EXPORTER_OTLP_ENDPOINT: string; OTEL_EXPORTER_OTLP_PROTOCOL?: string },
   log: Logger,
 ): Promise<Tracing> {
   if (endpoint === '') return { stop: async () => {} };
   const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, resources] = await Promise.all([
     import('@opentelemetry/sdk-trace-node'),
-    import('@opentelemetry/exporter-trace-otlp-http'),
+    protocol === 'http/json'
+      ? import('@opentelemetry/exporter-trace-otlp-http')
+      : import('@opentelemetry/exporter-trace-otlp-proto'),
     import('@opentelemetry/resources'),
   ]);
   const debug = (message: string): void => log.debug({ message }, 'OpenTelemetry');
@@ -196,6 +205,38 @@ export function recordSpan(name: string, options: SpanOptions & { beganAt: numbe
 /** Marks a span as failed. @param type the kind of error, from a small set of values */
 export function markFailed(span: Span, type: string): void {
   span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/**
+ * Returns middleware that starts a span for each traced request, which continues the caller's trace. It follows `requestLog`, and is used only
+ * if `isTracing()`.
+ *
+ * @param traced matches the paths that are traced
+ * @param routeOf returns the route's pattern, not the path
+ */
+export function requestSpan(
+  traced: RegExp,
+  routeOf: (request: IncomingMessage) => string,
+): (request: IncomingMessage, response: ServerResponse, next: () => void) => void {
+  return (request, response, next) => {
+    if (!traced.test(request.url ?? '')) return next();
+    const { method = '' } = request;
+    const span = startSpan(method, {
+      kind: 'server',
+      parent: parseTraceparent(request.headers['traceparent']),
+      attributes: { 'http.request.method': method, 'onecode.request_id': requestIdOf(request) },
+    });
+    setRequestFact(request, 'trace_id', span.spanContext().traceId);
+    response.once('close', () => {
+      const route = routeOf(request);
+      const status = response.statusCode;
+      span.updateName(`${method} ${route}`);
+      span.setAttributes({ 'http.route': route, 'http.response.status_code': status });
+      if (status >= 500) markFailed(span, String(status));
+      span.end();
+    });
+    withSpan(span, next);
+  };
 }
 
 /** Returns the `traceparent` of a span; null without tracing. */

@@ -10,10 +10,10 @@ const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const startProcess = (env: Record<string, string> = {}): ModuleProcess =>
   startModule(
     `import { createLog, describeSpan, inSpan, runProcess, startTracing, traceparentOf } from '@onecode/runtime';
-     const { OTEL_EXPORTER_OTLP_ENDPOINT = '' } = process.env;
+     const { OTEL_EXPORTER_OTLP_ENDPOINT = '', OTEL_EXPORTER_OTLP_PROTOCOL } = process.env;
      await runProcess('demo', async () => {
        const log = createLog('demo', 'info');
-       const tracing = await startTracing('demo', { OTEL_EXPORTER_OTLP_ENDPOINT }, log);
+       const tracing = await startTracing('demo', { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL }, log);
        await inSpan('outer', { parent: '${PARENT}' }, async (span) => {
          log.info({ traceparent: traceparentOf(span) }, 'inside');
          describeSpan({ fact: 1 }, '${PARENT}');
@@ -30,6 +30,7 @@ it('exports the remaining spans at the stop, with the names from the environment
   const collector = await startTraceCollector();
   const demo = startProcess({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20abc',
     OTEL_SERVICE_NAME: 'renamed',
   });
@@ -55,6 +56,19 @@ it('exports the remaining spans at the stop, with the names from the environment
   expect(spans.find(({ name }) => name === 'inner')).toMatchObject(inner);
   expect(collector.received()).not.toContain('a secret');
   expect(collector.headers()['authorization']).toBe('Basic abc');
+});
+
+it('exports spans in protobuf unless JSON is configured', async () => {
+  const collector = await startTraceCollector();
+  const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  await demo.untilOutput('"up"');
+  demo.kill('SIGTERM');
+  expect((await demo.ended).code).toBe(0);
+  expect(collector.headers()['content-type']).toBe('application/x-protobuf');
+  // In protobuf, texts are their own UTF-8 bytes.
+  for (const text of ['service.name', 'demo', 'outer', 'inner', 'error.type', 'TypeError'])
+    expect(collector.received()).toContain(text);
+  expect(collector.received()).not.toContain('a secret');
 });
 
 it('does nothing, and loads no SDK, without an endpoint', async () => {

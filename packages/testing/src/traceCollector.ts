@@ -16,7 +16,7 @@ export interface CollectedSpan {
   links: readonly { traceId: string; spanId: string }[];
 }
 
-/** A collector of OpenTelemetry spans: OTLP over HTTP, in JSON. */
+/** A collector of OpenTelemetry spans: OTLP over HTTP. It parses those in JSON. */
 export interface TraceCollector {
   /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   url: string;

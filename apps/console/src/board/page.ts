@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { UIConfig } from '@bull-board/api/typings/app';
@@ -20,19 +21,17 @@ export const PAGE_PATHS = [
   '/queue/:queueName/:jobId',
 ];
 
-/** The files that bull-board's own page loads, in its order. Their names contain hashes that change with each release. */
-const PAGE_ASSETS = {
-  styles: ['static/css/main.88d71b4bd7.css'],
-  scripts: [
-    'static/js/lib-react.a1f503a947.js',
-    'static/js/lib-router.ab7ab054c9.js',
-    'static/js/434.cf3361192c.js',
-    'static/js/main.f10757109b.js',
-  ],
-};
+/** bull-board's own page names its files, in their order. The names contain hashes that change with each release. */
+const OWN_PAGE = readFileSync(`${UI}/index.ejs`, 'utf8');
+const STYLES = elementsOf(/<link href="static\/[\w./-]+\.css" rel="stylesheet">/g);
+const SCRIPTS = elementsOf(/<script defer src="static\/[\w./-]+\.js"><\/script>/g);
 
-const LINKS = PAGE_ASSETS.styles.map((path) => `<link href="${path}" rel="stylesheet">`).join('');
-const SCRIPTS = PAGE_ASSETS.scripts.map((path) => `<script defer src="${path}"></script>`).join('');
+/** Returns the elements of bull-board's own page that match. @throws Error if there are none */
+function elementsOf(pattern: RegExp): string {
+  const elements = OWN_PAGE.match(pattern);
+  if (elements === null) throw new Error(`the page of @bull-board/ui has no element like ${pattern}`);
+  return elements.join('');
+}
 
 /** Returns the HTML of the board in the person's language, below a header like that of the console's pages. */
 export function boardPage({ language }: Person): string {
@@ -55,7 +54,7 @@ export function boardPage({ language }: Person): string {
     <base href="/board/">
     <title>${texts.name} · Onecode</title>
     <link rel="icon" href="/icon.svg" type="image/svg+xml">
-    ${LINKS}
+    ${STYLES}
     <link href="/board.css" rel="stylesheet">
     <script src="/board.js"></script>
   </head>

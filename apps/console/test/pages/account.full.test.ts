@@ -106,4 +106,32 @@ describeInBrowser('the pages of an account', () => {
       expect(await row.locator('time[datetime^="2026-03-04"]').count()).toBe(0);
     });
   });
+
+  it('repeat the number to erase in the dialog', () =>
+    asPerson(admin, async (page) => {
+      await page.goto(`/accounts/${account}/personal-data`);
+      await page.getByPlaceholder('Full phone number').fill('+5511987654321');
+      await page.getByRole('button', { name: 'Erase' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('Erase this number permanently?').waitFor();
+      await dialog.getByText('+5511987654321', { exact: true }).waitFor();
+    }));
+
+  it('warn about a ceiling below the units that are used already', async () => {
+    const busy = await buildAccount(server.db.database, { credits: 10 });
+    const caller = await buildCaller(server.db.database, 'live', { id: busy });
+    for (let sends = 0; sends < 3; sends++) await buildSend(server.db.database, caller);
+    const owner = await person(server, { accounts: { [busy]: 'admin' } });
+    await asPerson(owner, async (page) => {
+      await page.goto(`/accounts/${busy}/protection`);
+      await page.getByRole('region', { name: 'Ceilings' }).getByRole('button').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('Daily ceiling').click();
+      const warning = dialog.getByRole('status').filter({ hasText: /\S/ });
+      await dialog.getByText('3 used today.').waitFor();
+      expect(await warning.count()).toBe(0);
+      await dialog.getByRole('textbox').fill('2');
+      await warning.waitFor();
+    });
+  });
 });

@@ -21,10 +21,10 @@ const TEXTS = {
     open: 'Convidar membro',
     create: 'Gerar link',
     done: 'Concluir',
-    repeated: 'Este endereço foi convidado há menos de uma hora',
+    repeated: 'Este e-mail recebeu um convite há menos de uma hora',
     again: 'Você pode enviar o convite de novo depois de ',
-    many: 'Convites demais hoje',
-    tomorrow: 'Há um limite para esta conta, para a sua rede e para cada endereço. Tente de novo depois de ',
+    many: 'Muitos convites hoje',
+    tomorrow: 'Há um limite para esta conta, para a sua rede e para cada e-mail. Tente de novo depois de ',
   },
 } as const;
 

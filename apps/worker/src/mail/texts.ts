@@ -201,7 +201,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     password_reset: () => ({
       subject: 'Defina uma nova senha',
       paragraphs: [
-        'Alguém pediu uma nova senha para este endereço. O link vale por uma hora e funciona uma vez.',
+        'Uma nova senha foi pedida para este endereço de e-mail. O link vale por uma hora e funciona uma única vez.',
         'Se não foi você, ignore este e-mail: sua senha continua a mesma.',
       ],
       button: ['Definir nova senha', 'link'],
@@ -211,40 +211,40 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
         ? {
             subject: 'Você já tem cadastro',
             paragraphs: [
-              'Alguém tentou se cadastrar com este endereço, que já tem um cadastro. Nada mudou.',
-              'Se foi você, entre. Se esqueceu a senha, você pode definir outra na página de entrada.',
+              'Você ou outra pessoa tentou se cadastrar com este endereço de e-mail, que já está cadastrado. Nada mudou.',
+              'Se foi você, entre. Se esqueceu a senha, você pode definir outra na página de login.',
             ],
             button: ['Entrar', 'sign-in'],
           }
         : {
-            subject: 'Confirme seu endereço',
+            subject: 'Confirme seu e-mail',
             paragraphs: [
-              'Abra o link e digite a senha que você escolheu. O link vale por um dia e funciona uma vez.',
-              'Se você não se cadastrou, ignore este e-mail: sem ele, ninguém pode usar seu endereço.',
+              'Abra o link e digite a senha que você escolheu. O link vale por um dia e funciona uma única vez.',
+              'Se você não se cadastrou, ignore esta mensagem: sem ela, ninguém pode usar seu e-mail.',
             ],
-            button: ['Confirmar o endereço', 'link'],
+            button: ['Confirmar o e-mail', 'link'],
           },
     address_change: () => ({
-      subject: 'Confirme seu novo endereço',
+      subject: 'Confirme seu novo e-mail',
       paragraphs: [
-        'Abra o link no navegador em que sua sessão está aberta. Depois disso, você entra com este endereço. O link vale por um dia e funciona uma vez.',
+        'Abra o link no navegador em que sua sessão está aberta. Depois disso, você entra com este endereço de e-mail. O link vale por um dia e funciona uma única vez.',
         'Se você não pediu isso, ignore este e-mail.',
       ],
-      button: ['Confirmar o endereço', 'link'],
+      button: ['Confirmar o e-mail', 'link'],
     }),
     invitation: ({ account, role, by }) => ({
       subject: account === null ? 'Você recebeu um convite do Onecode' : `Participe de ${account} no Onecode`,
       paragraphs: [
-        `${by} convida você para ${account === null ? 'uma conta' : `a conta ${account}`} como ${ROLES['pt-BR'][role] ?? role}. O convite vale por sete dias e funciona uma vez.`,
+        `${by} convida você para ${account === null ? 'uma conta' : `a conta ${account}`} como ${ROLES['pt-BR'][role] ?? role}. O convite vale por sete dias e funciona uma única vez.`,
         'Se você não conhece quem enviou, ignore este e-mail.',
       ],
       button: ['Ver o convite', 'link'],
     }),
     ...signInChanges('pt-BR', 'Abrir o perfil', {
-      password_changed: ['Sua senha foi trocada', 'Todas as outras sessões foram encerradas.'],
+      password_changed: ['Sua senha foi alterada', 'Todas as outras sessões foram encerradas.'],
       two_factor_on: [
         'A autenticação em dois fatores está ativa',
-        'A partir de agora, entrar exige também um código do seu aplicativo.',
+        'A partir de agora, o login também exige um código do seu aplicativo.',
       ],
       two_factor_off: [
         'A autenticação em dois fatores está desativada',
@@ -258,8 +258,11 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
     }),
     address_changed: ({ to }) => ({
-      subject: 'Seu endereço foi trocado',
-      paragraphs: [`Agora você entra com ${to} e não recebe mais e-mails neste endereço.`, NOT_YOU['pt-BR']],
+      subject: 'Seu e-mail foi alterado',
+      paragraphs: [
+        `Agora você entra com ${to} e não recebe mais mensagens neste endereço.`,
+        NOT_YOU['pt-BR'],
+      ],
     }),
     key_made: ({ application, hint, by }, { account, inSubject }) => ({
       subject: `Nova chave de API para ${inSubject(application)}`,
@@ -284,7 +287,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
             ? `trocou o segredo do webhook de ${account}`
             : host === null
               ? `removeu o webhook de ${account}`
-              : `definiu o webhook de ${account}: os eventos agora vão para ${host}`
+              : `definiu o webhook de ${account}: os eventos agora são enviados a ${host}`
         }.`,
         'Se você não esperava isso, desfaça a mudança e confira quem está na equipe.',
       ],
@@ -322,9 +325,9 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['Ver a equipe', 'team'],
     }),
     low_balance: ({ left, below, perDay }, { account, inSubject, number }) => ({
-      subject: `${inSubject(account)} tem ${number(left)} unidades`,
+      subject: `${inSubject(account)} só tem ${number(left)} unidades`,
       paragraphs: [
-        `O saldo de ${account} caiu abaixo de ${number(below)}. Sem unidades, envios em produção são recusados, e ninguém recebe códigos.`,
+        `O saldo de ${account} caiu abaixo de ${number(below)}. Sem unidades, os envios em produção são recusados, e os usuários não recebem códigos.`,
         ...rate(
           perDay,
           left,
@@ -337,10 +340,10 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     breaker_tripped: ({ country, sends, unverified, until }, around) => ({
       subject: `Envios para ${around.country(country)} estão bloqueados`,
       paragraphs: [
-        `Dos últimos ${around.number(sends)} códigos de ${around.account} para ${around.country(country)}, ${around.number(unverified)} não foram verificados. Isso parece tráfego inflado, por isso o disjuntor antifraude os bloqueia até ${around.time(until)}.`,
+        `Dos últimos ${around.number(sends)} códigos de ${around.account} para ${around.country(country)}, ${around.number(unverified)} não foram verificados. Isso parece tráfego inflado; por isso, o disjuntor antifraude bloqueia esses envios até ${around.time(until)}.`,
         'Envios para outros países continuam. Verifique quem pede códigos nas suas páginas.',
       ],
-      button: ['Ver o que houve', 'overview'],
+      button: ['Ver o que aconteceu', 'overview'],
     }),
     sender_blocked: ({ number, reason, language, country }, around) => ({
       subject: `A Meta bloqueou o remetente ${number}`,
@@ -351,14 +354,14 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
             ? 'Ele não envia nada.'
             : `Ele não envia nada para ${around.country(country)}.`,
         `Motivo informado pela Meta, em inglês: ${reason}`,
-        'A página Remetentes explica o motivo e diz o que fazer.',
+        'A página Remetentes explica o motivo e mostra o que fazer.',
       ],
       button: ['Ver os remetentes', 'senders'],
     }),
     finding: ({ name, subject, since, acknowledgedBy, note }, { time }) => ({
-      subject: `O Onecode está com falha: ${name}`,
+      subject: `Falha no Onecode: ${name}`,
       paragraphs: [
-        `O achado “${[name, subject].join(' ').trim()}” está com falha há mais de cinco minutos. O incidente começou em ${time(since)}.`,
+        `O problema “${[name, subject].join(' ').trim()}” persiste há mais de cinco minutos. O incidente começou em ${time(since)}.`,
         ...(acknowledgedBy === null
           ? []
           : [`${acknowledgedBy} já está cuidando disso${note === null ? '.' : `: “${note}”`}`]),

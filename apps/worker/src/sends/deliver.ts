@@ -69,7 +69,7 @@ export async function deliverTaken(
   for (let tried = 1; ; tried++) {
     const end = await attempt(context, sendId, taken);
     if (end.kind !== 'reassign') return count(context, end);
-    if (tried === SENDERS_TRIED_MAX) return count(context, { kind: 'not_due' });
+    if (tried === SENDERS_TRIED_MAX) return count(context, { kind: 'no_sender' });
     taken = await take(context, sendId);
   }
 }

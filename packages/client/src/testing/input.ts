@@ -70,7 +70,7 @@ export function parseCreate(body: Buffer): CreateInput {
 /** @throws Problem `invalid_json` */
 export function parseVerify(body: Buffer): string {
   const { code } = parseObject(body, ['code']);
-  if (code === undefined) throw unreadable('The member "code" is missing.');
+  if (code === undefined) throw unreadable('The field "code" is missing.');
   return code;
 }
 
@@ -97,10 +97,10 @@ function parseObject(body: Buffer, names: readonly string[]): Record<string, str
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   const members = isObject ? Object.entries(value as object) : [];
   if (!isObject || members.some(([name, member]) => !names.includes(name) || typeof member !== 'string'))
-    throw unreadable('The body must be an object with the documented members only, each a string.');
+    throw unreadable('The body must be an object with the documented fields only, each a string.');
   // JSON.parse keeps the last of repeated members. Each dropped member left at least one more string in the text.
   if (text.match(/"(?:[^"\\]|\\.)*"?/g)?.length !== (2 * members.length || undefined))
-    throw unreadable('A member is given more than once.');
+    throw unreadable('A field is given more than once.');
   return Object.fromEntries(members);
 }
 

@@ -91,8 +91,7 @@ function authenticate(service: Service, request: IncomingMessage): Application {
 function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
-  if (twice !== undefined)
-    throw new Problem('bad_request', { detail: `The header ${twice} is given more than once.` });
+  if (twice !== undefined) throw new Problem('bad_request', { detail: `The ${twice} header is repeated.` });
 }
 
 function writeProblem(service: Service, response: ServerResponse, error: unknown): void {

@@ -40,7 +40,7 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
  * now, so that `postponeOrFail` fails it; after an attempt with an unknown outcome, it becomes due when the time for its receipt is over. A
  * call in progress continues. Erases the encrypted code if the provider has accepted the message.
  */
-export function endDelivery(
+export function stopDelivery(
   send: Pick<Send, 'mode' | 'phase' | 'receiptUntil'>,
   now: Date,
 ): Pick<SendChange, 'encryptedCode' | 'phase' | 'dueAt'> {

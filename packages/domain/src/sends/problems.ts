@@ -24,7 +24,7 @@ const TABLE = {
     status: 402,
     meaning: 'The account has neither free quota nor credits left.',
     cause: 'A live send needs one unit of the free quota, or else one credit. Test sends need neither.',
-    remedy: 'Add credits to the account, then send the same request again. Do not retry in an endless loop.',
+    remedy: 'Add credits to the account, then send the same request again. Do not retry automatically.',
   },
   send_not_found: {
     status: 404,
@@ -42,8 +42,8 @@ const TABLE = {
     status: 422,
     meaning: 'The body is not the JSON that the operation expects.',
     cause:
-      'The body is not valid JSON in UTF-8, is not an object, is larger than 64 KiB, has a member that is unknown, repeated or of the wrong type, or lacks "code" when verifying.',
-    remedy: 'Send one JSON object with the documented members only, each at most once, with string values.',
+      'The body is not valid JSON in UTF-8, is not an object, is larger than 64 KiB, has a field that is unknown, repeated or of the wrong type, or lacks "code" when verifying.',
+    remedy: 'Send one JSON object with the documented fields only, each at most once, with string values.',
   },
   invalid_recipient: {
     status: 422,
@@ -74,7 +74,7 @@ const TABLE = {
   invalid_idempotency_key: {
     status: 422,
     meaning: 'The Idempotency-Key is too long.',
-    cause: 'The key has more than 255 bytes without outer spaces and tabs. Bytes count, not characters.',
+    cause: 'The key has more than 255 bytes after trimming spaces and tabs. Bytes count, not characters.',
     remedy: 'Use a shorter key, for example a UUID.',
   },
   rate_limited: {
@@ -83,14 +83,14 @@ const TABLE = {
     cause:
       'One of these limits was reached: the send limit of the account, the application or this recipient; the number of active codes or of wrong codes in a row for this recipient; the fraud breaker, because hardly any code sent to its country was verified; a daily or monthly ceiling of units; or a limit for accounts that never had credits. The detail names the limit.',
     remedy:
-      'Wait for the seconds in the Retry-After header, then retry with the same key and body. After too many wrong codes, a right code for an active send ends the wait. In the dashboard, under Protection, an admin of the account can see and change the limit, and free a recipient.',
+      'Wait the number of seconds in the Retry-After header, then retry with the same key and body. After too many wrong codes, a right code for an active send ends the wait. In the dashboard, under Protection, an admin of the account can see and change the limit, and reset a recipient.',
   },
   internal_error: {
     status: 500,
     meaning: 'Something failed inside the service.',
     cause: 'The service failed. Your request is not the cause.',
     remedy:
-      'Retry a create request a few times with growing delays, with the same key and body. Do not retry a verification automatically: the code may have been used up. Include the X-Request-Id when you report the error.',
+      'Retry a create request a few times, with growing delays and the same key and body. Do not retry a verification automatically: the code may have been used up. Include the X-Request-Id when you report the error.',
   },
   not_found: {
     status: 404,
@@ -100,7 +100,7 @@ const TABLE = {
   },
   method_not_allowed: {
     status: 405,
-    meaning: 'The address exists, but not for this method.',
+    meaning: 'The address exists, but does not support this method.',
     cause: 'The request used, for example, GET where only POST is allowed.',
     remedy: 'Use a method from the Allow header of the response.',
   },
@@ -108,7 +108,7 @@ const TABLE = {
     status: 400,
     meaning: 'The request is not well-formed HTTP.',
     cause:
-      'The framing, the request line or a header is malformed, or a header that is allowed once came twice.',
+      'The framing, the request line or a header is malformed, or a header that is allowed only once is repeated.',
     remedy: 'Use a standard HTTP client, and check for proxies that rewrite requests.',
   },
   request_timeout: {
@@ -135,7 +135,7 @@ const TABLE = {
     meaning: 'The webhook is not signed by the provider.',
     cause: 'The signature header is missing, malformed, or does not match the bytes of the body.',
     remedy:
-      'Check that the configured app secret is the one of the provider’s app, and that no proxy alters the body.',
+      'Check that the configured secret is that of the provider’s app, and that no proxy alters the body.',
   },
   payload_too_large: {
     status: 413,

@@ -41,25 +41,24 @@ interface Refusal {
 /** The refusals of `rate_limited`; `Retry-After` gives the time to wait. */
 export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
   account_rate: {
-    detail: 'This account has created as many sends as it may in a minute.',
+    detail: 'This account has reached its limit of sends per minute.',
     defence: null,
   },
   application_rate: {
-    detail: 'This application has created as many sends as it may in a minute.',
+    detail: 'This application has reached its limit of sends per minute.',
     defence: 'limits',
   },
   recipient_rate: {
-    detail: 'This application has sent to this recipient as often as it may in an hour.',
+    detail: 'This application has reached its hourly limit of sends to this recipient.',
     defence: 'limits',
   },
   wrong_guesses: {
     detail:
-      'Too many wrong codes in a row were given for this recipient. A right code for a send that is still open ends this, and so does an admin of the account; a part is forgiven each day.',
+      'This recipient has too many wrong codes in a row. A right code for an active send or an admin of the account resets the count, and each day lowers it.',
     defence: 'recipients',
   },
   active_codes: {
-    detail:
-      'This recipient has as many active codes as may be guessed at. One of them has to be verified or to expire before the next.',
+    detail: 'This recipient has too many active codes. Wait until one is verified or expires.',
     defence: null,
   },
   breaker: {
@@ -77,17 +76,17 @@ export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
   },
   trial_ceiling: {
     detail:
-      'Accounts that never had credits share a daily number of live sends, and today’s are used up. Credits end this limit.',
+      'Accounts that never had credits share a daily limit of live sends, and today’s is reached. Credits end this limit.',
     defence: null,
   },
   trial_share: {
     detail:
-      'This account has created as many live sends as an account that never had credits may in a day (UTC). Credits end this limit.',
+      'This account has reached the daily limit (UTC) of live sends for accounts that never had credits. Credits end this limit.',
     defence: null,
   },
   trial_failures: {
     detail:
-      'WhatsApp rejected most of the latest messages of this account, so it may create one live send per minute. Check the phone numbers. Credits end this limit.',
+      'WhatsApp rejected most of the latest messages of this account, so it may create only one live send per minute. Check the phone numbers. Credits end this limit.',
     defence: null,
   },
 };

@@ -1,4 +1,4 @@
-import { endDelivery } from './delivery.js';
+import { stopDelivery } from './delivery.js';
 import type { Send, Verification } from './send.js';
 
 /** The number of wrong guesses that locks a send. */
@@ -44,7 +44,7 @@ export function judge(send: GuessedSend, now: Date, matches: () => boolean): Gue
   if (matches())
     return {
       result: { valid: true, verification: 'verified', attemptsLeft: 0 },
-      change: { verification: 'verified', verifiedAt: now, ...endDelivery(send, now) },
+      change: { verification: 'verified', verifiedAt: now, ...stopDelivery(send, now) },
       reclaimsUnit: send.status === 'failed',
     };
   const wrongGuesses = send.wrongGuesses + 1;
@@ -53,7 +53,7 @@ export function judge(send: GuessedSend, now: Date, matches: () => boolean): Gue
     return { result: { valid: false, verification: 'pending', attemptsLeft }, change: { wrongGuesses } };
   return {
     result: { valid: false, verification: 'locked', attemptsLeft: 0 },
-    change: { wrongGuesses, verification: 'locked', lockedAt: now, ...endDelivery(send, now) },
+    change: { wrongGuesses, verification: 'locked', lockedAt: now, ...stopDelivery(send, now) },
   };
 }
 
