@@ -137,13 +137,11 @@ function Facts({ sender }: { sender: SenderView }) {
       <Fact label={t('facts.phoneNumberId')}>
         <Id id={sender.phoneNumberId} what={t('facts.phoneNumberId')} />
       </Fact>
-      <Fact label={t('facts.businessAccountId')}>
-        {sender.businessAccountId === null ? (
-          t('facts.unknown')
-        ) : (
-          <Id id={sender.businessAccountId} what={t('facts.businessAccountId')} />
-        )}
-      </Fact>
+      {(['businessAccountId', 'portfolioId'] as const).map((name) => (
+        <Fact key={name} label={t(`facts.${name}`)}>
+          {sender[name] === null ? t('facts.unknown') : <Id id={sender[name]} what={t(`facts.${name}`)} />}
+        </Fact>
+      ))}
       <Fact label={t('facts.throughput')}>
         {t('facts.perSecond', { count: sender.throughput, number: whole(sender.throughput) })}
       </Fact>
