@@ -314,7 +314,7 @@ describe('an accepted message that a receipt reports as failed', () => {
   });
 
   it('after it was held blocks all senders of the portfolio in one block, and no others', async () => {
-    await t.sql(`update senders set business_account_id = '51'`);
+    await t.sql(`update senders set business_account_id = '51', portfolio_id = '501'`);
     const other = await buildSender(t.database);
     const owners = [
       [first, '51', '501'],

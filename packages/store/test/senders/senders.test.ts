@@ -258,7 +258,11 @@ describe('senders', () => {
     const roomy = await buildSender(store.database, { businessAccountId: '22' });
     const caller = await buildCaller(store.database, 'live', { credits: 60 });
     for (let nth = 0; nth < 50; nth += 1) await buildSend(store.database, caller);
-    await store.sql('update sends set sender_id = $1, sent_at = now()', [full.id]);
+    await store.sql(
+      `update sends set status = 'sent', phase = 'done', channel = 'whatsapp', from_number = $2, sender_id = $1, encrypted_code = null,
+         due_at = null, sent_at = now()`,
+      [full.id, full.number],
+    );
     for (const sender of [full, roomy]) await readPortfolio(sender, undefined, 'TIER_50');
     expect(await available()).toEqual([roomy.id]);
     await pauseSender(store.database, TEST_ACTOR, roomy.id);
