@@ -1,7 +1,7 @@
 -- Assigns permits to these sends, in their order, from senders that may serve them, each at the earliest time within the horizon. A send
 -- that is held, or for which no sender has a permit in time, gets none. The caller holds the lock of `take_deliveries`.
 --
--- A sender whose portfolio has reached Meta's limit of recipients in 24 hours is chosen only if no other sender has a permit in time.
+-- After its portfolio has reached Meta's limit of recipients in 24 hours, a sender is chosen only if no other sender has a permit in time.
 --
 -- A sender gets nine tenths of its throughput as a steady rate, and a tenth as a burst, so that no second exceeds the throughput. A block
 -- that lets single messages through has its own permits (`active_blocks`).
