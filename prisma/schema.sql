@@ -5,7 +5,7 @@ create type active_block as (cause text, scope text, subject text, only_for text
 
 create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, direct_wait_ms integer, job_wait_ms integer);
 
-create type permit_source as (sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamp with time zone, taken integer);
+create type permit_source as (sender_id uuid, number text, business_account_id text, portfolio_id text, has_recipient_room boolean, account_id uuid, application_ids uuid[], spacing interval, free_at timestamp with time zone, taken integer);
 
 create unlogged table account_turns (
   account_id uuid not null,
@@ -461,7 +461,7 @@ create table sender_blocks (
   constraint sender_blocks_only_for_check CHECK (only_for ~ '^([A-Z]{2}|en|pt-BR)?$'::text),
   constraint sender_blocks_rate_check CHECK (rate > 0::double precision),
   constraint sender_blocks_reason_check CHECK (length(reason) >= 1 AND length(reason) <= 1000),
-  constraint sender_blocks_scope_check CHECK (scope = ANY (ARRAY['sender'::text, 'business'::text, 'app'::text])),
+  constraint sender_blocks_scope_check CHECK (scope = ANY (ARRAY['sender'::text, 'business'::text, 'portfolio'::text, 'app'::text])),
   constraint sender_blocks_source_check CHECK (source = ANY (
 CASE cause
     WHEN 'operator'::text THEN '{operator}'::text[]
@@ -484,6 +484,7 @@ create table senders (
   phone_number_id text not null,
   number text not null,
   business_account_id text,
+  portfolio_id text,
   encrypted_token bytea not null,
   encrypted_app_secret bytea,
   template text not null,
@@ -496,6 +497,7 @@ create table senders (
   read_at timestamp(3) with time zone,
   read_failures jsonb default '{}'::jsonb not null,
   recipients_24h integer,
+  has_recipient_room boolean default true not null,
   constraint senders_pkey PRIMARY KEY (id),
   constraint senders_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint only_own_sender_is_of_applications CHECK (account_id IS NOT NULL OR application_ids IS NULL),
@@ -504,6 +506,7 @@ create table senders (
   constraint senders_english_template_language_check CHECK (english_template_language = ANY (ARRAY['en'::text, 'en_US'::text])),
   constraint senders_number_check CHECK (number ~ '^\+[1-9][0-9]{4,14}$'::text),
   constraint senders_phone_number_id_check CHECK (phone_number_id ~ '^[0-9]{1,32}$'::text),
+  constraint senders_portfolio_id_check CHECK (portfolio_id ~ '^[0-9]{1,32}$'::text),
   constraint senders_template_check CHECK (template ~ '^[a-z0-9_]+$'::text AND length(template) <= 512),
   constraint senders_throughput_check CHECK (throughput >= 1 AND throughput <= 1000)
 );

@@ -178,6 +178,7 @@ describe('the command line of a deployment', () => {
         id: sender,
         state: 'active',
         business_account_id: '102290129340398',
+        portfolio_id: '506914307656634',
         quality: 'GREEN',
         messaging_limit: 'TIER_UNLIMITED',
         unique_recipients_24h: 2,

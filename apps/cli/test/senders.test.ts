@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { decrypt, encrypt, parseKeyring } from '@onecode/domain';
+import { decrypt, encrypt, parseKeyring, PORTFOLIO_HELD } from '@onecode/domain';
 import { applyProviderReport, findOwnApp, type Sender } from '@onecode/store/senders';
 import { verifyTokenOf } from '@onecode/whatsapp';
 import { blockSender, buildCaller, buildSender, endBlocks, tableContents } from '@onecode/testing';
@@ -19,6 +19,7 @@ const ACTIVE = {
   state: 'active',
   paused_until: null,
   pause_reason: null,
+  pause_scope: null,
   faults: 0,
   created_at: TIME,
 };
@@ -101,6 +102,7 @@ describe('sender', () => {
     expect(await json(`sender show ${first.id}`)).toEqual({
       ...formatSender(first),
       business_account_id: null,
+      portfolio_id: null,
       quality: 'UNKNOWN',
       messaging_limit: null,
       unique_recipients_24h: 0,
@@ -134,11 +136,31 @@ describe('sender', () => {
 
   it('list prints the end and the reason of a block, and active after its end', async () => {
     await blockSender(store.database, await buildSender(store.database), { reason: 'quality' });
-    const resting = { state: 'cooling_down', paused_until: TIME, pause_reason: 'quality', faults: 1 };
+    const resting = {
+      state: 'cooling_down',
+      paused_until: TIME,
+      pause_reason: 'quality',
+      pause_scope: 'sender',
+      faults: 1,
+    };
     expect(await json('sender list')).toMatchObject([resting]);
     await endBlocks(store.database);
     const active = { state: 'active', paused_until: null, pause_reason: null, faults: 1 };
     expect(await json('sender list')).toMatchObject([active]);
+  });
+
+  it('list and show name a block of a portfolio for each of its senders', async () => {
+    const senders = [await buildSender(store.database), await buildSender(store.database)];
+    await store.sql(`update senders set portfolio_id = '501'`);
+    await store.sql(
+      `insert into sender_blocks (cause, scope, subject, source, reason, until, error_code, is_configuration)
+       values ('fault', 'portfolio', '501', 'receipt', $1, now() + interval '1 minute', 135000, true)`,
+      [PORTFOLIO_HELD],
+    );
+    const blocked = { state: 'cooling_down', pause_reason: PORTFOLIO_HELD, pause_scope: 'portfolio' };
+    expect(await json('sender list')).toMatchObject(senders.map(({ id }) => ({ id, ...blocked })));
+    expect(await json(`sender show ${senders[0]!.id}`)).toMatchObject({ portfolio_id: '501', ...blocked });
+    await store.sql('truncate sender_blocks');
   });
 
   it('adds a sender with --paused, edits it and removes it', async () => {

@@ -15,6 +15,8 @@ import { createGraphReader } from '@onecode/whatsapp/graph';
 import { readDueSenders } from '../src/senders/readings.js';
 import { useWorker } from './testWorker.js';
 
+// The simulator's.
+const PORTFOLIO = '506914307656634';
 const ACCOUNT = '102290129340398';
 const TEMPLATE = 'verification_code';
 
@@ -283,8 +285,10 @@ describe('a read of a sender from the provider', () => {
       ['pt_BR', 'APPROVED', 600],
     ]);
     expect(await badOf()).toEqual([]);
-    const [row] = await t.sql('select business_account_id as id from senders where id = $1', [sender.id]);
-    expect(row).toEqual({ id: ACCOUNT });
+    const [row] = await t.sql('select business_account_id, portfolio_id from senders where id = $1', [
+      sender.id,
+    ]);
+    expect(row).toEqual({ business_account_id: ACCOUNT, portfolio_id: PORTFOLIO });
   });
 
   it('is repeated only when it is due, about every ten minutes', async () => {

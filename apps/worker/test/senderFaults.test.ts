@@ -230,7 +230,7 @@ describe('an accepted message that a receipt reports as failed', () => {
   };
   const blocks = () =>
     t.sql<{ id: string; source: string }>(
-      `select r.id, t.source from senders r join sender_blocks t on t.subject = block_subject(t.scope, r.id, r.business_account_id)
+      `select r.id, t.source from senders r join sender_blocks t on t.subject = block_subject(t.scope, r.id, r.business_account_id, r.portfolio_id)
        where t.cause = 'fault' and t.scope = 'sender' and t.until > now() and t.failures > 0 order by r.id`,
     );
 
@@ -313,19 +313,19 @@ describe('an accepted message that a receipt reports as failed', () => {
     expect(blocked).toEqual([{ subject: '11' }]);
   });
 
-  it('after it was held blocks all business accounts of the portfolio, and no others', async () => {
-    await t.sql(`update senders set business_account_id = '51'`);
+  it('after it was held blocks all senders of the portfolio in one block, and no others', async () => {
+    await t.sql(`update senders set business_account_id = '51', portfolio_id = '501'`);
     const other = await buildSender(t.database);
     const owners = [
-      [first, '51', 'P1'],
-      [second, '52', 'P1'],
-      [other, '53', 'P2'],
+      [first, '51', '501'],
+      [second, '52', '501'],
+      [other, '53', '502'],
     ] as const;
-    for (const [{ id }, account, portfolioId] of owners) {
-      const facts = JSON.stringify({ portfolioId: { value: portfolioId } });
-      await t.sql('update senders set business_account_id = $2 where id = $1', [id, account]);
-      await t.sql('insert into provider_facts (subject, facts) values ($1, $2)', [id, facts]);
-    }
+    for (const [{ id }, ...ids] of owners)
+      await t.sql('update senders set business_account_id = $2, portfolio_id = $3 where id = $1', [
+        id,
+        ...ids,
+      ]);
     for (const { id } of [second, other]) await pauseSender(t.database, TEST_ACTOR, id);
     const held = { messageStatus: 'held_for_quality_assessment', lateFailure: 135000 } as const;
     t.simulator.rules.add({ fault: { ...held, lateFailureMs: 300 }, sender: first.phoneNumberId });
@@ -344,10 +344,17 @@ describe('an accepted message that a receipt reports as failed', () => {
     await t.sql(`delete from sender_blocks where cause = 'operator'`);
     expect(await t.until(id, 'delivered')).toMatchObject({ from_number: other.number });
     const blocked = await t.sql(
-      `select subject from sender_blocks where cause = 'fault' and scope = 'business' and until > now() order by subject`,
+      `select scope, subject from sender_blocks where cause = 'fault' and until > now() order by scope`,
     );
-    expect(blocked).toEqual([{ subject: '51' }, { subject: '52' }]);
-    await t.sql('truncate provider_facts, sender_blocks');
+    expect(blocked).toEqual([
+      { scope: 'portfolio', subject: '501' },
+      { scope: 'sender', subject: first.id },
+    ]);
+    // A resume of any of its senders ends the portfolio's block.
+    await resumeSender(t.database, TEST_ACTOR, second.id);
+    expect(await blocksOf(second)).toEqual([]);
+    await t.sql('truncate sender_blocks');
+    await t.sql('update senders set portfolio_id = null');
   });
 
   // Each case has its own business account, because a test can end before the worker has written the block of its last message.
@@ -367,7 +374,7 @@ describe('an accepted message that a receipt reports as failed', () => {
       const begun = await until('a block', async () => {
         const found = await t.sql(
           `select t.scope, t.subject from sender_blocks t
-             join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id)
+             join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id, r.portfolio_id)
            where t.cause in ('fault', 'limit') and t.until > now() and t.failures > 0`,
         );
         return found.length > 0 && found;

@@ -53,11 +53,7 @@ async function readSender(read: Read, sender: ReadSender): Promise<SenderReading
   ]);
   const entities =
     'value' in node ? elements(members(node.value['health_status'])['entities']).map(members) : [];
-  const reportedId = entities.find((entity) => entity['entity_type'] === 'WABA')?.['id'];
-  const businessAccountId =
-    typeof reportedId === 'string' && /^[0-9]{1,32}$/.test(reportedId)
-      ? reportedId
-      : sender.businessAccountId;
+  const businessAccountId = entityId(entities, 'WABA') ?? sender.businessAccountId;
   const number: SenderReading['number'] = mapped(node, (value) => numberValues(value, entities));
   if (businessAccountId === null) {
     const failure = 'failure' in node ? node.failure : 'The business account of the number is not known.';
@@ -219,9 +215,9 @@ function validityOf(buttons: readonly Record<string, unknown>[]): number | null 
 function numberValues(
   node: Record<string, unknown>,
   entities: readonly Record<string, unknown>[],
-): Partial<NumberValues> {
+): Partial<NumberValues> & { portfolioId?: string } {
   const { quality_rating: quality, status, throughput, is_on_biz_app: isOnBusinessApp } = node;
-  const portfolioId = entities.find((entity) => entity['entity_type'] === 'BUSINESS')?.['id'];
+  const portfolioId = entityId(entities, 'BUSINESS');
   const canSend = canSendOf(entities, 'PHONE_NUMBER');
   return {
     ...words({
@@ -229,11 +225,17 @@ function numberValues(
       status,
       messagingLimit: node['whatsapp_business_manager_messaging_limit'],
       throughputLevel: members(throughput)['level'],
-      portfolioId,
     }),
+    ...(portfolioId === null ? {} : { portfolioId }),
     ...(typeof isOnBusinessApp === 'boolean' ? { isOnBusinessApp } : {}),
     ...(canSend === null ? {} : { canSend }),
   };
+}
+
+/** Returns the id of the business account (`WABA`) or the portfolio (`BUSINESS`) of a number; null if it is missing or malformed. */
+function entityId(entities: readonly Record<string, unknown>[], type: 'WABA' | 'BUSINESS'): string | null {
+  const id = entities.find((entity) => entity['entity_type'] === type)?.['id'];
+  return typeof id === 'string' && /^[0-9]{1,32}$/.test(id) ? id : null;
 }
 
 function accountValues(

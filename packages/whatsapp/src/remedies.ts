@@ -6,7 +6,7 @@ export const REMEDIES = {
   account_quality:
     'Open the account quality page of the business in Meta’s Business Suite, do what it asks for or request a review; meanwhile, use senders of another business.',
   portfolio_review:
-    'In WhatsApp Manager, do what it asks of the business portfolio and lift the pause of its messages, then resume the sender; meanwhile, use senders of another portfolio.',
+    'In WhatsApp Manager, do what it asks of the business portfolio and lift the pause of its messages, then resume its blocked senders; meanwhile, use senders of another portfolio.',
   check_number: 'Check the number in WhatsApp Manager, register it again, then resume the sender.',
   pin: 'Reset the two-step PIN of the number in WhatsApp Manager, register it again, then resume the sender.',
   our_request:

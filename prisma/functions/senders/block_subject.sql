@@ -1,8 +1,9 @@
--- Returns the subject of a sender's block with this scope. A sender with an unknown business account counts as a business account of its
--- own.
-create or replace function block_subject(p_scope text, p_sender_id uuid, p_business_account_id text) returns text
+-- Returns the subject of a sender's block with this scope. A sender with an unknown portfolio counts as a portfolio of its business account,
+-- and one with an unknown business account as a business account of its own.
+create or replace function block_subject(p_scope text, p_sender_id uuid, p_business_account_id text, p_portfolio_id text) returns text
 language sql immutable return case p_scope
   when 'sender' then p_sender_id::text
   when 'business' then coalesce(p_business_account_id, p_sender_id::text)
+  when 'portfolio' then coalesce(p_portfolio_id, p_business_account_id, p_sender_id::text)
   else ''
 end;

@@ -3,5 +3,5 @@ create or replace function full_rate(p_scope text, p_subject text) returns doubl
 language sql stable
 begin atomic
   select sum(r.throughput) * 0.9::double precision from senders r
-  where r.removed_at is null and block_subject(p_scope, r.id, r.business_account_id) = p_subject;
+  where r.removed_at is null and block_subject(p_scope, r.id, r.business_account_id, r.portfolio_id) = p_subject;
 end;

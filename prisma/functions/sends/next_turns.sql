@@ -16,7 +16,7 @@ begin
     select r.account_id, r.application_ids, x.blocked
     from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
       -- The countries and languages in which the sender is blocked; an empty text means all.
-      select array(select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)) as blocked
+      select array(select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)) as blocked
     ) x
     where r.removed_at is null and coalesce(s.free_at <= v_end, true) and '' <> all (x.blocked)
   ), groups as (

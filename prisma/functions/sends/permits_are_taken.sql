@@ -12,7 +12,7 @@ language sql as $$
     coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => p_wait_ms / 1000.0)
   ), false)
   from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
-    select max(b.opens_at) as opens_at from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)
+    select max(b.opens_at) as opens_at from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)
   ) t
   where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
 $$;

@@ -1,6 +1,8 @@
 -- Assigns permits to these sends, in their order, from senders that may serve them, each at the earliest time within the horizon. A send
 -- that is held, or for which no sender has a permit in time, gets none. The caller holds the lock of `take_deliveries`.
 --
+-- After its portfolio has reached Meta's limit of recipients in 24 hours, a sender is chosen only if no other sender has a permit in time.
+--
 -- A sender gets nine tenths of its throughput as a steady rate, and a tenth as a burst, so that no second exceeds the throughput. A block
 -- that lets single messages through has its own permits (`active_blocks`).
 create or replace function take_permits(p_ids uuid[], p_now timestamptz, p_horizon interval)
@@ -21,7 +23,7 @@ begin
   order by t.cause, t.scope, t.subject, t.only_for for update;
   v_blocks := array(select b from active_blocks(p_now) b);
   v_senders := array(
-    select (r.id, r.number, r.business_account_id, r.account_id, r.application_ids, p.spacing,
+    select (r.id, r.number, r.business_account_id, r.portfolio_id, r.has_recipient_room, r.account_id, r.application_ids, p.spacing,
       greatest(s.free_at, p_now - p.spacing * greatest(0, r.throughput / 10.0 - 1)), 0)::permit_source
     from senders r left join sender_permits s on s.sender_id = r.id
     cross join lateral (select ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing) p
@@ -35,15 +37,15 @@ begin
   loop
     select a.position, w.id, a.sender_id, a.number, t.at into v_position, id, sender_id, number, permit_at
     from unnest(v_senders) with ordinality
-      as a (sender_id, number, business_account_id, account_id, application_ids, spacing, free_at, taken, position)
+      as a (sender_id, number, business_account_id, portfolio_id, has_recipient_room, account_id, application_ids, spacing, free_at, taken, position)
     cross join lateral (
       select greatest(p_now, a.free_at + a.taken * a.spacing, case when cardinality(v_blocks) > 0 then (
         select max(b.opens_at) from unnest(v_blocks) b
-        where b.subject = block_subject(b.scope, a.sender_id, a.business_account_id) and b.only_for in ('', w.country, w.locale)
+        where b.subject = block_subject(b.scope, a.sender_id, a.business_account_id, a.portfolio_id) and b.only_for in ('', w.country, w.locale)
       ) end) as at
     ) t
     where t.at <= p_now + p_horizon and may_serve(a.account_id, a.application_ids, w.senders, w.account_id, w.application_id)
-    order by t.at, random() limit 1;
+    order by a.has_recipient_room desc, t.at, random() limit 1;
     continue when not found;
     return next;
 
@@ -51,7 +53,8 @@ begin
     if cardinality(v_blocks) > 0 then
       update sender_blocks t set free_at = permit_at + b.spacing from unnest(v_blocks) b
       where (t.cause, t.scope, t.subject, t.only_for) = (b.cause, b.scope, b.subject, b.only_for)
-        and b.subject = block_subject(b.scope, sender_id, v_senders[v_position].business_account_id) and b.only_for in ('', w.country, w.locale);
+        and b.subject = block_subject(b.scope, sender_id, v_senders[v_position].business_account_id, v_senders[v_position].portfolio_id)
+        and b.only_for in ('', w.country, w.locale);
       v_blocks := array(select b from active_blocks(p_now) b);
     end if;
   end loop;

@@ -134,6 +134,7 @@ create table senders (
   phone_number_id text not null check (phone_number_id ~ '^[0-9]{1,32}$'),
   number text not null check (number ~ '^\+[1-9][0-9]{4,14}$'),
   business_account_id text check (business_account_id ~ '^[0-9]{1,32}$'),
+  portfolio_id text check (portfolio_id ~ '^[0-9]{1,32}$'),
   encrypted_token bytea not null,
   encrypted_app_secret bytea,
   template text not null check (template ~ '^[a-z0-9_]+$' and length(template) <= 512),
@@ -146,16 +147,17 @@ create table senders (
   read_at timestamptz(3),
   read_failures jsonb not null default '{}',
   recipients_24h integer,
+  has_recipient_room boolean not null default true,
   constraint only_own_sender_is_of_applications check (account_id is not null or application_ids is null)
 );
 create index senders_account_id_idx on senders (account_id);
 create unique index senders_phone_number_id_key on senders (phone_number_id) where removed_at is null;
 
 -- An ended block stays for a while, because results of messages started before its end must be ignored. No reference to `senders`: business
--- accounts and the app are not rows of it.
+-- accounts, portfolios and the app are not rows of it.
 create table sender_blocks (
   cause text not null check (cause in ('operator', 'provider', 'fault', 'limit')),
-  scope text not null check (scope in ('sender', 'business', 'app')),
+  scope text not null check (scope in ('sender', 'business', 'portfolio', 'app')),
   subject text not null check ((subject = '') = (scope = 'app')),
   only_for text not null default '' check (only_for ~ '^([A-Z]{2}|en|pt-BR)?$'),
   source text not null,
@@ -624,10 +626,11 @@ $$;
 
 create type active_block as (cause text, scope text, subject text, only_for text, opens_at timestamptz, spacing interval);
 
-create or replace function block_subject(p_scope text, p_sender_id uuid, p_business_account_id text) returns text
+create or replace function block_subject(p_scope text, p_sender_id uuid, p_business_account_id text, p_portfolio_id text) returns text
 language sql immutable return case p_scope
   when 'sender' then p_sender_id::text
   when 'business' then coalesce(p_business_account_id, p_sender_id::text)
+  when 'portfolio' then coalesce(p_portfolio_id, p_business_account_id, p_sender_id::text)
   else ''
 end;
 
@@ -635,7 +638,7 @@ create or replace function full_rate(p_scope text, p_subject text) returns doubl
 language sql stable
 begin atomic
   select sum(r.throughput) * 0.9::double precision from senders r
-  where r.removed_at is null and block_subject(p_scope, r.id, r.business_account_id) = p_subject;
+  where r.removed_at is null and block_subject(p_scope, r.id, r.business_account_id, r.portfolio_id) = p_subject;
 end;
 
 create or replace function active_blocks(p_now timestamptz)
@@ -674,15 +677,15 @@ language sql as $$
     coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => p_wait_ms / 1000.0)
   ), false)
   from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
-    select max(b.opens_at) as opens_at from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)
+    select max(b.opens_at) as opens_at from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)
   ) t
   where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
 $$;
 
 create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, direct_wait_ms integer, job_wait_ms integer);
 create type permit_source as (
-  sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamptz,
-  taken integer
+  sender_id uuid, number text, business_account_id text, portfolio_id text, has_recipient_room boolean, account_id uuid,
+  application_ids uuid[], spacing interval, free_at timestamptz, taken integer
 );
 
 create or replace function first_id_at(at timestamptz) returns uuid
@@ -706,7 +709,7 @@ begin
     select r.account_id, r.application_ids, x.blocked
     from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
       -- The countries and languages in which the sender is blocked; an empty text means all.
-      select array(select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)) as blocked
+      select array(select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)) as blocked
     ) x
     where r.removed_at is null and coalesce(s.free_at <= v_end, true) and '' <> all (x.blocked)
   ), groups as (
@@ -864,7 +867,7 @@ begin
   order by t.cause, t.scope, t.subject, t.only_for for update;
   v_blocks := array(select b from active_blocks(p_now) b);
   v_senders := array(
-    select (r.id, r.number, r.business_account_id, r.account_id, r.application_ids, p.spacing,
+    select (r.id, r.number, r.business_account_id, r.portfolio_id, r.has_recipient_room, r.account_id, r.application_ids, p.spacing,
       greatest(s.free_at, p_now - p.spacing * greatest(0, r.throughput / 10.0 - 1)), 0)::permit_source
     from senders r left join sender_permits s on s.sender_id = r.id
     cross join lateral (select ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing) p
@@ -878,15 +881,15 @@ begin
   loop
     select a.position, w.id, a.sender_id, a.number, t.at into v_position, id, sender_id, number, permit_at
     from unnest(v_senders) with ordinality
-      as a (sender_id, number, business_account_id, account_id, application_ids, spacing, free_at, taken, position)
+      as a (sender_id, number, business_account_id, portfolio_id, has_recipient_room, account_id, application_ids, spacing, free_at, taken, position)
     cross join lateral (
       select greatest(p_now, a.free_at + a.taken * a.spacing, case when cardinality(v_blocks) > 0 then (
         select max(b.opens_at) from unnest(v_blocks) b
-        where b.subject = block_subject(b.scope, a.sender_id, a.business_account_id) and b.only_for in ('', w.country, w.locale)
+        where b.subject = block_subject(b.scope, a.sender_id, a.business_account_id, a.portfolio_id) and b.only_for in ('', w.country, w.locale)
       ) end) as at
     ) t
     where t.at <= p_now + p_horizon and may_serve(a.account_id, a.application_ids, w.senders, w.account_id, w.application_id)
-    order by t.at, random() limit 1;
+    order by a.has_recipient_room desc, t.at, random() limit 1;
     continue when not found;
     return next;
 
@@ -894,7 +897,8 @@ begin
     if cardinality(v_blocks) > 0 then
       update sender_blocks t set free_at = permit_at + b.spacing from unnest(v_blocks) b
       where (t.cause, t.scope, t.subject, t.only_for) = (b.cause, b.scope, b.subject, b.only_for)
-        and b.subject = block_subject(b.scope, sender_id, v_senders[v_position].business_account_id) and b.only_for in ('', w.country, w.locale);
+        and b.subject = block_subject(b.scope, sender_id, v_senders[v_position].business_account_id, v_senders[v_position].portfolio_id)
+        and b.only_for in ('', w.country, w.locale);
       v_blocks := array(select b from active_blocks(p_now) b);
     end if;
   end loop;

@@ -33,6 +33,8 @@ export function formatSender(sender: Sender) {
     state: senderState(sender.blocks, now),
     paused_until: block?.until ?? null,
     pause_reason: block?.reason ?? null,
+    /** `sender`, `business` (account), `portfolio` or `app`. */
+    pause_scope: block?.scope ?? null,
     faults: sender.blocks.reduce(
       (most, { cause, failures }) => (cause === 'fault' ? Math.max(most, failures) : most),
       0,
@@ -47,6 +49,7 @@ export async function showSender(database: Database, sender: Sender): Promise<Ro
   return {
     ...formatSender(sender),
     business_account_id: sender.businessAccountId,
+    portfolio_id: sender.portfolioId,
     quality: number.quality?.value ?? 'UNKNOWN',
     messaging_limit: number.messagingLimit?.value ?? null,
     unique_recipients_24h: await countRecipients(database, sender.id),

@@ -134,7 +134,7 @@ describe('senders', () => {
     expect(await senderOf(id)).toMatchObject({
       state: 'active',
       outcomes: { config: 1 },
-      blocks: [{ onlyFor: 'IN', errorCode: 130497, source: 'answer', failures: 1 }],
+      blocks: [{ scope: 'sender', onlyFor: 'IN', errorCode: 130497, source: 'answer', failures: 1 }],
       errors: [{ outcome: 'config', errorCode: 132001, times: 1, explanation }],
     });
   });

@@ -11,13 +11,7 @@ import {
   type SenderFailure,
   type Signal,
 } from '@onecode/domain';
-import {
-  changeBlock,
-  fullRate,
-  isSuperseded,
-  listPortfolioAccounts,
-  type StartedBlock,
-} from '@onecode/store/senders';
+import { changeBlock, fullRate, isSuperseded, type StartedBlock } from '@onecode/store/senders';
 import type { WorkerContext } from '../context.js';
 
 type Fault = Extract<SenderFailure, { kind: 'sender' | 'config' }>;
@@ -29,7 +23,7 @@ export interface SenderAttempt extends Signal {
   senderId: string;
 }
 
-/** Blocks the sender, business account, template or country that caused a failure, so that the send uses another sender or waits. */
+/** Blocks the sender, business account, portfolio, template or country that caused a failure, so that the send uses another sender or waits. */
 export function recordSenderFailure(
   context: Context,
   at: SenderAttempt,
@@ -67,27 +61,13 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
   const { database, senders, metrics, log } = context;
   const { errorCode, reason } = fault;
   const scope = fault.kind === 'config' ? fault.scope : 'token';
-  // The sender's business account may have become known a moment ago.
+  // The sender's business account and portfolio may have become known a moment ago.
   senders.forget();
   const sender = await senders.open(at.senderId);
-  const blocks = blocksOf(scope, send).filter(
-    (one) => one.scope === 'sender' || !isReportedByAccount(sender.accountId, at),
-  );
-  // The sender first, its own business account last.
-  const [first, ...others] = blocks.map((one): BlockSubject => ({
-    cause: 'fault',
-    ...one,
-    subject: blockSubject(one.scope, sender),
-  }));
-  const ofPortfolio =
-    scope === 'portfolio' && others.length > 0 ? await listPortfolioAccounts(database, sender.id) : [];
-  const subjects = [
-    ...(first === undefined ? [] : [first]),
-    ...ofPortfolio
-      .filter((subject) => others.every((one) => one.subject !== subject))
-      .map((subject): BlockSubject => ({ cause: 'fault', scope: 'business', subject, onlyFor: '' })),
-    ...others,
-  ];
+  // The sender first, its business account or portfolio last.
+  const subjects = blocksOf(scope, send)
+    .filter((one) => one.scope === 'sender' || !isReportedByAccount(sender.accountId, at))
+    .map((one): BlockSubject => ({ cause: 'fault', ...one, subject: blockSubject(one.scope, sender) }));
   const met = {
     startedAt: at.startedAt,
     source: at.source,
@@ -105,7 +85,7 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
         known.onlyFor === one.onlyFor &&
         afterFault(one, known, new Date(), met) === null,
     );
-  // The widest scope decides: if the business account delivers, it is not at fault.
+  // The widest scope decides: if the business account or portfolio delivers, it is not at fault.
   const widest = subjects.at(-1);
   if (widest === undefined || subjects.every(isKnown)) return;
   if (await isSuperseded(database, widest, { ...at, sendId: send.id })) return;

@@ -12,8 +12,8 @@ import { NO_COUNTRY } from '../recipients/recipient.js';
  */
 export type BlockCause = 'operator' | 'provider' | 'fault' | 'limit';
 
-/** Which messages are blocked: those of a sender, of all senders of a business account, or all. */
-export type BlockScope = 'sender' | 'business' | 'app';
+/** Which messages are blocked: those of a sender, of all senders of a business account or of a business portfolio, or all. */
+export type BlockScope = 'sender' | 'business' | 'portfolio' | 'app';
 
 /** How the cause became known. */
 export type BlockSource = 'operator' | 'answer' | 'receipt' | 'webhook' | 'read';
@@ -22,7 +22,7 @@ export type BlockSource = 'operator' | 'answer' | 'receipt' | 'webhook' | 'read'
 export interface BlockSubject {
   cause: BlockCause;
   scope: BlockScope;
-  /** The id of the sender or of the business account (or of the sender, if its business account is unknown); empty for the app. */
+  /** The id of the sender, the business account or the portfolio, see `blockSubject`; empty for the app. */
   subject: string;
   /** The language or the country of the blocked messages; empty for all. */
   onlyFor: string;
@@ -156,7 +156,7 @@ export function activeBlock(blocks: readonly Block[], now: Date): Block | null {
 export const SENDER_STATES = ['active', 'cooling_down', 'paused'] as const;
 export type SenderState = (typeof SENDER_STATES)[number];
 
-/** Returns the state of a sender by its own blocks, its business account's and the app's. */
+/** Returns the state of a sender by its own blocks, and those of its business account, its portfolio and the app. */
 export function senderState(blocks: readonly Block[], now: Date): SenderState {
   const block = activeBlock(blocks, now);
   if (block === null) return 'active';
@@ -174,9 +174,7 @@ export function blocksOf(
   if (scope === 'country') return [{ scope: 'sender', onlyFor: message.country ?? NO_COUNTRY }];
   if (scope === 'template') return [{ scope: 'sender', onlyFor: message.locale }];
   const sender = { scope: 'sender', onlyFor: '' } as const;
-  return scope === 'business' || scope === 'portfolio'
-    ? [sender, { scope: 'business', onlyFor: '' }]
-    : [sender];
+  return scope === 'business' || scope === 'portfolio' ? [sender, { scope, onlyFor: '' }] : [sender];
 }
 
 const FAILURES_MAX = 1_000;
@@ -211,12 +209,17 @@ export function limitWaitMs(nth: number, retryAfterSeconds: number | null, rando
 }
 
 /**
- * Returns the subject of a sender's block with this scope. A sender with an unknown business account counts as a business account of its
- * own.
+ * Returns the subject of a sender's block with this scope. A sender with an unknown portfolio counts as a portfolio of its business account,
+ * and one with an unknown business account as a business account of its own.
  */
 export function blockSubject(
   scope: BlockScope,
-  { id, businessAccountId }: { id: string; businessAccountId: string | null },
+  {
+    id,
+    businessAccountId,
+    portfolioId,
+  }: { id: string; businessAccountId: string | null; portfolioId: string | null },
 ): string {
-  return { sender: id, business: businessAccountId ?? id, app: '' }[scope];
+  const business = businessAccountId ?? id;
+  return { sender: id, business, portfolio: portfolioId ?? business, app: '' }[scope];
 }

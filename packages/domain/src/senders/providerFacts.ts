@@ -45,7 +45,6 @@ export interface NumberValues {
   isOnBusinessApp: boolean;
   /** Whether the provider lets it send, and the provider's reason if not, or only in part. */
   canSend: { can: CanSend; why: string | null };
-  portfolioId: string;
   /** The last day (UTC, `2026-01-31`) on which it sent a message, by our own sends. */
   lastSentOn: string;
   /** The access token: whether it is valid, its permissions, and its expiry (Unix seconds; 0 for never). */
@@ -283,7 +282,8 @@ export function messagingLimitName(most: number): string | null {
 /** The results of reading a sender from the provider. A failed part contains the reason instead. */
 export interface SenderReading {
   businessAccountId: Part<string>;
-  number: Part<Partial<NumberValues>>;
+  /** With the id of the business portfolio that owns its business account. */
+  number: Part<Partial<NumberValues> & { portfolioId?: string }>;
   token: Part<NumberValues['token']>;
   businessAccount: Part<Partial<BusinessAccountValues>>;
   subscription: Part<boolean>;

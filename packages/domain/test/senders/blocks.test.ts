@@ -172,11 +172,21 @@ describe('senderState', () => {
     expect(activeBlock([blocked(), blocked({ until: at(90) })], NOW)?.until).toEqual(at(90));
   });
 
-  it('treats an unknown business account as the sender’s own', () => {
-    const known = { id: 'a', businessAccountId: '7' };
-    const subjects = (['sender', 'business', 'app'] as const).map((scope) => blockSubject(scope, known));
-    expect(subjects).toEqual(['a', '7', '']);
-    expect(blockSubject('business', { id: 'a', businessAccountId: null })).toBe('a');
+  it.each([
+    ['the portfolio', { businessAccountId: '7', portfolioId: '5' }, ['a', '7', '5', '']],
+    [
+      'the business account of an unknown portfolio',
+      { businessAccountId: '7', portfolioId: null },
+      ['a', '7', '7', ''],
+    ],
+    [
+      'a sender with an unknown business account',
+      { businessAccountId: null, portfolioId: null },
+      ['a', 'a', 'a', ''],
+    ],
+  ])('applies to %s', (_, ids, subjects) => {
+    const scopes = ['sender', 'business', 'portfolio', 'app'] as const;
+    expect(scopes.map((scope) => blockSubject(scope, { id: 'a', ...ids }))).toEqual(subjects);
   });
 });
 

@@ -136,8 +136,8 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
 }
 
 /**
- * Returns the blocks that keep a sender from sending, a complete block first. A fault of its business account, which also blocks the
- * sender, is listed once.
+ * Returns the blocks that keep a sender from sending, a complete block first. A fault of its business account or portfolio, which also
+ * blocks the sender, is listed once.
  */
 function currentBlocks(blocks: readonly Block[], now: Date): Block[] {
   const main = activeBlock(blocks, now);

@@ -56,7 +56,7 @@ export async function changeBlock(
 /**
  * Returns whether a newer success clears a failure: the provider accepted this message or one of a later send, started no earlier; for a
  * failure from a receipt, it must also have delivered it. Receipts signed by an account's own app clear only faults of its own senders,
- * never those of a business account.
+ * never those of a business account or a portfolio.
  *
  * @param about all messages of the scope, or only those in one language or to one country
  */
@@ -69,7 +69,7 @@ export async function isSuperseded(
     select exists (
       select from attempts a join sends s on s.id = a.send_id join senders r on r.id = a.sender_id
       where a.send_id >= ${sendId}::uuid and a.started_at >= ${startedAt} and a.outcome = 'accepted'
-        and block_subject(${about.scope}, r.id, r.business_account_id) = ${about.subject}
+        and block_subject(${about.scope}, r.id, r.business_account_id, r.portfolio_id) = ${about.subject}
         and ${about.onlyFor} in ('', s.locale, coalesce(s.country, 'ZZ'))
         and (${source} = 'answer' or (
           (s.delivered_at is not null or s.read_at is not null) and (${about.scope} = 'sender' or r.account_id is null)

@@ -2,6 +2,7 @@ import {
   isTokenMended,
   mergeAlerts,
   mergeFacts,
+  parseMessagingLimit,
   THROUGHPUT_ON_BUSINESS_APP,
   type BusinessAccountAlert,
   type BusinessAccountValues,
@@ -70,6 +71,11 @@ export async function applySenderReading(
     await connection.sql.execute`
       update senders set business_account_id = ${businessAccountId}
       where id = ${sender.id}::uuid and business_account_id is distinct from ${businessAccountId}`;
+    const { portfolioId = null, ...numberValues } = 'value' in number ? number.value : {};
+    if (portfolioId !== null)
+      await connection.sql.execute`
+        update senders set portfolio_id = ${portfolioId}
+        where (id = ${sender.id}::uuid or business_account_id = ${businessAccountId}) and portfolio_id is distinct from ${portfolioId}`;
     if ('value' in number && number.value.isOnBusinessApp === true)
       await connection.sql.execute`
         update senders set throughput = ${THROUGHPUT_ON_BUSINESS_APP}::integer
@@ -77,7 +83,7 @@ export async function applySenderReading(
     const lastSentOn = await findLastSentDay(connection, sender.id);
     const values: Partial<NumberValues> = {
       ...(lastSentOn === null ? {} : { lastSentOn }),
-      ...('value' in number ? number.value : {}),
+      ...numberValues,
       ...('value' in token ? { token: token.value } : {}),
     };
     const { token: known } = await readFacts<NumberValues>(connection, { subject: sender.id });
@@ -99,9 +105,11 @@ export async function applySenderReading(
       ),
     );
     const recipients = await countRecipients(connection, sender.id);
+    const { messagingLimit } = await readFacts<NumberValues>(connection, { subject: sender.id });
+    const hasRoom = recipients < (parseMessagingLimit(messagingLimit?.value) ?? Infinity);
     await connection.sql.execute`
       update senders set read_tried_at = ${startedAt}, read_failures = ${JSON.stringify(failures)}::jsonb,
-        recipients_24h = ${recipients}::integer, read_at = case when ${'value' in number} then ${startedAt} else read_at end
+        recipients_24h = ${recipients}::integer, has_recipient_room = ${hasRoom}, read_at = case when ${'value' in number} then ${startedAt} else read_at end
       where id = ${sender.id}::uuid`;
     return syncProviderBlocks(
       connection,

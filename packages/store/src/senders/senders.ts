@@ -17,11 +17,13 @@ export interface Sender {
   number: string;
   /** The provider's id of the number's business account; null until it is known. */
   businessAccountId: string | null;
+  /** The provider's id of the portfolio that owns the business account; null until it is known. */
+  portfolioId: string | null;
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
   /** Messages per second that the provider accepts from it, 1 to 1,000. */
   throughput: number;
-  /** The current blocks of the sender, its business account and the app. */
+  /** The current blocks of the sender, its business account, its portfolio and the app. */
   blocks: Block[];
   createdAt: Date;
 }
@@ -33,6 +35,7 @@ const SELECTED = {
   phoneNumberId: true,
   number: true,
   businessAccountId: true,
+  portfolioId: true,
   template: true,
   englishTemplateLanguage: true,
   throughput: true,
@@ -145,7 +148,12 @@ export async function listSenderDetails(database: Connection): Promise<SenderDet
 }
 
 async function withBlocks<
-  Row extends { id: string; businessAccountId: string | null; englishTemplateLanguage: string },
+  Row extends {
+    id: string;
+    businessAccountId: string | null;
+    portfolioId: string | null;
+    englishTemplateLanguage: string;
+  },
 >(
   database: Connection,
   rows: readonly Row[],
@@ -185,8 +193,8 @@ async function pause({ sql }: Connection, id: string, reason: string): Promise<b
 }
 
 /**
- * Ends a sender's blocks: an operator's pause, the provider's blocks of its number, and blocks by faults of the sender or its business
- * account. Results of messages started earlier do not start those blocks again. Blocks of a template stay, because the next call would fail
+ * Ends a sender's blocks: an operator's pause, the provider's blocks of its number, and blocks by faults of the sender, its business
+ * account or its portfolio. Results of messages started earlier do not start those blocks again. Blocks of a template stay, because the next call would fail
  * too, and so do rate limits.
  *
  * @returns null if the sender does not exist
@@ -201,7 +209,7 @@ export async function resumeSender(
     const ended = await sql.query<{ reason: string }[]>`
       with current as materialized (
         -- In the order in which \`take_permits\` locks them.
-        select t.cause, t.scope, t.subject, t.only_for from sender_blocks t join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id)
+        select t.cause, t.scope, t.subject, t.only_for from sender_blocks t join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id, r.portfolio_id)
         where r.id = ${id}::uuid and t.failures > 0 and (t.cause in ('operator', 'fault') or t.cause = 'provider' and t.only_for = '')
         order by t.cause, t.scope, t.subject, t.only_for for update of t
       ), deleted as (
@@ -277,12 +285,13 @@ export async function editSender(
     return await changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
       const { id } = before;
       const isOther = wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== before.phoneNumberId;
-      const data = { ...(isOther && { businessAccountId: null }), ...wanted };
+      const data = { ...(isOther && { businessAccountId: null, portfolioId: null }), ...wanted };
       const after = await connection.prisma.sender.update({ where: { id }, data, select: SELECTED });
       if (isOther) {
         await connection.sql.execute`delete from provider_facts where subject = ${id}`;
         await connection.sql.execute`
-          update senders set read_tried_at = null, read_at = null, read_failures = '{}', recipients_24h = null where id = ${id}::uuid`;
+          update senders set read_tried_at = null, read_at = null, read_failures = '{}', recipients_24h = null,
+            has_recipient_room = true where id = ${id}::uuid`;
         await connection.sql
           .execute`delete from sender_blocks where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
         await pause(connection, id, NOT_ACTIVATED);

@@ -30,6 +30,15 @@ import fc from 'fast-check';
 import { sendActions } from '../sends/sendActions.js';
 
 const store = useTestDatabase();
+const NOT_READ = { failure: 'not read' };
+const NOTHING_READ: SenderReading = {
+  businessAccountId: NOT_READ,
+  number: NOT_READ,
+  token: NOT_READ,
+  businessAccount: NOT_READ,
+  subscription: NOT_READ,
+  templates: NOT_READ,
+};
 const { insertAttempt } = sendActions(store);
 
 describe('senders', () => {
@@ -45,6 +54,21 @@ describe('senders', () => {
     const permits = await takePermits(store.database, wants, 1000);
     return [...new Set(permits.flatMap((permit) => permit?.senderId ?? []))].toSorted();
   };
+  /** Applies a read of a sender's number that returned its portfolio and limit. */
+  const readPortfolio = (
+    { id, template, businessAccountId }: Sender,
+    portfolioId: string | undefined,
+    messagingLimit = 'TIER_UNLIMITED',
+  ) =>
+    applySenderReading(
+      store.database,
+      { id, template, businessAccountId },
+      {
+        ...NOTHING_READ,
+        number: { value: { messagingLimit, ...(portfolioId !== undefined && { portfolioId }) } },
+      },
+      new Date(),
+    );
   const blocksOf = async (id: string) =>
     (await listSenders(store.database)).find((one) => one.id === id)!.blocks;
 
@@ -106,14 +130,9 @@ describe('senders', () => {
 
   it('are cleared of token faults, and nothing else, when a read finds another token valid', async () => {
     const sender = await buildSender(store.database);
-    const failure = { failure: 'not read' };
     const reading = (token: { isValid: boolean; scopes: string[] }): SenderReading => ({
-      businessAccountId: failure,
-      number: failure,
+      ...NOTHING_READ,
       token: { value: { ...token, expiresAt: 0 } },
-      businessAccount: failure,
-      subscription: failure,
-      templates: failure,
     });
     const good = { isValid: true, scopes: ['whatsapp_business_messaging'] };
     const read = (token: Parameters<typeof reading>[0], at = new Date(Date.now() + 1_000)) =>
@@ -193,6 +212,64 @@ describe('senders', () => {
     expect(await available()).toEqual([foreign.id, unknown.id].toSorted());
     for (const { id } of [one, twin]) expect(await blocksOf(id)).toMatchObject([{ scope: 'business' }]);
     for (const { id } of [foreign, unknown]) expect(await blocksOf(id)).toEqual([]);
+  });
+
+  it('of a blocked portfolio send nothing, and do not block others', async () => {
+    const [one, twin, foreign, unknown] = [
+      await buildSender(store.database, { businessAccountId: '11' }),
+      await buildSender(store.database, { businessAccountId: '12' }),
+      await buildSender(store.database, { businessAccountId: '22' }),
+      await buildSender(store.database),
+    ];
+    await readPortfolio(one, '5');
+    await readPortfolio(twin, '5');
+    await readPortfolio(foreign, '6');
+    await store.sql(
+      `insert into sender_blocks (cause, scope, subject, source, reason, until)
+       values ('fault', 'portfolio', '5', 'receipt', 'held', now() + interval '1 minute')`,
+    );
+    expect(await available()).toEqual([foreign.id, unknown.id].toSorted());
+    for (const { id } of [one, twin]) expect(await blocksOf(id)).toMatchObject([{ scope: 'portfolio' }]);
+    for (const { id } of [foreign, unknown]) expect(await blocksOf(id)).toEqual([]);
+    await resumeSender(store.database, TEST_ACTOR, twin.id);
+    for (const { id } of [one, twin]) expect(await blocksOf(id)).toEqual([]);
+  });
+
+  it('have the portfolio of their business account, read through any of its senders, until their number changes', async () => {
+    const one = await buildSender(store.database, { businessAccountId: '11' });
+    const twin = await buildSender(store.database, { businessAccountId: '11' });
+    await readPortfolio(one, '5');
+    await readPortfolio(one, undefined);
+    const portfolios = async () =>
+      (await listSenders(store.database)).map(({ id, portfolioId }) => [id, portfolioId]);
+    expect(await portfolios()).toEqual([
+      [one.id, '5'],
+      [twin.id, '5'],
+    ]);
+    await editSender(store.database, TEST_ACTOR, twin.id, { phoneNumberId: '4711' });
+    expect(await portfolios()).toEqual([
+      [one.id, '5'],
+      [twin.id, null],
+    ]);
+  });
+
+  it('of a portfolio with room under its limit of recipients are preferred, and the others send too', async () => {
+    const full = await buildSender(store.database, { businessAccountId: '11' });
+    const roomy = await buildSender(store.database, { businessAccountId: '22' });
+    const caller = await buildCaller(store.database, 'live', { credits: 60 });
+    for (let nth = 0; nth < 50; nth += 1) await buildSend(store.database, caller);
+    await store.sql(
+      `update sends set status = 'sent', phase = 'done', channel = 'whatsapp', from_number = $2, sender_id = $1, encrypted_code = null,
+         due_at = null, sent_at = now()`,
+      [full.id, full.number],
+    );
+    for (const sender of [full, roomy]) await readPortfolio(sender, undefined, 'TIER_50');
+    expect(await available()).toEqual([roomy.id]);
+    await pauseSender(store.database, TEST_ACTOR, roomy.id);
+    expect(await available()).toEqual([full.id]);
+    await resumeSender(store.database, TEST_ACTOR, roomy.id);
+    await readPortfolio(full, undefined, 'TIER_250');
+    expect(await available()).toEqual([full.id, roomy.id].toSorted());
   });
 
   it('send one message per second after a fault, in all blocks, until one succeeds', async () => {

@@ -101,6 +101,8 @@ export function senderView(
     isNew: isNew(blocks),
     isBlockedByProvider: activeBlock(blocks, now)?.cause === 'provider',
     blocks: blocks.map((block) => ({
+      /** Whether it applies to the sender, its business account, its portfolio or the app. */
+      scope: block.scope,
       onlyFor: block.onlyFor,
       source: block.source,
       errorCode: block.errorCode,

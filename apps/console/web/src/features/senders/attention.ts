@@ -23,6 +23,7 @@ export function useAttention(): (sender: SenderView) => string[] {
     const ofBlocks = blocks.map((block) => `${scopeOf(block.onlyFor)}${reasonOf(block)}`);
     const ofChecks = bad === 0 ? [] : [t('list.checks', { count: bad, number: whole(bad) })];
     if (isNew) return [t(maySend ? 'list.ready' : 'list.unready'), ...ofLimit, ...ofChecks];
-    return [...ofBlocks, ...ofLimit, ...ofChecks];
+    // A fault of a business account or a portfolio also blocks the sender, for the same reason.
+    return [...new Set(ofBlocks), ...ofLimit, ...ofChecks];
   };
 }

@@ -137,13 +137,11 @@ function Facts({ sender }: { sender: SenderView }) {
       <Fact label={t('facts.phoneNumberId')}>
         <Id id={sender.phoneNumberId} what={t('facts.phoneNumberId')} />
       </Fact>
-      <Fact label={t('facts.businessAccountId')}>
-        {sender.businessAccountId === null ? (
-          t('facts.unknown')
-        ) : (
-          <Id id={sender.businessAccountId} what={t('facts.businessAccountId')} />
-        )}
-      </Fact>
+      {(['businessAccountId', 'portfolioId'] as const).map((name) => (
+        <Fact key={name} label={t(`facts.${name}`)}>
+          {sender[name] === null ? t('facts.unknown') : <Id id={sender[name]} what={t(`facts.${name}`)} />}
+        </Fact>
+      ))}
       <Fact label={t('facts.throughput')}>
         {t('facts.perSecond', { count: sender.throughput, number: whole(sender.throughput) })}
       </Fact>
@@ -156,16 +154,18 @@ function Facts({ sender }: { sender: SenderView }) {
   );
 }
 
+type Block = SenderView['blocks'][number];
+
 /** A block: its scope, start, end, reason and remedy. */
 function Blocks({ blocks }: Pick<SenderView, 'blocks'>) {
   const { t } = useTranslation(['senders', 'health']);
   const reasonOf = useBlockReason();
   const errorText = useErrorText();
   const scopeOf = useBlockScope();
-  return blocks.map(({ onlyFor, source, errorCode, since, until, isBlocking, ...why }) => (
-    <div key={`${onlyFor} ${why.reason}`}>
+  return blocks.map(({ scope, onlyFor, source, errorCode, since, until, isBlocking, ...why }) => (
+    <div key={`${scope} ${onlyFor} ${why.reason}`}>
       <Text>
-        {isBlocking ? scopeOf(onlyFor) : t('blocks.tries')}{' '}
+        {isBlocking ? scopeOf(scope, onlyFor) : t('blocks.tries')}{' '}
         <Time at={isBlocking ? since : (until ?? since)} seconds />: {reasonOf(why)}
         {errorCode !== null && ` (${errorCode})`} · {t(`sources.${source}`)}
         {isBlocking && until !== null && (
@@ -185,11 +185,11 @@ function Blocks({ blocks }: Pick<SenderView, 'blocks'>) {
 }
 
 /** Returns the function that gives the scope of a block, as a text that ends before its start time. */
-function useBlockScope(): (onlyFor: string) => string {
+function useBlockScope(): (scope: Block['scope'], onlyFor: string) => string {
   const { t } = useTranslation(['senders', 'health']);
   const nameOf = useCountryName();
-  return (onlyFor) => {
-    if (onlyFor === '') return t('blocks.all');
+  return (scope, onlyFor) => {
+    if (onlyFor === '') return t(`blocks.${scope}`);
     if (/^[A-Z]{2}$/.test(onlyFor)) return t('blocks.country', { country: nameOf(onlyFor) });
     const language = t(`health:languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`);
     return t('blocks.language', { language });
