@@ -188,6 +188,22 @@ const KINDS = {
     remedy:
       'Check the webhook in Meta’s app settings, Meta’s status page, and whether /webhooks/whatsapp can be reached from the internet. Codes are sent; only their status stays at sent.',
   },
+  deliveries_missing: {
+    owners: ['meta'],
+    severities: ['degraded'],
+    causes: {
+      country: {
+        check: 'receipts',
+        sentence: 'More messages to a country never arrive than in the week before.',
+      },
+      sender: {
+        check: 'receipts',
+        sentence: 'More messages from a sender never arrive than in the week before.',
+      },
+    },
+    remedy:
+      'Compare senders and countries on the Senders page and the accounts’ overviews. If one sender stands out, pause it. If one account’s country does, look for traffic pumping. Units are not refunded.',
+  },
   sends_failing: {
     owners: ['meta', 'us'],
     severities: EITHER,
