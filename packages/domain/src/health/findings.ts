@@ -202,7 +202,7 @@ const KINDS = {
       },
     },
     remedy:
-      'Compare senders and countries on the Senders page and the accounts’ overviews. If one sender stands out, pause it. If one account’s country does, look for traffic pumping. Units are not refunded.',
+      'Open the Senders page and compare the column Never delivered. If one sender stands out, pause it. If it is a country, look in the accounts’ overviews for the account that pumps traffic there.',
   },
   sends_failing: {
     owners: ['meta', 'us'],

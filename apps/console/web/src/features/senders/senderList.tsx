@@ -7,6 +7,7 @@ import { DataTable } from '../../components/dataTable.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useSenders } from '../../hooks/senders.js';
 import { useAttention } from './attention.js';
+import { useUndelivered } from './undelivered.js';
 
 const QUALITIES = { GREEN: 'teal', YELLOW: 'orange', RED: 'red' } as const;
 const isRated = (value: string): value is keyof typeof QUALITIES => value in QUALITIES;
@@ -58,6 +59,11 @@ export function SenderList({ senders }: { senders: readonly SenderView[] }) {
             render: (sender) => <Calls sender={sender} />,
           },
           {
+            title: t('list.columns.undelivered'),
+            visibleFrom: 'lg',
+            render: (sender) => <Undelivered sender={sender} />,
+          },
+          {
             title: t('list.columns.attention'),
             visibleFrom: 'sm',
             // Takes the remaining width.
@@ -98,6 +104,11 @@ function Calls({ sender: { outcomes } }: { sender: SenderView }) {
   const all = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
   const failed = all - (outcomes.accepted ?? 0);
   return failed === 0 ? whole(all) : t('list.failed', { all: whole(all), number: whole(failed) });
+}
+
+function Undelivered({ sender: { deliveries } }: { sender: SenderView }) {
+  const undelivered = useUndelivered();
+  return deliveries === null ? '–' : undelivered(deliveries.lastDay);
 }
 
 /** The most important problem, and the number of other problems. */

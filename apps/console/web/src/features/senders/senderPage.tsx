@@ -16,6 +16,7 @@ import { useErrorText } from '../../hooks/errorText.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useSenders } from '../../hooks/senders.js';
 import { useAttention } from './attention.js';
+import { useUndelivered } from './undelivered.js';
 import { SenderActions } from './senderActions.js';
 import { SetupSection } from './setupSection.js';
 import { SenderProvider } from './senderProvider.js';
@@ -71,6 +72,9 @@ export function SenderPage() {
       </Section>
       <Section title={t('lastHour')}>
         <LastHour sender={sender} />
+      </Section>
+      <Section title={t('deliveries.title')} description={t('deliveries.text')}>
+        <SenderDeliveries sender={sender} />
       </Section>
     </Page>
   );
@@ -209,6 +213,19 @@ function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
         </Badge>
       ))}
     </Group>
+  );
+}
+
+/** The share of the sender's messages that never arrived, of the last day and of the week before. */
+function SenderDeliveries({ sender: { deliveries } }: { sender: SenderView }) {
+  const { t } = useTranslation(['senders', 'health']);
+  const undelivered = useUndelivered();
+  if (deliveries === null) return <Text>{t('health:none')}</Text>;
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" component="dl" m={0}>
+      <Fact label={t('deliveries.lastDay')}>{undelivered(deliveries.lastDay)}</Fact>
+      <Fact label={t('deliveries.weekBefore')}>{undelivered(deliveries.weekBefore)}</Fact>
+    </SimpleGrid>
   );
 }
 
