@@ -7,7 +7,6 @@ import { DataTable } from '../../components/dataTable.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useSenders } from '../../hooks/senders.js';
 import { useAttention } from './attention.js';
-import { useUndelivered } from './undelivered.js';
 
 const QUALITIES = { GREEN: 'teal', YELLOW: 'orange', RED: 'red' } as const;
 const isRated = (value: string): value is keyof typeof QUALITIES => value in QUALITIES;
@@ -106,9 +105,11 @@ function Calls({ sender: { outcomes } }: { sender: SenderView }) {
   return failed === 0 ? whole(all) : t('list.failed', { all: whole(all), number: whole(failed) });
 }
 
+/** The share of the messages of the last day that never arrived. */
 function Undelivered({ sender: { deliveries } }: { sender: SenderView }) {
-  const undelivered = useUndelivered();
-  return deliveries === null ? '–' : undelivered(deliveries.lastDay);
+  const { share } = useNumbers();
+  const { accepted, undelivered } = deliveries?.lastDay ?? { accepted: 0, undelivered: 0 };
+  return accepted === 0 ? '–' : share(undelivered / accepted);
 }
 
 /** The most important problem, and the number of other problems. */

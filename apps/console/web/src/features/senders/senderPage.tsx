@@ -16,7 +16,6 @@ import { useErrorText } from '../../hooks/errorText.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useSenders } from '../../hooks/senders.js';
 import { useAttention } from './attention.js';
-import { useUndelivered } from './undelivered.js';
 import { SenderActions } from './senderActions.js';
 import { SetupSection } from './setupSection.js';
 import { SenderProvider } from './senderProvider.js';
@@ -219,12 +218,20 @@ function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
 /** The share of the sender's messages that never arrived, of the last day and of the week before. */
 function SenderDeliveries({ sender: { deliveries } }: { sender: SenderView }) {
   const { t } = useTranslation(['senders', 'health']);
-  const undelivered = useUndelivered();
+  const { share, whole } = useNumbers();
   if (deliveries === null) return <Text>{t('health:none')}</Text>;
+  const shareOf = ({ accepted, undelivered }: NonNullable<typeof deliveries>['lastDay']): string =>
+    accepted === 0
+      ? '–'
+      : t('deliveries.share', {
+          count: accepted,
+          share: share(undelivered / accepted),
+          accepted: whole(accepted),
+        });
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" component="dl" m={0}>
-      <Fact label={t('deliveries.lastDay')}>{undelivered(deliveries.lastDay)}</Fact>
-      <Fact label={t('deliveries.weekBefore')}>{undelivered(deliveries.weekBefore)}</Fact>
+      <Fact label={t('deliveries.lastDay')}>{shareOf(deliveries.lastDay)}</Fact>
+      <Fact label={t('deliveries.weekBefore')}>{shareOf(deliveries.weekBefore)}</Fact>
     </SimpleGrid>
   );
 }
