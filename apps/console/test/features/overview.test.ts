@@ -106,7 +106,8 @@ describe('the overview', () => {
       const id = await buildSend(database, caller);
       const messageId = `wamid.${id}`;
       const name = await attempt(database, id, sender, { kind: 'accepted', messageId });
-      if (end === 'delivered') await report(database, name, { messageId, status: 'delivered', failure: null });
+      if (end === 'delivered')
+        await report(database, name, { messageId, status: 'delivered', failure: null });
       await sql('update sends set country = $1 where id = $2', [country, id]);
       if (end === 'expired') await sql('update sends set expires_at = now() where id = $1', [id]);
     };
