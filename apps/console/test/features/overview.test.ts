@@ -98,7 +98,7 @@ describe('the overview', () => {
   });
 
   it('has the share of accepted messages that never arrived, by country, after their codes have expired', async () => {
-    const { database, sql } = server.db;
+    const { database } = server.db;
     const caller = await buildCaller(database, 'live', { credits: 9 });
     const reader = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
     const sender = await buildSender(database);
@@ -108,8 +108,8 @@ describe('the overview', () => {
       const name = await attempt(database, id, sender, { kind: 'accepted', messageId });
       if (end === 'delivered')
         await report(database, name, { messageId, status: 'delivered', failure: null });
-      await sql('update sends set country = $1 where id = $2', [country, id]);
-      if (end === 'expired') await sql('update sends set expires_at = now() where id = $1', [id]);
+      await server.db.sql('update sends set country = $1 where id = $2', [country, id]);
+      if (end === 'expired') await server.db.sql('update sends set expires_at = now() where id = $1', [id]);
     };
     for (const [country, ends] of [
       ['BR', ['expired', 'delivered', 'delivered', 'delivered', 'active']],
