@@ -54,7 +54,7 @@ export function SenderList({ senders }: { senders: readonly SenderView[] }) {
           },
           {
             title: t('list.columns.calls'),
-            visibleFrom: 'lg',
+            visibleFrom: 'xl',
             render: (sender) => <Calls sender={sender} />,
           },
           {
