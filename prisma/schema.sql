@@ -163,7 +163,7 @@ create table cursors (
   name text not null,
   position uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
   constraint cursors_pkey PRIMARY KEY (name),
-  constraint cursors_name_check CHECK (name = ANY (ARRAY['codes'::text, 'statistics'::text, 'numbers'::text, 'test_sends'::text, 'sends'::text]))
+  constraint cursors_name_check CHECK (name = ANY (ARRAY['codes'::text, 'statistics'::text, 'numbers'::text, 'test_sends'::text, 'sends'::text, 'deliveries'::text]))
 );
 
 create table daily_statistics (
@@ -182,11 +182,21 @@ create table daily_statistics (
   attempts_exhausted integer not null,
   rejected_by_provider integer not null,
   failed_verified integer not null,
+  undelivered integer not null,
   delivery_times integer[],
   verification_times integer[],
   prices jsonb not null,
   constraint daily_statistics_pkey PRIMARY KEY (application_id, day, country, locale),
   constraint daily_statistics_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id)
+);
+
+create table delivery_hours (
+  hour timestamp(3) with time zone not null,
+  country text not null,
+  sender_id uuid not null,
+  accepted integer not null,
+  undelivered integer not null,
+  constraint delivery_hours_pkey PRIMARY KEY (hour, country, sender_id)
 );
 
 create table denials (

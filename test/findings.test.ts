@@ -68,6 +68,24 @@ describe('health findings', () => {
     expect((await metricsOf(0)).join('\n')).not.toMatch(/5511987\d|525512/);
   });
 
+  it('report messages that never arrive, with their shares by country and by sender', async () => {
+    const { db } = service.stack;
+    await db.sql(
+      `insert into delivery_hours (hour, country, sender_id, accepted, undelivered)
+       select date_bin('1 hour', now(), 'epoch') - make_interval(hours => hours), country, s.id, accepted, undelivered
+       from (select id from senders order by id limit 1) s,
+         (values (2, 'BR', 200, 80), (50, 'BR', 200, 10), (2, 'CL', 99, 99)) v (hours, country, accepted, undelivered)`,
+    );
+    await untilFound('meta deliveries_missing degraded');
+    const shares = (await metricsOf(0)).filter((line) => line.startsWith('onecode_undelivered_share{'));
+    expect(shares).toEqual([
+      'onecode_undelivered_share{country="BR",sender=""} 0.4',
+      expect.stringMatching(/^onecode_undelivered_share\{country="",sender="[-0-9a-f]{36}"\} 0\.5\d+$/),
+    ]);
+    await db.sql('truncate delivery_hours');
+    await untilGone('meta deliveries_missing degraded');
+  });
+
   it('report messages that fail with receipts, and rejected webhooks while receipts are missing', async () => {
     const { simulator } = service.stack;
     await simulator.addRule({ fault: { lateFailure: 131026 } });

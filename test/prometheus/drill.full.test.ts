@@ -9,7 +9,12 @@ import { panelsOf, type DashboardJson } from './dashboard.js';
 const FIRING_MS_MAX = 240_000;
 const DRILL_MS_MAX = 900_000;
 /** Panels that are only filled by faults that this drill does not inject. */
-const EMPTY_PANELS = ['Senders that cannot send', 'Faults and throttles, per minute'];
+const EMPTY_PANELS = [
+  'Senders that cannot send',
+  'Faults and throttles, per minute',
+  'Sent, never delivered, by country',
+  'Sent, never delivered, by sender',
+];
 
 const dashboard = JSON.parse(readFileSync('deploy/grafana/onecode.json', 'utf8')) as DashboardJson;
 

@@ -1,8 +1,11 @@
 import {
+  groupDeliveries,
   healthFindings,
   isLateForOneAccount,
   KNOWN_FINDINGS,
   SENDER_STATES,
+  undeliveredShare,
+  type DeliveryGroup,
   type Finding,
 } from '@onecode/domain';
 import { Counter, Gauge, type Registry } from '@onecode/runtime';
@@ -67,6 +70,11 @@ function healthMetrics(registry: Registry) {
       'sender',
       'state',
     ]),
+    undelivered: gauge(
+      'onecode_undelivered_share',
+      'Share of the messages accepted in the last day that never arrived, by country and by sender, of at least 100 messages',
+      ['country', 'sender'],
+    ),
     jobs: gauge('onecode_queue_jobs', 'Jobs in Redis', ['queue', 'state']),
     receipts: counter('onecode_receipts_total', 'Processed receipts, by the status that they report', [
       'status',
@@ -86,7 +94,7 @@ function show(metrics: HealthMetrics, health: ServiceHealth): void {
   for (const metric of Object.values(metrics)) metric.reset();
   showFindings(metrics, healthFindings(health));
   metrics.lateForOne.set(isLateForOneAccount(health) ? 1 : 0);
-  const { waiting, ownWaiting, receipts, loops, senders, queues, traffic } = health;
+  const { waiting, ownWaiting, receipts, deliveries, loops, senders, queues, traffic } = health;
   if (waiting !== null) {
     metrics.waiting.set({ reason: 'sender' }, waiting.forSender.oldestSeconds ?? 0);
     const own = (ownWaiting ?? []).map((one) => one.waiting.oldestSeconds ?? 0);
@@ -101,6 +109,8 @@ function show(metrics: HealthMetrics, health: ServiceHealth): void {
   setIfKnown(metrics.sweep, sweeps.length === 0 ? null : Math.min(...sweeps));
   for (const { id, state } of senders ?? [])
     for (const one of SENDER_STATES) metrics.senders.set({ sender: id, state: one }, one === state ? 1 : 0);
+  showUndelivered(metrics.undelivered, 'country', groupDeliveries(deliveries ?? [], 'country'));
+  showUndelivered(metrics.undelivered, 'sender', groupDeliveries(deliveries ?? [], 'senderId'));
   for (const { name, isPaused: _, ...counts } of queues ?? [])
     for (const [state, jobs] of Object.entries(counts)) metrics.jobs.set({ queue: name, state }, jobs);
   for (const total of traffic?.totals ?? []) showTotal(metrics, total);
@@ -109,6 +119,17 @@ function show(metrics: HealthMetrics, health: ServiceHealth): void {
 function setIfKnown(gauge: Gauge, value: number | null): void {
   if (value === null) gauge.remove();
   else gauge.set(value);
+}
+
+function showUndelivered(
+  gauge: Gauge<'country' | 'sender'>,
+  by: 'country' | 'sender',
+  groups: readonly DeliveryGroup[],
+): void {
+  for (const { name, lastDay } of groups) {
+    const share = undeliveredShare(lastDay);
+    if (share !== null) gauge.set({ country: '', sender: '', [by]: name }, share);
+  }
 }
 
 function showFindings({ findings: gauge }: HealthMetrics, findings: readonly Finding[]): void {

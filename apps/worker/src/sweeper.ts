@@ -1,5 +1,5 @@
 import { deleteDueAccounts, expireCredits } from '@onecode/store/accounts';
-import { deleteOldRefusedRequests } from '@onecode/store/reports';
+import { countDeliveryHours, deleteOldRefusedRequests } from '@onecode/store/reports';
 import { deleteExpiredVerifications } from '@onecode/store/mails';
 import { deleteOldIncidents, deleteOldProcesses, mergeOldTraffic } from '@onecode/store/operations';
 import { deleteOldBlocks } from '@onecode/store/senders';
@@ -14,7 +14,7 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
   while ((await batch()) >= count);
 }
 
-/** Deletes data after its retention, erases codes that can no longer be sent, and expires credits. */
+/** Deletes data after its retention, erases codes that can no longer be sent, expires credits, and counts deliveries. */
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
@@ -25,6 +25,7 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await deleteOldBlocks(database);
   await deleteOldIncidents(database);
   await mergeOldTraffic(database);
+  await countDeliveryHours(database);
   await deleteOldProcesses(database);
 }
 

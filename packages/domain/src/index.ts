@@ -3,6 +3,7 @@ export * from './accounts/events.js';
 export * from './accounts/keys.js';
 export * from './accounts/mail.js';
 export * from './accounts/timeZones.js';
+export * from './health/deliveries.js';
 export * from './health/deploymentChecks.js';
 export * from './health/endedSends.js';
 export * from './health/findings.js';

@@ -354,10 +354,10 @@ create table provider_reports (
 create index provider_reports_of_own_apps on provider_reports (reporter, key) where reporter is not null;
 
 create table cursors (
-  name text primary key check (name in ('codes', 'statistics', 'numbers', 'test_sends', 'sends')),
+  name text primary key check (name in ('codes', 'statistics', 'numbers', 'test_sends', 'sends', 'deliveries')),
   position uuid not null default '00000000-0000-0000-0000-000000000000'
 );
-insert into cursors (name) values ('codes'), ('statistics'), ('numbers'), ('test_sends'), ('sends');
+insert into cursors (name) values ('codes'), ('statistics'), ('numbers'), ('test_sends'), ('sends'), ('deliveries');
 
 create table send_identities (
   send_id uuid primary key,
@@ -549,6 +549,7 @@ create table daily_statistics (
   attempts_exhausted integer not null,
   rejected_by_provider integer not null,
   failed_verified integer not null,
+  undelivered integer not null,
   delivery_times integer[],
   verification_times integer[],
   prices jsonb not null,
@@ -920,6 +921,15 @@ create table traffic_counts (
   reason text not null,
   count bigint not null check (count > 0),
   primary key (began_at, event, country, sender_id, account_id, reason)
+);
+
+create table delivery_hours (
+  hour timestamptz(3) not null,
+  country text not null,
+  sender_id uuid not null,
+  accepted integer not null,
+  undelivered integer not null,
+  primary key (hour, country, sender_id)
 );
 
 create table incidents (

@@ -71,6 +71,29 @@ describe('the health page’s statistics', () => {
     expect(JSON.stringify(view)).not.toMatch(/5550783881|5511987654321/);
   });
 
+  it('show when more messages to a country and from a sender never arrive than in the week before', async () => {
+    const { id } = await buildSender(server.db.database);
+    await server.db.sql(
+      `insert into delivery_hours (hour, country, sender_id, accepted, undelivered)
+       select date_bin('1 hour', now(), 'epoch') - make_interval(hours => hours), 'BR', $1, 200, undelivered
+       from (values (3, 60), (40, 10)) v (hours, undelivered)`,
+      [id],
+    );
+    const messages = {
+      lastDay: { accepted: 200, undelivered: 60 },
+      weekBefore: { accepted: 200, undelivered: 10 },
+    };
+    const named = ({ findings }: HealthView) => findings.filter(({ name }) => name === 'deliveries_missing');
+    const view = await untilSeen('missing deliveries', (seen) => named(seen).length > 0);
+    expect(named(view)).toMatchObject([
+      { cause: 'country', severity: 'degraded', deliveries: { country: 'BR', ...messages } },
+      { cause: 'sender', severity: 'degraded', deliveries: { senderId: id, ...messages } },
+    ]);
+    expect(view.states.receipts).toBe('degraded');
+    await server.db.sql('truncate delivery_hours');
+    await untilSeen('their end', (seen) => named(seen).length === 0);
+  });
+
   it('show which template Meta paused, when, how many senders still serve its language, and which number has a low quality', async () => {
     const { database } = server.db;
     const sender = await buildSender(database, { number: '+15550783899', businessAccountId: '88' });

@@ -1,7 +1,7 @@
 import { applyTestReports, buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/testing';
 import type { OverviewView } from '../../src/features/overview/view.js';
 import { useConsole } from '../console.js';
-import { attempt } from '../delivery.js';
+import { attempt, report } from '../delivery.js';
 import { person, type TestPerson } from '../people.js';
 
 const DAY_MS = 86_400_000;
@@ -95,6 +95,36 @@ describe('the overview', () => {
     expect(await of(now - 120 * MINUTE_MS, 60)).toEqual([1, 0]);
     // In the previous period, the send is later than the same part.
     expect(await of(now - 60 * MINUTE_MS, 120)).toEqual([0, 0]);
+  });
+
+  it('has the share of accepted messages that never arrived, by country, after their codes have expired', async () => {
+    const { database } = server.db;
+    const caller = await buildCaller(database, 'live', { credits: 9 });
+    const reader = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
+    const sender = await buildSender(database);
+    const send = async (country: string, end: 'expired' | 'active' | 'delivered') => {
+      const id = await buildSend(database, caller);
+      const messageId = `wamid.${id}`;
+      const name = await attempt(database, id, sender, { kind: 'accepted', messageId });
+      if (end === 'delivered')
+        await report(database, name, { messageId, status: 'delivered', failure: null });
+      await server.db.sql('update sends set country = $1 where id = $2', [country, id]);
+      if (end === 'expired') await server.db.sql('update sends set expires_at = now() where id = $1', [id]);
+    };
+    for (const [country, ends] of [
+      ['BR', ['expired', 'delivered', 'delivered', 'delivered', 'active']],
+      ['AR', ['delivered']],
+      ['CL', ['active']],
+    ] as const)
+      for (const end of ends) await send(country, end);
+    const path = `/accounts/${caller.accountId}/overview`;
+    const { totals, countries } = (await reader.get<OverviewView>(`${path}?${query()}`)).body;
+    expect(totals).toMatchObject({ undelivered: 1, undeliveredShare: 0.2 });
+    expect(countries).toMatchObject([
+      { country: 'BR', undelivered: 1, undeliveredShare: 0.25 },
+      { country: 'AR', undelivered: 0, undeliveredShare: 0 },
+      { country: 'CL', undelivered: 0, undeliveredShare: null },
+    ]);
   });
 
   it('counts denied codes by application and country', async () => {

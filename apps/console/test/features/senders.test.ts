@@ -139,6 +139,22 @@ describe('senders', () => {
     });
   });
 
+  it('show how many of their messages never arrived, in the last day and in the week before', async () => {
+    const { id } = await buildSender(server.db.database);
+    const { id: unused } = await buildSender(server.db.database);
+    await server.db.sql(
+      `insert into delivery_hours (hour, country, sender_id, accepted, undelivered)
+       select date_bin('1 hour', now(), 'epoch') - make_interval(hours => hours), country, $1, accepted, undelivered
+       from (values (1, 'BR', 40, 4), (2, 'BR', 30, 1), (2, 'AR', 20, 0), (30, 'BR', 500, 3)) v (hours, country, accepted, undelivered)`,
+      [id],
+    );
+    expect((await senderOf(id)).deliveries).toEqual({
+      lastDay: { accepted: 90, undelivered: 5 },
+      weekBefore: { accepted: 500, undelivered: 3 },
+    });
+    expect((await senderOf(unused)).deliveries).toBeNull();
+  });
+
   it('block nothing after a cool-down, although the fault is not cleared', async () => {
     const { id } = await buildSender(server.db.database);
     await blockSender(server.db.database, { id }, { errorCode: 190, isConfiguration: true });

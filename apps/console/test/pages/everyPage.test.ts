@@ -539,6 +539,13 @@ beforeAll(async () => {
      from message_costs where country in ('BR', 'PT')`,
     [account],
   );
+  // One sender's messages no longer arrive.
+  await server.db.sql(
+    `insert into delivery_hours
+     select date_bin('1 hour', now(), 'epoch') - make_interval(hours => n * 3), 'BR', id, 200, case when id = $1 and n < 8 then 45 else 3 end
+     from senders, generate_series(1, 60) n where id = any($2)`,
+    [own.id, [own.id, blocked.id]],
+  );
   for (const country of ['BR', 'PT'])
     await setMessagePrice(database, TEST_ACTOR, {
       country,

@@ -1,6 +1,6 @@
 import { canonicalNumber } from '../recipients/canonicalNumber.js';
 import { runbookPath } from './findings.js';
-import { describeFinding, type Finding } from './healthFindings.js';
+import { describeFinding, type Finding, type MissingDeliveries } from './healthFindings.js';
 import type { Keyring } from '../security/keyring.js';
 import { recipientKeys } from '../recipients/numberKeys.js';
 import { isMasked } from '../recipients/recipient.js';
@@ -204,18 +204,27 @@ export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
 }
 
 /** Returns what a finding is about, if there may be several of its kind, and what blocks senders. */
-function listSubjects({ template, failures, blocks }: Finding): string[] {
+function listSubjects({ template, failures, deliveries, blocks }: Finding): string[] {
   if (template !== undefined) return [`template ${template.template} ${template.language}`];
   if (blocks !== undefined)
     return [...new Set(blocks.map(({ number, reason }) => `${number} ${reason.replace(/\.$/, '')}`))];
+  if (deliveries !== undefined) return [...listGroup(deliveries), describeDeliveries(deliveries)];
   if (failures === undefined) return [];
-  const { country, senderId, reason, failed, ended } = failures;
+  const { reason, failed, ended } = failures;
   return [
-    ...(country === undefined ? [] : [`country ${country}`]),
-    ...(senderId === undefined ? [] : [`sender ${senderId}`]),
+    ...listGroup(failures),
     `${failed} of ${ended} sends failed${reason === '' ? '' : `, most by ${reason}`}`,
   ];
 }
+
+const listGroup = ({ country, senderId }: { country?: string; senderId?: string }): string[] => [
+  ...(country === undefined ? [] : [`country ${country}`]),
+  ...(senderId === undefined ? [] : [`sender ${senderId}`]),
+];
+
+const describeDeliveries = ({ lastDay, weekBefore }: MissingDeliveries): string =>
+  `${lastDay.undelivered} of ${lastDay.accepted} messages of the last day never arrived, ` +
+  `${weekBefore.undelivered} of ${weekBefore.accepted} in the week before`;
 
 /**
  * Checks the response of `BASE_URL/webhooks/whatsapp` to a handshake with a wrong token, which the API rejects with a problem.

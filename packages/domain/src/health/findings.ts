@@ -188,6 +188,22 @@ const KINDS = {
     remedy:
       'Check the webhook in Meta’s app settings, Meta’s status page, and whether /webhooks/whatsapp can be reached from the internet. Codes are sent; only their status stays at sent.',
   },
+  deliveries_missing: {
+    owners: ['meta'],
+    severities: ['degraded'],
+    causes: {
+      country: {
+        check: 'receipts',
+        sentence: 'More messages to a country never arrive than in the week before.',
+      },
+      sender: {
+        check: 'receipts',
+        sentence: 'More messages from a sender never arrive than in the week before.',
+      },
+    },
+    remedy:
+      'Open the Senders page and compare the column Never delivered. If one sender stands out, pause it. If it is a country, look in the accounts’ overviews for the account that pumps traffic there.',
+  },
   sends_failing: {
     owners: ['meta', 'us'],
     severities: EITHER,

@@ -1,3 +1,4 @@
+import { groupDeliveries, hasFewerDeliveries, type DeliveryGroup } from './deliveries.js';
 import { endedOfOthers, endedSends, sumEnded, sumMatching } from './endedSends.js';
 import { FINDINGS, type CauseOf, type FindingName, type Owner, type Severity } from './findings.js';
 import {
@@ -22,6 +23,7 @@ export interface Finding {
   /** `serving`: the senders that still serve its language. */
   template?: BlockedTemplate & { serving: number };
   failures?: Failures;
+  deliveries?: MissingDeliveries;
   /** Senders with their blocks. A block for a configuration fault stays although the sender may send again. */
   blocks?: readonly (SenderBlock & { senderId: string; number: string })[];
   /** How many of the senders with blocks cannot send now, and how many senders there are. */
@@ -44,6 +46,12 @@ export interface Failures {
   accounts: number;
 }
 
+/** The messages to a country or from a sender. */
+export interface MissingDeliveries extends Pick<DeliveryGroup, 'lastDay' | 'weekBefore'> {
+  country?: string;
+  senderId?: string;
+}
+
 /** Returns the check that shows a finding, the sends that it holds up, its English texts, and whether only operators can end it. */
 export function describeFinding({ name, cause }: Pick<Finding, 'name' | 'cause'>) {
   const { causes, remedy, needsOperator = false } = FINDINGS[name];
@@ -51,12 +59,14 @@ export function describeFinding({ name, cause }: Pick<Finding, 'name' | 'cause'>
 }
 
 /** Returns what distinguishes findings of one name: account, cause, template, country, sender, reason or code. Empty for most. */
-export function subjectOf({ name, cause, account, template, failures, blocks }: Finding): string {
+export function subjectOf({ name, cause, account, template, failures, deliveries, blocks }: Finding): string {
   const hasCauses = Object.keys(FINDINGS[name].causes).length > 1;
   const detail =
     (template && `${template.template} ${template.language}`) ??
     failures?.country ??
     failures?.senderId ??
+    deliveries?.country ??
+    deliveries?.senderId ??
     (cause === 'reason' ? failures?.reason : undefined) ??
     (cause === 'refused' ? faultCode(blocks![0]!) : undefined);
   return [account?.id, hasCauses ? cause : undefined, detail].filter((part) => part !== undefined).join(' ');
@@ -112,7 +122,8 @@ const MAIL_SECONDS = 300;
 const CONSEQUENCES: Partial<Record<FindingName, readonly FindingName[]>> = {
   postgresql_unavailable: ['workers_behind', 'insufficient_senders'],
   no_workers: ['workers_behind', 'insufficient_senders'],
-  webhooks_rejected: ['receipts_missing'],
+  webhooks_rejected: ['receipts_missing', 'deliveries_missing'],
+  receipts_missing: ['deliveries_missing'],
 };
 
 type Rule = (statistics: HealthStatistics) => Finding[];
@@ -356,6 +367,19 @@ const webhooks: Rule = ({ traffic }) => {
   ];
 };
 
+/** The countries and senders from which fewer delivery receipts arrive than in the week before, those with most messages first. */
+const deliveries: Rule = ({ deliveries: counts }) =>
+  (['country', 'senderId'] as const).flatMap((by) =>
+    groupDeliveries(counts ?? [], by)
+      .filter(hasFewerDeliveries)
+      .slice(0, NAMED_MAX)
+      .flatMap(({ name, ...group }) =>
+        found('deliveries_missing', by === 'country' ? 'country' : 'sender', 'degraded', {
+          deliveries: { [by]: name, ...group },
+        }),
+      ),
+  );
+
 /** The shares of ended sends that failed: of all, by reason, by country and by sender. While any send is held, no expired code counts. */
 const failures: Rule = ({ traffic, waiting }) => {
   const isHeld = (waiting?.held.count ?? 0) > 0;
@@ -452,6 +476,7 @@ const RULES: readonly Rule[] = [
   senders,
   provider,
   webhooks,
+  deliveries,
   failures,
   workers,
   paused,

@@ -1,4 +1,5 @@
 import type { Block, SenderState } from '../senders/blocks.js';
+import type { DeliveryCount } from './deliveries.js';
 import type { RecentTraffic } from './endedSends.js';
 
 /** Why Redis rejects writes although it responds; `unfit`: Onecode does not support its configuration. */
@@ -113,6 +114,7 @@ export interface HealthStatistics {
   /** By how many seconds the oldest send is overdue for deletion; negative if none is overdue, null without sends. */
   retention: { seconds: number | null } | null;
   traffic: RecentTraffic | null;
+  deliveries: readonly DeliveryCount[] | null;
   /** The last run of each loop of each worker. */
   loops: readonly { loop: string; secondsAgo: number }[] | null;
   /** How many workers run. */

@@ -131,12 +131,18 @@ describe('healthChecks', () => {
   it('name the subject, remedy and runbook of each finding, and pass for an operator’s holds', () => {
     const reason = 'rejected_by_provider';
     const failures = { country: 'BR', reason, failed: 12, ended: 30, accounts: 1 } as const;
+    const deliveries = {
+      senderId: 's',
+      lastDay: { accepted: 200, undelivered: 40 },
+      weekBefore: { accepted: 900, undelivered: 9 },
+    };
     const template = { template: 'code', language: 'pt_BR', status: '', at: '', serving: 1 };
     const account = { id: 'a', name: 'Loja Azul' };
     expect(healthChecks([])).toMatchObject([{ check: 'health', ok: true }]);
     const checks = healthChecks([
       { name: 'insufficient_senders', cause: 'none', owner: 'us', severity: 'failing' },
       { name: 'sends_failing', cause: 'country', owner: 'meta', severity: 'degraded', failures },
+      { name: 'deliveries_missing', cause: 'sender', owner: 'meta', severity: 'degraded', deliveries },
       { name: 'senders_blocked', cause: 'template', owner: 'meta', severity: 'degraded', template },
       { name: 'paused_by_operator', cause: 'hold', owner: 'held', severity: 'degraded' },
       { name: 'no_workers', cause: 'none', owner: 'us', severity: 'degraded', account },
@@ -145,6 +151,7 @@ describe('healthChecks', () => {
       [
         /^health_insufficient_senders false, failing, us: .* there is no sender\. .* Steps: docs\/runbooks\.md#insufficient_senders$/,
         /^health_sends_failing false, degraded, meta, country BR, 12 of 30 sends failed, most by rejected_by/,
+        /^health_deliveries_missing false, degraded, meta, sender s, 40 of 200 messages .* arrived, 9 of 900 in the week before: /,
         /^health_senders_blocked false, degraded, meta, template code pt_BR: /,
         /^health_paused_by_operator true, degraded, held: Sends are on hold\. .*#paused_by_operator$/,
         /^health_no_workers false, degraded, us, account Loja Azul: /,

@@ -68,6 +68,7 @@ const HEALTHY = {
   receipts: { oldestDueSeconds: 0.4 },
   retention: { seconds: null },
   traffic: { fiveMinutes: [], twoMinutes: [] },
+  deliveries: [],
   loops: sweptSecondsAgo(1, 2),
   workers: 2,
   senders: [ACTIVE, ACTIVE],
@@ -108,6 +109,17 @@ const webhook = (reason: WebhookResult, times: number): TrafficCount =>
 const delivered = (times: number): TrafficCount => count('delivered', times, { country: '', senderId: '' });
 const failed = (times: number, more: Partial<TrafficKey> = {}): TrafficCount =>
   count('failed', times, { country: '', senderId: '', reason: 'rejected_by_provider', ...more });
+/** Of 100 messages of the last day, and of 100 of the week before, these never arrived. */
+const undelivered = (lastDay: number, weekBefore: number): Change => ({
+  deliveries: [
+    {
+      country: 'BR',
+      senderId: 'sender-1',
+      lastDay: { accepted: 100, undelivered: lastDay },
+      weekBefore: { accepted: 100, undelivered: weekBefore },
+    },
+  ],
+});
 /** Deliveries of these accounts. */
 const deliveredOf = (...accounts: string[]): Change =>
   fiveMinutes(...accounts.map((accountId) => count('delivered', 20, { accountId })));
@@ -324,6 +336,17 @@ const CASES: Case[] = [
     twoMinutes({ accepted: 20, receipt_delivered: 10, receipt_failed: 9 }),
     [],
   ],
+  [
+    'more messages never arrive than in the week before',
+    undelivered(10, 5),
+    ['meta deliveries_missing country degraded', 'meta deliveries_missing sender degraded'],
+  ],
+  ['as many messages never arrive as in the week before', undelivered(10, 9), []],
+  [
+    'messages never arrive because no receipt comes',
+    { ...undelivered(10, 5), ...twoMinutes({ accepted: 20 }) },
+    ['meta receipts_missing missing failing'],
+  ],
   ['a few webhooks are rejected', fiveMinutes(webhook('invalid_signature', 4)), []],
   [
     'webhooks are rejected while nothing is sent',
@@ -438,8 +461,9 @@ describe('healthFindings', () => {
     (source) => expect(found({ [source]: null })).toEqual(['postgresql postgresql_overloaded slow degraded']),
   );
 
-  it.each(['workers', 'loops', 'senders'] as const)('returns no finding if only %s is missing', (source) =>
-    expect(found({ [source]: null })).toEqual([]),
+  it.each(['workers', 'loops', 'senders', 'deliveries'] as const)(
+    'returns no finding if only %s is missing',
+    (source) => expect(found({ [source]: null })).toEqual([]),
   );
 
   it('names at most three countries and senders, those with the most failures', () => {

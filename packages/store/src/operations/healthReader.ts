@@ -8,6 +8,7 @@ import {
   templateLanguages,
   type Block,
   type BlockedTemplate,
+  type DeliveryCount,
   type OwnBacklog,
   type RecentTraffic,
   type RedisHealth,
@@ -16,6 +17,7 @@ import {
 } from '@onecode/domain';
 import { pingDatabase, type Database } from '../client/database.js';
 import { readMailStatistics, type MailStatistics } from '../mails/outbox.js';
+import { readDeliveries } from '../reports/deliveryHours.js';
 import { listSenderKnowledge, type SenderKnowledge } from '../senders/readings.js';
 import { listSenders, type ListedSender } from '../senders/senders.js';
 import {
@@ -41,6 +43,7 @@ interface StoreHealth {
   receipts: ReceiptStatistics | null;
   retention: { seconds: number | null } | null;
   traffic: (RecentTraffic & { totals: readonly TrafficTotal[] }) | null;
+  deliveries: DeliveryCount[] | null;
   loops: Heartbeat[] | null;
   workers: number | null;
   senders: SenderStatistics[] | null;
@@ -86,6 +89,7 @@ function createStoreReader(database: Database): () => Promise<StoreHealth> {
     receipts: source(() => readReceiptStatistics(database)),
     retention: source(() => readRetention(database)),
     traffic: source(() => readTraffic(database)),
+    deliveries: source(() => readDeliveries(database)),
     loops: source(() => listHeartbeats(database)),
     workers: source(() => countWorkers(database)),
     senders: source(() => readSenders(database)),

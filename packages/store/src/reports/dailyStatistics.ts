@@ -13,6 +13,9 @@ export const FINAL_AFTER_DAYS = 8;
 const PART = 50_000;
 const AGGREGATION_MS_MAX = 600_000;
 
+/** SQL for an accepted message that may never arrive: it has no delivery receipt, and no correct code shows that it did. */
+export const UNDELIVERED = `status = 'sent' and verification <> 'verified'`;
+
 /** The counted columns of the table, each with the condition for a send to be counted. */
 const COUNTS = {
   created: 'true',
@@ -26,6 +29,7 @@ const COUNTS = {
   attempts_exhausted: `failure_reason = 'attempts_exhausted'`,
   rejected_by_provider: `failure_reason = 'rejected_by_provider'`,
   failed_verified: `status = 'failed' and verification = 'verified'`,
+  undelivered: `${UNDELIVERED} and expires_at <= statement_timestamp()`,
 };
 export type Count = keyof typeof COUNTS;
 

@@ -1,4 +1,5 @@
 export { type AccountDetails, findAccountDetails, type FoundAccount, searchAccounts } from './accounts.js';
+export { countDeliveryHours, readDeliveries } from './deliveryHours.js';
 export { countDenials, type DenialCount } from './denials.js';
 export {
   type Balance,

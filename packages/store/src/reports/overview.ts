@@ -26,15 +26,19 @@ export interface OverviewQuestion {
   timeZone: string;
 }
 
-/** Statistics of sends. Shares are of `sends`, from 0 to 1, and null without sends; times are null if there are none. */
+/** Statistics of sends. Shares are of `sends` unless stated, from 0 to 1, and null if there are none; times are null if there are none. */
 export interface SendStatistics {
   sends: number;
   delivered: number;
   verified: number;
   failed: number;
+  /** Accepted messages with an expired code that have no delivery receipt and no correct code. */
+  undelivered: number;
   deliveredShare: number | null;
   verifiedShare: number | null;
   failedShare: number | null;
+  /** Of the messages that were delivered or counted as undelivered. */
+  undeliveredShare: number | null;
   /** Seconds from creation to delivery, accurate to 9%. */
   deliverySecondsMedian: number | null;
   deliverySecondsP95: number | null;
@@ -96,7 +100,14 @@ export async function overview(
 }
 
 /** The counts in an overview. Rows have them in this order, followed by the delivery times by bucket. */
-const SHOWN = ['created', 'delivered', 'verified', 'failed_verified', ...FAILURE_REASONS] as const;
+const SHOWN = [
+  'created',
+  'delivered',
+  'verified',
+  'failed_verified',
+  'undelivered',
+  ...FAILURE_REASONS,
+] as const;
 
 interface OpenSends {
   k: bigint;
@@ -256,21 +267,21 @@ function buildOverview(starts: readonly Date[], read: OpenSends, counted: readon
 }
 
 function toStatistics(counts: readonly number[]): SendStatistics {
-  const [sends = 0, delivered = 0, verified = 0, _failedVerified, ...failures] = counts.slice(
-    0,
-    SHOWN.length,
-  );
+  const [sends = 0, delivered = 0, verified = 0, _failedVerified, undelivered = 0, ...failures] =
+    counts.slice(0, SHOWN.length);
   const times = counts.slice(SHOWN.length);
   const failed = failures.reduce((sum, count) => sum + count, 0);
-  const toShare = (part: number): number | null => (sends === 0 ? null : part / sends);
+  const toShare = (part: number, of = sends): number | null => (of === 0 ? null : part / of);
   return {
     sends,
     delivered,
     verified,
     failed,
+    undelivered,
     deliveredShare: toShare(delivered),
     verifiedShare: toShare(verified),
     failedShare: toShare(failed),
+    undeliveredShare: toShare(undelivered, delivered + undelivered),
     deliverySecondsMedian: secondsWithin(0.5, times),
     deliverySecondsP95: secondsWithin(0.95, times),
   };

@@ -11,10 +11,12 @@ import {
 import {
   findSendDetails,
   aggregateDays,
+  countDeliveryHours,
   listLedger,
   listRefusedRequests,
   listSends,
   overview,
+  readDeliveries,
   readSenderActivity,
   search,
   type OverviewQuestion,
@@ -329,6 +331,8 @@ describe('a large database', () => {
   const NOW_AND_THEN: typeof STATEMENTS = [
     ['sends that are not over', ['sends_due_at'], 3_000, readWaitingSends],
     ['what is held', [], 1_000, readHeldSends],
+    ['messages that never arrived', [], 1_000, readDeliveries],
+    ['the deliveries of the last day', ['sends_pkey'], 30_000, countDeliveryHours],
     ['calls by minute', ['attempts_finished_at_idx'], 20_000, (db) => readAttemptMinutes(db, 30)],
     ['the provider’s answers', ['attempts_finished_at_idx'], 5_000, (db) => readProviderAnswers(db, 5)],
     // The hour has hardly more calls than it reads, so reading in order or sorting is then equal.

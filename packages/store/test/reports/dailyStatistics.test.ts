@@ -76,13 +76,14 @@ const history = (seed: number): PastSend[] => fc.sample(histories(OVER), { numRu
 /** Returns the rows of the table counted directly from all sends before a time, and the table. */
 async function countAndReport(before: number): Promise<[unknown[], unknown[]]> {
   const columns = `application_id, day, country, locale, created, sent, delivered, read, verified, locked, expired,
-    expired_before_delivery, attempts_exhausted, rejected_by_provider, prices`;
+    expired_before_delivery, attempts_exhausted, rejected_by_provider, undelivered, prices`;
   const counted = await store.sql(
     `select application_id, date_trunc('day', created_at)::date as day, country, locale, count(*)::integer as created,
        count(sent_at)::integer as sent, sum((status in ('delivered', 'read'))::integer)::integer as delivered,
        sum((status = 'read')::integer)::integer as read, count(verified_at)::integer as verified, count(locked_at)::integer as locked,
        sum((verification = 'pending')::integer)::integer as expired, 0 as expired_before_delivery, 0 as attempts_exhausted,
        count(failed_at)::integer as rejected_by_provider,
+       sum((status = 'sent' and verified_at is null)::integer)::integer as undelivered,
        case when count(pricing) = 0 then '{}' else jsonb_build_object('authentication billable', count(pricing)) end as prices
      from sends where created_at < $1 group by 1, 2, 3, 4 order by 1, 2, 3, 4`,
     [new Date(before)],

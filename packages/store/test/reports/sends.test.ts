@@ -81,18 +81,22 @@ describe('an overview', () => {
       return expect.closeTo(low + (high - low) * (place - Math.floor(place)), 0);
     };
     const shareOf = (part: number) => (some.length === 0 ? null : part / some.length);
-    const [verified, failed] = [
+    const [verified, failed, undelivered] = [
       count(({ verification }) => verification === 'verified'),
       count(({ status }) => status === 'failed'),
+      count((send) => send.status === 'sent' && send.verification !== 'verified' && hasExpired(send)),
     ];
+    const known = delivered.length + undelivered;
     return {
       sends: some.length,
       delivered: delivered.length,
       verified,
       failed,
+      undelivered,
       deliveredShare: shareOf(delivered.length),
       verifiedShare: shareOf(verified),
       failedShare: shareOf(failed),
+      undeliveredShare: known === 0 ? null : undelivered / known,
       deliverySecondsMedian: percentile(0.5) as number,
       deliverySecondsP95: percentile(0.95) as number,
     };

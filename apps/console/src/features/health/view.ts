@@ -30,7 +30,7 @@ export type HealthView = Json<ReturnType<typeof healthView>>;
 export type IncidentView = HealthView['findings'][number];
 
 export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
-  const { traffic, senders, findings: found, incidents, ...rest } = statistics;
+  const { traffic, deliveries: _, senders, findings: found, incidents, ...rest } = statistics;
   const current = found.map((finding) => latestIncident(finding, incidents ?? []));
   const findings = found.map((finding, index) => ({
     ...findingView(finding),

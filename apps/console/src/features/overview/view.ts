@@ -29,6 +29,7 @@ export const OVERVIEW_COLUMNS: CsvColumns<OverviewRow> = {
   delivered: ({ delivered }) => delivered ?? null,
   verified: ({ verified }) => verified ?? null,
   failed: ({ failed }) => failed ?? null,
+  undelivered: ({ undelivered }) => undelivered ?? null,
   delivery_seconds_median: (row) => row.deliverySecondsMedian ?? null,
   delivery_seconds_p95: (row) => row.deliverySecondsP95 ?? null,
 };

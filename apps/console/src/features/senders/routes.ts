@@ -1,5 +1,6 @@
 import {
   ACCESS_TOKEN,
+  groupDeliveries,
   isNew,
   NOT_ACTIVATED,
   parseRecipient,
@@ -8,7 +9,7 @@ import {
   SENDER_THROUGHPUT,
 } from '@onecode/domain';
 import { findAccount, readSettings } from '@onecode/store/accounts';
-import { readSenderActivity } from '@onecode/store/reports';
+import { readDeliveries, readSenderActivity } from '@onecode/store/reports';
 import {
   addSender,
   AssignmentRefused,
@@ -112,22 +113,28 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
       async handle(call) {
         const { database } = call.context;
         const accountId = accountOf(call);
-        const [senders, activity, knowledge, { codeValiditySeconds }, account] = await Promise.all([
-          list(call),
-          readSenderActivity(database),
-          listSenderKnowledge(database),
-          readSettings(database),
-          accountId === null ? null : findAccount(database, accountId),
-        ]);
+        const [senders, activity, deliveries, knowledge, { codeValiditySeconds }, account] =
+          await Promise.all([
+            list(call),
+            readSenderActivity(database),
+            readDeliveries(database),
+            listSenderKnowledge(database),
+            readSettings(database),
+            accountId === null ? null : findAccount(database, accountId),
+          ]);
+        const bySender = groupDeliveries(deliveries, 'senderId');
         const now = new Date();
         return {
           senders: senders.flatMap((sender) => {
             const known = knowledge.find(({ senderId }) => senderId === sender.id);
             // A sender that was added between the reads appears with the next refresh.
             if (known === undefined) return [];
-            const senderActivity = activity.find(({ senderId }) => senderId === sender.id);
+            const traffic = {
+              activity: activity.find(({ senderId }) => senderId === sender.id),
+              deliveries: bySender.find(({ name }) => name === sender.id),
+            };
             const provider = providerView(sender, known, codeValiditySeconds, now);
-            return senderView(account === null ? sender : forMembers(sender), senderActivity, provider, now);
+            return senderView(account === null ? sender : forMembers(sender), traffic, provider, now);
           }),
           rules: SENDER_RULES,
           policy: account?.senders ?? null,

@@ -8,6 +8,7 @@ import {
   senderState,
   activeBlock,
   type Block,
+  type DeliveryGroup,
 } from '@onecode/domain';
 import type { SenderPolicy } from '@onecode/store/accounts';
 import type { SenderActivity } from '@onecode/store/reports';
@@ -91,7 +92,7 @@ export const SENDER_RULES = {
 
 export function senderView(
   { blocks, ...sender }: ListedSender,
-  activity: SenderActivity | undefined,
+  { activity, deliveries }: { activity: SenderActivity | undefined; deliveries: DeliveryGroup | undefined },
   provider: ReturnType<typeof providerView>,
   now: Date,
 ) {
@@ -116,6 +117,9 @@ export function senderView(
     })),
     provider,
     outcomes: activity?.outcomes ?? {},
+    /** Null if no message of the last eight days was counted. */
+    deliveries:
+      deliveries === undefined ? null : { lastDay: deliveries.lastDay, weekBefore: deliveries.weekBefore },
     errors: (activity?.errors ?? []).map((error) => ({
       ...error,
       explanation: explainError(error.errorCode, error.outcome),

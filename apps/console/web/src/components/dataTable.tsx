@@ -9,7 +9,7 @@ export interface Column<Row> extends Pick<TableTdProps, 'ta' | 'maw' | 'pl' | 'w
   /** Whether its cells are the headers of their rows. */
   isName?: boolean;
   /** The narrowest window that shows the column. */
-  visibleFrom?: 'sm' | 'md' | 'lg';
+  visibleFrom?: 'sm' | 'md' | 'lg' | 'xl';
   render: (row: Row) => ReactNode;
 }
 

@@ -22,11 +22,13 @@ export function useRemedy(): (finding: FindingView) => string {
 export function useSentence(senders: HealthView['senders']): (finding: FindingView) => string {
   const { t } = useTranslation(['health', 'findings']);
   const failed = useFailures(senders);
+  const neverArrived = useDeliveries(senders);
   const templateBlocked = useTemplateBlocked();
   const errorText = useErrorText();
   const blockReason = useBlockReason();
-  return ({ name, cause, sentence, template, failures, blocks, explanation }) => {
+  return ({ name, cause, sentence, template, failures, deliveries, blocks, explanation }) => {
     if (failures !== undefined) return failed(failures);
+    if (deliveries !== undefined) return neverArrived(deliveries);
     if (template !== undefined) return templateBlocked(template);
     if (explanation !== null) return errorText('meanings', explanation.meaning);
     const general = t(`findings:${name}.${cause}` as 'findings:no_workers.none', { defaultValue: sentence });
@@ -72,6 +74,24 @@ function useFailures(
           : t('failures.why', { reason: t(`failures.reasons.${reason}`) }),
     });
   };
+}
+
+/** The share of messages that never arrived, to which country or from which sender, next to the week before. */
+function useDeliveries(
+  senders: HealthView['senders'],
+): (deliveries: NonNullable<FindingView['deliveries']>) => string {
+  const { t } = useTranslation('health');
+  const { share, whole } = useNumbers();
+  const countryName = useCountryName();
+  return ({ country, senderId, lastDay, weekBefore }) =>
+    t(country === undefined ? 'deliveries.sender' : 'deliveries.country', {
+      share: share(lastDay.undelivered / lastDay.accepted),
+      before: share(weekBefore.undelivered / weekBefore.accepted),
+      country: country === undefined ? '' : countryName(country),
+      sender: senders?.find(({ id }) => id === senderId)?.number ?? senderId ?? '',
+      undelivered: whole(lastDay.undelivered),
+      accepted: whole(lastDay.accepted),
+    });
 }
 
 /** Returns the function that gives how many senders cannot send because of a finding; empty if all can. */

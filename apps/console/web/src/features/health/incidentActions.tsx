@@ -24,7 +24,8 @@ interface Sender {
 export function IncidentActions({ incident }: { incident: IncidentView }) {
   const { t } = useTranslation(['health', 'holds']);
   const nameOf = useCountryName();
-  const { name, cause, blocks = [], lowQuality = [], failures } = incident;
+  const { name, cause, blocks = [], lowQuality = [], failures, deliveries } = incident;
+  const { country, senderId } = failures ?? deliveries ?? {};
   // Operators cannot end Meta's block of a template.
   const resumable = blocks.filter(({ cause, onlyFor }) => cause !== 'provider' || onlyFor === '');
   const blocked = new Map(resumable.map(({ senderId, number }) => [senderId, number]));
@@ -36,7 +37,7 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
       number,
     ]),
   );
-  if (failures?.senderId !== undefined) suspect.push({ id: failures.senderId, number: failures.senderId });
+  if (senderId !== undefined) suspect.push({ id: senderId, number: senderId });
   const hold = { leftSection: <IconHandStop size={14} /> };
   return (
     <>
@@ -49,11 +50,11 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
       {[...checkable].map(([id, number]) => (
         <CheckButton key={id} id={id} {...(checkable.size > 1 && { number })} />
       ))}
-      {failures?.country !== undefined && (
+      {country !== undefined && (
         <HoldButton
-          hold={{ kind: 'country', target: failures.country }}
-          title={t('actions.holdCountry', { country: nameOf(failures.country) })}
-          action={t('actions.holdCountry', { country: nameOf(failures.country) })}
+          hold={{ kind: 'country', target: country }}
+          title={t('actions.holdCountry', { country: nameOf(country) })}
+          action={t('actions.holdCountry', { country: nameOf(country) })}
           button={hold}
         />
       )}

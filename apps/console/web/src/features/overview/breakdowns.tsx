@@ -91,6 +91,12 @@ function Breakdown({
             render: ({ verifiedShare }) => share(verifiedShare),
           },
           {
+            title: t('statistics.undelivered'),
+            ta: 'right',
+            visibleFrom: 'sm',
+            render: ({ undeliveredShare }) => share(undeliveredShare),
+          },
+          {
             title: t('statistics.median'),
             ta: 'right',
             visibleFrom: 'sm',

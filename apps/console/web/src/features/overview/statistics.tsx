@@ -46,12 +46,18 @@ export function OverviewStatistics({
       ({ verifiedShare }) => share(verifiedShare),
       totals.verified,
     ],
+    [
+      t('statistics.undelivered'),
+      { status: 'sent' },
+      ({ undeliveredShare }) => share(undeliveredShare),
+      totals.undelivered,
+    ],
     [t('statistics.failed'), { status: 'failed' }, ({ failedShare }) => share(failedShare), totals.failed],
     [t('statistics.median'), arrived, (of) => seconds(of.deliverySecondsMedian)],
     [t('statistics.p95'), arrived, (of) => seconds(of.deliverySecondsP95)],
   ];
   return (
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, sm: 4, xl: 7 }} spacing="sm">
       {items.map(([label, filter, value, count]) => (
         <UnstyledButton key={label} component={Link} to={linkTo(filter)}>
           <Statistic label={label}>

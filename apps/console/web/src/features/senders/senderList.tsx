@@ -54,8 +54,13 @@ export function SenderList({ senders }: { senders: readonly SenderView[] }) {
           },
           {
             title: t('list.columns.calls'),
-            visibleFrom: 'lg',
+            visibleFrom: 'xl',
             render: (sender) => <Calls sender={sender} />,
+          },
+          {
+            title: t('list.columns.undelivered'),
+            visibleFrom: 'lg',
+            render: (sender) => <Undelivered sender={sender} />,
           },
           {
             title: t('list.columns.attention'),
@@ -98,6 +103,13 @@ function Calls({ sender: { outcomes } }: { sender: SenderView }) {
   const all = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
   const failed = all - (outcomes.accepted ?? 0);
   return failed === 0 ? whole(all) : t('list.failed', { all: whole(all), number: whole(failed) });
+}
+
+/** The share of the messages of the last day that never arrived. */
+function Undelivered({ sender: { deliveries } }: { sender: SenderView }) {
+  const { share } = useNumbers();
+  const { accepted, undelivered } = deliveries?.lastDay ?? { accepted: 0, undelivered: 0 };
+  return accepted === 0 ? '–' : share(undelivered / accepted);
 }
 
 /** The most important problem, and the number of other problems. */

@@ -72,6 +72,9 @@ export function SenderPage() {
       <Section title={t('lastHour')}>
         <LastHour sender={sender} />
       </Section>
+      <Section title={t('deliveries.title')} description={t('deliveries.text')}>
+        <SenderDeliveries sender={sender} />
+      </Section>
     </Page>
   );
 }
@@ -209,6 +212,27 @@ function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
         </Badge>
       ))}
     </Group>
+  );
+}
+
+/** The share of the sender's messages that never arrived, of the last day and of the week before. */
+function SenderDeliveries({ sender: { deliveries } }: { sender: SenderView }) {
+  const { t } = useTranslation(['senders', 'health']);
+  const { share, whole } = useNumbers();
+  if (deliveries === null) return <Text>{t('health:none')}</Text>;
+  const shareOf = ({ accepted, undelivered }: NonNullable<typeof deliveries>['lastDay']): string =>
+    accepted === 0
+      ? '–'
+      : t('deliveries.share', {
+          count: accepted,
+          share: share(undelivered / accepted),
+          accepted: whole(accepted),
+        });
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" component="dl" m={0}>
+      <Fact label={t('deliveries.lastDay')}>{shareOf(deliveries.lastDay)}</Fact>
+      <Fact label={t('deliveries.weekBefore')}>{shareOf(deliveries.weekBefore)}</Fact>
+    </SimpleGrid>
   );
 }
 
