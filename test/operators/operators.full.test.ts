@@ -138,15 +138,17 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
             .split('\n')
             .filter((line) => line.trim() !== ''),
         );
-      const values: Record<string, string> = { ID: '106540352242921' };
+      const values: Record<string, string> = { BUSINESS_ACCOUNT_ID: '300000000000001' };
       let key = '';
       for (const line of after) {
         const command = line.replaceAll(
-          /\b(?:ACCOUNT|APPLICATION|SENDER|SEND)_ID\b|\bID\b/g,
+          /\b(?:BUSINESS_ACCOUNT|ACCOUNT|APPLICATION|SENDER|SEND)_ID\b/g,
           (name) => values[name]!,
         );
         const output = await shell.run(command.replace('$KEY', key));
-        const made = /^onecode (sender add|account create|application create)/.exec(line)?.[1]?.split(' ')[0];
+        const made = /^onecode (sender setup|account create|application create)/
+          .exec(line)?.[1]
+          ?.split(' ')[0];
         if (made !== undefined) values[`${made.toUpperCase()}_ID`] = idIn(output);
         if (line.startsWith('curl')) values['SEND_ID'] = idIn(output);
         key = /ak_live_\w+/.exec(output)?.[0] ?? key;
