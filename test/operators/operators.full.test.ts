@@ -123,7 +123,8 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
     async () => {
       await shell.run('git clone --quiet /mnt/repository.git /mnt/compose && cd /mnt/compose');
       expect(await runBlocks(deploy, 'One machine with compose')).toContain('docker compose up');
-      await shell.run('grep --quiet "^CODE_PEPPER=.\\{44\\}$" .env && cd /mnt/home');
+      expect(await shell.run('onecode sender token ID --token - < .env')).toContain(' -T -e');
+      await shell.run('grep --quiet "^CODE_PEPPER=.\\{44\\}$" .env && unset -f onecode && cd /mnt/home');
 
       await runBlocks(deploy, 'Plain servers with systemd');
       await runBlocks(deploy, 'The database');
