@@ -188,7 +188,7 @@ function verificationNotice(verification, attemptsLeft) {
   if (verification === 'pending') return `That code is not right. Attempts left: ${attemptsLeft}.`;
   if (verification === 'expired') return 'This code is no longer valid. Ask for a new one.';
   if (verification === 'locked') return 'Too many wrong codes. Ask for a new one.';
-  return 'This code was used already. Ask for a new one.';
+  return 'This code was already used. Ask for a new one.';
 }
 
 async function deliveryNotice(pending) {

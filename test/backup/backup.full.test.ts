@@ -190,8 +190,8 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
     expect(found).toMatch(
       new RegExp(`^audit_\\d+ +yes .*: key.revoke ${revoked.id} .* has been repeated.$`, 'm'),
     );
-    for (const gone of ['hold.release PT', `key.create ${made.id}`])
-      expect(found).toMatch(new RegExp(`^audit_\\d+ +- .*: ${gone} .* is gone.$`, 'm'));
+    for (const lostChange of ['hold.release PT', `key.create ${made.id}`])
+      expect(found).toMatch(new RegExp(`^audit_\\d+ +- .*: ${lostChange} .* is lost\\.$`, 'm'));
     expect([await storedOf(before), await storedOf(lost)]).toEqual([before.length, 0]);
 
     // One code expires before sends are released.

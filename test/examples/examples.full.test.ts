@@ -168,7 +168,10 @@ describe.each(EXAMPLES)('the %s example', (name) => {
 
   it('gives a second click on a button the outcome of the first', async () => {
     await withCode();
-    service.script(judges(json(200, RIGHT)));
+    // The second click has to arrive before the outcome of the first.
+    service.script(
+      judges((response, request) => void setTimeout(() => json(200, RIGHT)(response, request), 500)),
+    );
     const submit = () =>
       fetch(`${running.url}/verify`, {
         method: 'POST',
@@ -257,7 +260,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     ['pending', 'That code is not right. Attempts left: 3.'],
     ['expired', 'This code is no longer valid.'],
     ['locked', 'Too many wrong codes.'],
-    ['verified', 'This code was used already.'],
+    ['verified', 'This code was already used.'],
   ])('shows that a code is %s', async (verification, message) => {
     await withCode();
     service.script(judges(json(200, { valid: false, verification, attempts_left: 3 })));

@@ -34,7 +34,13 @@ libraries=$(find "$checkout"/.cache/redis-*/usr/lib -name "*.so*" -printf "%h:" 
 LD_LIBRARY_PATH=$libraries "$redis" --save '' --maxmemory-policy noeviction > /dev/null &
 WEBHOOK_URL=http://127.0.0.1:3000/webhooks/whatsapp WHATSAPP_APP_SECRET='text of WHATSAPP_APP_SECRET' PORT=4010 \
   SENT_DELAY_MS=0 DELIVERED_DELAY_MS=0 node "$checkout/packages/simulator/dist/main.js" > /dev/null &
-echo token > token.txt
-export TOKEN=token PIN=123456
+# The number of business account 300000000000001 is as Meta leaves it: not registered, without templates and without webhooks.
+until curl --silent --fail http://127.0.0.1:4010/livez > /dev/null; do sleep 0.1; done
+business() {
+  curl --silent --fail --show-error --request PUT --json "$2" "http://127.0.0.1:4010/simulator/$1?silent=true" > /dev/null
+}
+business business-accounts/300000000000001 '{"startsEmpty":true,"subscribed":false}'
+business senders/400000000000001 \
+  '{"wabaId":"300000000000001","displayPhoneNumber":"15550783881","status":"PENDING","registered":false}'
 export CHECKOUT=$checkout EDITOR=edit SUDO_USER=ana BASE_URL=http://127.0.0.1:3000
 exec bash -Es

@@ -123,17 +123,13 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
     async () => {
       await shell.run('git clone --quiet /mnt/repository.git /mnt/compose && cd /mnt/compose');
       expect(await runBlocks(deploy, 'One machine with compose')).toContain('docker compose up');
-      await shell.run('grep --quiet "^CODE_PEPPER=.\\{44\\}$" .env && cd /mnt/home');
+      expect(await shell.run('onecode sender token ID --token - < .env')).toContain(' -T -e');
+      await shell.run('grep --quiet "^CODE_PEPPER=.\\{44\\}$" .env && unset -f onecode && cd /mnt/home');
 
       await runBlocks(deploy, 'Plain servers with systemd');
       await runBlocks(deploy, 'The database');
       await runBlocks(deploy, 'The processes');
       await shell.run('until curl --silent --fail http://127.0.0.1:3000/readyz; do sleep 1; done');
-
-      await shell.run(
-        `curl --silent --fail --request PUT http://127.0.0.1:4010/simulator/senders/106540352242921 \
-          --header 'Content-Type: application/json' --data '{"wabaId":"102290129340398","registered":false}'`,
-      );
 
       const after = deploy
         .filter(({ heading }) => heading === 'After: the first live send')
@@ -143,16 +139,17 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
             .split('\n')
             .filter((line) => line.trim() !== ''),
         );
-      const values: Record<string, string> = { ID: '102290129340398' };
+      const values: Record<string, string> = { BUSINESS_ACCOUNT_ID: '300000000000001' };
       let key = '';
       for (const line of after) {
         const command = line.replaceAll(
-          /\b(?:ACCOUNT|APPLICATION|SENDER|SEND)_ID\b|\bID\b/g,
+          /\b(?:BUSINESS_ACCOUNT|ACCOUNT|APPLICATION|SENDER|SEND)_ID\b/g,
           (name) => values[name]!,
         );
         const output = await shell.run(command.replace('$KEY', key));
-        if (line.includes('sender setup')) values['SENDER_ID'] = idIn(await shell.run('onecode sender list'));
-        const made = /^onecode (account create|application create)/.exec(line)?.[1]?.split(' ')[0];
+        const made = /^onecode (sender setup|account create|application create)/
+          .exec(line)?.[1]
+          ?.split(' ')[0];
         if (made !== undefined) values[`${made.toUpperCase()}_ID`] = idIn(output);
         if (line.startsWith('curl')) values['SEND_ID'] = idIn(output);
         key = /ak_live_\w+/.exec(output)?.[0] ?? key;
