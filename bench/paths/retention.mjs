@@ -19,7 +19,7 @@ const POLL_MS = 20;
 const OLD = `select count(*)::integer as count from sends where created_at < now() - interval '${RETAIN_DAYS} days'`;
 
 /**
- * The command processes old sends like workers, and starts again with each load.
+ * Measures creation while another process deletes old sends like a worker. That process is restarted for each load.
  * @param {import('./suite.mjs').Context} context
  */
 export async function measureRetention({ environment, options, flushRedis }) {
