@@ -84,7 +84,7 @@ const LOOP_SECONDS: Thresholds = { degraded: 10, failing: 20 };
 /** A due send is taken within moments, a new one without a job after two seconds. */
 const DUE_SECONDS: Thresholds = { degraded: 5, failing: 15 };
 const RECEIPT_SECONDS: Thresholds = { degraded: 15, failing: 60 };
-/** Retention runs every minute. Privacy notices promise whole days, so a day late breaks a promise. */
+/** Retention runs every minute. Privacy notices promise retention in days, so data that is a day overdue breaks a promise. */
 const OVERDUE_SECONDS = 86_400;
 /** Shares of failed calls to the provider, judged only for at least `CALLS_MIN` calls. */
 const FAILING_CALLS: Thresholds = { degraded: 0.1, failing: 0.5 };
@@ -104,7 +104,7 @@ const FAILED: Thresholds = { degraded: 0.3, failing: 0.5 };
 /** The same for reasons that no recipient can cause. */
 const FAILED_BY_US: Thresholds = { degraded: 0.05, failing: 0.2 };
 const ENDED_MIN = 10;
-/** The most countries, and the most senders, for which there are findings. */
+/** The maximum number of countries, and of senders, for which there are findings. */
 const NAMED_MAX = 3;
 /** How long a send may wait while senders are available. */
 const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };

@@ -63,7 +63,7 @@ export interface CreationState {
   recipientRate: number | null;
   /** The latest sends within an hour, as many as `recipientRate`. */
   recipientTimes: readonly number[] | null;
-  /** The most points that wrong guesses and active codes may have together; null without a guess budget. */
+  /** The maximum points that wrong guesses and active codes may have together; null without a guess budget. */
   guessPointsMax: number | null;
   wrongPoints: number | null;
   /** Live codes to the recipient: when each ends, the points of a guess, and its wrong guesses. */
