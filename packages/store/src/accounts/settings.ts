@@ -111,7 +111,7 @@ export interface SettingEffects {
   sendsToDelete: number;
 }
 
-/** An exact count of more sends would take too long for its use. */
+/** An exact count above this would take longer than it is worth. */
 export const EFFECT_COUNT_MAX = 10_000;
 
 /** Returns what retention with these days (null for off) would change now, and how many codes are active. */

@@ -24,7 +24,7 @@ export interface NewMail<Kind extends MailKind> {
 export type Recipients =
   { userId: string } | 'staff' | { adminsOf: string; and?: string | null; without?: string | null };
 
-/** The hours in which a person gets only one mail about the same subject. */
+/** A subject, and the hours within which a person gets only one mail about it. */
 export interface Quiet {
   /** The common prefix of the subject's events. */
   subject: string;
