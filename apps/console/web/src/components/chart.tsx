@@ -103,7 +103,7 @@ export function Chart({ kind, height, labels, series, format, formatTick = forma
           p="xs"
           pos="absolute"
           top={TOP}
-          // The legend is next to the pointer, on the side with room.
+          // The values are next to the pointer, on the side with room.
           {...(x(pointed) < width / 2
             ? { left: x(pointed) + band / 2 }
             : { right: width - x(pointed) + band / 2 })}

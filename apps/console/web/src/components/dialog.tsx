@@ -23,8 +23,8 @@ export const useClose = (): (() => void) => useContext(CloseContext);
 const KeepOpenContext = createContext<(kept: boolean | string) => void>(() => {});
 
 /**
- * Lets only a dialog's own buttons close it while closing would lose its content. @param kept whether that is so, or the dialog's title
- * while it is so
+ * Keeps the dialog around a component open until one of its own buttons closes it, for content that would be lost. @param kept whether to
+ * do so, or the title to show meanwhile
  */
 export function useKeepOpen(kept: boolean | string): void {
   const keep = useContext(KeepOpenContext);

@@ -116,8 +116,8 @@ export function SendTimeline({
 }
 
 /**
- * Returns the timeline without the choice of the sender if there was one attempt, whose event shows the sender, and without the expiry of a
- * failed send's code.
+ * Returns the timeline without the choice of the sender if there was only one attempt, because its event shows the sender. Also omits the
+ * expiry of a failed send's code.
  */
 function shortened(timeline: readonly TimelineEvent[]): readonly TimelineEvent[] {
   const isFailed = timeline.some(({ kind }) => kind === 'failed');
