@@ -53,7 +53,7 @@ export async function measureRetention({ environment, options, flushRedis }) {
     const left = await countOld();
     const measurement = await load(seconds);
     const gone = left - (await countOld());
-    console.log(`${gone} old sends went in ${((performance.now() - beganAt) / 1000).toFixed(1)} s.`);
+    console.log(`${gone} old sends were deleted in ${((performance.now() - beganAt) / 1000).toFixed(1)} s.`);
     if (gone === left) throw new Error('No old send is left: give a larger --past.');
     process.kill(pid, 'SIGTERM');
     await exited;
