@@ -227,7 +227,7 @@ describe('addresses in the site', () => {
     await other.close();
   });
 
-  it('and problem types are the same as in responses', async () => {
+  it('make problem types the same as in responses', async () => {
     const other = await serveDocs('https://a.test/codes', { docsUrl: 'https://b.test/help' });
     const page = await (await fetch(`${other.base}/docs/errors.md`)).text();
     const types = [...page.matchAll(/"type": "(.*)#(\w+)"/g)];
