@@ -42,14 +42,14 @@ const SHOWN_SETTINGS = [
   'shared_buffers',
 ];
 const START_MS_MAX = 20_000;
-/** Commits that are timed; their median is the time of a commit. */
+/** The number of timed commits. Their median is the time of a commit. */
 const COMMITS = 21;
 
 /**
- * Starts PostgreSQL and Redis, even where others are given: the benchmark writes millions of rows, and its results depend on known
- * settings.
+ * Starts new PostgreSQL and Redis servers, even if the environment names others, because the benchmark writes millions of rows and needs
+ * known settings.
  * @param {Processes} processes
- * @param {number} flushMs that the disk takes longer to flush
+ * @param {number} flushMs by which each flush of the disk takes longer
  * @returns {Promise<Environment>}
  */
 export async function startEnvironment(processes, flushMs) {

@@ -14,7 +14,7 @@ import { creations } from './targets/target.mjs';
  * @typedef {import('./environment.mjs').Environment} Environment
  * @typedef {import('./targets/target.mjs').Target} Target
  *
- * @typedef {object} Waits  in milliseconds, in ascending order; infinite for a send that did not leave
+ * @typedef {object} Waits  in milliseconds, in ascending order; infinite for a send that was not sent
  * @property {number[]} quiet of single sends of accounts that send nothing else
  * @property {number[]} first of each flooding account's first send to leave, from its first request
  * @property {number} perSecond calls to the provider while the quiet accounts sent

@@ -10,8 +10,8 @@ import { buildRevision, openOnecode, WORKING_TREE } from './targets/onecode.mjs'
 import { BASELINE, creations } from './targets/target.mjs';
 
 /**
- * What a send costs at the steady, low rates of most deployments, and what an idle service costs. Only the measured target's processes
- * run, because PostgreSQL and Redis also work for an idle one.
+ * Measures the cost of a send at the steady, low rates of most deployments, and the cost of an idle service. Only the measured target's
+ * processes run, because PostgreSQL and Redis also work for an idle one.
  *
  * @typedef {import('./environment.mjs').Environment} Environment
  * @typedef {import('./environment.mjs').Service} Service

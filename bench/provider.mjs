@@ -5,10 +5,10 @@ import { monotonicMs } from './machine.mjs';
 import { RECEIPT_STATUSES, REPORTS_PER_POST, webhooks } from './targets/target.mjs';
 
 /**
- * A provider that accepts every message, at once or after a delay in milliseconds, and does nothing else. It listens on `PORT`.
- * `POST /reset?delay=N` sets the delay and forgets all messages, `GET /count` says how many messages came and how many are still to be
- * reported on one by one, `GET /arrivals` when each came, by recipient. After `POST /reset?delay=N&api=URL&secret=S` it also reports on each
- * message to that API: many reports in a post, or with `&posting=one by one` each in its own.
+ * Serves a provider that accepts every message, at once or after a delay in milliseconds, and does nothing else. It listens on `PORT`.
+ * `POST /reset?delay=N` sets the delay and forgets all messages, `GET /count` returns how many messages arrived and how many still have
+ * reports to be posted one by one, `GET /arrivals` returns when each arrived, by recipient. After `POST /reset?delay=N&api=URL&secret=S` it
+ * also reports on each message to that API: many reports in a post, or with `&posting=one by one` each in its own.
  */
 let delayMs = 0;
 /** @type {Map<string, number>} */
@@ -46,7 +46,7 @@ function acceptMessage(body) {
 }
 
 /**
- * Posts reports as soon as they are there, up to 50 at a time; a message's next one when the one before it was answered.
+ * Posts reports immediately, up to 50 at a time. A message's next report is posted after the previous one was answered.
  * @param {string} url of the API
  */
 async function postReports(url) {

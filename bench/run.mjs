@@ -12,7 +12,7 @@ import { startEnvironment } from './environment.mjs';
  * @property {number} seconds of one load
  * @property {number} rounds in which all targets are measured in turn
  * @property {number} minutes of the load under which memory is watched
- * @property {number} rows of sends in a second database, which is compared with the empty one; 0 is none
+ * @property {number} rows of sends in a second database, which is compared with the empty one; 0 omits it
  * @property {number} past sends that retention may delete, and those of the simulated year
  * @property {number} flushMs that PostgreSQL's disk takes longer to flush
  * @property {string | null} against a git revision that is built and measured next to this one; null is none

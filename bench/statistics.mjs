@@ -27,8 +27,8 @@
 const WARM_UP_SECONDS = 2;
 
 /**
- * Measures all candidates in turn, round after round, so that other work on the machine hits all of them alike. Every second round goes
- * backwards: whatever a place in the round costs or saves, all have it alike.
+ * Measures all candidates in turn, round after round, so that other work on the machine affects all of them equally. Every second round
+ * runs in reverse order, so that a candidate's position in the round has no effect either.
  * @param {string} name
  * @param {readonly Candidate[]} candidates
  * @param {{ rounds: number, seconds: number }} options

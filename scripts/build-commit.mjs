@@ -33,8 +33,8 @@ export const readAtCommit = (commit, path) =>
   execFileSync('git', ['show', `${commit}:${path}`], { cwd: root, encoding: 'utf8' });
 
 /**
- * Builds the services as they were at a commit, from git's history. Third-party packages are linked to ours where these have them all in
- * the same versions, and installed otherwise; `@onecode/*` are the commit's own.
+ * Builds the services as they were at a commit, from git's history. Third-party packages are linked to this checkout's if it has all of
+ * them in the same versions, and installed otherwise. `@onecode/*` packages are the commit's own.
  * @param {string} commit
  * @param {string} parent the folder in which the build's folder is made
  * @returns {Promise<string>} the build's folder
@@ -79,7 +79,7 @@ async function linkPackages(folder) {
     for (const name of await readdir(join(folder, parent))) {
       const workspace = join(folder, parent, name);
       await symlink(workspace, join(folder, 'node_modules/@onecode', name));
-      // Versions that only this workspace has. Without one, the link is broken and unused.
+      // Packages that are installed only in this workspace. If there are none, the link is broken but unused.
       await symlink(join(root, parent, name, 'node_modules'), join(workspace, 'node_modules'));
     }
 }

@@ -11,7 +11,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 /** The fingerprint of the installed packages, written after an installation. */
 const stamp = join(root, 'node_modules', '.onecode-install');
 
-/** Options of a step that ends by itself: it runs in the root folder, and is stopped first. */
+/** Options of a step that ends by itself. It runs in the root folder, and is stopped before all other processes. */
 export const step = {
   cwd: root,
   stage: 5,
@@ -47,7 +47,7 @@ export async function prepare(processes, { site = true, console: web = true } = 
 }
 
 /**
- * The part that each process and each script needs.
+ * Installs and compiles: the part of `prepare` that every process and script needs.
  * @param {Processes} processes
  */
 export async function installAndCompile(processes) {
@@ -64,10 +64,9 @@ const runScript = (processes, ...args) =>
   runNpm(processes, ['run', '--silent', ...args], { title: `npm run ${args.join(' ')}` });
 
 /**
- * Installs the packages when they are missing or the lock file has changed since they were installed. The lock file itself
- * stays as it is, whatever npm's version would like to write there.
- * `npm install`, because `npm ci` refuses a registry that lacks another platform's optional packages;
- * with development packages even under NODE_ENV=production, since the build needs them.
+ * Installs the packages when they are missing or the lock file has changed since they were installed. The lock file is not changed,
+ * whatever the version of npm. `npm install`, because `npm ci` refuses a registry that lacks another platform's optional packages; with
+ * development packages even under NODE_ENV=production, since the build needs them.
  * @param {Processes} processes
  */
 async function installPackages(processes) {
@@ -99,7 +98,7 @@ async function manifestsIn(parent) {
  * Runs npm in the root folder, or in another release's, and shows its output only when it fails.
  * @param {Processes} processes
  * @param {string[]} args
- * @param {{ title: string, env?: NodeJS.ProcessEnv, cwd?: string }} run title: what an error message calls it
+ * @param {{ title: string, env?: NodeJS.ProcessEnv, cwd?: string }} run title: the name of the command in error messages
  * @throws {UserError} when npm ends with another code than 0
  */
 export async function runNpm(processes, args, { title, env = process.env, cwd = root }) {

@@ -83,7 +83,7 @@ function declaration(name, schema) {
  */
 function typeOf(schema) {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
-  // An open set: the named values, for editors, and any other text.
+  // An open set: the named values, which editors suggest, and any other text.
   if (schema.anyOf !== undefined) return `${typeOf(schema.anyOf[0])} | (string & {})`;
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if (typeof schema.additionalProperties === 'object')

@@ -26,8 +26,8 @@ generateContract();
 writeCommit();
 
 /**
- * Writes the Prisma client from prisma/schema.prisma, unless it exists for the same schema and version of Prisma.
- * Generating needs no schema engine, but Prisma's command downloads one unless this variable names an existing file.
+ * Writes the Prisma client from prisma/schema.prisma, unless it exists for the same schema and version of Prisma. This needs no schema
+ * engine, but Prisma's command downloads one unless a variable names an existing file.
  */
 function generatePrismaClient() {
   const stamp = join(root, 'packages/store/src/generated/prisma/.made-from');
@@ -76,7 +76,7 @@ function generateContract() {
     `export const DOCUMENT = ${JSON.stringify(JSON.stringify(document))};`,
     '',
   ].join('\n');
-  // The compiler treats a rewritten file as changed.
+  // Unchanged files are not rewritten, because the compiler would treat them as changed.
   if (readIfAny(target) === made) return;
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, made);

@@ -23,7 +23,7 @@ const LIBRARIES = ['domain', 'runtime', 'store', 'whatsapp', 'code-samples'].map
   (name) => `packages/${name}`,
 );
 const BUILDS = [...PROGRAMS, ...LIBRARIES, 'apps/docs'].map((path) => `${path}/dist`);
-/** They decide which packages are installed. The lock file also names development packages. */
+/** The files that decide which packages are installed. The lock file also names development packages. */
 const INSTALLATION_FILES = ['package-lock.json', '.npmrc'];
 const OTHER_FILES = [
   'prisma/migrations',

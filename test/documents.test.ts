@@ -99,7 +99,7 @@ describe('a page', () => {
     expect(commands.join('').match(/Idempotency-Key: (?!\$).*/g)).toBeNull();
   });
 
-  it.each(PAGES)('%s names only files that exist', (path) => {
+  it.each(PAGES)('%s names only existing files', (path) => {
     const FILE = /`((?:apps|bench|clients|deploy|examples|packages|prisma|scripts|test)\/[\w./-]+\.\w+)`/g;
     const named = [...fileOf(path).matchAll(FILE)].map(([, file]) => file!);
     expect(named.filter((file) => !existsSync(new URL(file, root)) && !file.includes('/dist/'))).toEqual([]);

@@ -102,7 +102,7 @@ describe('the processes of a release', () => {
     START_MS_MAX,
   );
 
-  describe('and a schema that does not fit', () => {
+  describe('with an incompatible schema', () => {
     beforeAll(async () => {
       await db.sql('alter table _prisma_migrations rename to journal');
       await db.sql('create table _prisma_migrations (like journal including all)');
@@ -170,7 +170,7 @@ describe('a process that started before its database', () => {
   afterEach(() => proxy.close());
 
   it(
-    'ends when the database is available with a schema that does not fit',
+    'ends when the database becomes available with an incompatible schema',
     async () => {
       proxy = await startTcpProxy(db.url, 'cut');
       const started = start('api', { DATABASE_URL: proxy.url });

@@ -165,7 +165,7 @@ describe('the summary of a test run', () => {
     ]);
   });
 
-  it('is a failure when Jest left no result', () => {
+  it('is a failure when Jest wrote no result', () => {
     expect(summarise(join(folder, 'none.json'), true)).toEqual({ passed: 0, failed: 1, skipped: 0 });
   });
 });

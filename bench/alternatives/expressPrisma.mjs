@@ -6,8 +6,8 @@ import { Redis } from 'ioredis';
 import { encrypt, hashCode, newId, sha256 } from '../baseline/primitives.mjs';
 
 /**
- * Creation in its usual form: Express, and Prisma's interactive transaction with a statement for each step. It has no
- * limits: such a service keeps them in Redis. It takes PORT, DATABASE_URL, REDIS_URL and CLIENT, the file of the Prisma client.
+ * The creation of a send as most services write it: Express, and Prisma's interactive transaction with a statement for each step. It has no
+ * limits, because such a service keeps them in Redis. It takes PORT, DATABASE_URL, REDIS_URL and CLIENT, the file of the Prisma client.
  */
 const { PORT, DATABASE_URL = '', REDIS_URL = '', CLIENT = '' } = process.env;
 const { PrismaClient } = await import(CLIENT);

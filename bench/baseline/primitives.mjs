@@ -4,8 +4,8 @@ import pg from 'pg';
 /** The parts that the baseline needs: connections, ids, hashes and encrypted codes. */
 
 /**
- * The service's own settings: query plans that use indexes only, made once. A plan from when a table was empty would scan all of it
- * for seconds, and the baseline would be slower than the least code can be.
+ * The service's own settings: query plans that use indexes only, made once. A plan made while a table was empty would scan the whole table
+ * for seconds, and the baseline would be slower than minimal code needs to be.
  */
 const CONNECTION_SETTINGS = [
   'enable_seqscan=off',

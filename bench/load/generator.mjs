@@ -7,10 +7,10 @@ import { roundRobin } from '../scheduling.mjs';
 import { percentile } from '../statistics.mjs';
 
 /**
- * `node generator.mjs FILE` sends the requests of a load in turn and prints the result as one line of JSON. With a rate it keeps that
- * rate whatever the answers do, and times count from when a request was due: a server that stalls cannot hide behind requests that
- * were never sent. With a database, requests create sends, and a number of them is kept under way until they are read. With neither,
- * each connection sends as fast as it is answered.
+ * `node generator.mjs FILE` sends the requests of a load in turn and prints the result as one line of JSON. With a rate, it keeps that rate
+ * regardless of the answers, and measures times from when a request was due, so that a stalled server cannot hide behind requests that were
+ * never sent. With a database, requests create sends, and a fixed number of sends is kept pending until they are read. With neither, each
+ * connection sends as fast as it is answered.
  *
  * @typedef {import('./load.mjs').Load & { connections: number }} Load
  *
@@ -143,8 +143,8 @@ async function runAtRate({ url, connections, seconds, requests }, perSecond) {
 }
 
 /**
- * Creates sends and keeps a number of them under way; a send ends when its row says that it was read. The rate is that of the time in
- * which there were so many; the others, the last of them after that time, are also counted and waited for.
+ * Creates sends and keeps a fixed number of them pending. A send ends when its row has the status `read`. The rate is measured while that
+ * many are pending. Earlier and later sends are also counted and waited for.
  * @param {Load} load
  * @param {string} databaseUrl
  * @returns {Promise<Outcome>}
@@ -219,8 +219,8 @@ function steadyRateOf(polls) {
 }
 
 /**
- * In a thread of its own: posts a message when each request is due. The event loop's timers are up to a millisecond late, which would
- * count against the service; waiting here blocks no other work and is late by microseconds.
+ * Runs in a separate thread, and posts a message when each request is due. The event loop's timers are up to a millisecond late, which
+ * would count against the service; waiting here blocks no other work and is late by microseconds.
  */
 function tick() {
   /** @type {{ startedAt: number, total: number, perSecond: number }} */

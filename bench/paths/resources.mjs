@@ -75,8 +75,8 @@ export async function measureStart({ targets }) {
  */
 
 /**
- * Creations by a process that has just started, in a database that has just been migrated: nothing is compiled, and PostgreSQL knows
- * nothing of the tables yet.
+ * Measures creations by a process that has just started, in a database that has just been migrated: no code is compiled, and PostgreSQL has
+ * no statistics of the tables yet.
  * @param {Context} context
  * @returns {Promise<FirstMinute>}
  */
@@ -159,7 +159,8 @@ export async function measureMemory({ environment, options, targets, provider, f
  */
 
 /**
- * The space of a send in the filled database, the rows that an idle worker reads there, what of it sends touch, and its vacuum.
+ * Measures the size of a send in the filled database, the rows that an idle worker reads there, the part of it that sends touch, and its
+ * vacuum.
  * @param {Context} context
  * @returns {Promise<Growth | null>} null without a filled database
  */

@@ -19,7 +19,7 @@ const POLL_MS = 20;
 const OLD = `select count(*)::integer as count from sends where created_at < now() - interval '${RETAIN_DAYS} days'`;
 
 /**
- * The command processes old sends like workers, and starts again with each load.
+ * Measures creation while another process deletes old sends like a worker. That process is restarted for each load.
  * @param {import('./suite.mjs').Context} context
  */
 export async function measureRetention({ environment, options, flushRedis }) {
@@ -53,7 +53,7 @@ export async function measureRetention({ environment, options, flushRedis }) {
     const left = await countOld();
     const measurement = await load(seconds);
     const gone = left - (await countOld());
-    console.log(`${gone} old sends went in ${((performance.now() - beganAt) / 1000).toFixed(1)} s.`);
+    console.log(`${gone} old sends were deleted in ${((performance.now() - beganAt) / 1000).toFixed(1)} s.`);
     if (gone === left) throw new Error('No old send is left: give a larger --past.');
     process.kill(pid, 'SIGTERM');
     await exited;

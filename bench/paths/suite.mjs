@@ -66,7 +66,7 @@ export async function measure(environment, options) {
   for (const [name, measureRows] of Object.entries(MEASUREMENTS)) {
     if (!isWanted(name)) continue;
     console.log(`Measuring: ${name}`);
-    // Otherwise an hour of other measurements would be lost.
+    // One failure must not lose an hour of other measurements.
     rows.push(
       ...(await measureRows(context).catch((/** @type {Error} */ error) => {
         console.error(`${name} failed: ${error.message}`);
@@ -105,7 +105,7 @@ async function openAll(environment, options, flushRedis) {
   if (options.rows > 0) {
     console.log(`Filling a database with ${options.rows} sends …`);
     const filled = await openOnecode(environment, WORKING_TREE, 'onecode_filled', options.rows);
-    // As if a worker had counted and masked them long ago.
+    // Marks them as counted and masked, as a worker would have done long ago.
     await filled.pool.query(`update cursors set position = (select id from sends order by id desc limit 1)`);
     targets.push(filled);
   }

@@ -13,7 +13,7 @@ import { ACCOUNTS } from './target.mjs';
 /**
  * @typedef {import('../environment.mjs').Environment} Environment
  *
- * @typedef {object} Alternative  what people use today; it only creates sends
+ * @typedef {object} Alternative  a common solution today; it only creates sends
  * @property {string} name
  * @property {import('../environment.mjs').Service} api
  * @property {string[]} keys empty where requests need none

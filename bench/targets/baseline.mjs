@@ -9,7 +9,7 @@ import { ACCOUNTS, BASELINE, CODE, nextRecipient, PROVIDER_PATH, SETTLED_TOGETHE
 
 const WORKERS = 4;
 
-/** Does the work of the baseline's worker in groups; Onecode's sends are prepared in the same way. */
+/** Updates sends in groups, like the baseline's worker. Onecode's sends are prepared in the same way. */
 const CLAIM = `update sends set status = 'sending', next_enqueue_at = clock_timestamp() + interval '15 seconds' where id = any($1)`;
 const SETTLE = `
   update sends s set status = 'sent', sent_at = clock_timestamp(), message_id = created.message_id, encrypted_code = null, next_enqueue_at = null

@@ -70,7 +70,7 @@ export async function buildRevision({ processes }, ref) {
 }
 
 /**
- * The packages of a release's build, with statements that fit its schema.
+ * Returns the packages of a release's build, with statements that fit its schema.
  * @param {Release} release
  */
 export async function packagesOf({ folder }) {
@@ -111,7 +111,7 @@ export async function openOnecode(
   const callers = await runConcurrently(accounts, 10, () => testing.buildCaller(handle, 'live', UNLIMITED));
   const sender = await testing.buildSender(handle, { throughput: 1000 });
   for (let count = 1; count < SENDERS; count++) await testing.buildSender(handle, { throughput: 1000 });
-  // In the order of their times. No account is written by both at once.
+  // Each filler writes its sends in the order of their times. No two fillers write the same account.
   const parts = Math.ceil(rows / HISTORY_SENDS_MAX / FILLERS);
   await runConcurrently(FILLERS, FILLERS, async (filler) => {
     const applications = callers.filter((_, index) => index % FILLERS === filler);
@@ -284,7 +284,7 @@ function sendsOf(pool, handle, callers, { store, testing, whatsapp }) {
         delete from ledger_entries where send_id in (select id from deleted);
         delete from attempts where send_id in (select id from deleted);
         delete from sends where id in (select id from deleted)`);
-      // Otherwise an automatic vacuum runs during some round, and dead entries stay in the indexes, longer in large tables.
+      // Otherwise an automatic vacuum would run during some round, and dead entries would stay in the indexes, longer in large tables.
       await pool.query('vacuum sends, attempts, ledger_entries');
       await pool.query(`vacuum (index_cleanup on) ${reports}`);
     },

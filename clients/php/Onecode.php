@@ -208,7 +208,7 @@ final class Client
      * Writes a request and reads to the end. One deadline covers all of it, because a stream's timeout restarts with each byte.
      *
      * @param float $deadline by the clock of `hrtime`, in nanoseconds
-     * @return string '' when there was no complete response, for that reason
+     * @return string the response; '' if it is not complete, with the cause in `$reason`
      */
     private function roundTrip(#[\SensitiveParameter] string $request, float $deadline, ?string &$reason, ?bool &$isSent): string
     {

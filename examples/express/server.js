@@ -73,7 +73,7 @@ app.post('/code', async ({ session, body }, response) => {
   const to = parsePhoneNumberFromString(typed)?.number ?? typed;
   const own = session ?? newSession();
   await sendCode(own, to);
-  // Only here and at the sign-in: a late response must not overwrite the cookie of the sign-in.
+  // The cookie is set only here and at sign-in, because a late response must not overwrite the cookie of the sign-in.
   if (own !== session) response.cookie('session', own.id, COOKIE);
   response.redirect(303, '/');
 });
@@ -100,7 +100,7 @@ app.post('/verify', async ({ session, body }, response) => {
 
 /** Verifies a code, and returns the new session of a user with the right code. */
 async function signIn(session, code) {
-  // Read the ids and their number together, from the session only: a code sent meanwhile changes neither.
+  // Read the ids and their number together, and only once, so that a code sent meanwhile changes neither.
   const { pending } = session;
   const outcome = await verify(pending, code);
   if (!outcome.valid) {
@@ -160,7 +160,7 @@ async function sendCode(session, to) {
   }
 }
 
-/** Whether an error is a refusal or a lost response. All other errors are bugs in this program. */
+/** Returns whether an error is a refusal or a lost response. All other errors are bugs in this program. */
 const isOfService = (error) => error instanceof ProblemError || error instanceof ConnectionError;
 
 function sendNotice(error) {

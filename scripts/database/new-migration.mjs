@@ -14,9 +14,9 @@ import {
 const folder = join(root, 'prisma/migrations');
 
 /**
- * `npm run migration [-- NAME]`: puts the functions of prisma/functions that have changed into the newest migration if no release has it
- * yet, and it is the one named or none is named. Otherwise it begins the next migration. Columns, tables and indexes are written by hand.
- * Then `npm run generate` writes prisma/schema.sql.
+ * `npm run migration [-- NAME]`: writes the changed functions of prisma/functions into the newest migration if no release contains it and
+ * NAME is its name or omitted. Otherwise it starts a new migration. Columns, tables and indexes are written by hand. Then `npm run
+ * generate` writes prisma/schema.sql.
  * @param {string | undefined} name
  * @throws {UserError} without a name in small letters, digits and underscores where a migration begins
  */

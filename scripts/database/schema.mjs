@@ -14,8 +14,8 @@ const HEADER = `-- The database as it is after all migrations; its functions are
 `;
 
 /**
- * The text of `prisma/schema.sql`: the types of this database and its tables in the order of their names, with their columns in the
- * table's order, keys, checks, indexes and triggers.
+ * Returns the text of `prisma/schema.sql`: this database's types and tables by name, each table with its columns in order, keys, checks,
+ * indexes and triggers.
  * @param {pg.Client} client
  * @returns {Promise<string>}
  */
@@ -26,8 +26,8 @@ export async function describeSchema(client) {
 }
 
 /**
- * The functions of `prisma/functions` that this database has otherwise or not at all, by their files' names. Nothing is changed: what is
- * tried is rolled back.
+ * Returns the functions of `prisma/functions` that differ from this database's or are missing there, in the order of their files' names. It
+ * changes nothing: every attempt is rolled back.
  * @param {pg.Client} client with all migrations applied
  * @returns {Promise<{ name: string, sql: string }[]>}
  */
@@ -37,7 +37,7 @@ export async function changedFunctions(client) {
     const sql = readFileSync(file, 'utf8');
     const before = await definitions(client);
     await client.query('begin');
-    // A function can call another new one, because bodies are checked when they are called.
+    // The order does not matter, because the body of a function is checked when it is called.
     await client.query('set local check_function_bodies = off');
     await client.query(sql);
     const after = await definitions(client);
@@ -65,8 +65,8 @@ export const readFunctions = () =>
   functionFiles().map((file) => ({ name: basename(file, '.sql'), sql: readFileSync(file, 'utf8') }));
 
 /**
- * Replaces older texts of functions in the text of a migration. A function ends with the first line that ends with `$$;`, or
- * that is `end;`. Comments above it in its file stay there.
+ * Replaces older texts of functions in the text of a migration. A function ends with the first line that ends with `$$;`, or that is
+ * `end;`. The comments above a function are not copied from its file.
  * @param {string} migration
  * @param {readonly { name: string, sql: string }[]} functions
  * @returns {{ text: string, replaced: string[] }} replaced: the names of changed functions

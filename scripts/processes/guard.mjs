@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import { hurried, readRecord, removeRecord, stopChildren } from './processes.mjs';
 
 /**
- * `node guard.mjs FOLDER [--remove]`: waits until the process at the other end of its standard input has ended, in whatever
- * way, and then stops the children that it left running. With --remove it removes the folder too.
+ * `node guard.mjs FOLDER [--remove]`: waits until the process at the other end of its standard input has ended, even if it was killed, and
+ * then stops the children that it left running. With --remove it removes the folder too.
  */
 const [folder = '', remove] = process.argv.slice(2);
 

@@ -47,8 +47,8 @@ import { Logs } from './logs.mjs';
  */
 
 /**
- * The children of this process. They run in sessions of their own, so that Ctrl-C reaches only this process, which then stops
- * them in order. A guard process and a record on disk see to it that no child outlives this process, even when it is killed.
+ * The children of this process. They run in sessions of their own, so that Ctrl-C reaches only this process, which then stops them in
+ * order. A guard process and a record on disk ensure that no child outlives this process, even if it is killed.
  */
 export class Processes {
   #folder;
@@ -197,7 +197,7 @@ function writeRecord(folder, running) {
 }
 
 /**
- * Removes the record, because nothing is running for this folder any more.
+ * Removes the record when nothing is running for this folder any more.
  * @param {string} folder
  */
 export function removeRecord(folder) {
@@ -214,7 +214,7 @@ export async function stopChildren(children) {
 }
 
 /**
- * Stops the same children with at most a second for each signal, when nothing waits for them any more.
+ * Returns the same children with at most a second for each signal, for a stop that must not wait longer.
  * @param {Child[]} children
  * @returns {Child[]}
  */
@@ -281,7 +281,7 @@ function isRunning({ pid, startedAt }) {
 /**
  * Returns when a process started, according to the operating system.
  * @param {number} pid
- * @returns {string | null} null when no such process runs (one that has ended and only waits to be reaped does not run)
+ * @returns {string | null} null when no such process runs (a process that has ended and waits to be reaped does not count as running)
  */
 export function startTime(pid) {
   return process.platform === 'linux' ? startTimeInProc(pid) : startTimeInPs(pid);

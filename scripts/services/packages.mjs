@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from 'node:path';
 
 /**
- * Unpacks a package of this system and what it needs that this system lacks into a folder, which needs neither root nor a change to the
- * system. It is looked for with the system's package lists, and failing that with lists of our own. (A container often has no lists,
- * and old ones name packages that are gone.)
+ * Unpacks a package of this system, with the dependencies that the system lacks, into a folder. This needs neither root nor a change to the
+ * system. It uses the system's package lists or, if that fails, newly downloaded ones, because a container often has no lists, and old
+ * lists name deleted packages.
  * @param {string} folder replaced once everything is there
  * @param {string} name of the package
  * @returns {boolean} whether it could be had
@@ -24,11 +24,11 @@ export function fetchPackages(folder, name) {
 }
 
 /**
- * Unpacks packages of another release of Debian into a folder, from where this system takes its own packages.
+ * Unpacks packages of another release of Debian into a folder, from the address of this system's packages.
  * @param {string} folder replaced once everything is there
  * @param {string} release its code name
  * @param {string[]} names of the packages, with the libraries that they need to run here
- * @returns {boolean} whether they could be had
+ * @returns {boolean} whether they were available
  */
 export function fetchReleasePackages(folder, release, names) {
   const source = debianSource();

@@ -35,8 +35,8 @@ const stop = /** @type {[NodeJS.Signals, number][]} */ ([
  */
 
 /**
- * Starts the PostgreSQL that comes as an npm package, with its data in the folder `postgres`. What a killed earlier run
- * has left there is stopped first.
+ * Starts the PostgreSQL that comes as an npm package, with its data in the folder `postgres`. A server that a killed earlier run left there
+ * is stopped first.
  * @param {import('./services.mjs').ServiceOptions} options
  * @returns {Promise<import('./services.mjs').Service>} url: of a database "onecode", as a user who may create others
  */
@@ -214,8 +214,8 @@ function checkVersion(programs, dataDir) {
 }
 
 /**
- * A server may still run in our data folder although no record names it; and the pid that a server killed long ago has
- * left in its file may belong to another process by now, which PostgreSQL would take for a running server.
+ * Stops a server that runs in the data folder although no record names it. Also removes the pid file of a killed server if another process
+ * has its pid by now, because PostgreSQL would take that process for a running server.
  * @param {string} dataDir
  */
 async function stopLeftover(dataDir) {
@@ -234,7 +234,7 @@ async function stopLeftover(dataDir) {
 }
 
 /**
- * The log contains no statements or details, because both may quote a phone number.
+ * Returns the settings of the server. Its log contains no statements or details, because both may quote a phone number.
  * @param {boolean} throwaway
  */
 function settingsOf(throwaway) {
@@ -262,10 +262,10 @@ async function createDatabase(server) {
 }
 
 /**
- * The account that PostgreSQL runs under. It refuses to run as root, so root lends it the system's `postgres` account,
- * and makes one where there is none.
+ * Returns the account that PostgreSQL runs under. It refuses to run as root, so under root it uses the system's `postgres` account, which
+ * is created if it does not exist.
  * @param {(line: string) => void} log
- * @returns {SystemAccount | undefined} undefined: our own
+ * @returns {SystemAccount | undefined} undefined: the account of this process
  */
 function postgresAccount(log) {
   if (process.getuid?.() !== 0) return undefined;
@@ -308,8 +308,8 @@ function canEnter(folder, account) {
 }
 
 /**
- * A folder under the system's temporary one that belongs to this checkout, for what the postgres account cannot reach in
- * place. Others can write to the temporary folder too, so one that is not ours is refused.
+ * Returns this checkout's folder in the system's temporary folder, for files that the postgres account cannot reach in place. Other users
+ * can write to the temporary folder too, so a folder with another owner is refused.
  * @param {string} path names the checkout
  */
 function reachableFolder(path) {
@@ -364,8 +364,8 @@ function packagedPrograms() {
 }
 
 /**
- * An npm package can hold no symbolic links; this one lists them, and its install script would make them, but install scripts
- * are off here.
+ * Creates the package's symbolic links. An npm package cannot contain links; this one lists them for its install script, but install
+ * scripts are turned off here.
  * @param {string} packaged
  */
 function makeLinks(packaged) {

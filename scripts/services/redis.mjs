@@ -63,8 +63,8 @@ export async function startRedis({
 }
 
 /**
- * Starts a Redis server, a sentinel or a node of a cluster, which keeps its configuration in a file and changes it there. One that was
- * started before goes on with what it wrote.
+ * Starts a Redis server, a sentinel or a node of a cluster, which keeps its configuration in a file and changes it there. A server that was
+ * started before continues with the configuration that it wrote.
  * @param {object} options
  * @param {import('../processes/processes.mjs').Processes} options.processes
  * @param {string} options.name of its folder
@@ -93,8 +93,8 @@ export async function startRedisServer({ processes, name, settings, isSentinel =
 }
 
 /**
- * A Redis server to run: the one on PATH, else one unpacked into .cache from Debian's or Ubuntu's packages, which needs
- * neither root nor a change to the system.
+ * Returns a Redis server to run: the one on PATH, or else one unpacked into .cache from Debian's or Ubuntu's packages, which needs neither
+ * root nor a change to the system.
  * @param {(line: string) => void} log
  * @returns {Program}
  * @throws {UserError} saying what to install

@@ -26,8 +26,8 @@ import { startRedis } from './redis.mjs';
  */
 
 /**
- * PostgreSQL and Redis: those that DATABASE_URL and REDIS_URL name, which must answer, else servers of our own with their
- * data in the processes' folder. Ours take the ports they had the last time where these are still free.
+ * Returns PostgreSQL and Redis: the servers that DATABASE_URL and REDIS_URL name, which must answer, or else new servers with their data in
+ * the processes' folder. New servers use their previous ports if these are still free.
  * @param {Pick<ServiceOptions, 'processes' | 'throwaway' | 'log'>} options
  * @returns {Promise<Services>}
  * @throws {UserError} naming the one that is missing

@@ -17,8 +17,8 @@ const HISTORY = { sends: 5_000, days: 45 };
  */
 
 /**
- * The demonstration: an account with a history, a test and a live key, senders, and users of the console. It is created at the first
- * start and kept, and created again when the database does not contain it (any more).
+ * Returns the demonstration: an account with a history, a test and a live key, senders, and users of the console. It is created at the
+ * first start and kept, and created again if the database does not contain it.
  * @param {NodeJS.ProcessEnv} env
  * @param {boolean} simulated whether made-up senders work
  * @returns {Promise<Seed>}

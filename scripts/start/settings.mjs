@@ -185,7 +185,7 @@ export function recordEnvironment({
   );
 }
 
-/** Removes the variables when nothing runs any more that the command line could reach. */
+/** Removes the variables when no process that the command line could reach is running any more. */
 export function removeEnvironment() {
   rmSync(environmentFile, { force: true });
 }

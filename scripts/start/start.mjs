@@ -33,8 +33,8 @@ const TAIL_LINES = 10;
  */
 
 /**
- * `npm start [-- --logs]`: starts everything and stays until something ends it. The exit code is 0 after SIGINT, SIGTERM or
- * SIGHUP, and 1 when something could not start or failed to start again. A second signal hurries the stopping.
+ * `npm start [-- --logs]`: starts everything and runs until it is stopped. The exit code is 0 after SIGINT, SIGTERM or SIGHUP, and 1 when
+ * something could not start or failed to start again. A second signal hurries the stopping.
  * @param {string[]} args
  */
 export async function run(args) {
@@ -66,7 +66,7 @@ export async function run(args) {
 
 /**
  * @param {string[]} args
- * @returns {boolean} whether --logs stands there
+ * @returns {boolean} whether --logs is given
  */
 function readArguments(args) {
   try {
@@ -87,7 +87,7 @@ function endOnSignal(end, processes) {
       firstAt = performance.now();
       end.abort(stopRequested);
     } else if (performance.now() - firstAt > 1000) {
-      // A second signal that comes sooner is the same Ctrl-C: the terminal sends it, and npm forwards it.
+      // A second signal within this time is from the same Ctrl-C: the terminal sends one, and npm forwards another.
       void processes.stop({ hurry: true });
     }
   };

@@ -9,8 +9,8 @@ const FAILING = /** @type {const} */ ([
 ]);
 
 /**
- * Sends codes and verifies most of them, a send every two seconds for twenty minutes at most, so that the console's pages have
- * something to show. It uses the public API and the simulator's phone page, and ends silently when they do.
+ * Sends codes and verifies most of them, a send every two seconds for twenty minutes at most, so that the console's pages have something to
+ * show. It uses the public API and the simulator's phone page, and ends silently when these end.
  * @param {{ api: string, simulator: string, keys: { test: string, live: string }, signal: AbortSignal }} options
  */
 export async function generateTraffic({ api, simulator, keys, signal }) {

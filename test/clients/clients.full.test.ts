@@ -221,7 +221,7 @@ describe('a client', () => {
           expect((await verify())['outcome']).toBe('connection');
         });
 
-        it('waits for no limit or answer beyond its deadline', async () => {
+        it('waits neither for a limit nor for an answer beyond its deadline', async () => {
           service.script(problem(429, 'rate_limited', { 'retry-after': '15' }));
           await use();
           expect(await send()).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 15 });

@@ -12,7 +12,7 @@ const announcedBytes = (request: IncomingMessage): number | undefined => {
   return length === undefined ? undefined : Number(length);
 };
 
-/** Passes a request's chunks to `take` until the body is complete, or until `stop` rejects `complete`. */
+/** Passes a request's chunks to `take`. `complete` resolves after the last chunk; `stop` ends the reading and rejects it. */
 function readChunks(
   request: IncomingMessage,
   take: (chunk: Buffer) => void,

@@ -40,7 +40,9 @@ const TYPES: Readonly<Record<string, string>> = {
 /** A placeholder in the pages for the console's address. */
 const CONSOLE_PLACEHOLDER = 'https://console.example.com';
 const PAGE_SECONDS = 300;
-/** Not forever: asset names change with the built content, but assets also contain the service's address. */
+/**
+ * Assets are not cached forever: their names change with the built content, but not with the service's address, which they also contain.
+ */
 const ASSET_SECONDS = 86_400;
 
 /**
@@ -138,14 +140,17 @@ const ENCODERS = {
   identity: (text: string) => Buffer.from(text),
 };
 
-/** What a file of the site is served as. All files except the SDK are text. */
+/** The content of a file of the site and its headers. All files except the SDK are text. */
 interface Content {
   content: Buffer;
   etag: string;
   isText: boolean;
 }
 
-/** Compressed files that are kept: about the whole site for browsers. To compress the search index takes 8 ms of processor. */
+/**
+ * The maximum size of the compressed files in memory, enough for about the whole site. Compressing the search index takes 8 ms of processor
+ * time.
+ */
 const CONTENT_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Returns a cache of the site's files by `encoding:file`, with the addresses filled in. Compresses in zlib's thread pool. */

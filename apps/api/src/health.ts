@@ -16,8 +16,8 @@ const READING_MS_MAX = 2_000;
 
 /**
  * Registers the metrics of the whole service. Each API process exports all of them with the same values, so queries must take the maximum
- * over processes, never the sum. They are read on each scrape. Values that cannot be read are left out, except the findings, which report
- * it.
+ * over processes, never the sum. They are read on each scrape. Values that cannot be read are left out. The findings are always exported,
+ * and report such a failure.
  */
 export function gaugeHealth(registry: Registry, read: () => Promise<ServiceHealth>): void {
   const metrics = healthMetrics(registry);

@@ -6,8 +6,8 @@ const HOUR_SECONDS = 3600;
 
 /**
  * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): for each active limit its quota, window and remainder.
- * For a refused request, `t` is set for exhausted limits only. The draft requires `Retry-After` to be no earlier than any `t`, and a limit
- * that is not exhausted may reset later.
+ * For a refused request, `t` is set for exhausted limits only. The draft requires `Retry-After` to be no earlier than any `t`, but a limit
+ * that is not exhausted may reset later than that.
  */
 export function setRateLimit(response: ServerResponse, windows: RateWindows, isRefused: boolean): void {
   const limits = [

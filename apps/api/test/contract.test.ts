@@ -288,7 +288,7 @@ describe('openapi.yaml', () => {
     ['Send', 14],
     ['VerifyResult', 3],
     ['SignupSettings', 1],
-  ])('%s requires all of its %i fields, and lets further ones come', (name, count) => {
+  ])('%s requires all of its %i fields, and allows additional ones', (name, count) => {
     const schema = document.components.schemas[name];
     expect(Object.keys(schema.properties)).toHaveLength(count);
     expect(schema.required).toEqual(Object.keys(schema.properties));

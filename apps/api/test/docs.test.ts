@@ -35,30 +35,42 @@ it.each([
   ['/docs/onecode-client.tgz', 'application/gzip'],
   ['/docs/clients/onecode.py', 'text/plain; charset=utf-8'],
   [asset, 'text/javascript; charset=utf-8'],
-])('%s is %s, allows nothing from outside and no script that it was not built with', async (path, type) => {
-  const { status, headers } = await get(path);
-  expect([status, headers.get('content-type')]).toEqual([200, type]);
-  expect(headers.get('cache-control')).toMatch(
-    path === asset ? /^public, max-age=86400$/ : /^public, max-age=300$/,
-  );
-  expect(headers.get('referrer-policy')).toBe('no-referrer');
-  const policy = headers.get('content-security-policy') ?? '';
-  expect(policy).toMatch(/^default-src 'none'; script-src 'self'(?: 'sha256-[\w+/=]+')*; style-src 'self';/);
-  expect(policy).not.toMatch(/unsafe|https?:|\*/);
-});
+])(
+  '%s is %s, and its policy allows no other origin and no script that is not in the build',
+  async (path, type) => {
+    const { status, headers } = await get(path);
+    expect([status, headers.get('content-type')]).toEqual([200, type]);
+    expect(headers.get('cache-control')).toMatch(
+      path === asset ? /^public, max-age=86400$/ : /^public, max-age=300$/,
+    );
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toMatch(
+      /^default-src 'none'; script-src 'self'(?: 'sha256-[\w+/=]+')*; style-src 'self';/,
+    );
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+  },
+);
 
-it.each(['/docs/', '/docs/errors', '/docs/errors.md', asset])('%s is revalidated with 304', async (path) => {
-  const tag = (await get(path)).headers.get('etag') ?? '';
-  // `fetch` would add Cache-Control, which requests the whole response. It accepts gzip.
-  const status = await new Promise((resolve, reject) => {
-    request(docs.base + path, { headers: { 'If-None-Match': tag, 'Accept-Encoding': 'gzip' } }, (answer) => {
-      answer.resume().once('end', () => resolve(answer.statusCode));
-    })
-      .once('error', reject)
-      .end();
-  });
-  expect(status).toBe(304);
-});
+it.each(['/docs/', '/docs/errors', '/docs/errors.md', asset])(
+  '%s answers a matching If-None-Match with 304',
+  async (path) => {
+    const tag = (await get(path)).headers.get('etag') ?? '';
+    // `fetch` would add Cache-Control, which requests the whole response. It accepts gzip.
+    const status = await new Promise((resolve, reject) => {
+      request(
+        docs.base + path,
+        { headers: { 'If-None-Match': tag, 'Accept-Encoding': 'gzip' } },
+        (answer) => {
+          answer.resume().once('end', () => resolve(answer.statusCode));
+        },
+      )
+        .once('error', reject)
+        .end();
+    });
+    expect(status).toBe(304);
+  },
+);
 
 it.each(['/docs/', '/docs/errors.md', asset])(
   '%s is compressed as the client accepts it, with a separate tag and the same text',
@@ -168,7 +180,7 @@ describe('a browser on a path without a page', () => {
     expect([response.headers.get('vary'), await response.text()]).toEqual([null, NOT_OF_THE_ROUTER]);
   });
 
-  it('is distinguished from a program, which accepts anything or JSON, or posts', async () => {
+  it('differs from a program, which accepts anything or JSON, or posts', async () => {
     for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html'])
       expect(await (await get('/', { headers: { accept } })).text()).toEqual(NOT_OF_THE_ROUTER);
     expect(await (await browse('/', { method: 'POST' })).text()).toEqual(NOT_OF_THE_ROUTER);
@@ -215,7 +227,7 @@ describe('addresses in the site', () => {
     await other.close();
   });
 
-  it('and problem types are the same as in responses', async () => {
+  it('make problem types the same as in responses', async () => {
     const other = await serveDocs('https://a.test/codes', { docsUrl: 'https://b.test/help' });
     const page = await (await fetch(`${other.base}/docs/errors.md`)).text();
     const types = [...page.matchAll(/"type": "(.*)#(\w+)"/g)];

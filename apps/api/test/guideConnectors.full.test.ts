@@ -113,7 +113,7 @@ describe('the guide for app-store review', () => {
     expect(session.signedInAs).toBeUndefined();
   });
 
-  it('refuses all codes for an hour after five wrong ones, in all sessions', async () => {
+  it('refuses every code in all sessions for an hour after five wrong codes', async () => {
     const outcomes: string[] = [];
     for (let count = 0; count < 5; count++) {
       session = {};

@@ -110,7 +110,7 @@ describe('broken HTTP is bad_request, as problem+json:', () => {
     ['a huge key', `Authorization: Bearer ${'a'.repeat(20_000)}\r\n`],
     ['headers of a megabyte', `X: ${'a'.repeat(10_000)}\r\n`.repeat(100)],
     ['thousands of headers', 'a:b\r\n'.repeat(20_000)],
-  ])('but %s is headers_too_large', async (_name, headers) => {
+  ])('%s is headers_too_large instead', async (_name, headers) => {
     expect(await exchange(`GET /v1/send/x/status HTTP/1.1\r\n${HOST}${headers}\r\n`, 1)).toEqual([
       [431, 'headers_too_large'],
     ]);
@@ -119,20 +119,20 @@ describe('broken HTTP is bad_request, as problem+json:', () => {
   it.each([
     ['8,300 bytes', 8_300, [431, 'headers_too_large']],
     ['8,000 bytes', 8_000, [404, 'not_found']],
-  ] as const)('headers of %s', async (_name, bytes, expected) => {
+  ] as const)('headers of %s get the documented answer', async (_name, bytes, expected) => {
     const head = `GET /x HTTP/1.1\r\n${HOST}X: `;
     const padded = head + 'a'.repeat(bytes - head.length - '\r\n\r\n'.length);
     expect(await exchange(`${padded}\r\n\r\n`, 1)).toEqual([expected]);
   });
 
-  it('as is a huge address', async () => {
+  it('a huge address is headers_too_large', async () => {
     expect(await exchange(`GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`, 1)).toEqual([
       [431, 'headers_too_large'],
     ]);
   });
 
   it.each(['http://', 'http://[::1/livez', 'nowhere:80/x', '*'])(
-    'and a target that is not a path is not_found: %s',
+    'a target that is not a path has its own problem: %s',
     async (target) => {
       const method = target === '*' ? 'OPTIONS' : 'GET';
       const [answer] = await exchange(`${method} ${target} HTTP/1.1\r\n${HOST}\r\n`, 1);

@@ -11,7 +11,9 @@ import { environment } from './environment.js';
 
 export const optionalKeyring = secret(variable<Keyring | null>(parseKeyring, null));
 
-/** Returns `NUMBER_PEPPER`, or what the API derives from `CODE_PEPPER` without it; null where neither is set. @throws ConfigError */
+/**
+ * Returns `NUMBER_PEPPER` or, without it, the pepper that the API derives from `CODE_PEPPER`; null if neither is set. @throws ConfigError
+ */
 export const findNumberPepper = (): Keyring | null => readNumberPepper(false);
 
 /** Returns all keys under which a number's data may be stored. @throws ConfigError */

@@ -23,7 +23,7 @@ export interface TextForm {
 /** Returns the example at the end of a command's help. @param typed the arguments after `onecode` */
 export const example = (typed: string): string => `\nExample:\n  $ onecode ${typed}`;
 
-/** Prints a command's result: one line of JSON with `--json`, otherwise alignColumns text. */
+/** Prints a command's result: one line of JSON with `--json`, otherwise aligned text. */
 export function print(command: Command, result: Row | readonly Row[], form: TextForm = {}): void {
   const { json } = command.optsWithGlobals<{ json?: true }>();
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : formatText(result, form));

@@ -34,7 +34,7 @@ function buildProgram(): Command {
     .helpOption('-h, --help', 'show help')
     .option('--json', 'print one JSON object or array and nothing else')
     .configureHelp({ showGlobalOptions: true })
-    // Errors are written by `run`, one line each.
+    // `run` writes errors, one line each.
     .configureOutput({ writeErr: () => {} })
     .exitOverride()
     .addHelpText('after', HELP);

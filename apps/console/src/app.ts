@@ -19,7 +19,7 @@ import { signInRouter } from './auth/router.js';
 const BODY_BYTES_MAX = 64 * 1024;
 const PROVIDER_TIMEOUT_MS = 10_000;
 
-/** The console is ready when it can read from PostgreSQL. */
+/** Returns the readiness checks. The console is ready when it can read from PostgreSQL. */
 export function readinessChecks(database: Database): ReadinessChecks {
   return { database: () => checkDatabase(database) };
 }
@@ -27,7 +27,7 @@ export function readinessChecks(database: Database): ReadinessChecks {
 /** The traced paths: files of the web application are not traced. */
 const TRACED = /^\/(?:api|board)\//;
 
-/** Builds the HTTP application: its routes, in the order in which a request meets them. */
+/** Builds the HTTP application. Its routes are in the order in which they are tried. */
 export function createApp(dependencies: ConsoleDependencies): Express {
   const { config, log } = dependencies;
   const provider: CloudApiOptions = {

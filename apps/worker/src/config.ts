@@ -71,7 +71,7 @@ function faultsBetween(config: {
   return faults;
 }
 
-/** Checks `smtp://user:password@host:port`, or `smtps://` for TLS from the first byte. */
+/** Returns the value if it is `smtp://user:password@host:port`, or `smtps://` for TLS from the first byte; otherwise throws. */
 function parseSmtpUrl(value: string): string {
   const { hosts, path } = splitAddress(value, ['smtp', 'smtps']);
   splitServer(hosts);
@@ -79,7 +79,10 @@ function parseSmtpUrl(value: string): string {
   return value;
 }
 
-/** Checks `codes@example.com`, or the same with a name before it: `Onecode <codes@example.com>`. */
+/**
+ * Returns the value if it is an address such as `codes@example.com`, optionally with a name (`Onecode <codes@example.com>`); otherwise
+ * throws.
+ */
 function parseMailFrom(value: string): string {
   if (!/^(?:[^<>\p{C}]* <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u.test(value))
     throw new Error('must be an e-mail address, or a name and an address in angle brackets');

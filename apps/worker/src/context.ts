@@ -8,7 +8,7 @@ import type { Identities } from './sends/identities.js';
 import type { WorkerMetrics } from './metrics.js';
 import type { SenderPool } from './senders/senderPool.js';
 
-/** Added to the provider's time limit to get the lease: time to write the outcome. */
+/** The lease is the provider's time limit plus this margin, in which the outcome is written. */
 export const LEASE_MARGIN_MS = 5_000;
 
 export interface WorkerContext {
@@ -19,7 +19,7 @@ export interface WorkerContext {
   identities: Identities;
   secretKey: Keyring;
   policy: RetryPolicy;
-  /** The lease of a claim, counted from the time of its permit. Longer than a call to the provider can take. */
+  /** The lease of a claim, counted from the time of its permit. It is longer than any call to the provider. */
   leaseMs: number;
   /** Aborted when a stopping worker has waited long enough: claims are released, and responses are no longer awaited. */
   releaseClaims: AbortSignal;
@@ -29,8 +29,8 @@ export interface WorkerContext {
 }
 
 /**
- * Returns the answer, or null after the abort: another worker does the work when the lease ends. `Promise.race` with a signal that lives
- * as long as the process would keep every answer in memory.
+ * Returns the answer, or null after an abort. Another worker then does the work when the lease ends. `Promise.race` with a signal that
+ * lives as long as the process would keep every answer in memory.
  */
 export function waitUnlessAborted<Answer>(
   answer: Promise<Answer>,

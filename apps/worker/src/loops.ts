@@ -21,8 +21,8 @@ const DELIVER_PAUSE_MS = 250;
 const EVERYTHING: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
 
 /**
- * Starts the worker's loops. One loop reads which work is due, and the others skip their run if theirs is not, so that an idle worker
- * issues one statement a second. @param workerId the id of the worker's presence
+ * Starts the worker's loops. One loop reads which work is due. The other loops skip a run without due work, so that an idle worker issues
+ * one statement a second. @param workerId the id of the worker's presence
  */
 export function startLoops(
   context: WorkerContext,

@@ -4,7 +4,7 @@ import type { WorkerContext } from './context.js';
 
 type Postponed = Pick<StoredReport<unknown>, 'key' | 'tries'>;
 
-/** About five minutes with the waits of `postponeReports`. The write of an attempt never follows its report by that much. */
+/** About five minutes with the waits of `postponeReports`. An attempt is always written sooner after its report. */
 const TRIES_MAX = 10;
 
 const isLastTry = ({ tries }: Postponed): boolean => tries + 1 >= TRIES_MAX;

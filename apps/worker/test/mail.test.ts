@@ -281,7 +281,7 @@ describe('mails', () => {
     }
   });
 
-  it('about one’s own sign-in are in the language of one’s account where none was chosen', async () => {
+  it('about a user’s own sign-in are in the language of their account if they have chosen none', async () => {
     const accountId = await buildAccount(database, { name: 'Loja' });
     const { email } = await user({ accountId, role: 'viewer' }, null);
     const alone = await user(null, null);

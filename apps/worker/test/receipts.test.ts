@@ -124,7 +124,7 @@ describe('receipts', () => {
     // Blames the business account: the send would be sent again, and refunded when its code expires.
     { kind: 'config', errorCode: 131042, reason: 'payment', scope: 'business' },
   ] as const)(
-    'of failures that an account’s own app reports count for five sends of a few ($errorCode)',
+    'of failures from an account’s own app count for only five of a few sends ($errorCode)',
     async (failure) => {
       const caller = await buildCaller(t.database, 'live', { freeQuota: 100 });
       const owner = { accountId: caller.accountId, applicationIds: [] };
@@ -394,7 +394,7 @@ describe('a receipt that a sweep applies', () => {
     expect(left.length).toBeLessThan(changes.length);
   });
 
-  it('and reports the failure of the first message fails and refunds the send only after the lease of a dead second worker', async () => {
+  it('that reports a failed first message fails and refunds the send only after the lease of a dead second worker ends', async () => {
     const sent = await sentSend();
     await t.sql(
       `update sends set attempt_number = 2, claimed_at = now(), claimed_until = now() + interval '1 minute' where id = $1`,

@@ -61,7 +61,7 @@ export function signIn(session: Session, pending: Pending, code: string): Promis
   return started;
 }
 
-/** Reads the ids and their number together, from the session only: a code sent meanwhile changes neither. */
+/** Reads the ids and their number together, and only once, so that a code sent meanwhile changes neither. */
 async function verifyAndSignIn(
   session: Session,
   pending: Pending,

@@ -20,7 +20,7 @@ export interface CheckedOptions extends CallLimits {
 /** The maximum delay of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** @throws OnecodeError that never contains the given values */
+/** Returns the checked options. @throws OnecodeError that never contains the given values */
 export function checkOptions(options: OnecodeOptions): CheckedOptions {
   if (isBrowser())
     throw new OnecodeError(

@@ -67,7 +67,7 @@ function failureOf(answer: Answer, idempotencyKey: string): Failure {
 
 /**
  * Whether a try with this status should be retried, because its outcome is unknown or the fault is temporary. A success without a send was
- * cut off or came from something else; 502 and above come from proxies.
+ * cut off or is not from the service; 502 and above come from proxies.
  */
 const isOpen = (status: number): boolean =>
   [408, 425, 500].includes(status) || status >= 502 || (status >= 200 && status < 300);

@@ -91,7 +91,7 @@ function initOf(
     ...(body !== undefined && (once === true ? { body: streamOf(body), duplex: 'half' } : { body })),
     // Never send the key to another host.
     redirect: 'manual',
-    // With credentials, some releases of undici repeat the request after a 401, or lose the response.
+    // If credentials are enabled, some releases of undici repeat the request after a 401, or lose the response.
     credentials: 'omit',
     // Frameworks that wrap `fetch` cache its responses, but a send changes.
     cache: 'no-store',

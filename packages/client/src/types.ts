@@ -8,7 +8,7 @@ export interface OnecodeOptions {
   baseUrl: string | { readonly href: string } | undefined;
   /** Hosts of a test double that may use `http:`, such as `['onecode']`. Never the service: the key would be readable in transit. */
   testHosts?: readonly string[] | undefined;
-  /** How long one try can take, response included. 10 000 by default. */
+  /** The time limit of one try, including its response. 10 000 by default. */
   timeoutMs?: number | undefined;
   /** How often `send` tries again after its first try. 3 by default. */
   maxRetries?: number | undefined;

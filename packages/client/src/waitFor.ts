@@ -66,7 +66,7 @@ async function tolerant(
 const askedWaitMs = ({ retryAfterSeconds = 0 }: ConnectionError | ProblemError): number =>
   Math.min(retryAfterSeconds, RETRY_AFTER_SECONDS_MAX) * 1000;
 
-/** Whether the wait is over. */
+/** Returns whether the wait is over. */
 function isThere({ status, verification }: Send, until: WaitForOptions['until']): boolean {
   if (status === 'failed' || verification === 'expired') return true;
   return DELIVERY_STATUSES.indexOf(status) >= DELIVERY_STATUSES.indexOf(until);

@@ -176,17 +176,20 @@ describe('a lost answer', () => {
   it.each([
     ['before the work', false, 0],
     ['after the work', true, 1],
-  ] as const)('%s of a creation leaves as many sends: %s, %i', async (_name, afterWork, sends) => {
-    server.script(TO, { answer: 'lost', afterWork });
-    const error = await thrownBy(onecode.send({ to: TO }));
-    expect(error).toBeInstanceOf(ConnectionError);
-    expect(server.sends).toHaveLength(sends);
-    expect(server.account.freeQuota).toBe(5 - sends);
-    const { idempotencyKey } = error as ConnectionError;
-    await onecode.send({ to: TO }, { idempotencyKey });
-    expect(server.sends).toHaveLength(1);
-    expect(server.account.freeQuota).toBe(4);
-  });
+  ] as const)(
+    '%s of a creation (after the work: %s) leaves %i sends, and a repeat leaves one',
+    async (_name, afterWork, sends) => {
+      server.script(TO, { answer: 'lost', afterWork });
+      const error = await thrownBy(onecode.send({ to: TO }));
+      expect(error).toBeInstanceOf(ConnectionError);
+      expect(server.sends).toHaveLength(sends);
+      expect(server.account.freeQuota).toBe(5 - sends);
+      const { idempotencyKey } = error as ConnectionError;
+      await onecode.send({ to: TO }, { idempotencyKey });
+      expect(server.sends).toHaveLength(1);
+      expect(server.account.freeQuota).toBe(4);
+    },
+  );
 
   it.each([
     ['lost', false, 'pending'],
@@ -203,7 +206,7 @@ describe('a lost answer', () => {
     },
   );
 
-  it('after the work is also lost when the work was a refusal', async () => {
+  it('after the work is lost even if the work was a refusal', async () => {
     server.script(TO, { answer: 'lost', afterWork: true });
     server.account.freeQuota = 0;
     server.account.credits = 0;

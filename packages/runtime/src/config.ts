@@ -11,7 +11,7 @@ import { parseDatabaseAddress, parsePlainAddress, splitAddress, splitServer } fr
 
 export { parsePlainAddress, splitAddress, splitServer } from './addresses.js';
 
-/** The environment is invalid. Each fault is one line and does not contain the value. */
+/** Thrown if the environment is invalid. Each fault is one line and does not contain the value. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(faults.join('\n'));
@@ -19,9 +19,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a process's configuration from its environment. A variable that is malformed, or missing without a default, is a fault. White space
- * around a value is removed, and an empty value counts as missing. For a secret, `NAME_FILE` can be set instead of `NAME` to read the value
- * from a file.
+ * Reads a process's configuration from its environment. A malformed variable is a fault, and so is a missing one without a default. White
+ * space around a value is removed, and an empty value counts as missing. For a secret, `NAME_FILE` can be set instead of `NAME` to read the
+ * value from a file.
  *
  * @param faultsBetween returns the faults of variables that depend on one another; a malformed variable is undefined in its argument
  * @throws ConfigError with all faults, so that they can be fixed in one go
@@ -125,10 +125,10 @@ export function databaseAddress(fallback?: string): SecretSpec<string> {
   return secret(variable(parse, fallback));
 }
 
-/** The proxy of calls to Meta. The lower-case forms come first. */
+/** The proxy of calls to Meta. The lower-case forms take precedence. */
 export const PROXY = { HTTPS_PROXY: text(''), https_proxy: text(''), NO_PROXY: text(''), no_proxy: text('') };
 
-/** Returns what is wrong with the address of the proxy that applies. */
+/** Returns the faults of the proxy address that is in effect. */
 export function proxyFaults(config: { https_proxy?: string; HTTPS_PROXY?: string }): string[] {
   const name = config.https_proxy ? 'https_proxy' : 'HTTPS_PROXY';
   const proxy = config[name];

@@ -3,7 +3,7 @@ import type { JobsOptions, KeepJobs, Queue } from 'bullmq';
 import { openQueues, type JobData, type QueueName, type QueuesOptions } from './queues.js';
 import { readRedisHealth } from './redis/health.js';
 
-/** How long finished jobs stay on the queue board (seconds), and how many. */
+/** How long finished jobs stay on the queue board, in seconds, and the maximum number of them. */
 const KEPT_COMPLETED: KeepJobs = { age: 3_600, count: 1_000 };
 const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
 
@@ -11,7 +11,8 @@ const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
 const ENQUEUES_MAX = 2_000;
 
 /**
- * The minimum interval between two jobs for stored provider reports, which apply many together. The first report after it does not wait.
+ * The minimum interval between two jobs for stored provider reports. Each job applies many reports. The first report after the interval
+ * does not wait.
  */
 export const REPORTS_PAUSE_MS = 200;
 
@@ -36,7 +37,7 @@ interface NewJob {
   opts: JobsOptions;
 }
 
-/** The jobs of one turn of the event loop, by the send's id, and whether Redis accepts them. */
+/** The jobs of one turn of the event loop, by send id, and whether Redis accepts them. */
 interface Batch {
   jobs: Map<string, NewJob>;
   accepted: Promise<boolean>;

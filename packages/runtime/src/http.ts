@@ -46,7 +46,7 @@ export interface RequestFacts {
   request_id: string;
   /** The send that the request is about. */
   send_id: string | undefined;
-  /** The request's trace, where it is traced. */
+  /** The request's trace, if it is traced. */
   trace_id: string | undefined;
 }
 

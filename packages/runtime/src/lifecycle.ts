@@ -7,13 +7,16 @@ export interface Running {
   log: Logger;
   /** Makes the process report that it is not ready. It still takes work. */
   drain?: () => void;
-  /** How long the process still takes work between `drain` and `stop`. */
+  /** How long the process continues to take work between `drain` and `stop`. */
   shutdownDelayMs?: number;
   /** Stops taking work, finishes or releases the work in progress, and closes all connections. */
   stop: () => Promise<void>;
 }
 
-/** How long a process listens after SIGTERM, so that load balancers notice that it is stopping. Supervisors must wait that much longer. */
+/**
+ * How long a process keeps listening after SIGTERM, so that load balancers notice that it is stopping. Supervisors must wait longer by this
+ * time.
+ */
 export const SHUTDOWN_DELAY_MS = wholeNumber(0, 300_000, 0);
 
 /** The time limit of a stop: supervisors kill a process ten seconds after SIGTERM and its shutdown delay. */

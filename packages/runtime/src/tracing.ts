@@ -86,7 +86,7 @@ const KINDS = {
 const EXPORT_MS_MAX = 1_000;
 const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
-/** Null without tracing: then a span costs one comparison. */
+/** Null without tracing, so that a span then costs only one comparison. */
 let tracer: Tracer | null = null;
 
 /**

@@ -86,7 +86,7 @@ describe('configuration', () => {
     });
   });
 
-  it('removes white space around a value, such as from an .env file with CRLF, and treats only white space as missing', () => {
+  it('removes white space around a value, such as from an .env file with CRLF, and treats a value of only white space as missing', () => {
     const environment = {
       ...GOOD,
       LEVEL: 'debug\r',
@@ -245,7 +245,7 @@ describe('configuration', () => {
         () => fileWith('"leaked"\n'),
         'PEPPER_FILE has quotation marks around the value: remove them',
       ],
-    ])('is refused in one line where it is %s', (_, path, line) => {
+    ])('is refused in one line if it is %s', (_, path, line) => {
       expect(faultsOf({ PEPPER_FILE: path() }, SECRETS)).toEqual([line]);
     });
 

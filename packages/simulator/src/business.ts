@@ -27,7 +27,7 @@ import {
   type TokenState,
 } from './businessStates.js';
 
-/** The default business account of numbers. */
+/** The business account that owns numbers by default. */
 export const DEFAULT_WABA_ID = '102290129340398';
 
 /** By default, every well-formed template name is approved in these languages, and each account lists one template. */
@@ -55,7 +55,7 @@ export class Business {
   readonly #accounts = new Map<string, BusinessAccountProfile>();
   readonly #templates = new Map<string, TemplateProfile>();
   readonly #tokens = new Map<string, TokenState>();
-  /** The number of times that each phone number has changed hands. */
+  /** How often each phone number has changed hands. */
   readonly #owners = new Map<string, number>();
   #portfolio = PORTFOLIO_DEFAULTS;
 

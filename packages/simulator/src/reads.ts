@@ -57,7 +57,7 @@ function read(business: Business, request: Request, id: string): Answer {
       );
     return data.find(isRefusal) ?? { data };
   }
-  // Graph treats a name as a part of a path.
+  // Like Graph, finds all templates with names that contain the requested one.
   const name = typeof request.query['name'] === 'string' ? request.query['name'] : '';
   const data = business
     .templates(id)

@@ -2,7 +2,7 @@ import { graphError, isRefusal, metaError, type MetaError } from './answers.js';
 import type { TemplateProfile } from './businessStates.js';
 import { isObject } from './input.js';
 
-/** The parts used here of a request that Meta would accept. */
+/** The parts that the simulator uses of a request that Meta would accept. */
 export interface TemplateRequest {
   /** E.164 with `+`. */
   to: string;
@@ -88,7 +88,7 @@ function readComponents(value: unknown): string | MetaError {
   if (components.length > 2) return metaError(132000, { details: 'more components than the template has' });
   if (!button)
     return metaError(131008, { details: 'buttons: Button at index 0 of type Url requires a parameter' });
-  // Meta's samples write the index as a string, its older ones as a number.
+  // Meta's samples have the index as a string, and its older samples as a number.
   if (button['sub_type'] !== 'url' || String(button['index']) !== '0')
     return metaError(132018, { details: 'buttons: Button at index 0 must be of type Url' });
   const again = onlyText(button, 'buttons');

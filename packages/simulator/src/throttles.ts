@@ -16,7 +16,7 @@ const THROTTLE = {
   /** Only this business account; all when absent. */
   wabaId: id,
   forMs: integer(1, 86_400_000),
-  /** This status without an error code, as from a server in front of Meta; the scope's error when absent. */
+  /** Answers with this status and no error code, like a server in front of Meta; with the scope's error when absent. */
   http: oneOf(429, 503),
   /** `Retry-After` in seconds; `true` for the remaining time; no header when absent. */
   retryAfter: either(oneOf(true), integer(0, 86_400)),

@@ -121,7 +121,7 @@ async function changeTemplate(
   return { success: true };
 }
 
-/** Ends the review of a template after a while, with its webhook. */
+/** Ends the review of a template after the configured time, and posts its webhook. */
 function review({ business, settings, timers }: Parts, { wabaId, name, language }: TemplateProfile): void {
   const { reviewMs, review: status } = settings.current;
   const rejectedReason = status === 'REJECTED' ? 'INVALID_FORMAT' : 'NONE';

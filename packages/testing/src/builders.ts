@@ -145,7 +145,7 @@ export async function endBlocks({ sql }: Database): Promise<void> {
 
 export interface SendOptions {
   code?: string;
-  /** By default another one for each send, because a recipient can have only a few active codes at a time. */
+  /** By default a different recipient for each send, because a recipient can have only a few active codes at a time. */
   recipient?: string;
   locale?: Locale;
   idempotencyKey?: string;

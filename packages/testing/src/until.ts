@@ -3,7 +3,7 @@ const PAUSE_MS = 15;
 /**
  * Waits until `look` returns a value other than `undefined`, `null` or `false`, and returns that value.
  *
- * @param what the name of that value, for the error "… did not come within 15000 ms"
+ * @param what names the value in the error "… did not come within 15000 ms"
  * @throws Error after `deadlineMs`, or the error of `look`
  */
 export async function until<T>(

@@ -113,7 +113,7 @@ function templateReport(
   values: TemplateReport['values'],
 ): TemplateReport | null {
   const name = text(value['message_template_name']);
-  // Webhooks write `pt-BR`, everything else `pt_BR`.
+  // Webhooks use `pt-BR`, and all other interfaces of Meta use `pt_BR`.
   const language = text(value['message_template_language'])?.replace('-', '_');
   const isKnown =
     name !== null &&
@@ -147,7 +147,7 @@ function numberReport(value: Record<string, unknown>): ProviderReport | null {
 function numberValues(
   value: Record<string, unknown>,
 ): Extract<ProviderReport, { about: 'number' }>['values'] {
-  // The `current_limit` of this event is always unlimited: it is not the messaging limit.
+  // The `current_limit` of this event is always unlimited, so it is not the messaging limit.
   return value['event'] === 'THROUGHPUT_UPGRADE' ? { throughputLevel: 'HIGH' } : limitValues(value);
 }
 
@@ -198,7 +198,7 @@ function accountReport(value: Record<string, unknown>): AccountReport {
   }
 }
 
-/** Returns an alert; none without a type. @param detail a text, or an object with texts */
+/** Returns a list with the alert, or an empty list without a type. @param detail a text, or an object with texts */
 function parseAlerts(type: unknown, severity: unknown, detail: unknown): BusinessAccountAlert[] {
   const known = text(type);
   return known === null ? [] : [{ type: known, severity: text(severity), detail: text(textsOf(detail)) }];

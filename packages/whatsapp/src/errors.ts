@@ -32,7 +32,7 @@ export function providerErrorOf(httpStatus: number | null, error: unknown): Prov
  */
 export function classifyError(error: ProviderError): Failure {
   const { httpStatus, code, subcode } = error;
-  // 100 is a fault of the request, but with subcode 33 it means that the token has no such phone number id.
+  // Code 100 is a fault of the request, but with subcode 33 it means that the token cannot access this phone number id.
   const known = code === 100 && subcode === 33 ? UNKNOWN_SENDER : knownError(code);
   const failure =
     known?.failureOf(code) ?? (code === null ? withoutCode(httpStatus) : withUnknownCode(httpStatus, code));

@@ -6,7 +6,7 @@ import { errorNumber, members, parseJson, storableText } from './json.js';
 export interface GraphFailure {
   /** A sentence with the error's code and the HTTP status, or the reason without a response. */
   failure: string;
-  /** What Meta wrote for people; null without a response. */
+  /** Meta's message for users; null without a response. */
   message: string | null;
   code: number | null;
   subcode: number | null;
@@ -79,7 +79,7 @@ function resultOf(end: ExchangeEnd, token: string): GraphResult {
   };
 }
 
-/** Returns Meta's words for people, and otherwise those for developers, on one line and without the token. */
+/** Returns Meta's message for users, or else its message for developers, on one line and without the token. */
 function messageOf(error: Record<string, unknown>, token: string): string | null {
   const { error_user_title: title, error_user_msg: text, message, error_data: data } = error;
   const forPeople = [title, text].filter((one) => typeof one === 'string' && one !== '');

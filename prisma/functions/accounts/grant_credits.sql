@@ -1,6 +1,6 @@
 -- Grants credits once for each grant id. `outcome` is `granted`, `repeated` (the same grant again), `other_grant` (the id belongs to
--- another grant), `too_many` or `unknown` (no such account). With `p_expires_at`, the unused credits expire at that time. One statement, so
--- that a caller that becomes silent holds no lock.
+-- another grant), `too_many` or `unknown` (no such account). With `p_expires_at`, the unused credits expire at that time. It runs as one
+-- statement, so that a caller that becomes silent holds no lock.
 create or replace function grant_credits(
   p_account_id uuid,
   p_amount integer,
@@ -44,7 +44,7 @@ begin
   end if;
   insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id, reference, expires_at)
   values (p_account_id, 'granted', 'credit', p_amount, p_reason, p_grant_id, p_reference, p_expires_at) on conflict do nothing;
-  -- In the meantime, a grant to another account used the id.
+  -- A concurrent grant to another account has used the id.
   if not found then
     outcome := 'other_grant';
     return;

@@ -1,8 +1,8 @@
--- Returns whether no sender that may serve this application has a permit soon, so that its new sends wait for a turn. False without
+-- Returns whether no sender that may serve this application will have a permit soon, so that its new sends wait for a turn. False without
 -- senders. Takes no locks, so the answer may be slightly out of date.
 --
 -- p_senders: as in `accounts`. For `shared`, the result is the same for all accounts.
--- p_wait_ms: how far ahead a permit is still soon
+-- p_wait_ms: a permit within this time counts as soon
 create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid, p_wait_ms integer) returns boolean
 language sql as $$
   with blocks as materialized (

@@ -6,7 +6,7 @@
 -- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, by the turns of their accounts. A due send
 -- gets only a permit that starts soon, so that it does not overtake a turn.
 --
--- The lock makes permits and turns exact for any number of callers.
+-- A lock keeps permits and turns exact for any number of concurrent callers.
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -58,7 +58,7 @@ begin
     get diagnostics v_claimed = row_count;
   end if;
   if v_claimed < cardinality(v_eligible) then
-    -- Those without a permit: the lease of a send that was claimed just now ends in the future.
+    -- The sends without a permit: the lease of a send that was claimed just now ends in the future.
     return query
       update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         -- A call with an ended lease may still have sent the message.
@@ -74,7 +74,7 @@ begin
   if cardinality(v_ids) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
     return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
-    -- Only turns of sends that were claimed just now. Adding the position makes the times unique.
+    -- Records only the turns of sends that were claimed just now. Adding the position makes the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
       from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1

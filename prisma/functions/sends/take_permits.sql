@@ -17,8 +17,8 @@ declare
   v_position integer;
   w record;
 begin
-  -- Locks the blocks that are changed below. It must not lock permanent blocks: the provider sync locks them in a different order, which
-  -- could deadlock.
+  -- Locks the blocks that are changed below, but not permanent blocks: the provider sync locks them in a different order, which could
+  -- deadlock.
   perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.cleared_at > p_now - interval '1 minute')
   order by t.cause, t.scope, t.subject, t.only_for for update;
   v_blocks := array(select b from active_blocks(p_now) b);

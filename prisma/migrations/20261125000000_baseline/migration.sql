@@ -514,7 +514,7 @@ begin
   end if;
   insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id, reference, expires_at)
   values (p_account_id, 'granted', 'credit', p_amount, p_reason, p_grant_id, p_reference, p_expires_at) on conflict do nothing;
-  -- In the meantime, a grant to another account used the id.
+  -- A concurrent grant to another account has used the id.
   if not found then
     outcome := 'other_grant';
     return;
@@ -825,7 +825,7 @@ begin
     get diagnostics v_claimed = row_count;
   end if;
   if v_claimed < cardinality(v_eligible) then
-    -- Those without a permit: the lease of a send that was claimed just now ends in the future.
+    -- The sends without a permit: the lease of a send that was claimed just now ends in the future.
     return query
       update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         -- A call with an ended lease may still have sent the message.
@@ -841,7 +841,7 @@ begin
   if cardinality(v_ids) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
     return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
-    -- Only turns of sends that were claimed just now. Adding the position makes the times unique.
+    -- Records only the turns of sends that were claimed just now. Adding the position makes the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
       from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1
@@ -862,8 +862,8 @@ declare
   v_position integer;
   w record;
 begin
-  -- Locks the blocks that are changed below. It must not lock permanent blocks: the provider sync locks them in a different order, which
-  -- could deadlock.
+  -- Locks the blocks that are changed below, but not permanent blocks: the provider sync locks them in a different order, which could
+  -- deadlock.
   perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.cleared_at > p_now - interval '1 minute')
   order by t.cause, t.scope, t.subject, t.only_for for update;
   v_blocks := array(select b from active_blocks(p_now) b);

@@ -46,7 +46,7 @@ export function webhookHandshakeRoute(context: ApiContext): RequestHandler<OfApp
   return async (request, response) => {
     const app = await appOf(context, request);
     const query = new URLSearchParams(request.url.split('?')[1] ?? '');
-    /** Returns a parameter's value; undefined if it is repeated, because then the value is ambiguous. */
+    /** Returns a parameter's value; undefined if it is repeated, because it is then ambiguous. */
     const only = (name: string): string | undefined => {
       const values = query.getAll(name);
       return values.length === 1 ? values[0] : undefined;

@@ -6,7 +6,7 @@ import { NotOk } from '../errors.js';
 import { example, pickFields, print, type Row } from '../output.js';
 
 const FAULTS_MAX = 1_000;
-/** It reads every entry and every send. */
+/** `ledger verify` reads every entry and every send. */
 const TIMEOUTS = { connectionMs: 3_000, statementMs: 3_600_000 };
 
 export function addLedgerCommands(program: Command): void {

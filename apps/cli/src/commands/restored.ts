@@ -14,10 +14,10 @@ import { withDatabase } from '../database.js';
 import { UsageError } from '../errors.js';
 
 const REASON = 'restored from a backup: review before releasing';
-/** Audit actions that changed nothing an operator could repeat. */
+/** Audit actions without a change that an operator could repeat. */
 const NOTHING_TO_REPEAT = /^user\.(?:sign_|confirm_)|\.read$/;
 
-/** The fields used here of an entry that `audit list --json` printed. */
+/** The fields of an entry from `audit list --json` that are used here. */
 interface PrintedEntry {
   id: string;
   at: Date;

@@ -67,7 +67,7 @@ export async function showSender(database: Database, sender: Sender): Promise<Ro
   };
 }
 
-/** Enough for five calls that time out and the wait for a worker. */
+/** Long enough for a worker to start the read, and for five calls that time out. */
 const READ_MS_MAX = 45_000;
 const PAUSE_MS = 100;
 

@@ -230,10 +230,10 @@ async function setUp(
   };
 }
 
-/** A step as it is printed: names for translations are the console's. */
+/** Returns the printed fields of a step. The names of translations are only for the console. */
 const printed = ({ step, status, detail, link }: SetupStep) => ({ step, status, detail, link });
 
-/** The checks of `sender check` by the step that can mend them. */
+/** The checks of `sender check`, by the setup step that can repair them. */
 const MENDED: Readonly<Record<string, string>> = {
   registration: 'number_connected',
   subscription: 'webhook_subscribed',

@@ -14,7 +14,7 @@ import type { Access } from '../http/route.js';
 
 const isMemberRole = (access: Access): access is MemberRole =>
   (MEMBER_ROLES as readonly string[]).includes(access);
-/** Whether a route is for staff. */
+/** Returns whether a route is for staff. */
 export const isStaffRole = (access: Access): access is StaffRole =>
   access === 'operator' || access === 'on_call';
 
@@ -23,7 +23,7 @@ export const isStaffRole = (access: Access): access is StaffRole =>
  * who are not staff.
  *
  * @throws ConsoleProblem `not_signed_in`, `not_found`, `forbidden` for a role below `access`, or `second_factor_required` for staff who
- *   need a second factor and showed none
+ * need a second factor and have not used one
  */
 export async function authorize(
   { database }: ConsoleContext,
@@ -59,8 +59,8 @@ export async function requireConfirmation(context: ConsoleContext, person: Perso
 }
 
 /**
- * Requires of staff who need two factors, and have a passkey or a provider's login, that they showed one in this session. With the
- * password alone, an attacker could add their own factor.
+ * Requires a second factor in this session from staff who need two factors and have a passkey or a provider's login. With the password
+ * alone, an attacker could add their own factor.
  *
  * @throws ConsoleProblem `second_factor_required`
  */

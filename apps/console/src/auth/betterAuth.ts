@@ -81,7 +81,7 @@ export async function checkPassword(
   });
 }
 
-/** In characters. The session stores the header, and the profile page shows it. */
+/** The maximum length, in characters, of the header that the session stores and the profile page shows. */
 const USER_AGENT_MAX = 500;
 
 /** The headers that better-auth reads: cookies, origin and user agent. */

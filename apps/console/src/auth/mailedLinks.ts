@@ -56,7 +56,7 @@ export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
       const { context, clientAddress, person, body } = call;
       const { database } = context;
       const { email, passwordHash: hash } = orNotFound(await findSignUp(database, body.token));
-      // A recipient who did not sign up does not know the password, so the link does not give them the other person's account.
+      // A recipient who did not sign up does not know the password, so the link does not sign them in to a stranger's account.
       const onWrong = (isLastTry: boolean): Promise<void> =>
         logFailedSignIn(database, { email }, { proof: 'password', clientAddress, isLastTry });
       await limitTries(context, `sign-up ${email}`, onWrong, async () => {

@@ -176,7 +176,7 @@ async function readProfile(
   const emails = [claims, others].map((of) => textOf(of['email'])?.toLowerCase() ?? null);
   const email = emails[0] ?? emails[1] ?? null;
   if (email === null) throw refusal('email_missing');
-  // That one address is verified does not mean that the other one is.
+  // `email_verified` of one source says nothing about the address of the other.
   if (emails[0] !== null && emails[1] !== null && emails[0] !== emails[1]) throw refusal('emails_differ');
   const verified = [claims, others].map((of) => of['email_verified']).find(isGiven);
   // Some providers, such as Amazon Cognito, send a string.

@@ -182,7 +182,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     body: PASSWORD_ONLY,
     async handle(call) {
       await requireOtherProof(call.context, signedIn(call.person));
-      // The second factor is off until the person has sent a code back.
+      // The second factor stays off until the person has entered a first code.
       const { body, cookies } = await withPassword(call, null, () => call.callBetterAuth(call.body));
       return { body: { uri: body['totpURI'], backupCodes: body['backupCodes'] }, cookies };
     },
@@ -318,7 +318,7 @@ async function countSignUp(
   }
 }
 
-/** The purpose of a mailed link. @param page the page of the console that it opens */
+/** Returns the request for a mailed link. @param page the page of the console that it opens */
 export const linkRequest = (
   { context, clientAddress }: SignInCall<unknown>,
   { email, language }: { email: string; language: Locale },

@@ -38,7 +38,7 @@ export function boardPage({ language }: Person): string {
   const texts = BOARD_TEXTS[language];
   const config: UIConfig = {
     boardTitle: texts.name,
-    // None: the header of Onecode is above it.
+    // Empty, because Onecode's header is above the board.
     boardLogo: { path: '' },
     favIcon: { default: '/icon.svg', alternative: '/icon.svg' },
     locale: { lng: language === 'en' ? 'en-US' : language },

@@ -17,7 +17,10 @@ import { boardPage, PAGE_PATHS, STATIC_FOLDER } from './page.js';
 import { redactAnswer } from './redaction.js';
 import { BOARD_TEXTS } from './texts.js';
 
-/** What bull-board's pages need in addition to the console's: URLs relative to `/board/`, and one style element, by the hash of its text. */
+/**
+ * The sources that bull-board's pages need in addition to the console's: URLs relative to `/board/`, and one style element, by the hash of
+ * its text.
+ */
 const POLICY_CHANGES = {
   'base-uri': "'self'",
   'style-src': "'self' 'sha256-r2N1TB/gHbBtBZFKg7ejmq1acVSREzucTAEw6ga4hoU='",
@@ -54,7 +57,7 @@ export function boardRouter(context: ConsoleContext): Router {
   );
   router.get(PAGE_PATHS, (_request, response) => {
     const person = personOf(response);
-    // bull-board's pages send the cookie's value back in a header, which other sites cannot.
+    // bull-board's pages return the cookie's value in a header, which other sites cannot do.
     response.cookie('XSRF-TOKEN', person.csrfToken, { path: '/board', secure: true, sameSite: 'strict' });
     response.set('Content-Security-Policy', contentSecurityPolicy(POLICY_CHANGES));
     response.type('html').send(boardPage(person));

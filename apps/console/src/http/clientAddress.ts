@@ -17,7 +17,10 @@ export function clientAddress({ ip, socket }: Pick<Request, 'ip' | 'socket'>): s
   return (parse(ip) ?? parse(socket.remoteAddress) ?? UNKNOWN).toString();
 }
 
-/** Returns the network of an address from `clientAddress`, such as `192.0.2.0/24` or `2001:db8::/48`: the largest network that one customer has. */
+/**
+ * Returns the network of an address from `clientAddress`, such as `192.0.2.0/24` or `2001:db8::/48`: the largest network that one customer
+ * may have.
+ */
 export function networkOf(address: string): string {
   const [family, bits] = address.includes(':')
     ? [ipaddr.IPv6, IPV6_NETWORK_BITS]

@@ -11,7 +11,7 @@ type Cell = string | number | Date | null;
 /** A list as a file (RFC 4180). Times are in UTC (RFC 3339), and the names of columns are the same in every language. */
 export class CsvDownload {
   constructor(
-    /** Without its ending. */
+    /** The file name without its extension. */
     readonly name: string,
     readonly columns: readonly string[],
     readonly pages: AsyncIterable<readonly (readonly Cell[])[]>,
@@ -21,7 +21,7 @@ export class CsvDownload {
 /** The names of a list's columns, each with the function that returns a row's value. */
 export type CsvColumns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-/** A list of such rows as a file. */
+/** Returns a list of such rows as a file. */
 export function csvOf<Row>(
   name: string,
   columns: CsvColumns<Row>,
@@ -80,7 +80,7 @@ export async function sendCsv(
   }
 }
 
-/** The file page by page, with the head before the first. Spreadsheets need the byte order mark to read UTF-8. */
+/** Yields the file page by page, with the header row before the first page. Spreadsheets need the byte order mark to read UTF-8. */
 async function* textsOf(
   columns: readonly string[],
   pages: AsyncIterable<readonly (readonly Cell[])[]>,

@@ -94,7 +94,7 @@ describe('senders', () => {
     expect(JSON.stringify(log)).not.toContain('leaked');
   });
 
-  it('carry no traffic until their checks pass and they are activated', async () => {
+  it('send nothing until their checks pass and they are activated', async () => {
     const phoneNumberId = '106540352248888';
     const { id } = (await operator.post<{ id: string }>('/staff/senders', { ...NEW, phoneNumberId })).body;
     const activate = () => operator.post(`/staff/senders/${id}/resume`, { reason: 'it is ready' });

@@ -46,7 +46,7 @@ export function mailText(
   const given = { ...plain, ...Object.fromEntries(unchanged.map((name) => [name, facts[name]])) };
   const write = TEXTS[language][kind] as (facts: MailFacts[MailKind], around: Around) => Text;
   const { subject: written, paragraphs, button } = write(given as MailFacts[MailKind], around);
-  // The subject may begin with `your account`.
+  // The subject may begin with `your account`, which needs a capital.
   const subject = isTrial ? written.charAt(0).toUpperCase() + written.slice(1) : written;
   const url = button && addressOf(button[1], { link, consoleUrl, accountId: facts['accountId'] });
   const isMutable = (MUTABLE_MAILS as readonly MailKind[]).includes(kind);

@@ -2,7 +2,7 @@ import type { Transporter } from 'nodemailer';
 import type { WorkerConfig } from '../config.js';
 import type { Letter } from './letter.js';
 
-/** Milliseconds, together less than the lease of a mail. */
+/** In milliseconds. Their sum is less than the lease of a mail. */
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 

@@ -1,6 +1,6 @@
 import type { Locale, MailFacts, MailKind } from '@onecode/domain';
 
-/** What a text can use in addition to the facts of its kind. */
+/** The values that a text can use in addition to the facts of its kind. */
 export interface Around {
   /** The name of the account that the mail is about, or empty. */
   account: string;

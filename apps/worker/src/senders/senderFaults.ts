@@ -93,7 +93,7 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
   for (const subject of subjects)
     begun.push(await changeBlock(database, subject, (last, now) => afterFault(subject, last, now, met)));
   senders.forget();
-  // Many sends meet the same fault at once. Only the one that starts the block raises the alert.
+  // Many sends meet the same fault at once. Only the send that starts the block raises the alert.
   if (begun[0] === null) return;
   const facts = { ...factsOf(at, send), error_code: errorCode, reason };
   if (fault.kind === 'config') {

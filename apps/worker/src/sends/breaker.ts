@@ -12,7 +12,7 @@ export async function watchBreakers({
 }: Pick<WorkerContext, 'database' | 'metrics' | 'log'>): Promise<void> {
   for (const evidence of await readBreakerEvidence(database)) {
     if (!breakerTrips(evidence.rule, evidence)) continue;
-    // All workers see the same counts. Only the one that trips the breaker raises the alert.
+    // All workers see the same counts. Only the worker that trips the breaker raises the alert.
     if (!(await tripBreaker(database, evidence, BLOCK_SECONDS))) continue;
     const { accountId, country, sends, unverified, denying } = evidence;
     metrics.breakerTrips.inc({ country });

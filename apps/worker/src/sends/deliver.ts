@@ -39,7 +39,7 @@ type DeliveryEnd =
 
 /** After this many senders the delivery ends. The send is still due, so the loop takes it soon. */
 const SENDERS_TRIED_MAX = 20;
-/** A call that starts later than this after the time of its permit could outlast the lease. */
+/** A call that starts this much later than the time of its permit could outlast the lease. */
 const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
 
 /** The outcome of a call that was still running when the worker stopped. The message may have been sent. */
@@ -121,7 +121,7 @@ async function attempt(
   });
 }
 
-/** Applies `postponeOrFail` to a send that was not claimed. */
+/** Applies `postponeOrFail` to a send that was not claimed, and returns the end of the delivery. */
 async function endDelivery(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
   const { database, policy, log } = context;
   const beganAt = performance.now();

@@ -24,7 +24,7 @@ export class Script {
       else if (!isDelivery(outcome)) this.verification = outcome.verification;
   }
 
-  /** Does the work of a request, or what was scripted instead. @throws Problem, LostAnswer */
+  /** Does the work of a request, or the scripted fault instead. @throws Problem, LostAnswer */
   perform<T>(operation: Operation, work: () => T): T {
     const next = this.faults.find(({ fault }) => (('on' in fault && fault.on) || 'send') === operation);
     if (next === undefined) return work();

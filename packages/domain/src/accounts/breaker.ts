@@ -2,7 +2,7 @@
 export interface BreakerRule {
   /** The percentage of unverified codes that trips the breaker, 1 to 100. */
   unverifiedPercent: number;
-  /** The breaker never trips on fewer sends. */
+  /** The fewest sends on which the breaker can trip. */
   minSends: number;
 }
 

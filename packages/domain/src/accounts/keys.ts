@@ -1,13 +1,13 @@
-/** A key's lifetime, if it has an end, is 1 to this number of days. */
+/** The longest lifetime, in days, of a key that expires. */
 export const KEY_DAYS_MAX = 3_650;
-/** How many days before its end a key's account gets a mail. */
+/** How many days before a key expires its account gets a mail. */
 export const KEY_MAIL_DAYS = [14, 3] as const;
-/** A key that was not used for this number of days should be revoked. */
+/** A key that has not been used for this number of days should be revoked. */
 export const UNUSED_KEY_DAYS = 90;
 
 const DAY_MS = 86_400_000;
 
-/** A reason to act on a valid key: it expires within days, or it is not used. */
+/** A reason to act on a valid key: it expires soon, or it has not been used for a long time. */
 export type KeyNotice = 'expires_soon' | 'unused';
 
 /** Returns the notice about a valid key; null if there is none. */

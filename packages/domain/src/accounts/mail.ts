@@ -11,12 +11,12 @@ interface KeyFacts {
   by: string | null;
 }
 
-/** The data of each kind of mail, in addition to the link that some have. It contains no secrets. */
+/** The data of each kind of mail, without the link that some mails have. It contains no secrets. */
 export interface MailFacts {
   password_reset: Nothing;
-  /** If the address has an account already, the mail says so. */
+  /** If the address already has an account, the mail says so. */
   sign_up: Nothing;
-  /** To the new address. */
+  /** Sent to the new address. */
   address_change: Nothing;
   /** `account`: null for a trial account, because anyone can choose its name. */
   invitation: { account: string | null; role: string; by: string };
@@ -26,7 +26,7 @@ export interface MailFacts {
   backup_codes_replaced: Nothing;
   passkey_added: Nothing;
   passkey_removed: Nothing;
-  /** To the old address. */
+  /** Sent to the old address. */
   address_changed: { to: string };
   key_made: KeyFacts;
   key_revoked: KeyFacts;
@@ -63,7 +63,7 @@ export interface MailFacts {
 
 export type MailKind = keyof MailFacts;
 
-/** The kinds that a person can turn off. All others concern the person's security, or were requested. */
+/** The kinds that a person can turn off. A mail of any other kind is about the person's security, or was requested. */
 export const MUTABLE_MAILS = [
   'low_balance',
   'key_expires',
@@ -77,8 +77,8 @@ export type MutableMail = (typeof MUTABLE_MAILS)[number];
 export const STAFF_MAILS: readonly MutableMail[] = ['finding'];
 
 /**
- * The kinds that are sent before all others, the most urgent first: a person waits for the links, and may have to react to the notices. All
- * of them are limited per person or account, so that they cannot delay each other for long.
+ * The kinds that are sent before all others, the most urgent first: a person waits for the links, and may have to react to the notices.
+ * Each of these kinds is limited per person or account, so that none delays the others for long.
  */
 export const URGENT_MAILS = [
   'password_reset',

@@ -5,7 +5,7 @@ import type { Keyring } from '../security/keyring.js';
 import { recipientKeys } from '../recipients/numberKeys.js';
 import { isMasked } from '../recipients/recipient.js';
 
-/** A check's name, whether it passed, and its finding; if it failed, with what to do. */
+/** A check: its name, whether it passed, what it found and, if it failed, what to do. */
 export interface DeploymentCheck {
   check: string;
   /** Null if the check could not be made. */
@@ -50,14 +50,14 @@ const SYNCHRONOUS: ReadonlySet<string> = new Set(['on', 'local', 'remote_write',
 const ok = (check: string, detail: string): DeploymentCheck => ({ check, ok: true, detail });
 const bad = (check: string, detail: string): DeploymentCheck => ({ check, ok: false, detail });
 
-/** Returns a check that could not be made, which is not a fault. Setting `variable` would enable it. */
+/** Returns the result of a check that was skipped, which is not a fault. Setting `variable` enables the check. */
 export const skipped = (check: string, variable: string): DeploymentCheck => ({
   check,
   ok: null,
   detail: `Skipped: set ${variable} to check this.`,
 });
 
-/** Checks PostgreSQL's facts. @param keys the versions in SECRET_KEY; null if it is not set */
+/** Returns the checks of PostgreSQL's facts. @param keys the versions in SECRET_KEY; null if it is not set */
 export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | null): DeploymentCheck[] {
   const server = [
     ok('database', `PostgreSQL ${facts.version} answers.`),
@@ -68,7 +68,7 @@ export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | n
   const { rightsFault, schemaFault } = facts;
   const faulty = (check: string, fault: string): DeploymentCheck =>
     bad(check, `${fault[0]!.toUpperCase()}${fault.slice(1)}.`);
-  // The stored data could not be read: an empty list of senders would be misleading.
+  // The stored data could not be read, so a check of the empty list of senders would be misleading.
   if (rightsFault !== null) return [...server, faulty('database_rights', rightsFault)];
   if (schemaFault !== null) return [...server, faulty('schema', schemaFault)];
   return [

@@ -49,7 +49,7 @@ export function sumEnded(counts: readonly TrafficCount[]): EndedSends {
   };
 }
 
-/** Returns the reason or the account of most failed sends; '' without any. */
+/** Returns the most frequent reason or account of failed sends; '' if none failed. */
 function findMost(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): string {
   const failed = new Map<string, number>();
   for (const { event, count, [by]: name } of counts)

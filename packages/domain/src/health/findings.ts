@@ -33,13 +33,13 @@ interface FindingCause {
 }
 
 interface FindingKind {
-  /** More than one where the reason of most failures decides. */
+  /** More than one if the most frequent failure reason decides who has to act. */
   owners: readonly [Owner, ...Owner[]];
   severities: readonly Severity[];
   causes: Readonly<Record<string, FindingCause>>;
   /** What to do first. The finding's heading in docs/runbooks.md has the steps. */
   remedy: string;
-  /** Whether the console lets only operators do that, and on-call engineers have to ask one. */
+  /** Set if the console allows this only to operators, so that on-call engineers have to ask one. */
   needsOperator?: true;
 }
 

@@ -18,7 +18,7 @@ export interface Finding {
   cause: CauseOf<FindingName>;
   owner: Owner;
   severity: Severity;
-  /** Set if an account's own senders are affected; then it is `degraded` at most. */
+  /** Set if an account's own senders are affected. Such a finding is `degraded` at most. */
   account?: SenderAccount;
   /** `serving`: the senders that still serve its language. */
   template?: BlockedTemplate & { serving: number };
@@ -37,10 +37,10 @@ export interface Finding {
 export interface Failures {
   country?: string;
   senderId?: string;
-  /** The reason of most of them. */
+  /** The most frequent reason. */
   reason: FailureReason | '';
   failed: number;
-  /** All that ended, delivered or failed. */
+  /** All ended sends, delivered or failed. */
   ended: number;
   /** Accounts with failed sends. */
   accounts: number;
@@ -85,7 +85,7 @@ interface Thresholds {
   failing: number;
 }
 
-/** Milliseconds until a response; PostgreSQL and Redis need one or two. */
+/** Milliseconds until a response; PostgreSQL and Redis usually need one or two. */
 const RESPONSE_MS: Thresholds = { degraded: 200, failing: 1_000 };
 /** Shares of the connections that PostgreSQL allows. */
 const CONNECTIONS: Thresholds = { degraded: 0.8, failing: 0.95 };
@@ -94,31 +94,37 @@ const LOOP_SECONDS: Thresholds = { degraded: 10, failing: 20 };
 /** A due send is taken within moments, a new one without a job after two seconds. */
 const DUE_SECONDS: Thresholds = { degraded: 5, failing: 15 };
 const RECEIPT_SECONDS: Thresholds = { degraded: 15, failing: 60 };
-/** Retention runs every minute. A day is a promise in a privacy notice. */
+/** Retention runs every minute. Privacy notices promise retention in days, so data that is a day overdue breaks a promise. */
 const OVERDUE_SECONDS = 86_400;
-/** Shares of failed calls to the provider, of at least so many calls. */
+/** Shares of failed calls to the provider, judged only for at least `CALLS_MIN` calls. */
 const FAILING_CALLS: Thresholds = { degraded: 0.1, failing: 0.5 };
 const CALLS_MIN = 5;
 /** The provider responds in less than a second; workers time out after ten. */
 const LATENCY_SECONDS: Thresholds = { degraded: 3, failing: 8 };
-/** Shares of the accepted messages without any receipt, of at least so many messages. Receipts take seconds. */
+/** Shares of the accepted messages without any receipt, judged only for at least `ACCEPTED_MIN` messages. Receipts take seconds. */
 const UNREPORTED: Thresholds = { degraded: 0.5, failing: 0.9 };
 const ACCEPTED_MIN = 20;
-/** Webhooks with a wrong signature: anyone can post one. */
+/** Fewer webhooks with a wrong signature are not reported, because anyone can post one. */
 const REJECTED_MIN = 5;
-/** Shares of the sends that ended, of at least so many. Up to a fifth fails in some countries, where many numbers have no WhatsApp. */
+/**
+ * Shares of the ended sends that failed, judged only for at least `ENDED_MIN` sends. In some countries up to a fifth fails, because many
+ * numbers have no WhatsApp.
+ */
 const FAILED: Thresholds = { degraded: 0.3, failing: 0.5 };
 /** The same for reasons that no recipient can cause. */
 const FAILED_BY_US: Thresholds = { degraded: 0.05, failing: 0.2 };
 const ENDED_MIN = 10;
-/** How many countries, and senders, are named. */
+/** The maximum number of countries, and of senders, for which there are findings. */
 const NAMED_MAX = 3;
 /** How long a send may wait while senders are available. */
 const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
-/** How long an email may wait: a server may ask to try again in some minutes. */
+/** How long an email may wait: a server may ask to retry in a few minutes. */
 const MAIL_SECONDS = 300;
 
-/** Findings that follow from another one, and are not shown next to it. deploy/prometheus/alerts.yml also waits until workers have caught up. */
+/**
+ * Findings that follow from another one. They are hidden while the other one is shown. deploy/prometheus/alerts.yml also waits until
+ * workers have caught up.
+ */
 const CONSEQUENCES: Partial<Record<FindingName, readonly FindingName[]>> = {
   postgresql_unavailable: ['workers_behind', 'insufficient_senders'],
   no_workers: ['workers_behind', 'insufficient_senders'],
@@ -139,7 +145,7 @@ export function healthFindings(statistics: HealthStatistics): Finding[] {
   ];
 }
 
-/** Returns the finding; none without a severity. */
+/** Returns a list with the finding, which is empty if there is no severity. */
 function found<Name extends FindingName>(
   name: Name,
   cause: CauseOf<Name>,
@@ -150,7 +156,7 @@ function found<Name extends FindingName>(
   return [{ name, cause, owner: FINDINGS[name].owners[0], severity, ...details }];
 }
 
-/** Returns the severity of a value that should be low. */
+/** Returns the severity of a value that should be low; null if it is low enough. */
 function judgeValue(value: number, { degraded, failing }: Thresholds): Severity | null {
   if (value >= failing) return 'failing';
   return value >= degraded ? 'degraded' : null;
@@ -194,15 +200,18 @@ const paused: Rule = ({ queues, waiting }) => [
   ...found('paused_by_operator', 'queue', queues?.some(({ isPaused }) => isPaused) ? 'degraded' : null),
 ];
 
-/** The senders that the same accounts share, and the sends that wait for them. */
+/** Senders that serve the same accounts, and the sends that wait for them. */
 interface Pool {
-  /** The account that owns the senders; undefined for those that all accounts share. */
+  /** The account that owns the senders; undefined for senders that all accounts share. */
   account: SenderAccount | undefined;
   senders: readonly SenderStatistics[];
   waiting: Backlog;
 }
 
-/** Finds what is wrong with senders, for each pool separately. Findings about an account's own senders are tickets: only the account can fix them. */
+/**
+ * Returns the findings about senders, for each pool separately. Findings about an account's own senders are tickets: only the account can
+ * fix them.
+ */
 const senders: Rule = (statistics) =>
   groupByPool(statistics).flatMap((pool) => {
     const findings = [
@@ -243,7 +252,7 @@ const blocksOf = (
     blocks.filter(matches).map((block) => ({ ...block, senderId: id, number })),
   );
 
-/** Returns what a finding says about the senders of a pool. */
+/** Returns the details of a finding that describe the senders of a pool. */
 function describeSenders(pool: Pool, blocks: Blocks): Pick<Finding, 'blocks' | 'blocked' | 'senders'> {
   const named = new Set(blocks.map(({ senderId }) => senderId));
   const blocked = pool.senders.filter(({ id, state }) => named.has(id) && state !== 'active').length;
@@ -254,7 +263,7 @@ function describeSenders(pool: Pool, blocks: Blocks): Pick<Finding, 'blocks' | '
 const groupBlocks = (blocks: Blocks, getKey: (block: SenderBlock) => string): Blocks[] =>
   [...new Set(blocks.map(getKey))].map((key) => blocks.filter((block) => getKey(block) === key));
 
-/** A finding for each code. A template that the provider blocks has a finding of its own, which hides the calls that met the block. */
+/** Returns a finding for each error code. A template that the provider blocks has its own finding instead. */
 function misconfigured(pool: Pool): Finding[] {
   const faults = blocksOf(
     pool.senders,
@@ -272,7 +281,9 @@ const BLOCKED_BY = [
   ['operator', 'paused_by_operator', 'senders'],
 ] as const;
 
-/** Senders that send nothing, by what blocks them. Configuration faults have findings of their own. */
+/**
+ * Returns findings about senders that send nothing, grouped by the cause of their block. Configuration faults have findings of their own.
+ */
 function blockedSenders(pool: Pool): Finding[] {
   const inactive = pool.senders.filter(({ state }) => state !== 'active');
   const severity = inactive.length === pool.senders.length ? 'failing' : 'degraded';
@@ -283,7 +294,7 @@ function blockedSenders(pool: Pool): Finding[] {
   });
 }
 
-/** A finding for each template that the provider blocks: failing if no sender serves its language. */
+/** Returns a finding for each template that the provider blocks: `failing` if no sender serves its language. */
 function templates(pool: Pool): Finding[] {
   const blocked = blocksOf(pool.senders, ({ template }) => template !== null);
   return groupBlocks(blocked, (block) => `${block.template?.template} ${block.onlyFor}`).flatMap((blocks) => {
@@ -294,7 +305,7 @@ function templates(pool: Pool): Finding[] {
   });
 }
 
-/** Returns how many senders send in a language. */
+/** Returns how many senders can send in a language. */
 const countServing = ({ senders: all }: Pool, locale: string): number =>
   all.filter(({ state, blocks }) => state === 'active' && blocks.every(({ onlyFor }) => onlyFor !== locale))
     .length;
@@ -307,8 +318,8 @@ function quality({ senders: all }: Pool): Finding[] {
 }
 
 /**
- * Sends wait although senders are active, and not for a language that no sender serves. Accounts take turns, so it is `degraded` at most if
- * no second account waits too long and the messages of several accounts were delivered.
+ * Returns a finding if sends wait too long for active senders that serve their language. Accounts take turns, so it is `degraded` at most
+ * if no second account waits too long and the messages of several accounts were delivered.
  */
 function capacity(pool: Pool, traffic: readonly TrafficCount[]): Finding[] {
   const { senders: all, waiting } = pool;
@@ -334,7 +345,7 @@ const provider: Rule = ({ provider: calls }) =>
         ...found('provider_unhealthy', 'slow', judgeValue(calls.secondsP95 ?? 0, LATENCY_SECONDS)),
       ];
 
-/** Each message has at least one receipt: `sent`, or a later one. */
+/** Returns the severity of missing receipts. Each message should have at least one: `sent`, or a later one. */
 function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null {
   const counted = (event: TrafficCount['event']): number =>
     sumMatching(traffic?.twoMinutes ?? [], (count) => count.event === event);
@@ -349,8 +360,8 @@ function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null 
 }
 
 /**
- * Rejected webhooks are noise, because anyone can post one, unless receipts are missing. With few messages, one receipt that is two
- * minutes late counts as missing if no other webhook was accepted.
+ * Returns findings about rejected webhooks and missing receipts. Rejected webhooks are `failing` only if receipts are missing, because
+ * anyone can post a webhook. With few messages, one receipt that is two minutes late counts as missing if no other webhook was accepted.
  */
 const webhooks: Rule = ({ traffic }) => {
   const counted = (result: WebhookResult): number =>
@@ -367,7 +378,7 @@ const webhooks: Rule = ({ traffic }) => {
   ];
 };
 
-/** The countries and senders from which fewer delivery receipts arrive than in the week before, those with most messages first. */
+/** Returns findings about the countries and senders from which fewer delivery receipts arrive than in the week before, those with most messages first. */
 const deliveries: Rule = ({ deliveries: counts }) =>
   (['country', 'senderId'] as const).flatMap((by) =>
     groupDeliveries(counts ?? [], by)
@@ -380,7 +391,10 @@ const deliveries: Rule = ({ deliveries: counts }) =>
       ),
   );
 
-/** The shares of ended sends that failed: of all, by reason, by country and by sender. While any send is held, no expired code counts. */
+/**
+ * Returns findings about the share of failed sends: of all, by reason, by country and by sender. While any send is held, expired codes are
+ * not counted.
+ */
 const failures: Rule = ({ traffic, waiting }) => {
   const isHeld = (waiting?.held.count ?? 0) > 0;
   const all = (traffic?.fiveMinutes ?? []).filter(
@@ -399,12 +413,12 @@ const failures: Rule = ({ traffic, waiting }) => {
   ];
 };
 
-/** Reasons that no recipient can cause. A rejection by the provider may be the recipient's fault, and counts with all others. */
+/** Reasons that no recipient can cause. A rejection by the provider is not one of them, because it may be the recipient's fault. */
 const OWN_REASONS: readonly FailureReason[] = ['expired_before_delivery', 'attempts_exhausted'];
 
 type FailureCause = CauseOf<'sends_failing'>;
 
-/** Returns the countries or senders with too many failed sends, those with most failures first. */
+/** Returns findings for the countries or senders with too many failed sends, most failures first. */
 function mostFailing(
   cause: FailureCause,
   counts: readonly TrafficCount[],
@@ -417,7 +431,7 @@ function mostFailing(
     .slice(0, NAMED_MAX);
 }
 
-/** Returns the finding for a group of ended sends: `degraded` at most where one account may have caused it. */
+/** Returns the finding for a group of ended sends: `degraded` at most if one account may have caused it. */
 function failing(
   cause: FailureCause,
   group: readonly TrafficCount[],
@@ -445,10 +459,13 @@ function isOfOneAccount(
   return delivered > 0 && failed / (delivered + failed) < failingShare;
 }
 
-/** The share of codes that were late, or that we failed, at which the alert DeliveryTooSlow fires. */
+/** The alert DeliveryTooSlow fires when this share of codes was late or failed because of the service. */
 const LATE_SHARE = 0.3;
 
-/** Returns whether that many codes were late, or failed by us, and fewer without the account that has the most of them. */
+/**
+ * Returns whether `LATE_SHARE` of the codes were late or failed because of the service, and fewer without the account that has the most of
+ * them.
+ */
 export function isLateForOneAccount({ traffic }: Pick<HealthStatistics, 'traffic'>): boolean {
   const counts = (traffic?.fiveMinutes ?? []).flatMap((count): TrafficCount[] => {
     if (count.event === 'delivered')
@@ -459,11 +476,11 @@ export function isLateForOneAccount({ traffic }: Pick<HealthStatistics, 'traffic
   return failed / (delivered + failed) >= LATE_SHARE && isOfOneAccount(counts, counts, LATE_SHARE);
 }
 
-/** Returns how many accounts have sends that ended so. */
+/** Returns how many accounts have sends that ended this way. */
 const countAccounts = (end: 'delivered' | 'failed', counts: readonly TrafficCount[]): number =>
   new Set(counts.filter(({ event }) => event === end).map(({ accountId }) => accountId)).size;
 
-/** The SMTP server accepts no emails, or some were given up after a day. */
+/** Returns a finding if the SMTP server accepts no emails, or if some were given up after a day. */
 const mail: Rule = ({ mails }) => {
   const isFailing = mails !== null && ((mails.oldestSeconds ?? 0) >= MAIL_SECONDS || mails.givenUp > 0);
   return found('mail_failing', 'mail', isFailing ? 'degraded' : null);

@@ -10,7 +10,7 @@ export interface QueueStatistics {
   isPaused: boolean;
   waiting: number;
   active: number;
-  /** Kept for a week. */
+  /** Failed jobs are kept for a week. */
   failed: number;
 }
 
@@ -27,9 +27,9 @@ export interface RedisHealth {
 export interface Backlog {
   count: number;
   oldestSeconds: number | null;
-  /** The same without the account of the send that has waited longest. */
+  /** The same, without the account of the send that has waited longest. */
   othersSeconds: number | null;
-  /** Until the first of their codes expires. */
+  /** Seconds until the first of their codes expires. */
   expirySeconds: number | null;
   accounts: number;
 }

@@ -22,7 +22,7 @@ export interface Release {
 export interface RunningProcess {
   kind: 'api' | 'worker' | 'console';
   release: string;
-  /** The newest migration that it knows. */
+  /** The newest migration that the process knows. */
   lastMigration: string;
 }
 

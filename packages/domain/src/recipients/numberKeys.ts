@@ -16,8 +16,8 @@ export function deriveNumberPepper({ current, keys }: Keyring): Keyring {
 
 /**
  * Returns the keys that represent a number wherever it is counted or searched, one for each key of the keyring, the current one first: the
- * version, a colon, and 16 bytes of HMAC-SHA256(pepper, `number:` ‖ number) in base64url. Without the pepper, the number cannot be found
- * from its key, although there are few numbers.
+ * version, a colon, and 16 bytes of HMAC-SHA256(pepper, `number:` ‖ number) in base64url. Without the pepper, a number cannot be found from
+ * its key by trying all numbers.
  *
  * @param canonical a result of `canonicalNumber`
  */
@@ -30,7 +30,8 @@ export function recipientKeys(pepper: Keyring, canonical: string): string[] {
 
 /**
  * Returns the hashes that show whether a request repeats another one's body, in the order of `recipientKeys`: the version (1 byte), then
- * HMAC-SHA256(pepper, `body:` ‖ body). 33 bytes. They are keyed because a body is little more than a number.
+ * HMAC-SHA256(pepper, `body:` ‖ body). 33 bytes. They are keyed because a body contains little more than a number, and could be found by
+ * trying all numbers.
  */
 export function bodyHashes(pepper: Keyring, body: Uint8Array): Buffer[] {
   return keyVersions(pepper).map((version) =>

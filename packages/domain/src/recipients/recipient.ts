@@ -19,7 +19,7 @@ export interface PhoneRecipient {
   canonical: string;
   /** An ISO 3166 code, or null for numbers without a country. An unknown range counts as its calling code's main country. */
   country: string | null;
-  /** Whether the number's owner may earn by a message or call, or it costs far more than other numbers. */
+  /** Whether the number's owner may earn money from messages or calls, or messages to it cost far more than to other numbers. */
   isPremiumRate: boolean;
 }
 
@@ -128,10 +128,11 @@ const LINK =
   /^(?:whatsapp:(?!\/)|tel:|(?:https?:\/\/)?(?:www\.)?wa\.me\/|(?:whatsapp:\/\/|(?:https?:\/\/)?(?:api|web)\.whatsapp\.com\/)send\/?\?(?:[^#]*&)?phone=) *(?:\+|%2B)?(?=\d)([^?&#/]*).*$/is;
 
 /**
- * Returns the number in text copied from contacts, chats and web pages: without invisible characters, and extracted from a link to a chat.
+ * Returns the number in text copied from contacts, chats and web pages: removes invisible characters, and extracts the number of a chat
+ * link.
  */
 export function pastedNumber(text: string): string {
-  // NFKC would turn a footnote mark such as ² into a digit, which makes another person's number.
+  // NFKC would turn a footnote mark such as ² into a digit, and the result would be another person's number.
   if (/\p{No}/u.test(text)) return text;
   return text
     .normalize('NFKC')

@@ -71,7 +71,8 @@ export function appliesTo(
 
 /**
  * Returns whether a signal is newer than a block. Results of messages started before the block are ignored, because they are what caused
- * it; so are those of messages started before the block was cleared. Receipts report faults minutes later, and days later after an outage.
+ * it; so are results of messages started before the block was cleared. Receipts report faults minutes later, and days later after an
+ * outage.
  */
 export function isNewer({ since, clearedAt }: Block, { startedAt }: Signal): boolean {
   return startedAt > since && (clearedAt === null || startedAt > clearedAt);
@@ -148,7 +149,7 @@ export function activeBlock(blocks: readonly Block[], now: Date): Block | null {
   const standing = blocks.filter(
     (block) => block.onlyFor === '' && block.cause !== 'limit' && isBlocking(block, now),
   );
-  // An operator's block precedes the provider's.
+  // Of two equally long blocks, an operator's takes precedence over the provider's.
   return standing.toSorted((a, b) => end(b) - end(a) || a.cause.localeCompare(b.cause))[0] ?? null;
 }
 
@@ -182,7 +183,7 @@ const COOL_DOWN_SECONDS_MAX = 3_600;
 
 /**
  * Returns the seconds of a block after its nth fault in a row (from 1): a minute, doubling up to an hour. For a country it is always an
- * hour. For a business account it starts at 15 seconds, because the fault may be that of one sender alone.
+ * hour. For a business account it starts at 15 seconds, because only one of its senders may be at fault.
  */
 export function coolDownSeconds(
   { scope, onlyFor }: Pick<BlockSubject, 'scope' | 'onlyFor'>,
@@ -210,7 +211,7 @@ export function limitWaitMs(nth: number, retryAfterSeconds: number | null, rando
 
 /**
  * Returns the subject of a sender's block with this scope. A sender with an unknown portfolio counts as a portfolio of its business account,
- * and one with an unknown business account as a business account of its own.
+ * and one with an unknown business account as a separate business account.
  */
 export function blockSubject(
   scope: BlockScope,

@@ -273,11 +273,13 @@ function readOtherFooter(
   return minutes === null ? '–' : `${minutes} min`;
 }
 
-/** Returns a duration in whole minutes, or else in seconds, which reads the same in all our languages. */
+/**
+ * Returns a duration as text, in minutes if they are whole and otherwise in seconds. The text is the same in all languages of the console.
+ */
 const durationText = (seconds: number): string =>
   seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
-/** Returns what a template says or does otherwise than a validity of codes; null where it fits, or Meta has not reported it. */
+/** Returns the values of a template that contradict the validity of codes; null if none does, or Meta has not reported them. */
 export function findValidityConflict(
   { codeExpirationMinutes, ttlSeconds }: Facts<TemplateValues>,
   codeValiditySeconds: number,
@@ -290,7 +292,10 @@ export function findValidityConflict(
   return { ...(footer && { footerMinutes: minutes }), ...(ttl && { ttlSeconds: seconds }) };
 }
 
-/** What does not fit the validity of codes: the minutes in the footer (null for none), the seconds for which Meta delivers. */
+/**
+ * The template values that contradict the validity of codes: the minutes in the footer (null without a footer), and the seconds for which
+ * Meta tries to deliver.
+ */
 export interface ValidityConflict {
   footerMinutes?: number | null;
   ttlSeconds?: number;
@@ -316,7 +321,7 @@ function webhookSubscribed(input: PreflightInput): Found {
 function businessVerified(input: PreflightInput): Found {
   const { verification } = input.businessAccount;
   if (input.failures.businessAccount !== undefined) return unknown(input, 'businessAccount');
-  // Meta returns it only for some tokens.
+  // Meta returns the verification only for some tokens.
   if (verification === undefined) return fine();
   return verification.value === 'VERIFIED' ? fine() : bad('not_verified', { status: verification.value });
 }

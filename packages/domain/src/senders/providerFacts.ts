@@ -7,7 +7,7 @@ export interface Fact<Value> {
   at: string;
   /** When the provider first reported this value. */
   since: string;
-  /** Of the last report. */
+  /** The source of the last report. */
   source: FactSource;
 }
 
@@ -43,7 +43,7 @@ export interface NumberValues {
   throughputLevel: string;
   /** Whether it is also in the WhatsApp Business app, where Meta accepts only `THROUGHPUT_ON_BUSINESS_APP` messages a second. */
   isOnBusinessApp: boolean;
-  /** Whether the provider lets it send, and the provider's reason if not, or only in part. */
+  /** Whether the provider lets it send, and the provider's reason if it may not, or only with restrictions. */
   canSend: { can: CanSend; why: string | null };
   /** The last day (UTC, `2026-01-31`) on which it sent a message, by our own sends. */
   lastSentOn: string;
@@ -108,7 +108,7 @@ export type ProviderReport =
 
 /**
  * Returns the facts after a report. Reports arrive in any order: a fact stays unless the report is newer. Webhooks have whole seconds, so
- * within a second the later arrival counts, and a read replaces a webhook's fact only from the next second on.
+ * within a second the later arrival counts, and a read replaces a webhook's fact only if it is from a later second.
  */
 export function mergeFacts<Values extends object>(
   known: Facts<Values>,
@@ -167,7 +167,7 @@ const BLOCKED_STATUSES = new Set([
 /** The category of one-time codes. */
 export const CODE_CATEGORY = 'AUTHENTICATION';
 
-/** Returns why messages of a template would be rejected; null if no fact indicates it. */
+/** Returns why the provider would reject messages of a template; null if no fact indicates a rejection. */
 export function templateBlock({ status, category, reason }: Facts<TemplateValues>): ProviderBlock | null {
   if (status !== undefined && BLOCKED_STATUSES.has(status.value)) {
     const why = reason?.value ? `${status.value} (${reason.value})` : status.value;
@@ -181,7 +181,10 @@ export function templateBlock({ status, category, reason }: Facts<TemplateValues
 /** The restriction that applies to codes; restrictions of other kinds do not. */
 const BLOCKING_RESTRICTION = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
 
-/** Returns why a sender would be rejected, by the known facts of its number and business account; null if no fact indicates it. */
+/**
+ * Returns why the provider would reject a sender, by the known facts of its number and business account; null if no fact indicates a
+ * rejection.
+ */
 export function senderBlock(
   number: Facts<NumberValues>,
   account: Facts<BusinessAccountValues>,
@@ -238,8 +241,8 @@ export const TOKEN_CODES = [0, 3, 10, 104, 190, 131005] as const;
 const MESSAGING_SCOPE = 'whatsapp_business_messaging';
 
 /**
- * Returns whether a read is the first that finds a sender's token good: another token, or one that was repaired at the provider. Such a
- * read ends the blocks that calls started because of the token. Later reads end nothing, because they cannot see why calls still fail.
+ * Returns whether a read is the first that finds a sender's token valid: a new token, or one that was repaired at the provider. Such a read
+ * ends the blocks that calls started because of the token. Later reads end nothing, because they cannot see why calls still fail.
  *
  * @param known the previous read of the same token
  */

@@ -1,8 +1,8 @@
-/** How far ahead a permit may be. The worker waits this long with a claimed send; a send that has to wait longer waits in its row. */
+/** The longest wait for a permit, in milliseconds, for which a worker claims a send. A send that has to wait longer stays unclaimed. */
 export const PERMIT_WAIT_MS_MAX = 500;
 /**
- * How far ahead the permit of a new or due send may be, which does not wait for a turn. Less than that of waiting sends, so that it does not
- * overtake them.
+ * The longest wait for the permit of a new or due send, which skips the turns. It is shorter than that of waiting sends, so that it does
+ * not overtake them.
  */
 export const DIRECT_PERMIT_WAIT_MS = 250;
 

@@ -37,11 +37,11 @@ export interface CreationRequest {
 }
 
 /**
- * What the database holds for a request. Times are milliseconds since 1970. Values that are expensive to read and equal for all requests of
- * an account or application are there with its first request of a batch only, whatever becomes of that request.
+ * The stored data that decides a request. Times are milliseconds since 1970. Values that are expensive to read and equal for all requests
+ * of an account or application are set only on its first request in a batch, even if that request is refused.
  */
 export interface CreationState {
-  /** Null when the key was deleted. */
+  /** Null if the key was deleted. */
   keyState: 'valid' | 'revoked' | 'expired' | 'suspended' | null;
   /** The send that has the idempotency key, and whether its body is the request's. */
   existingId: string | null;
@@ -63,18 +63,18 @@ export interface CreationState {
   recipientRate: number | null;
   /** The latest sends within an hour, as many as `recipientRate`. */
   recipientTimes: readonly number[] | null;
-  /** How many points wrong guesses and active codes may have together; null without a guess budget. */
+  /** The maximum points that wrong guesses and active codes may have together; null without a guess budget. */
   guessPointsMax: number | null;
   wrongPoints: number | null;
   /** Live codes to the recipient: when each ends, the points of a guess, and its wrong guesses. */
   activeCodes: readonly (readonly [endsAt: number, guessCost: number, wrongGuesses: number])[] | null;
-  /** Until when the breaker stops sends to the country; null when it does not. */
+  /** When the breaker's block of the country ends; null without a block. */
   breakerUntil: number | null;
   unitsPerDay: number | null;
   unitsPerMonth: number | null;
   unitsOfDay: number;
   unitsOfMonth: number;
-  /** Of all trial accounts together. */
+  /** The daily limit that all trial accounts share. */
   trialSendsPerDay: number;
   trialSendsOfDay: number;
   trialAccountSendsPerDay: number;
@@ -82,7 +82,7 @@ export interface CreationState {
   trialSends: { count: number; rejected: number; lastAt: number } | null;
   freeQuota: number;
   credits: number;
-  /** Whether no sender of the application has a permit soon. */
+  /** Whether no sender of the application will have a permit soon. */
   sendersAreTaken: boolean | null;
 }
 
@@ -107,19 +107,19 @@ export interface CreatedDecision {
   expiresAt: number;
   /** Whether its account's turn decides when it is sent. */
   isWaiting: boolean;
-  /** Of its application, from 1. */
+  /** Starts at 1 in each application. */
   number: number;
   windows: RateWindows;
 }
 
-/** What a batch creates in an account. */
+/** The creations of a batch in one account. */
 export interface AccountCreations {
   sends: number;
   freeUnits: number;
   credits: number;
-  /** Live sends of a trial account. */
+  /** Created live sends of a trial account. */
   trialSends: number;
-  /** Of the last minute, with those created. */
+  /** The sends of the last minute, including the batch's. */
   times: SendTimes;
   applications: Map<string, ApplicationCreations>;
   /** Points of the created codes by recipient. */
@@ -133,11 +133,11 @@ export interface ApplicationCreations {
   sendersAreTaken: boolean;
   /** Places of the created requests by idempotency key. */
   keys: Map<string, number>;
-  /** Of the last hour, by recipient, where there is such a limit. */
+  /** The sends of the last hour by recipient, if the application has such a limit. */
   recipients: Map<string, SendTimes>;
 }
 
-/** A request while its limits are decided. */
+/** A request with the state that its limits are checked against. */
 interface Creating {
   request: CreationRequest;
   state: CreationState;
@@ -153,8 +153,8 @@ interface Creating {
 }
 
 /**
- * When each limit lets the request through: in the past, or null, if it does now. The limit that reopens last is reported, and the first in
- * this list of several that reopen at the same time.
+ * Returns when each limit allows the request; null or a past time if it does now. If several limits refuse it, the one that reopens last is
+ * reported, and on a tie the first in this list.
  */
 const LIMITS: Readonly<Record<LimitCause, (one: Creating) => number | null>> = {
   account_rate: ({ windows }) => fullUntil(windows.account),
@@ -180,10 +180,10 @@ const LIMITS: Readonly<Record<LimitCause, (one: Creating) => number | null>> = {
 const LIMIT_ENTRIES = Object.entries(LIMITS) as [LimitCause, (one: Creating) => number | null][];
 
 /**
- * Decides the creations of a batch in their order, each by key, idempotency key, country, limits and unit. What is created counts for the
- * requests after it. A refusal takes no unit and binds no key.
+ * Decides the creations of a batch in order, each by key, idempotency key, country, limits and unit. A created send counts against the
+ * limits of later requests. A refusal takes no unit and binds no key.
  *
- * @param states what was read at `now` for each request; undefined when its application was deleted
+ * @param states the data read at `now` for each request; undefined if its application was deleted
  */
 export function decideCreations(
   requests: readonly CreationRequest[],
@@ -195,7 +195,7 @@ export function decideCreations(
   const decisions = requests.map((request, place): CreationDecision => {
     const state = states[place];
     if (state === undefined) return { outcome: 'key_refused', cause: 'revoked' };
-    // Before any refusal: the state of this request may have the values of its account and application.
+    // This must precede any refusal, because only this request's state may have the values of its account and application.
     const account = found(accounts, request.accountId, () => noCreations(state, now));
     const application = found(account.applications, request.applicationId, () => ({
       places: [],
@@ -250,7 +250,7 @@ function decideBeforeLimits(
   return cause === null ? null : { outcome: 'recipient_refused', cause };
 }
 
-/** Returns why the account may not send to the number. A number of no country is on no list. */
+/** Returns why the account may not send to the number. Numbers without a country are on no list. */
 function recipientRefusal(
   country: string | null,
   isPremiumRate: boolean,
@@ -321,13 +321,13 @@ function decideByLimits(one: Creating): CreationDecision {
   };
 }
 
-/** A free quota below zero is owed for codes that arrived after their refund: credits pay it first. */
+/** A negative free quota is owed for codes that arrived after their refund. Credits pay this debt first. */
 function bucketOf({ freeQuota, credits }: CreationState, account: AccountCreations): UnitBucket | null {
   if (freeQuota > account.freeUnits) return 'free_quota';
   return credits + Math.min(freeQuota, 0) > account.credits ? 'credit' : null;
 }
 
-/** Lets a created send count for the requests after it. */
+/** Counts a created send against the limits of later requests. */
 function count(
   { request, account, application, isLive, state, now }: Creating,
   created: CreatedDecision,
@@ -353,7 +353,7 @@ const isTrial = ({ state }: Creating): boolean => state.trialCountries !== null;
 
 const units = ({ account }: Creating): number => account.freeUnits + account.credits;
 
-/** Returns when so many codes have ended that the points of the others are few enough. Verified codes are active no more. */
+/** Returns when enough active codes will have ended for the remaining points to allow the request. Verified codes are no longer active. */
 function activeCodesEndAt({ request, state, account, isLive, pointsLeft, now }: Creating): number | null {
   if (!isLive || pointsLeft < 0) return null;
   const room = pointsLeft - (account.points.get(request.recipientKey) ?? 0);

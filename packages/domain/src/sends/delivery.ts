@@ -16,7 +16,7 @@ import type { BlockScope } from '../senders/blocks.js';
 const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
-/** Returns the change for a definitive failure. The store refunds the unit with it. */
+/** Returns the change for a definitive failure. The store refunds the unit together with it. */
 export function failure(reason: FailureReason, now: Date): SendChange {
   return { ...DONE, status: 'failed', failureReason: reason, failedAt: now, ...UNCLAIMED };
 }

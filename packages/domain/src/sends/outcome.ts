@@ -5,8 +5,8 @@ export type FaultScope = 'token' | 'business' | 'portfolio' | 'template' | 'coun
 export type ThrottleScope = 'pair' | 'sender' | 'business' | 'app';
 
 /**
- * What the provider does with an accepted message before sending it, if it does not send it at once. It looks at the first messages of a new
- * or unverified business portfolio, and sends or drops the held ones afterwards.
+ * What the provider does with an accepted message before sending it, if it does not send it at once. The provider reviews the first
+ * messages of a new or unverified business portfolio, then sends or drops the held ones.
  */
 export type MessageStatus = 'held_for_quality_assessment' | 'paused';
 
@@ -60,7 +60,7 @@ export const UNREADABLE_TOKEN = {
 /** The provider's code of a held message that it dropped; without a hold, an unexplained refusal. */
 const DROPPED = 135000;
 
-/** Returns the meaning of a reported failure for its message: a message that was held and dropped shows that its portfolio may not send. */
+/** Returns what a reported failure means for its message. If the provider held and then dropped the message, the portfolio may not send. */
 export function afterHold<Failure extends Exclude<Outcome, { kind: 'accepted' }>>(
   failure: Failure,
   messageStatus: MessageStatus | null,

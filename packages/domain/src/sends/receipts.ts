@@ -69,7 +69,7 @@ export interface ReportedAttempt {
 /** An attempt, with what the rule needs to know about the send's other attempts. */
 type JudgedAttempt = ReportedAttempt & {
   /**
-   * False if the account's own app has reported as many failures as `OWN_FAILURES` allows: the failure is recorded, but changes nothing.
+   * False if the account's own app has used up the failures that `OWN_FAILURES` allows: the failure is recorded, but changes nothing.
    */
   isBelieved?: boolean;
   /** Whether the provider accepted another message of the send, which may still arrive. */

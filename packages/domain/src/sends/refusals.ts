@@ -20,7 +20,7 @@ export type LimitCause =
 
 /** Why an account may not send to a recipient. */
 export type RecipientCause =
-  /** The account sends only to listed countries, and this is not one of them. */
+  /** The account sends only to listed countries, and the number's country is not listed. */
   | 'country'
   /** The account refuses satellite and premium-rate numbers. */
   | 'range'

@@ -1,9 +1,9 @@
-/** What a limit leaves after a request. */
+/** The state of a limit after a request. */
 export interface RateWindow {
   /** Sends in one window. */
   quota: number;
   left: number;
-  /** Until there is more, because the oldest send leaves the window. */
+  /** Seconds until the oldest send leaves the window, so that one more is allowed. */
   secondsToMore: number;
 }
 
@@ -27,7 +27,10 @@ export interface OpenWindow {
   opensAt: number;
 }
 
-/** Returns the sends that are still in the window. Times too far ahead are from before the clock stepped back. */
+/**
+ * Returns the sends that are still in the window. Times more than a window ahead are dropped: they were recorded before the clock stepped
+ * back.
+ */
 export function timesWithin(times: Readonly<SendTimes>, windowMs: number, now: number): SendTimes {
   return times.filter((_, index) => {
     const time = times[index - (index % 2)] as number;
@@ -35,7 +38,7 @@ export function timesWithin(times: Readonly<SendTimes>, windowMs: number, now: n
   });
 }
 
-/** @param times the sends in the window */
+/** Returns a limit's window. @param times the sends in the window */
 export function windowOf(
   quota: number,
   times: Readonly<SendTimes>,
@@ -65,7 +68,7 @@ export function addToSecond(times: SendTimes, now: number): void {
   } else times.push(at, 1);
 }
 
-/** @param sends created since the window was counted */
+/** Returns the window for a response, in whole seconds. @param sends created since the window was counted */
 export function roundWindow({ quota, left, opensAt }: OpenWindow, sends: number, now: number): RateWindow {
   return { quota, left: Math.max(left - sends, 0), secondsToMore: Math.ceil((opensAt - now) / 1000) };
 }

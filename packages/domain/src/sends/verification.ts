@@ -37,7 +37,7 @@ export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, n
   return send.verification === 'pending' && now >= send.expiresAt ? 'expired' : send.verification;
 }
 
-/** Judges one guess. Calls `matches` only if the guess counts. A verified or locked code is not delivered any more. */
+/** Judges one guess. Calls `matches` only if the guess counts. A verified or locked code is no longer delivered. */
 export function judge(send: GuessedSend, now: Date, matches: () => boolean): GuessDecision {
   const state = verificationAt(send, now);
   if (state !== 'pending') return { result: { valid: false, verification: state, attemptsLeft: 0 } };
@@ -57,7 +57,7 @@ export function judge(send: GuessedSend, now: Date, matches: () => boolean): Gue
   };
 }
 
-/** The digits of a generated code. Longer codes are no harder to guess for the budget. */
+/** The digits of a generated code. The budget treats longer codes as equally hard to guess. */
 const FULL_DIGITS = 6;
 
 /**

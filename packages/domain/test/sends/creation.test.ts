@@ -64,7 +64,7 @@ const decide = (state: Partial<CreationState> = {}, fields: Partial<CreationRequ
   decideAll([request(fields)], state)[0]!;
 
 describe('decideCreations', () => {
-  it('counts earlier sends if the request with the counters is refused', () => {
+  it('counts earlier sends even if the request that has the counters is refused', () => {
     const times = [NOW - 1_000, 600];
     const decided = decideCreations(
       [request(), request()],

@@ -258,7 +258,7 @@ describe('the deadline of a send with a message that may have been sent', () => 
 describe('settle', () => {
   const settled = (send: Send, outcome: Outcome, random = 0) => settle(send, NOW, 1, outcome, POLICY, random);
 
-  it('of accepted: sent; the code is kept until it is finished', () => {
+  it('marks an accepted send as sent, and keeps its encrypted code until the code is finished', () => {
     expect(settled(sendingSend(), ACCEPTED)).toEqual({
       result: { kind: 'accepted' },
       change: {
@@ -272,7 +272,7 @@ describe('settle', () => {
     });
   });
 
-  it('of retry: still sending; due after the back-off', () => {
+  it('keeps a send as sending after `retry`, and makes it due after the back-off', () => {
     const decision = settled(sendingSend({ attempts: 3 }), retryable(), 0.5);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 5000 });
     expect(decision.change).toEqual({
@@ -285,7 +285,7 @@ describe('settle', () => {
     expect(decision.attempts).toEqual([{ ...FIRST, outcome: 'retry', errorCode: 131000 }]);
   });
 
-  it('of unknown: like retry, but the message may have been sent', () => {
+  it('treats `unknown` like `retry`, except that the message may have been sent', () => {
     const decision = settled(sendingSend(), UNKNOWN);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 1000 });
     expect(decision.change).toMatchObject({ receiptUntil: ms(NOW, 32_000), dueAt: ms(NOW, 1000) });
@@ -296,7 +296,7 @@ describe('settle', () => {
     ['sender', SENDER_FAULT],
     ['config', CONFIG_FAULT],
     ['retry', retryable({ throttled: 'app' })],
-  ])('of %s: reassigned immediately, without counting the attempt', (kind, outcome) => {
+  ])('reassigns the send immediately after `%s`, without counting the attempt', (kind, outcome) => {
     const send = sendingSend({ attempts: 5 });
     const decision = settled(send, outcome);
     expect(decision.result).toEqual({ kind: 'reassign' });
@@ -306,7 +306,7 @@ describe('settle', () => {
     expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 5 });
   });
 
-  it('of a pair rate limit: due after 4^n seconds, without counting the attempt', () => {
+  it('makes the send due 4^n seconds after a pair rate limit, without counting the attempt', () => {
     const limit = retryable({ throttled: 'pair' });
     const last = sendingSend({ attempts: 5, attemptNumber: 5 });
     const first = settle(last, NOW, 5, limit, POLICY, 0);
@@ -327,7 +327,7 @@ describe('settle', () => {
   it.each([
     ['recipient', RECIPIENT_FAULT],
     ['config, of this request only', REQUEST_FAULT],
-  ])('of %s: failed with rejected_by_provider', (_, outcome) => {
+  ])('fails the send with rejected_by_provider after %s', (_, outcome) => {
     const decision = settled(sendingSend(), outcome);
     expect(decision.result).toEqual({ kind: 'failed', reason: 'rejected_by_provider' });
     expect(decision.change).toEqual({ ...FAILED, failureReason: 'rejected_by_provider' });
@@ -337,33 +337,36 @@ describe('settle', () => {
   it.each([
     ['unknown itself', UNKNOWN, null, ms(NOW, 32_000)],
     ['retry after an unknown one', retryable(), ms(NOW, 7_000), ms(NOW, 7_000)],
-  ])('of the last attempt, %s: waits for a receipt', (_, outcome, before, receiptUntil) => {
+  ])('waits for a receipt after the last attempt: %s', (_, outcome, before, receiptUntil) => {
     const decision = settled(sendingSend({ attempts: 5, receiptUntil: before }), outcome);
     expect(decision.result).toEqual({ kind: 'awaiting_receipt' });
     expect(decision.change).toEqual({ ...UNCLAIMED, phase: 'giving_up', receiptUntil, dueAt: receiptUntil });
   });
 
-  it.each([null, NOW])('of the last attempt, retry without a receipt to wait for: failed', (receiptUntil) => {
-    const decision = settled(sendingSend({ attempts: 5, receiptUntil }), retryable());
-    expect(decision.result).toEqual({ kind: 'failed', reason: 'attempts_exhausted' });
-    expect(decision.change).toEqual({ ...FAILED, failureReason: 'attempts_exhausted' });
-  });
+  it.each([null, NOW])(
+    'fails the send after `retry` of the last attempt, without a receipt to wait for',
+    (receiptUntil) => {
+      const decision = settled(sendingSend({ attempts: 5, receiptUntil }), retryable());
+      expect(decision.result).toEqual({ kind: 'failed', reason: 'attempts_exhausted' });
+      expect(decision.change).toEqual({ ...FAILED, failureReason: 'attempts_exhausted' });
+    },
+  );
 
   describe('for a finished code', () => {
     const code = { verification: 'verified', verifiedAt: at(10) } as const;
 
-    it('of retry: failed immediately, because nothing was sent', () => {
+    it('fails the send immediately after `retry`, because nothing was sent', () => {
       const decision = settled(sendingSend(code), retryable());
       expect(decision.result).toEqual({ kind: 'failed', reason: 'expired_before_delivery' });
     });
 
-    it('of unknown: waits for a receipt', () => {
+    it('waits for a receipt after `unknown`', () => {
       const decision = settled(sendingSend(code), UNKNOWN);
       expect(decision.result).toEqual({ kind: 'awaiting_receipt' });
       expect(decision.change).toMatchObject({ dueAt: ms(NOW, 32_000), receiptUntil: ms(NOW, 32_000) });
     });
 
-    it('of accepted: sent; code erased, nothing due', () => {
+    it('marks an accepted send as sent, erases its encrypted code, and makes nothing due', () => {
       const decision = settled(sendingSend(code), ACCEPTED);
       expect(decision.result).toEqual({ kind: 'accepted' });
       expect(decision.change).toMatchObject({
@@ -413,7 +416,7 @@ describe('settle', () => {
     });
 
     it.each([UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT, CONFIG_FAULT])(
-      'of $kind ends its attempt without changing the state, even if the receipt was for another attempt',
+      'ends the attempt after `$kind` without changing the state, even if the receipt was for another attempt',
       (outcome) => {
         const decision = settled(delivered(), outcome);
         expect(written(delivered(), decision)).toMatchObject({ status: 'delivered', phase: 'done' });

@@ -100,7 +100,7 @@ describe('breakerTrips', () => {
     },
   );
 
-  it('never trips without sends or with all codes verified, and another unverified code never untrips it', () => {
+  it('never trips without sends or with all codes verified, and stays tripped after another unverified code', () => {
     const rule = fc.record({
       unverifiedPercent: fc.integer({ min: 1, max: 100 }),
       minSends: fc.integer({ min: 1, max: 1000 }),

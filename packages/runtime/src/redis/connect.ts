@@ -99,7 +99,10 @@ function open(
   });
 }
 
-/** Returns a connector for sentinels without a password or with that of Redis. It sends the password only after a sentinel requires one. */
+/**
+ * Returns a connector for sentinels that have no password, or the same one as Redis. It sends the password only after a sentinel requires
+ * one.
+ */
 function sentinelConnector(user: Record<'sentinelUsername' | 'sentinelPassword', string | undefined>) {
   class Connector extends SentinelConnector {
     override connect(

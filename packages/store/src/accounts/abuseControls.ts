@@ -9,7 +9,7 @@ export interface Ceilings {
   unitsPerMonth: number | null;
 }
 
-/** The bounds of a ceiling. */
+/** The minimum and maximum of a ceiling. */
 export const CEILING_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
 
 /** The abuse limits of an account, which its admins and operators see and set. */

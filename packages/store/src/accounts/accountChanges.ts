@@ -65,7 +65,7 @@ const grantedFields = (row: 'before' | 'after'): Prisma.Sql => {
 export async function expireCredits({ sql }: Connection): Promise<void> {
   const due = await sql.query<{ id: string }[]>`
     select distinct account_id as id from credit_grants where expires_at <= clock_timestamp()`;
-  // Lock one account at a time: creations lock several, in a different order.
+  // Lock one account at a time, because creations lock several in a different order.
   for (const { id } of due) await sql.execute`select expire_credits(${id}::uuid)`;
 }
 

@@ -5,11 +5,11 @@ import { Prisma } from '../generated/prisma/client.js';
 import { writeEvent, writeMails } from '../mails/writeMails.js';
 import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
 
-/** The most of an account's latest live sends of a day that the breaker judges. */
+/** The maximum number of an account's latest live sends of a day that the breaker judges. */
 const SENDS_MAX = 1_000;
-/** The time in which people verify, or never do. */
+/** People who have not verified a code within this time never do. */
 const VERIFIED_WITHIN_SECONDS = 120;
-/** A code that was sent later than this after its request is not counted: the person has requested another one, or left. */
+/** A code that was sent later than this after its request is not counted: by then the person has requested another code or given up. */
 const SENT_WITHIN_SECONDS = 60;
 
 /** Returns SQL for whether a send that had time to be verified counts for the breaker. @param row the alias of its row */
@@ -20,9 +20,9 @@ const isEvidence = (row: 'l' | 's'): Prisma.Sql => {
   )`;
 };
 
-/** The most trips in a list. */
+/** The maximum number of trips in a list. */
 const TRIPS_MAX = 100;
-/** The most prefixes listed for a trip, and how many people must share one, so that no prefix identifies a number. */
+/** The maximum number of prefixes listed for a trip, and how many people must share a prefix, so that none identifies a number. */
 const PREFIXES_MAX = 5;
 const PREFIX_PEOPLE_MIN = 5;
 
@@ -124,8 +124,8 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
 }
 
 /**
- * Blocks an account's sends to a country for a time. Only one of several callers with the same evidence succeeds, and evidence from before
- * a reset is ignored.
+ * Blocks an account's sends to a country for a time. Of several callers with the same evidence, only one succeeds. Evidence from before a
+ * reset is ignored.
  *
  * @returns whether this call started the block
  */

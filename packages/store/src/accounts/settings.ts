@@ -48,8 +48,8 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
 };
 
 /**
- * The validities of codes in seconds that the console accepts, for real users: less is over before the message is read, more leaves a
- * stolen phone time. The command line accepts all of `SETTING_BOUNDS`, for tests of expiry.
+ * The validities of codes in seconds that the console accepts, for real users: a shorter one may end before the message is read, and a
+ * longer one helps the thief of a phone. The command line accepts all of `SETTING_BOUNDS`, for tests of expiry.
  */
 export const USUAL_CODE_VALIDITY = { min: 60, max: 3600 } as const;
 
@@ -103,7 +103,7 @@ export async function changeSetting<Name extends keyof Settings>(
   });
 }
 
-/** What changes of settings would do to stored sends. Counts end at `EFFECT_COUNT_MAX`. */
+/** The effects that changed settings would have on stored sends. Counts end at `EFFECT_COUNT_MAX`. */
 export interface SettingEffects {
   /** Codes that can still be verified. A new validity does not change them. */
   activeCodes: number;
@@ -111,7 +111,7 @@ export interface SettingEffects {
   sendsToDelete: number;
 }
 
-/** Counting further would take longer than the difference is worth. */
+/** An exact count above this would take longer than it is worth. */
 export const EFFECT_COUNT_MAX = 10_000;
 
 /** Returns what retention with these days (null for off) would change now, and how many codes are active. */

@@ -90,7 +90,7 @@ export async function readTrialSends(database: Connection): Promise<TrialSends> 
 export interface LiveCountries {
   /** ISO 3166 codes; null for every country. */
   countries: string[] | null;
-  /** Whether premium-rate numbers are refused. On trial they always are. */
+  /** Whether premium-rate numbers are refused. Trial accounts always refuse them. */
   refusesPremiumRate: boolean;
 }
 

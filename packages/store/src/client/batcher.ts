@@ -14,7 +14,7 @@ interface BatchLimits {
   concurrentBatchesMax?: number;
 }
 
-/** With three batches at once, one that waits for a lock, a slow disk or a silent connection does not delay the next. */
+/** With three concurrent batches, a batch that waits for a lock, a slow disk or a silent connection does not delay the next one. */
 export const OVERLAPPING_BATCHES_MAX = 3;
 
 /** Milliseconds after which a batch counts as overdue: the longest that an unobstructed batch of this size takes. */
@@ -54,7 +54,7 @@ export function createBatcher<Request, Result>(
     };
     blocking = self;
     underWay += 1;
-    // Collects all requests from one socket read. Otherwise the first would run alone and the rest would wait for it.
+    // Collects all requests from one socket read. Otherwise the first request would run alone, and the others would wait for it.
     await endOfTurn();
     const batch = queue.splice(0, batchSizeMax);
     const timer = setTimeout(release, overdueAfterMs(batch.length));

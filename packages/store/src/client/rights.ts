@@ -10,7 +10,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   audit_entries: ['select', 'insert'],
 };
 const RIGHTS_USUAL = ['select', 'insert', 'update', 'delete'];
-/** How many tables and functions the message names; it counts the rest. */
+/** The maximum number of tables and functions that the message names. It gives only the count of the others. */
 const NAMED_MAX = 3;
 
 interface Lacking {
@@ -62,11 +62,11 @@ async function findLack(sql: Sql): Promise<string | null> {
   return `the role ${first.role} lacks rights on ${named.join(', ')}${more}: docs/deploy.md#the-database has the grants`;
 }
 
-/** How long a passed check of role and settings counts: only operators change them. */
+/** How long a passed check of role and settings stays valid. Only operators change them, so they rarely change. */
 const PASSED_MS = 30_000;
 const lastPassed = oncePerClient((_database: Database) => ({ at: -Infinity }));
 
-/** Checks that PostgreSQL responds, and at times that role and settings are sufficient. @throws Error with the reason */
+/** Checks that PostgreSQL responds and, at most every 30 seconds, that role and settings are sufficient. @throws Error with the reason */
 export async function checkDatabase(database: Database): Promise<void> {
   await pingDatabase(database);
   const passed = lastPassed(database);

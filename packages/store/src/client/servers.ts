@@ -30,7 +30,7 @@ export class Servers {
     const isOne = !hosts.includes(',');
     this.#needsWriter =
       (searchParams.get('target_session_attrs') ?? (isOne ? 'any' : 'read-write')) !== 'any';
-    // The last value of a setting counts.
+    // If a setting occurs twice, PostgreSQL uses the last value.
     const options = `${searchParams.get('options') ?? ''} ${toCommandLine(settings)}`;
     this.#configs = hosts.split(',').map((host) => {
       const one = new URL(before + host + after);
@@ -145,7 +145,7 @@ function closeClient(client: pg.Client): void {
   client.end().catch(() => {});
 }
 
-/** Replaces the errors by which poolers refuse settings by errors that name the remedy. */
+/** Returns the error with the remedy, if a pooler refused settings; otherwise the same error. */
 function explainPoolerRejection(error: Error): Error {
   // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-proxy.html
   if (/^Feature not supported: RDS Proxy\b.*command-line options/.test(error.message))

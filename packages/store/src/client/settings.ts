@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Settings of a session, by their names. */
+/** Settings of a session by name. */
 export type Settings = Readonly<Record<string, string>>;
 
 /**

@@ -61,7 +61,7 @@ export async function queueLowBalanceAlerts(database: Database): Promise<void> {
 }
 
 async function queueLowBalanceAlert(database: Database, accountId: string): Promise<void> {
-  // Before the update, which locks the row that every creation writes.
+  // Read before the update, because the update locks the row that every creation writes.
   const perDay = await countLiveSends(database, accountId);
   await database.transaction(async (connection) => {
     // Only one of several workers changes the row.

@@ -43,7 +43,7 @@ export function setEventWebhook(
 ): Promise<{ secret: string | null } | 'unknown'> {
   return audited(database, actor, async (connection, log) => {
     const { sql, prisma } = connection;
-    // If two admins do this at once, the second sees the first one's webhook.
+    // The lock makes a concurrent second admin see the first one's webhook.
     await sql.execute`select from accounts where id = ${accountId}::uuid for no key update`;
     if ((await prisma.account.count({ where: { id: accountId } })) === 0) return 'unknown';
     const before = await findEventWebhook(connection, accountId);

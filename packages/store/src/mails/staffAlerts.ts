@@ -9,7 +9,7 @@ const LASTS_MINUTES = 5;
 /** A finding that reappears within this time is not mailed again. */
 const QUIET_HOURS = 6;
 
-/** SQL for whether an incident is worth a mail. Asked again before the mail is sent, which may be hours later. */
+/** SQL for whether an incident is worth a mail. It is checked again before the mail is sent, which may be hours later. */
 export const FAILS_FOR_LONG = Prisma.sql`(${LASTS}
   and i.failing_at <= clock_timestamp() - make_interval(mins => ${LASTS_MINUTES}::integer))`;
 
@@ -22,7 +22,7 @@ interface FailingIncident {
   note: string | null;
 }
 
-/** Mails the staff each incident that has been failing for at least five minutes and lasts. */
+/** Mails the staff about each current incident that has been failing for at least five minutes. */
 export async function queueFindingAlerts(database: Database): Promise<void> {
   const failing = await database.sql.query<FailingIncident[]>`
     select i.id, i.name, i.subject, i.began_at as "beganAt", i.acknowledged_by as "acknowledgedBy", i.note from incidents i

@@ -15,16 +15,16 @@ type Sql = Pick<Connection, 'sql'>;
 
 export interface NewMail<Kind extends MailKind> {
   kind: Kind;
-  /** Identifies the event. Each person gets one mail about it, even if it is written again. */
+  /** Identifies the event. Each person gets one mail per event, even if the mail is written again. */
   event: string;
   facts: MailFacts[Kind];
 }
 
-/** The recipients of a mail: one person, the staff, or an account's admins, with one more person and without another. */
+/** The recipients of a mail: one person, the staff, or an account's admins, where one person may be added and one left out. */
 export type Recipients =
   { userId: string } | 'staff' | { adminsOf: string; and?: string | null; without?: string | null };
 
-/** A person who got a mail about the same subject within these hours gets no other. */
+/** A subject, and the hours within which a person gets only one mail about it. */
 export interface Quiet {
   /** The common prefix of the subject's events. */
   subject: string;
@@ -125,7 +125,7 @@ export interface LinkMail<Kind extends MailKind> {
   minutes: number;
 }
 
-/** Writes a mail with a link. It does the same for every address, whether or not a user has it; workers drop mails without a user. */
+/** Writes a mail with a link. It writes the same for every address, whether or not a user has it. Workers drop mails without a user. */
 export async function writeLinkMail<Kind extends MailKind>(
   { sql }: Sql,
   keyring: Keyring,

@@ -16,18 +16,18 @@ import {
 import { ContractRefused, findContractFaults } from './contracts.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
-/** Any fixed number. The lock serializes migrations that start at the same time. */
+/** The key of the advisory lock that serializes concurrent migrations. Any fixed number works. */
 const LOCK = 7_165_201;
 const LOCK_PAUSE_MS = 100;
 /** An index on a large table may take minutes. */
 const LOCK_MS_MAX = 600_000;
-/** How often the log repeats what a migration waits for. */
+/** How often a waiting migration logs what it waits for. */
 const REPORT_MS = 10_000;
 const CONNECT_MS_MAX = 10_000;
 /**
- * While a migration waits for a table, all later statements on the table wait too. The time is also below PostgreSQL's `deadlock_timeout`
- * of one second: if a statement of the service and the migration wait for each other's tables, the migration rolls back and the statement
- * continues, instead of failing with a deadlock.
+ * The longest wait of a migration for a table. While it waits, all later statements on the table wait too. The time is also below
+ * PostgreSQL's `deadlock_timeout` of one second: if a statement of the service and the migration wait for each other's tables, the
+ * migration rolls back and the statement continues, instead of failing with a deadlock.
  */
 const TABLE_LOCK_MS_MAX = 400;
 const TABLE_LOCK_TRIES_MAX = 10;
@@ -92,7 +92,7 @@ const SETTINGS: Settings = {
   ...UNBOUNDED_SETTINGS,
 };
 
-/** Another migration took too long. */
+/** The wait for another migration took too long. */
 export class MigrationBlocked extends Error {}
 
 export { ContractRefused } from './contracts.js';

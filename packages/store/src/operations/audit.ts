@@ -30,7 +30,7 @@ const TRANSACTION = { maxWait: 5_000, timeout: 5_000 };
 
 export type Log = (entry: NewAuditEntry) => Promise<void>;
 
-/** Runs a change in one transaction with the audit entry that it logs. A change that found or changed nothing logs nothing. */
+/** Runs a change in one transaction with the audit entry that it logs. If the change found or changed nothing, no entry is written. */
 export function audited<R>(
   database: Database,
   actor: Actor,
@@ -115,7 +115,7 @@ const NAMED = Prisma.sql`
 
 const ID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
-/** Sorts above every character of an action. */
+/** A character that sorts after every character of an action. */
 const AFTER_PREFIX = '~';
 
 /** Which entries to list; omitted fields match every entry. */
@@ -131,7 +131,7 @@ export interface AuditFilter {
   from?: Date;
   /** Exclusive. */
   to?: Date;
-  /** For members of the account: they see that staff acted, without the details. */
+  /** Whether the readers are members of the account. They see that staff acted, without the details. */
   isForMembers?: boolean;
 }
 

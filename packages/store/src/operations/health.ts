@@ -123,7 +123,7 @@ export interface ReceiptStatistics {
   lastTenMinutes: number;
   /** Due reports of the operator's Meta app. A backlog of an account's own app delays only that account. */
   due: number;
-  /** How long the oldest of them has been due; null without one. */
+  /** How long the oldest due report has been due; null without one. */
   oldestDueSeconds: number | null;
 }
 

@@ -10,7 +10,7 @@ export interface Incident {
   /** When the finding was first seen, or when the block that it is about began. */
   beganAt: Date;
   seenAt: Date;
-  /** Null while it lasts. */
+  /** Null while the incident lasts. */
   endedAt: Date | null;
   /** Null until a staff member acknowledges it. */
   acknowledged: { at: Date; by: string; note: string | null } | null;
@@ -31,7 +31,7 @@ export async function recordIncidents(database: Database, findings: readonly Fin
     finding,
   }));
   await database.transaction(async ({ sql }) => {
-    // Without the lock, two processes that see a problem start at the same time would record it twice.
+    // Without the lock, two processes that see a new problem at the same time would record it twice.
     await sql.execute`select pg_advisory_xact_lock(hashtextextended('incidents', 0))`;
     await sql.execute`
       with found as (

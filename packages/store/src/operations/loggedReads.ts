@@ -16,7 +16,7 @@ export interface Read {
  * adds no more entries. Concurrent reads wait for the one that is logged. Reads from the command line (an actor without an id) are always
  * logged.
  *
- * @throws if the read cannot be logged; the caller must not show the data then
+ * @throws if the read cannot be logged; then the caller must not show the data
  */
 export async function logRead(database: Database, actor: Actor, read: Read): Promise<void> {
   if (actor.id === null) return logEntry(database, actor, read);

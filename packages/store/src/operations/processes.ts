@@ -13,7 +13,7 @@ export interface Presence {
   readonly id: string;
   /** Checks whether this release can work with the schema. @returns why it cannot, or null */
   check(): Promise<string | null>;
-  /** Reports that the process runs. The first call runs `check` before. @returns why it cannot run, or null */
+  /** Reports that the process runs. The first call runs `check` first. @returns why it cannot run, or null */
   report(): Promise<string | null>;
   end(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export function listProcesses(database: Database): Promise<ProcessSummary[]> {
 /** A worker that was silent for this long is not counted: workers report every ten seconds. */
 const WORKER_SILENT_SECONDS = 25;
 
-/** Counts the running workers. A stopped worker is not counted at once, a killed one after 25 seconds. */
+/** Counts the running workers. A worker that stopped is no longer counted at once, and a killed one after 25 seconds. */
 export async function countWorkers({ sql }: Database): Promise<number> {
   const [row] = await sql.query<[{ count: number }]>`
     select count(*)::integer as count from processes

@@ -1,6 +1,6 @@
 import type { Connection } from '../client/database.js';
 
-/** The state of a restored database: how recent it is, and which live sends will be sent again. */
+/** The state of a restored database: how recent it is, and how many live sends will be sent again. */
 export interface RestoredState {
   /** The time of its newest row; null if it is empty. Everything later is lost. */
   newestAt: Date | null;

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
  * A later receipt changes its send, but not the statistics.
  */
 export const FINAL_AFTER_DAYS = 8;
-/** How many sends are read at once. A busy day would exceed the statement time-out. */
+/** How many sends are read at once. Reading a whole busy day at once would exceed the statement time-out. */
 const PART = 50_000;
 const AGGREGATION_MS_MAX = 600_000;
 

@@ -45,7 +45,7 @@ export interface SendStatistics {
 }
 
 export interface Overview {
-  /** One in this many sends of the days that are not aggregated yet was read; null if all were. */
+  /** The sampling factor n: of the days that are not aggregated yet, one in n sends was read. Null if all were. */
   sampled: number | null;
   totals: SendStatistics;
   /** Each hour or day of the period, without gaps; the first and the last may be partial. */
@@ -64,7 +64,10 @@ export interface Overview {
 const DAY_MS = 86_400_000;
 /** Up to this number of sends are all read, in one index scan. */
 const ALL_MAX = 40_000;
-/** The most sends that are read from a larger number, one in k, each by a look-up. No overview takes longer than one of `ALL_MAX` sends. */
+/**
+ * The maximum number of sends that are sampled from a larger number, each by a look-up. No overview takes longer than one of `ALL_MAX`
+ * sends.
+ */
 const SAMPLE_MAX = 20_000;
 const BUCKETS_MAX = 1_000;
 const BUCKET_MS = { hour: 3_600_000, day: DAY_MS } as const;

@@ -20,7 +20,7 @@ export interface RefusedRequest extends Pick<Caller, 'accountId' | 'applicationI
   fields: readonly string[];
   /** SHA-256 of the header's bytes; null without the header. */
   idempotencyKeyHash: Uint8Array | null;
-  /** How many refusals it counts for: itself and later ones for the same reason. */
+  /** How many refusals it stands for: itself and later ones for the same reason. */
   count: number;
 }
 
@@ -73,7 +73,7 @@ export interface ListedRefusedRequest {
   applicationName: string;
 }
 
-/** Finds refused requests by either of these. */
+/** Finds refused requests by one of these values. */
 export interface RefusedRequestSearch {
   requestId: string | null;
   idempotencyKeyHashes: readonly Uint8Array[];

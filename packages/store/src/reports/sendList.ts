@@ -100,7 +100,7 @@ const scanRecipient = (accountId: string, before: string | undefined): Prisma.Sq
   ${
     before === undefined
       ? Prisma.empty
-      : // A cursor of another account's opens nothing.
+      : // A cursor from another account finds nothing.
         Prisma.sql`and (s.created_at, s.id) < (
           select b.created_at, b.id from sends b where b.id = ${before}::uuid and (b.account_id = ${accountId}::uuid) is true
         )`

@@ -13,8 +13,8 @@ export function listBlocks({ sql }: Connection): Promise<Block[]> {
 }
 
 /**
- * Changes a block by a rule. Callers are serialized, so that faults which arrive together count once. Mails the sender's owner about the
- * first fault in a row that only a person can end.
+ * Changes a block by a rule. Callers are serialized, so that concurrent faults count once. Mails the sender's owner about the first fault
+ * in a row that only a person can end.
  *
  * @param rule gets the current block, or null, and the database's time; returns null to change nothing
  * @returns the written block, or null

@@ -9,7 +9,7 @@ import { listBlocks } from './blocks.js';
 /** A sender as operators see it, without its token. */
 export interface Sender {
   id: string;
-  /** The account that it sends for; null for a sender shared by all accounts. */
+  /** The account that it sends for; null for a sender that all accounts share. */
   accountId: string | null;
   /** The applications of its account that it serves; empty for all. */
   applicationIds: string[];

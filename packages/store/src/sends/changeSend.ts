@@ -5,7 +5,7 @@ import { toSend } from './sendRow.js';
 import type { Change } from './changeBatcher.js';
 import { writeDelivery } from './writeDelivery.js';
 
-/** More tries mean a fault: something changes the row again and again. */
+/** More tries indicate a fault that changes the row again and again. */
 const TRIES_MAX = 1000;
 
 /**

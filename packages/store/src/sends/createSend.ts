@@ -31,10 +31,10 @@ const LOCK_WAIT_MS = 3_000;
 const LOCK_WAITS_MAX = 4;
 
 /**
- * Creates a send: reads what the creation depends on, asks the pure rule `decideCreations`, and writes the row with its unit and counters if
- * the account has not changed in between. Otherwise it reads and decides again. Requests that arrive together share both round trips. Those
- * of an account that is under way in this process wait for its next batch, so only other processes can change an account in between. After a
- * few lost races the account's row is locked first.
+ * Creates a send: reads what the creation depends on, asks the pure rule `decideCreations`, and writes the row with its unit and counters
+ * if the account has not changed in between. Otherwise it reads and decides again. Requests that arrive together share both round trips.
+ * Requests for an account with a batch in progress in this process wait for the account's next batch, so only other processes can change an
+ * account in between. After a few lost races the account's row is locked first.
  *
  * @throws AccountBusy when the account stays locked for some seconds
  */
@@ -48,11 +48,11 @@ interface Pending {
   reject: (error: unknown) => void;
 }
 
-/** The requests of an account: those of the batch that is under way, and those after it. */
+/** The requests of an account: those of the batch in progress, and those after it. */
 interface AccountQueue {
   underWay: Pending[];
   waiting: Pending[];
-  /** The first so many waiting requests run one by one: their batch was rolled back because of one of them. */
+  /** How many of the first waiting requests run one by one, because one of them caused a rollback of their batch. */
   alone: number;
 }
 
@@ -67,7 +67,7 @@ const creatorOf = oncePerClient((database: Database) => {
     },
     { batchSizeMax: CREATIONS_MAX, concurrentBatchesMax: OVERLAPPING_BATCHES_MAX },
   );
-  /** Creates the next requests of an account, again after a lost race. The requests of a batch are all lost, or none is. */
+  /** Creates the next requests of an account, and repeats them after a lost race. The requests of a batch are all lost, or none is. */
   const createNext = async (accountId: string, queue: AccountQueue): Promise<End[]> => {
     for (let lostRaces = 0; ; lostRaces += 1) {
       const ends =
@@ -85,7 +85,7 @@ const creatorOf = oncePerClient((database: Database) => {
           resolve(finish(database, accountId, ends[index] as End));
       } catch (error) {
         if (queue.underWay.length > 1 && wasRolledBack(error)) {
-          // One by one, so that only the faulty one fails.
+          // Run them one by one, so that only the faulty one fails.
           queue.waiting.unshift(...queue.underWay);
           queue.alone = queue.underWay.length;
         } else for (const { reject } of queue.underWay) reject(error);
@@ -108,14 +108,14 @@ const creatorOf = oncePerClient((database: Database) => {
 
 const sendsOf = ({ underWay }: AccountQueue): NewSend[] => underWay.map(({ send }) => send);
 
-/** Takes the next requests of an account. Requests that lost a race stay under way. */
+/** Takes the next requests of an account. Requests that lost a race stay in the batch. */
 function takeBatch(queue: AccountQueue, sizeMax: number): void {
   if (queue.underWay.length > 0) return;
   queue.underWay = queue.waiting.splice(0, queue.alone > 0 ? 1 : sizeMax);
   queue.alone = Math.max(0, queue.alone - 1);
 }
 
-/** A creation as it is decided and written. */
+/** The result of a creation in a batch. */
 type End =
   Extract<Creation, { outcome: 'created' }> | Exclude<CreationDecision, { outcome: 'created' | 'twin' }>;
 
@@ -204,7 +204,7 @@ function createdSend(
     expiresAt: end,
     requestId,
     traceparent,
-    // Each by its name: an object that begins with a spread of so many is slow to make and to read.
+    // Each field is named, because an object made by spreading so many fields is slow to create and to read.
     status: 'queued',
     verification: 'pending',
     wrongGuesses: 0,

@@ -1,6 +1,6 @@
 import type { Database } from '../client/database.js';
 
-/** A send may be inserted later than its id says: the id is made before, and by another clock. */
+/** A send may be inserted later than the time in its id, because the id is made earlier and by another clock. */
 const LATE_SECONDS = 60;
 
 /**

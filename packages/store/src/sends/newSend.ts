@@ -9,9 +9,9 @@ export interface NewSend {
   applicationId: string;
   /** The key's bytes (1 to 255) with the `bodyHashes` of the body's exact bytes, or null without a key. */
   idempotency: { key: Uint8Array; bodyHashes: readonly Uint8Array[] } | null;
-  /** E.164, as the request gave it: what is messaged and shown. */
+  /** E.164, as the request gave it: the form that is messaged and shown. */
   recipient: string;
-  /** By which limits and budgets count. */
+  /** The key by which limits and budgets count. */
   recipientKey: string;
   /** The keys of the older peppers during a rotation of `NUMBER_PEPPER`. */
   olderRecipientKeys: readonly string[];

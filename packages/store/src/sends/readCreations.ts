@@ -25,8 +25,8 @@ export interface CreationBatch {
 }
 
 /**
- * Reads what the creations of a batch depend on, all at one time. Most requests have no idempotency key, no limit per recipient, no trial and
- * no breaker: what these need is looked up only for requests that have them.
+ * Reads what the creations of a batch depend on, all at one time. Most requests have no idempotency key, no limit per recipient, no trial
+ * and no breaker: the data for these is read only for requests that need it.
  */
 export async function readCreations(
   { sql }: Pick<Connection, 'sql'>,

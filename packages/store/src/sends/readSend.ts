@@ -3,7 +3,7 @@ import { byOrdinal, createLookUp, type WithOrdinal } from '../client/batcher.js'
 import type { Database } from '../client/database.js';
 import { sendColumns, toSend, type SendRow } from './sendRow.js';
 
-/** The send to read: by id and, if `accountId` is given, only in that account. */
+/** Identifies the send to read: by id and, if `accountId` is given, only in that account. */
 export interface WhichSend {
   id: string;
   accountId?: string;

@@ -23,7 +23,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /** `numbers` runs first, so that numbers are masked before any send is deleted. */
 type Step = 'numbers' | 'test_sends' | 'sends';
 
-/** The steps under the current settings. A single step deletes all sends if test sends are not kept for longer than others. */
+/** Returns the steps under the current settings. If `retainSendsDays` is set, one step deletes live and test sends alike. */
 const listSteps = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, number][] => [
   ...(retainNumbersDays === null ? [] : [['numbers', retainNumbersDays] as [Step, number]]),
   retainSendsDays === null ? ['test_sends', TEST_SEND_DAYS] : ['sends', retainSendsDays],
@@ -52,7 +52,7 @@ export async function retainOnwards(database: Database, signal: AbortSignal): Pr
   });
 }
 
-/** Does the same for all sends, whatever the order of their ids: for rows that were restored or imported. */
+/** Masks and deletes like `retainOnwards`, but checks all sends, because restored or imported rows may have ids in any order. */
 export async function retainAll(database: Database): Promise<Retained> {
   return eachStep(database, new AbortController().signal, (step, days) => {
     let after = FIRST_ID;
@@ -80,7 +80,7 @@ export async function readRetention(database: Connection): Promise<{ seconds: nu
   return row;
 }
 
-/** Does the next page; returns null if this caller has nothing to do. */
+/** Processes the next page; returns null if this caller has nothing to do. */
 type NextPage = (connection: Connection) => Promise<{ changed: number; isLast: boolean } | null>;
 
 async function eachStep(

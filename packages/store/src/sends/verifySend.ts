@@ -29,7 +29,7 @@ export type GuessOutcome =
   /** The key was revoked, it expired, or its account was suspended. The guess was not counted. */
   | { outcome: 'key_refused'; cause: Exclude<KeyState, 'valid'> };
 
-/** A send has at most five guesses that write something, and a few dozen changes of its delivery. More tries mean a fault. */
+/** A send has at most five guesses that write something, and a few dozen changes of its delivery. More tries indicate a fault. */
 const TRIES_MAX = 100;
 /** A batch locks its sends until it commits. */
 const GUESSES_IN_BATCH_MAX = 100;

@@ -6,7 +6,7 @@ const sha256 = (text: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHash('sha256').update(text).digest());
 
 /**
- * Counts a try of a subject, in a window that starts with its first try. Concurrent tries are counted exactly.
+ * Counts a try for a subject, in a window that starts with the first try. Concurrent tries are counted exactly.
  *
  * @param subject stored as its hash
  * @returns the number of the try, 1 to `max`; null if none is left

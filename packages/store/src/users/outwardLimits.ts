@@ -22,9 +22,9 @@ type Scope = 'recipient' | 'account' | 'network';
 type Limits = Readonly<Partial<Record<Scope, readonly [trial: number, others: number]>>>;
 
 const PER_DAY: Readonly<Record<'invitation' | 'event' | 'change', Limits>> = {
-  // A trial account invites a few colleagues. Three mails per recipient allow for lost ones.
+  // A trial account usually invites a few colleagues. Three mails per recipient allow for lost ones.
   invitation: { recipient: [3, 20], account: [10, 200], network: [20, 400] },
-  // Events posted by hand. The page shows up to 100, which may all have to be repeated after an outage.
+  // Events posted by hand. The page shows up to 100, and all of them may have to be repeated after an outage.
   event: { recipient: [200, 5_000], account: [50, 1_000], network: [100, 2_000] },
   // Changes that mail all admins of the account.
   change: { account: [50, 500] },

@@ -9,7 +9,7 @@ const STRENGTH_MIN = 3;
 
 let judge: Promise<ZxcvbnFactory> | undefined;
 
-/** Loads the library at the first use: its dictionaries would slow down every process's start and need memory. */
+/** Loads the library at the first use, because its dictionaries would use memory in every process and slow down its start. */
 async function loadJudge(): Promise<ZxcvbnFactory> {
   const [zxcvbn, { dictionary, adjacencyGraphs }] = await Promise.all([
     import('@zxcvbn-ts/core'),
@@ -18,7 +18,7 @@ async function loadJudge(): Promise<ZxcvbnFactory> {
   return new zxcvbn.ZxcvbnFactory({
     dictionary,
     graphs: adjacencyGraphs,
-    // More characters only add strength; a longer text or more substitutions can take a second to judge.
+    // Later characters only add strength, and judging a longer text or more substitutions can take a second.
     maxLength: 40,
     l33tMaxSubstitutions: 10,
   });

@@ -2,8 +2,8 @@ import type { Database } from '../client/database.js';
 import { forgetTries, returnTry, takeTry } from './countedTries.js';
 
 /**
- * Passwords that may be tried per window for one e-mail address, from anywhere; the limit of a signed-in person's second-factor codes is
- * the same.
+ * How many passwords may be tried per window for one e-mail address, from all networks together. The same limit applies to a signed-in
+ * person's second-factor codes.
  */
 export const SIGN_IN_TRIES_MAX = 10;
 const PASSWORDS = { max: SIGN_IN_TRIES_MAX, seconds: 900 };
@@ -16,8 +16,8 @@ export async function takeSignInTry(database: Database, email: string): Promise<
 }
 
 /**
- * Returns the subject that counts a signed-in person's second-factor codes. It has the limit of passwords, but is separate from sign-in
- * tries, so that using it up does not prevent the person from signing in.
+ * Returns the subject that counts a signed-in person's second-factor codes. It has the same limit as passwords, but is counted separately,
+ * so that using it up does not prevent the person from signing in.
  */
 export const codeTriesSubject = (userId: string): string => `codes of ${userId}`;
 

@@ -7,7 +7,7 @@ import { insertApiKey } from '../accounts/apiKeys.js';
 
 /** Lifetime of a visit's key; a longer visit gets another one. */
 const KEY_SECONDS = 600;
-/** A key that expires sooner is not used for another call. */
+/** A key that expires sooner than this is not used for another call. */
 const KEY_SECONDS_LEFT_MIN = 30;
 
 /**

@@ -4,7 +4,7 @@ import type { Connection, Database } from '../client/database.js';
 /** A session ends after a week, and after a day without use. */
 export const SESSION_MS_MAX = 7 * 86_400_000;
 const SESSION_IDLE_MS_MAX = 86_400_000;
-/** The use of a session is recorded at most once an hour, so that not every request writes. */
+/** The use of a session is recorded at most once an hour, so that few requests write. */
 const USE_RECORDED_EVERY_MS = 3_600_000;
 
 /** Returns whether a session has expired. `updatedAt` is its last use, to the hour. */

@@ -51,8 +51,8 @@ export async function findPasswordHash({ prisma }: Connection, email: string): P
 }
 
 /**
- * Ends a user's sessions if the password was replaced while a sign-in was verifying the old one: that sign-in started its session after the
- * others had ended.
+ * Ends a user's sessions if the password was replaced while a sign-in was verifying the old one: such a sign-in starts its session after
+ * the other sessions have ended.
  *
  * @param hash the hash of the password when the sign-in started
  * @returns whether it was replaced
@@ -63,7 +63,7 @@ export async function endOvertakenSignIn(
   hash: string | null,
 ): Promise<boolean> {
   return database.transaction(async (connection) => {
-    // Waits for an uncommitted change that has ended sessions.
+    // The lock waits for an uncommitted change that has ended sessions.
     const [user] = await connection.sql.query<{ id: string }[]>`
       select id from users where email = ${email} for no key update`;
     if (user === undefined || (await findPasswordHash(connection, email)) === hash) return false;

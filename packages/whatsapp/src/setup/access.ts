@@ -13,7 +13,7 @@ export async function checkToken(
   const result = await call(token, 'debug_token', { query: { input_token: token } });
   if ('failure' in result) {
     const advice = adviceOn(result);
-    // Some tokens may not inspect themselves. The calls that follow show whether the token works.
+    // Some tokens are not allowed to inspect themselves. The later calls show whether the token works.
     return advice.link === undefined && !result.isTemporary
       ? { step: step('token', 'already', `The token could not be inspected. ${result.failure}`), appId: null }
       : { step: refused('token', 'The token could not be checked.', result), appId: null };

@@ -46,7 +46,7 @@ export async function readNumbers(
   return { step: step('number', 'needs_you', detail, numbersPage(businessAccountId), 'no_number') };
 }
 
-/** Finds the wanted number of the business account, or its only one. */
+/** Returns the wanted number of the business account, or its only number. */
 export async function findNumber(
   call: GraphCall,
   options: SetupOptions,
@@ -98,7 +98,7 @@ function throughputOf({
   return level === 'HIGH' ? THROUGHPUT_HIGH : THROUGHPUT_STANDARD;
 }
 
-/** What to do about a refused registration, by Meta's code. Source: Meta, "Error codes", registration. */
+/** The advice for a refused registration, by Meta's code. Source: Meta, "Error codes", registration. */
 const REGISTRATION_ADVICE: Readonly<Record<number, Advice>> = {
   133000: {
     status: 'needs_you',
@@ -193,7 +193,7 @@ export async function register(
 const CONNECTED_READS = 10;
 const CONNECTED_PAUSE_MS = 1_000;
 
-/** Reads whether Meta lets the number, its business account and its business send, with what Meta asks for. */
+/** Returns the step that shows whether Meta lets the number, its business account and its business send, and what Meta requires. */
 export async function readHealth(
   call: GraphCall,
   { token, businessAccountId, isDryRun }: SetupOptions,

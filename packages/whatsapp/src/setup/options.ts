@@ -15,7 +15,7 @@ export interface SetupOptions {
   businessAccountId: string;
   /** E.164; null for the only number of the business account. */
   number: string | null;
-  /** The two-step PIN of the number, or the one that it gets; null if it is not known. */
+  /** The two-step PIN of the number, or the PIN to set for it; null if unknown. */
   pin: string | null;
   template: string;
   /** Null for the language in which the template exists, and `en` if it exists in neither. */

@@ -15,10 +15,10 @@ export { sendTestCode } from './testCode.js';
 
 /**
  * Sets up a number at Meta: checks the token, finds the number, registers it, subscribes the app to the business account, adds the sender,
- * creates the templates, waits for their approval and reads whether the number can send. Each step reads before it writes, so that a run
- * after an interruption continues. Nothing that exists is changed, except templates with `mayChangeTemplates`.
+ * creates the templates, waits for their approval and reads whether the number can send. Each step reads before it writes, so that a later
+ * run continues after an interruption. Existing objects are not changed, except templates if `mayChangeTemplates` is set.
  *
- * Yields a step whenever its state changes; the last state of each step counts. Ends early when the following steps need one that failed.
+ * Yields a step whenever its state changes; the last state of each step counts. Ends early if a step fails that the following steps need.
  */
 export async function* setUpNumber(graph: GraphCall, options: SetupOptions): AsyncGenerator<SetupStep, void> {
   const call = repeating(graph);
@@ -53,7 +53,7 @@ export async function* setUpNumber(graph: GraphCall, options: SetupOptions): Asy
 }
 
 /**
- * Returns the numbers of a business account, and the English language of the template there; or the step that a person has to act on.
+ * Returns the numbers of a business account, and the English language of its template; or the step that a person has to act on.
  */
 export async function listNumbers(
   graph: GraphCall,
@@ -73,7 +73,7 @@ export async function listNumbers(
 /** The steps without which a sender is not activated. */
 const REQUIRED = /^(?:registration|subscription|sender|health|template_\w+)$/;
 
-/** Returns the steps that still keep a sender from being activated. */
+/** Returns the unfinished steps that prevent the activation of a sender. */
 export const openSteps = (steps: readonly SetupStep[]): SetupStep[] =>
   steps.filter((one) => REQUIRED.test(one.step) && !isWell(one));
 

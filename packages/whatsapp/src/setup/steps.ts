@@ -1,12 +1,12 @@
 import type { GraphFailure } from '../graphCalls.js';
 
 /**
- * The state of a step. `already`: nothing had to be done. `waiting`: it ends without a person, such as an approval. `needs_you`: a person
- * has to act. `failed`: the setup could not do it.
+ * The state of a step. `already`: nothing had to be done. `waiting`: it needs no action, only time, such as an approval. `needs_you`: a
+ * person has to act. `failed`: the setup could not complete it.
  */
 export type SetupStatus = 'done' | 'already' | 'waiting' | 'needs_you' | 'failed';
 
-/** The details that the console's pages have in other languages. */
+/** The details that the console translates. */
 export const SETUP_TEXTS = [
   'token_accepted',
   'token_invalid',
@@ -38,7 +38,7 @@ export const SETUP_TEXTS = [
 ] as const;
 export type SetupText = (typeof SETUP_TEXTS)[number];
 
-/** What the setup found and did in one step. */
+/** The result of one step of the setup. */
 export interface SetupStep {
   step: string;
   status: SetupStatus;
@@ -90,7 +90,7 @@ const UNKNOWN_ID: Advice = {
   link: SYSTEM_USERS,
 };
 
-/** What to do about an error of any step, by Meta's code. Source: Meta, "Graph API error handling" and "Error codes". */
+/** Returns the advice for an error of any step, by Meta's code. Source: Meta, "Graph API error handling" and "Error codes". */
 export function adviceOn({ code, subcode, isTemporary }: GraphFailure): Advice {
   if (code === 190 || code === 102)
     return { status: 'needs_you', advice: 'Make a new access token of a system user.', link: SYSTEM_USERS };
@@ -105,7 +105,7 @@ export function adviceOn({ code, subcode, isTemporary }: GraphFailure): Advice {
   return { status: 'failed', advice: isTemporary ? 'Run the setup again later.' : '' };
 }
 
-/** Returns the step that a refused call ends in. It quotes Meta, so that an answer that is unknown here stays visible. */
+/** Returns the step after a refused call. It quotes Meta, so that an unknown answer stays visible. */
 export function refused(
   name: string,
   what: string,

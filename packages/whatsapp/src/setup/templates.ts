@@ -21,7 +21,7 @@ export const existingEnglish = (templates: readonly ReadTemplate[]): 'en' | 'en_
 const FOOTER_MINUTES_MAX = 90;
 const TTL_SECONDS_MAX = 900;
 
-/** Returns the template that Meta is asked for. Source: Meta, "Copy code button authentication templates". */
+/** Returns the template that the setup creates. Source: Meta, "Copy code button authentication templates". */
 const wantedTemplate = (codeValiditySeconds: number) => ({
   category: CODE_CATEGORY,
   message_send_ttl_seconds: Math.min(codeValiditySeconds, TTL_SECONDS_MAX),
@@ -32,7 +32,7 @@ const wantedTemplate = (codeValiditySeconds: number) => ({
   ],
 });
 
-/** Returns how an existing template differs from the one that is wanted. */
+/** Returns how an existing template differs from the wanted one. */
 function differencesOf(values: Partial<TemplateValues>, codeValiditySeconds: number): string[] {
   const { category, ttlSeconds, codeExpirationMinutes, hasCodeButton } = values;
   const minutes = codeValiditySeconds / 60;
@@ -52,7 +52,7 @@ function differencesOf(values: Partial<TemplateValues>, codeValiditySeconds: num
   ];
 }
 
-/** What to do about templates in a status in which Meta sends nothing. */
+/** The advice for templates in a status in which Meta does not send them. */
 const STATUS_ADVICE: Readonly<Record<string, string>> = {
   REJECTED: 'Correct or appeal it in WhatsApp Manager, or use another name.',
   PAUSED:
@@ -63,7 +63,7 @@ const STATUS_ADVICE: Readonly<Record<string, string>> = {
   LIMIT_EXCEEDED: 'The business account has too many templates: delete unused ones in WhatsApp Manager.',
 };
 
-/** What to do about a refused template, by Meta's subcode or code. Source: Meta, "Error codes", template creation. */
+/** The advice for a refused template, by Meta's subcode or code. Source: Meta, "Error codes", template creation. */
 const TEMPLATE_ADVICE: Readonly<Record<number, string>> = {
   2388019: 'Delete unused templates in WhatsApp Manager.',
   2388023: 'A template of this name was deleted less than 30 days ago: use another name.',
@@ -123,7 +123,9 @@ export async function* provideTemplates(
   }
 }
 
-/** Creates a missing template, and changes one that differs if that is allowed. @returns a step that ends it, the new template, or neither */
+/**
+ * Creates a missing template, or changes one that differs if that is allowed. @returns a step that ends it, the new template, or neither
+ */
 async function provideTemplate(
   call: GraphCall,
   options: SetupOptions,
@@ -136,7 +138,7 @@ async function provideTemplate(
   const differs =
     found !== null &&
     (found.values.ttlSeconds === null || differencesOf(found.values, codeValiditySeconds).length > 0);
-  // A change would replace a button that names an app.
+  // A change would replace the template's button, which names an app.
   const mayChange = mayChangeTemplates && found?.id !== null && found?.hasAppButton !== true;
   if (found !== null && !(differs && mayChange)) return { step: null };
   if (isDryRun) {
@@ -151,7 +153,7 @@ async function provideTemplate(
   const result = await call(token, node, { body });
   const read = 'failure' in result ? null : result.value;
   if (read === null) {
-    // An answer that was lost may have been a success.
+    // The lost response may have been a success.
     const again = await readTemplates(readWith(call), options, businessAccountId);
     const now = 'value' in again ? again.value.find((one) => one.language === language) : undefined;
     if (found === null && now !== undefined) return { made: now };
@@ -175,7 +177,7 @@ function templateRefused(name: string, failure: GraphFailure, businessAccountId:
   const link = templatesPage(businessAccountId);
   const numbers = [subcode, code].filter((one) => one !== null);
   const advice = numbers.map((one) => TEMPLATE_ADVICE[one]).find((one) => one !== undefined);
-  // Codes from 2388000 are about the template; Meta's words say what has to change.
+  // Codes from 2388000 are about the template. Meta's message explains the necessary change.
   const isAboutTemplate = numbers.some(
     (one) => one >= 2_388_000 && one < 2_389_000 && one !== ALREADY_EXISTS,
   );

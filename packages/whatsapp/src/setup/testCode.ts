@@ -10,7 +10,7 @@ interface TestCodeOptions {
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
   to: PhoneRecipient;
-  /** Any new id: Meta returns it in receipts, and no send has it. */
+  /** A new id that no send has. Meta returns it in receipts. */
   sendId: string;
   /** How long to wait for the receipts. */
   receiptMs: number;

@@ -50,7 +50,7 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
   return {
     ...rest,
     at: now,
-    /** The worst first. */
+    /** Worst first. */
     findings,
     /** Problems of the last day that have ended, latest first. */
     history: (incidents ?? [])

@@ -37,7 +37,7 @@ export const LEDGER_COLUMNS: CsvColumns<LedgerEntry> = {
 
 /** An account's statement of a month (UTC); for the current month, up to now. */
 export interface StatementOfMonth extends Statement {
-  /** The account's. */
+  /** The name of the account. */
   name: string;
   from: Date;
   to: Date;

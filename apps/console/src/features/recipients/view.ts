@@ -6,7 +6,7 @@ import type { Json } from '../../http/json.js';
 export type ExhaustedRecipientView = Json<ReturnType<typeof exhaustedRecipientView>>;
 
 export interface ExhaustedRecipientsView {
-  /** The latest wrong guess first. */
+  /** Ordered by the latest wrong guess, newest first. */
   recipients: ExhaustedRecipientView[];
   /** The cursor of the next page. */
   next: string | null;

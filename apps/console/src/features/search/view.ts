@@ -1,7 +1,7 @@
 import type { Found } from '@onecode/store/reports';
 import type { Json } from '../../http/json.js';
 
-/** Something that a search found. */
+/** A search result. */
 export type FoundView =
   | Json<Found>
   | { kind: 'account'; id: string; name: string; email: string | null }

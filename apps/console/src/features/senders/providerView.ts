@@ -1,7 +1,7 @@
 import { CODE_CATEGORY, maySend, parseMessagingLimit, preflight, templateLanguages } from '@onecode/domain';
 import type { Sender, SenderKnowledge } from '@onecode/store/senders';
 
-/** What Meta reported about a sender. */
+/** Returns Meta's reports about a sender. */
 export function providerView(
   sender: Sender,
   knowledge: SenderKnowledge,
@@ -22,7 +22,7 @@ export function providerView(
     facts: factViews(knowledge),
     templates: templateViews(knowledge, Object.values(languages)),
     checks: triedAt === null ? [] : results,
-    /** Whether these checks allow activating it. */
+    /** Whether these checks allow the activation of the sender. */
     maySend: maySend(results),
     /** The number of people who got messages in the last 24 hours from all numbers that share the messaging limit; null before the first read. */
     recipients24h,
@@ -47,7 +47,7 @@ function recipientsMax({ number }: SenderKnowledge): number | null {
   return most === Infinity ? null : most;
 }
 
-/** Returns what Meta reported about a sender, as Meta's values. */
+/** Returns the facts that Meta reported about a sender, in Meta's values. */
 function factViews({ number, businessAccount, alerts }: SenderKnowledge) {
   const canSend =
     businessAccount.canSend?.value.can === 'AVAILABLE'

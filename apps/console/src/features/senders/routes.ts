@@ -60,7 +60,7 @@ function numberOf(text: string): string {
 /** The business account as Meta reports it. Its blocks apply to all its senders. */
 const { businessAccountId: _, ...OWN_FIELDS } = FIELDS;
 
-/** Each is read from Meta every ten minutes. */
+/** Limited because each sender is read from Meta every ten minutes. */
 const OWN_SENDERS_MAX = 20;
 
 type Wanted = Static<ReturnType<typeof Type.Object<typeof FIELDS>>>;
@@ -101,7 +101,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
     orNotFound(await setAppSecret(database, call.actor, config.SECRET_KEY, readSenderKey(call), appSecret));
   }
 
-  /** @throws ConsoleProblem `invalid_input` if the account has its most senders */
+  /** @throws ConsoleProblem `invalid_input` if the account has the maximum number of senders */
   async function refuseMore(call: Call): Promise<void> {
     if (accountOf(call) !== null && (await list(call)).length >= OWN_SENDERS_MAX)
       throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'full' } });
@@ -127,7 +127,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
         return {
           senders: senders.flatMap((sender) => {
             const known = knowledge.find(({ senderId }) => senderId === sender.id);
-            // A sender that was added between the reads appears with the next refresh.
+            // A sender that is added between the two reads appears at the next refresh.
             if (known === undefined) return [];
             const traffic = {
               activity: activity.find(({ senderId }) => senderId === sender.id),
@@ -253,7 +253,7 @@ const assignRoute = route('put', '/staff/senders/:sender/owner', 'operator', {
   },
 });
 
-/** Members see that staff changed something, but not why. */
+/** Members see that an operator paused a sender, but not why. */
 const forMembers = (sender: ListedSender): ListedSender => ({
   ...sender,
   blocks: sender.blocks.map((block) =>

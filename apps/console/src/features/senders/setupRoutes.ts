@@ -34,10 +34,10 @@ const CONNECTION = {
 /** Shorter than the time after which proxies end a request. */
 const RECEIPT_MS_MAX = 25_000;
 
-/** Meta approves most templates for codes within seconds. The page reads again until it has approved the others. */
+/** Meta approves most templates for codes within seconds. The page polls until Meta has approved the other templates. */
 const APPROVAL_MS_MAX = 5_000;
 
-/** Calls to Meta, which may take seconds, by user. */
+/** Limits calls to Meta per user, because they may take seconds. */
 const limited = createFairLimiter({ concurrency: 16, concurrencyPerKey: 2, queuedPerKeyMax: 4 });
 
 const stepOf = (step: string, detail: string, text: SetupStep['text'] = null): SetupStep => ({
@@ -139,7 +139,7 @@ export function setupRoutesAt(
         ...CONNECTION,
         phoneNumberId: Type.String({ pattern: SENDER_PATTERNS.phoneNumberId.source }),
       }),
-      /** Number, throughput and business account are what Meta reports for the token, not what the browser sends. */
+      /** Number, throughput and business account come from Meta's response for the token, not from the browser. */
       async handle(call): Promise<AddedView> {
         const { context, actor, body } = call;
         await refuseMore(call);

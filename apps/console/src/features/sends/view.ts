@@ -50,7 +50,9 @@ export const SEND_COLUMNS: CsvColumns<SendSummary> = {
   charged_from: (send) => send.chargedFrom,
 };
 
-/** The next event of a send, in its delivery and then for its code, and the latest time for it; null if the time is unknown. */
+/**
+ * Returns the events that a send waits for, in its delivery and then for its code, each with its latest time; null if the time is unknown.
+ */
 function waitingViews(send: SendDetails, isHeld: boolean) {
   const delivery = deliveryWait(send, isHeld);
   return [

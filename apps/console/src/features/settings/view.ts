@@ -11,7 +11,7 @@ export interface SettingsView {
 
 /** The effects of changed settings, before they are saved. */
 export interface SettingEffectsView extends SettingEffects {
-  /** Counts as high as this mean "or more". */
+  /** A count that equals this means "this many or more". */
   countMax: number;
   /** Templates that would not fit the new validity of codes. */
   templates: (ValidityConflict & { number: string; name: string; language: string })[];

@@ -13,7 +13,7 @@ interface ApiCall {
   key: string;
   idempotencyKey?: string;
   body?: Record<string, string | undefined>;
-  /** The texts that replace members of the body in what is shown. */
+  /** The texts that replace members of the body when the request is shown. */
   hidden?: Record<string, string>;
 }
 

@@ -40,7 +40,7 @@ export const confirmAddress = (token: string): Promise<void> => post('/confirm-a
 
 export const signOut = (): Promise<void> => post('/sign-out');
 
-/** Also ends every other session of the user. */
+/** Changes the password, and ends every other session of the user. */
 export const changePassword = (password: string, newPassword: string): Promise<void> =>
   post('/change-password', { password, newPassword });
 

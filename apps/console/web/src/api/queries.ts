@@ -13,7 +13,7 @@ import {
 import { useRef, useSyncExternalStore } from 'react';
 import { ApiProblem, call } from './http.js';
 
-/** Reads the session again when a request finds that it has ended: without one, `SignedIn` shows the sign-in page. */
+/** Reads the session again when a request finds that it has ended. Without a session, `SignedIn` shows the sign-in page. */
 function onError(error: unknown): void {
   if (error instanceof ApiProblem && error.code === 'not_signed_in')
     void queryClient.invalidateQueries({ queryKey: ['session'] });
@@ -28,7 +28,7 @@ export const queryClient = new QueryClient({
   }),
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
-    // `navigator.onLine` is unreliable: always send the request, and report at once when the server is unreachable.
+    // `navigator.onLine` is unreliable, so requests are always sent, and an unreachable server is reported at once.
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
@@ -46,7 +46,7 @@ interface Options<T> {
 }
 
 /**
- * Reads from the server, and reads again after a change that names the same path or one above it.
+ * Reads from the server, and reads again after a change that lists this path or a parent of it as stale.
  *
  * @param path below `/api`, or null while it is not known
  */

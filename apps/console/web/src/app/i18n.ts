@@ -6,7 +6,7 @@ import type { ptBR } from '../locales/pt-BR/index.js';
 declare module 'i18next' {
   interface CustomTypeOptions {
     defaultNS: 'common';
-    // More keys than English: texts that the server sends in English need only a translation, by key.
+    // Has more keys than English, because texts that the server sends in English need only a translation.
     resources: typeof first & typeof ptBR;
     enableSelector: false;
   }
@@ -14,7 +14,7 @@ declare module 'i18next' {
 
 type Texts = Record<string, ResourceKey>;
 
-/** The first texts of each language are those of the sign-in page; the other pages need the others too. */
+/** `first` has the texts of the sign-in page in each language. All other pages also need the rest. */
 const TEXTS = {
   en: {
     first: async (): Promise<Texts> => (await import('../locales/en/first.js')).en,
@@ -35,7 +35,7 @@ function preferred(): string {
   try {
     stored = localStorage.getItem(STORED);
   } catch {
-    // The browser may forbid storage; its language then decides.
+    // The browser may forbid storage; then its language is used.
   }
   return stored ?? (navigator.language.toLowerCase().startsWith('pt') ? 'pt-BR' : 'en');
 }
@@ -61,7 +61,7 @@ export const firstTexts = i18next
     lng: preferred(),
     supportedLngs: Object.keys(TEXTS),
     fallbackLng: false,
-    // A copy: the other namespaces are added to the given list later.
+    // Copied, because i18next adds the other namespaces to the given list later.
     ns: [...FIRST],
     defaultNS: 'common',
     interpolation: { escapeValue: false },

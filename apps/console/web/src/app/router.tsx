@@ -54,7 +54,7 @@ export const router = createBrowserRouter([
       page('/invitation', () => import('../features/auth/invitation.js'), 'AcceptInvitation'),
       {
         lazy: async () => {
-          // Read now, in parallel with the code of the page, which reports a failure.
+          // Starts the read now, in parallel with the code of the page. The page reports a failure.
           void readSession(queryClient).catch(() => {});
           return { Component: (await import('./shell.js')).Shell };
         },

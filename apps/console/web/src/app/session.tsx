@@ -20,7 +20,7 @@ export function SignedIn({ children }: { children: ReactNode }) {
 
   if (error?.code === 'not_signed_in')
     return <Navigate to="/sign-in" replace state={{ from: location.pathname + location.search }} />;
-  // A failed refresh keeps the session that was read before.
+  // After a failed refresh, the earlier session is kept.
   if (error !== null && data === undefined) return <Failure problem={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   rememberCsrfToken(data.csrfToken);
@@ -35,7 +35,7 @@ export function useSession(): SessionView {
 }
 
 /**
- * The account in the URL: one of the user's accounts, with their rights in it, or for staff any account, read-only.
+ * Returns the account in the URL: one of the user's accounts, with their rights in it, or for staff any account, read-only.
  *
  * @throws Error when it is neither
  */
@@ -76,12 +76,12 @@ export function useAccount(): SessionView['accounts'][number] & {
   };
 }
 
-/** Whether the user may control deliveries: pause, resume, hold, release, check. All staff may. */
+/** Returns whether the user may control deliveries: pause, resume, hold, release, check. All staff may. */
 export function useMayControlDelivery(): boolean {
   return useSession().user.staff !== null;
 }
 
-/** Whether the user may change what staff manage: operators may, on-call staff may not. */
+/** Returns whether the user may make changes that only operators may make. On-call staff may not. */
 export function useMayOperate(): boolean {
   return useSession().user.staff === 'operator';
 }

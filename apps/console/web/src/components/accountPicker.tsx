@@ -44,7 +44,7 @@ export function AccountPicker({
       }}
       searchable
       onSearchChange={setTyped}
-      // The server has filtered already, by more than the label.
+      // The server has already filtered the accounts, by more than their labels.
       filter={({ options }) => options}
       nothingFoundMessage={t('picker.nothing')}
       clearable={clearable}

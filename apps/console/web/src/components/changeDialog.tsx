@@ -31,7 +31,7 @@ export function ReasonInput(props: ComponentProps<typeof TextInput>) {
 interface Asked<T> {
   title: string;
   action: string;
-  /** `brand` if the action loses nothing. */
+  /** `brand` if the action deletes and blocks nothing. */
   color?: 'red.9' | 'brand';
   change: Change;
   /** Whether the change needs a reason, which is then in its body. */
@@ -42,7 +42,7 @@ interface Asked<T> {
   done: string | ((answer: T) => string);
   onDone?: () => void;
   onError?: (problem: ApiProblem) => void;
-  /** What will happen. */
+  /** The description of the change and its effects. */
   children: ReactNode;
 }
 

@@ -54,7 +54,7 @@ export function Chart({ kind, height, labels, series, format, formatTick = forma
         fontSize={12}
         fill={colorOf('dimmed')}
       >
-        {/* Without a width, everything would have one place, and places are its keys. */}
+        {/* Without a width, all elements would have the same position, and positions are their keys. */}
         {width > 0 && (
           <>
             {ticks.map((tick) => (
@@ -70,7 +70,7 @@ export function Chart({ kind, height, labels, series, format, formatTick = forma
                 index % labelEvery === 0 && (
                   <text
                     key={x(index)}
-                    // The last one ends with the chart.
+                    // The last label ends at the edge of the chart.
                     x={Math.min(x(index), width - LABEL_WIDTH / 2)}
                     y={height - 6}
                     textAnchor="middle"
@@ -103,7 +103,7 @@ export function Chart({ kind, height, labels, series, format, formatTick = forma
           p="xs"
           pos="absolute"
           top={TOP}
-          // Next to the pointer, on the side that has room.
+          // The values are next to the pointer, on the side with room.
           {...(x(pointed) < width / 2
             ? { left: x(pointed) + band / 2 }
             : { right: width - x(pointed) + band / 2 })}
@@ -165,7 +165,7 @@ function Line({ series: { color, values }, x, y }: Place & { series: ChartSeries
 const sumAt = (series: readonly ChartSeries[], index: number): number =>
   series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0);
 
-/** Round values from zero to the top of the chart or above it, about five. */
+/** Returns about five round values, from zero to the top of the chart or above it. */
 function ticksOf(kind: ChartProps['kind'], series: readonly ChartSeries[]): number[] {
   const tops = kind === 'bars' ? (series[0]?.values ?? []).map((_, index) => sumAt(series, index)) : [];
   const top = Math.max(0, ...tops, ...series.flatMap(({ values }) => values.map((value) => value ?? 0)));

@@ -22,7 +22,10 @@ export const useClose = (): (() => void) => useContext(CloseContext);
 
 const KeepOpenContext = createContext<(kept: boolean | string) => void>(() => {});
 
-/** Lets only its own buttons close the dialog around a component, if its content would be lost. @param kept whether it is, or its title then */
+/**
+ * Keeps the dialog around a component open until one of its own buttons closes it, for content that would be lost. @param kept whether to
+ * do so, or the title to show meanwhile
+ */
 export function useKeepOpen(kept: boolean | string): void {
   const keep = useContext(KeepOpenContext);
   useLayoutEffect(() => {
@@ -77,7 +80,7 @@ export function Dialog({
       closeOnClickOutside={kept === false}
       closeOnEscape={kept === false && !isCovered && !isAbove}
       zIndex={isAbove ? 300 : 200}
-      // Its header is not a header of the page.
+      // The header of a dialog is not a header of the page.
       attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('close') }}
     >
@@ -143,7 +146,7 @@ export function DialogForm({
         {children}
         {error !== null && !(marksFields && error.code === 'invalid_input') && <Failure problem={error} />}
         <Group justify="flex-end" gap="xs">
-          {/* Where no field before it has the focus. */}
+          {/* Focused only if no earlier field has the focus. */}
           <Button variant="default" onClick={close} data-autofocus>
             {t('cancel')}
           </Button>

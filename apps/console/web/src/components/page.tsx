@@ -16,7 +16,7 @@ export function Page({
   /** A link to the list that the page belongs to. */
   back?: { to: string; label: string };
   description?: ReactNode;
-  /** State and id of what the page shows. */
+  /** The state and the id of the shown object. */
   facts?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;

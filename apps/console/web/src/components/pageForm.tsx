@@ -15,7 +15,7 @@ export function PageForm({
   onSubmit: FormEventHandler<HTMLFormElement>;
   action: string;
   change: { isPending: boolean; error: ApiProblem | null };
-  /** Whether it stands in a section, which is wider than its fields need. */
+  /** Whether the form is in a section, which is wider than the fields need to be. */
   isInSection?: boolean;
   children: ReactNode;
 }) {

@@ -50,7 +50,8 @@ export function useChange<T = void>(
   };
   return useMutationOnce<T, Change>({
     ...rest,
-    // All of it here: the component that started the change may unmount with the changed object, and then its callbacks do not run.
+    // All steps are here, because the component that started the change may unmount with the changed object, and its callbacks would not
+    // run.
     mutationFn: async ({ method, path, body }) => {
       const answer = await call<T>(method, path, body);
       beforeRefresh?.(answer);

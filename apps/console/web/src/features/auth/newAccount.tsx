@@ -23,7 +23,7 @@ export function NewAccount() {
     validate: { name: useRequired(), countries: useTrialCountriesRule() },
   });
   const create = useChange<NewAccountView>(['/session'], {
-    // The refreshed session makes the start page close this form, which then needs the key.
+    // The refreshed session makes the start page close this form, and the next page needs the key.
     beforeRefresh: (made) => keepFirstKey(client, made),
     onDone: ({ id }) => void navigate(newAccountPath(client, id), { replace: true }),
     form,

@@ -53,7 +53,7 @@ function useTemplateBlocked(): (template: NonNullable<FindingView['template']>) 
   };
 }
 
-/** The share of sends that failed, for which country or sender, and why. */
+/** Returns the function that describes the failed sends of a finding: their share, the country or sender, and the reason. */
 function useFailures(
   senders: HealthView['senders'],
 ): (failures: NonNullable<FindingView['failures']>) => string {

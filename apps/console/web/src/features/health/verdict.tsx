@@ -24,7 +24,7 @@ export function Verdict({ view }: { view: HealthView }) {
   );
   return (
     <>
-      {/* A live region for the worst alone: ages would be read out with every refresh. */}
+      {/* Only the worst problem is a live region. Otherwise, screen readers would read out ages at every refresh. */}
       <VisuallyHidden role="status">
         {worst === undefined ? t('allClear.title') : `${t(`owners.${worst.owner}`)}: ${sentenceOf(worst)}`}
       </VisuallyHidden>
@@ -67,7 +67,7 @@ function useEvidence({ provider, receipts }: HealthView): { sentence: string; re
   };
 }
 
-/** Shown when the health data cannot be read, which is a finding of its own. */
+/** Shown when the health data cannot be read, which is itself a finding. */
 export function Unavailable({ problem, since }: { problem: ApiProblem; since: string | undefined }) {
   const { t } = useTranslation('health');
   const isConsoleAway = problem.status === 0;

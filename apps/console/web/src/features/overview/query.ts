@@ -8,7 +8,7 @@ type Period = (typeof PERIODS)[number];
 const DAYS = { week: 7, month: 30 } as const;
 export const DAY_MS = 86_400_000;
 export const CUSTOM_DAYS_MAX = 366;
-/** A custom period up to this many days has a point for each hour, unless it begins longer ago: then its sends may be gone. */
+/** A custom period of up to this many days has a point for each hour. An older one does not, because its sends may have been deleted. */
 const HOURLY_DAYS_MAX = 2;
 const HOURLY_AGE_DAYS_MAX = 8;
 

@@ -55,7 +55,7 @@ export function TwoFactor() {
         {t(hasTwoFactor ? 'twoFactor.on' : 'twoFactor.off')}
       </Badge>
       {needsTwoFactor && <Text c="dimmed">{t('twoFactor.required')}</Text>}
-      {/* Outside of what changes as soon as it is on. */}
+      {/* Outside of the part that is replaced when two-factor authentication is turned on. */}
       <Dialog opened={isTurningOn} onClose={close} title={t('turningOn.title')}>
         <TurnOn />
       </Dialog>

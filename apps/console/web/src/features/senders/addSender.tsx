@@ -22,7 +22,7 @@ import { useSenders } from '../../hooks/senders.js';
 import { SenderForm } from './senderForms.js';
 import { SetupSteps } from './setupSteps.js';
 
-/** What the server needs to read a business account; the token is kept by this page alone, until a sender has it. */
+/** The data with which the server reads a business account. Only this page holds the token, until it is stored with a sender. */
 interface Connection {
   businessAccountId: string;
   token: string;
@@ -99,7 +99,7 @@ function ConnectForm({
 }: {
   rules: SenderRulesView;
   change: Parameters<typeof PageForm>[0]['change'];
-  /** Called when a field changes: the numbers that were found may be others'. */
+  /** Called when a field changes, because the found numbers may then belong to another business account. */
   onEdit: () => void;
   onSubmit: (connection: Connection) => void;
 }) {

@@ -13,7 +13,7 @@ export function PauseButton({
 }: {
   sender: { id: string; number: string };
   kind: 'pause' | 'resume' | 'activate';
-  /** The effect, if it differs from the usual text. */
+  /** Describes the effect, if the usual text does not apply. */
   what?: string;
   text?: string;
   button?: ButtonProps;

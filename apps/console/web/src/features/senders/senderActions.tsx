@@ -50,7 +50,7 @@ export function SenderActions({
           button={{ variant: 'filled', disabled: !sender.provider.maySend }}
         />
       )}
-      {/* Also for a country or a language only. */}
+      {/* This includes blocks of only a country or a language. */}
       {sender.blocks.length > 0 && !sender.isNew && <PauseButton sender={sender} kind="resume" />}
       {sender.state !== 'paused' && <PauseButton sender={sender} kind="pause" />}
       {mayChange && (

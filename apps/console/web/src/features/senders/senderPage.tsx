@@ -106,7 +106,7 @@ function Attention({ sender, activation }: { sender: SenderView; activation: str
   const attentionOf = useAttention();
   const errorText = useErrorText();
   const { isNew, blocks, errors, provider } = sender;
-  // The section of its setup says the same of a new one.
+  // For a new sender, the section about its setup already shows this.
   if (errors.length === 0 && (isNew ? mayControlDelivery : blocks.length === 0)) return null;
   const explanations = [...blocks, ...errors].flatMap(({ explanation }) => explanation ?? []);
   const remedies = [...new Set(explanations.map(({ remedy }) => errorText('remedies', remedy)))];

@@ -11,16 +11,16 @@ import { useSenders } from '../../hooks/senders.js';
 import { isWell, SetupSteps } from './setupSteps.js';
 import { TestCodeForm } from './testCodeForm.js';
 
-/** While Meta reviews a template. */
+/** The polling interval while Meta reviews a template. */
 const REFRESH_MS = 10_000;
 
 const isPending = ({ steps }: SetupView): boolean => steps.some(({ text }) => text === 'template_pending');
 
 /**
- * The setup of a sender that is not activated: the state of each step at Meta, and what continues it. The state is read again when the page
- * is loaded.
+ * The setup of a sender that is not activated: the state of each step at Meta, and the actions that continue the setup. The state is read
+ * again when the page is loaded.
  *
- * @param activation what activating the sender does
+ * @param activation describes the effect of activating the sender
  */
 export function SetupSection({ sender, activation }: { sender: SenderView; activation: string }) {
   const { t } = useTranslation('senders');
@@ -34,7 +34,7 @@ export function SetupSection({ sender, activation }: { sender: SenderView; activ
     <Section title={t('setup.title')} description={t('setup.description')}>
       <Loaded read={read}>
         {({ steps }) => {
-          // A refused registration is not known to Meta's state.
+          // Meta's state does not contain a refused registration.
           const shown = steps.map(
             (step) =>
               (step.step === 'registration' &&
@@ -85,7 +85,7 @@ function ContinueForm({
   onRun,
 }: {
   needsPin: boolean;
-  /** Whether an existing template differs from the one that is needed. */
+  /** Whether an existing template differs from the required one. */
   differs: boolean;
   isRunning: boolean;
   onRun: (body: { pin: string | null; mayChangeTemplates: boolean }) => void;

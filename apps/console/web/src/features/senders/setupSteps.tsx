@@ -23,7 +23,7 @@ export function SetupSteps({ steps }: { steps: readonly SetupStepView[] }) {
       spacing="sm"
       listStyleType="none"
       ps={0}
-      // Next to the name of the step, and not to the middle of its text.
+      // Aligned with the name of the step, not with the middle of its text.
       styles={{ itemWrapper: { alignItems: 'flex-start' } }}
     >
       {steps.map((step) => {
@@ -39,7 +39,7 @@ export function SetupSteps({ steps }: { steps: readonly SetupStepView[] }) {
           >
             <Text fw={550}>{t(`setup.steps.${step.step}` as 'setup.steps.token')}</Text>
             <Text c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-              {/* What quotes Meta has no translation. */}
+              {/* Details that quote Meta have no translation. */}
               {step.text === null
                 ? step.detail
                 : t(`senderSetup:${step.text}`, { defaultValue: step.detail })}

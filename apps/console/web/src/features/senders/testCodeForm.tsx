@@ -15,7 +15,7 @@ export function TestCodeForm({ sender }: { sender: SenderView }) {
     initialValues: { to: '' },
     validate: { to: (to) => (to.trim() === '' ? t('fieldErrors.number') : null) },
   });
-  // Not the setup: its section shows this dialog, and would close it.
+  // The setup is not read again, because its section shows this dialog and would close it.
   const test = useChange<TestCodeView>([audit]);
   return (
     <DialogForm

@@ -116,7 +116,8 @@ export function SendTimeline({
 }
 
 /**
- * One line, with the route, for a message that was sent at the first attempt. The expiry of a failed send's code is not shown.
+ * Returns the timeline without the choice of the sender if there was only one attempt, because its event shows the sender. Also omits the
+ * expiry of a failed send's code.
  */
 function shortened(timeline: readonly TimelineEvent[]): readonly TimelineEvent[] {
   const isFailed = timeline.some(({ kind }) => kind === 'failed');

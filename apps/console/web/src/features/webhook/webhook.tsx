@@ -94,7 +94,7 @@ export function WebhookPage() {
           )
         }
       </Loaded>
-      {/* Outside of what changes as soon as there is a webhook. */}
+      {/* Outside of the part that is replaced when a webhook is created. */}
       <Dialog
         opened={asked !== null}
         onClose={() => setAsked(null)}
