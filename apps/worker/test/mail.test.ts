@@ -1,3 +1,4 @@
+import type { Finding } from '@onecode/domain';
 import { createLog } from '@onecode/runtime';
 import {
   cancelDeletion,
@@ -39,6 +40,7 @@ import {
 import {
   buildAccount,
   buildCaller,
+  buildSender,
   linkOf,
   Mailbox,
   TEST_ACTOR,
@@ -723,7 +725,7 @@ it('an incident that fails for five minutes is mailed to staff once, with its fi
          ended_at = ended_at - $1::interval`,
       [interval],
     );
-  const subject = 'Onecode is failing: no_workers';
+  const subject = 'Onecode alert: No worker is running';
   expect(await queueAlerts()).toEqual([]);
   await sql(`update incidents set began_at = began_at - interval '4 minutes 50 seconds',
     failing_at = failing_at - interval '4 minutes 50 seconds'`);
@@ -747,11 +749,53 @@ it('an incident that fails for five minutes is mailed to staff once, with its fi
   expect(await queueAlerts()).toEqual([subject]);
   const [{ text } = { text: '' }] = mailbox.to(email);
   const beganAt = incident!.beganAt.toLocaleString('en', { timeStyle: 'short', timeZone: 'UTC' });
-  expect(text).toContain('has been failing for more than five minutes');
+  expect(text).toContain('No worker is running. This check has been failing for more than five minutes.');
+  expect(text).toContain('Start the workers');
   expect(text).toContain(`${beganAt} UTC`);
-  expect(text).toContain('has acknowledged it: “disk full”');
+  expect(text).toContain('has acknowledged the incident: “disk full”');
   await age('2 minutes');
   await queueAlerts();
   await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
   expect(await queueAlerts()).toEqual([subject]);
+});
+
+it('an incident mail has the finding in words, in the language of the recipient', async () => {
+  const english = await user({ staff: 'on_call' });
+  const portuguese = await user({ staff: 'operator' }, 'pt-BR');
+  const { id: senderId } = await buildSender(database, { number: '+5511999990001' });
+  const failures = { reason: 'attempts_exhausted', failed: 60, ended: 100, accounts: 3 } as const;
+  const at = new Date().toISOString();
+  const template = { template: 'one_time_code', language: 'pt_BR', status: 'PAUSED', at, serving: 0 };
+  const block = { senderId, number: '+5511999990001', errorCode: 190, since: at };
+  await recordIncidents(
+    database,
+    [
+      { name: 'sends_failing', cause: 'country', failures: { ...failures, country: 'BR' } },
+      { name: 'sends_failing', cause: 'sender', failures: { ...failures, senderId } },
+      { name: 'senders_blocked', cause: 'template', template },
+      { name: 'sender_misconfigured', cause: 'refused', blocks: [block] },
+    ].map((finding) => ({ ...finding, owner: 'meta', severity: 'failing' })) as Finding[],
+  );
+  await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
+  await queueFindingAlerts(database);
+  await run();
+  const subjects = ({ email }: TestUser) =>
+    mailbox
+      .to(email)
+      .map(({ subject }) => subject)
+      .toSorted();
+  expect(subjects(english)).toEqual([
+    'Onecode alert: Meta has blocked a template: one_time_code (pt_BR)',
+    'Onecode alert: Meta rejects our account, token or template: error 190',
+    'Onecode alert: Sends from a sender fail: +5511999990001',
+    'Onecode alert: Sends to a country fail: Brazil',
+  ]);
+  expect(subjects(portuguese)).toEqual([
+    'Alerta do Onecode: a Meta bloqueou um modelo: one_time_code (pt_BR)',
+    'Alerta do Onecode: a Meta recusa nossa conta, token ou modelo: erro 190',
+    'Alerta do Onecode: envios de um remetente falham: +5511999990001',
+    'Alerta do Onecode: envios para um país falham: Brasil',
+  ]);
+  for (const { text } of mailbox.mails)
+    expect(text).not.toMatch(/sends_failing|sender_misconfigured|senders_blocked/);
 });

@@ -1,4 +1,4 @@
-import type { Locale, MailFacts, MailKind } from '@onecode/domain';
+import { findingTexts, type FindingText, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
 
 /** What a text can use in addition to the facts of its kind. */
 export interface Around {
@@ -185,17 +185,23 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['See the senders', 'senders'],
     }),
-    finding: ({ name, subject, since, acknowledgedBy, note }, { time }) => ({
-      subject: `Onecode is failing: ${name}`,
-      paragraphs: [
-        `The finding “${[name, subject].join(' ').trim()}” has been failing for more than five minutes. The incident began at ${time(since)}.`,
-        ...(acknowledgedBy === null
-          ? []
-          : [`${acknowledgedBy} has acknowledged it${note === null ? '.' : `: “${note}”`}`]),
-        'The Health page shows what is affected and what to do first.',
-      ],
-      button: ['Open Health', 'health'],
-    }),
+    finding: (facts, { country, time }) => {
+      const { sentence, remedy } = findingText('en', facts, country);
+      return {
+        subject: `Onecode alert: ${sentence}`,
+        paragraphs: [
+          `${sentence}. This check has been failing for more than five minutes. The incident began on ${time(facts.since)}.`,
+          remedy,
+          ...(facts.acknowledgedBy === null
+            ? []
+            : [
+                `${facts.acknowledgedBy} has acknowledged the incident${facts.note === null ? '.' : `: “${facts.note}”`}`,
+              ]),
+          'The Health page shows what is affected.',
+        ],
+        button: ['Open Health', 'health'],
+      };
+    },
   },
   'pt-BR': {
     password_reset: () => ({
@@ -355,19 +361,39 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['Ver os remetentes', 'senders'],
     }),
-    finding: ({ name, subject, since, acknowledgedBy, note }, { time }) => ({
-      subject: `O Onecode está com falha: ${name}`,
-      paragraphs: [
-        `O achado “${[name, subject].join(' ').trim()}” está com falha há mais de cinco minutos. O incidente começou em ${time(since)}.`,
-        ...(acknowledgedBy === null
-          ? []
-          : [`${acknowledgedBy} já está cuidando disso${note === null ? '.' : `: “${note}”`}`]),
-        'A página Saúde mostra o que foi afetado e o que fazer primeiro.',
-      ],
-      button: ['Abrir Saúde', 'health'],
-    }),
+    finding: (facts, { country, time }) => {
+      const { sentence, remedy } = findingText('pt-BR', facts, country);
+      return {
+        subject: `Alerta do Onecode: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`,
+        paragraphs: [
+          `${sentence}. Esta verificação está com falha há mais de cinco minutos. O incidente começou em ${time(facts.since)}.`,
+          remedy,
+          ...(facts.acknowledgedBy === null
+            ? []
+            : [
+                `${facts.acknowledgedBy} já está cuidando disso${facts.note === null ? '.' : `: “${facts.note}”`}`,
+              ]),
+          'A página Saúde mostra o que foi afetado.',
+        ],
+        button: ['Abrir Saúde', 'health'],
+      };
+    },
   },
 };
+
+/** Returns the sentence of a finding, without its period and with what it is about, and its remedy. */
+function findingText(
+  language: Locale,
+  facts: MailFacts['finding'],
+  countryName: Around['country'],
+): FindingText {
+  const { sentence, remedy } = findingTexts(facts)[language];
+  const error =
+    facts.errorCode === null ? null : `${language === 'en' ? 'error' : 'erro'} ${facts.errorCode}`;
+  const country = facts.country === null ? null : countryName(facts.country);
+  const about = country ?? facts.sender ?? facts.template ?? error;
+  return { sentence: sentence.replace(/\.$/, about === null ? '' : `: ${about}`), remedy };
+}
 
 const ROLES: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   en: { admin: 'admin', developer: 'developer', viewer: 'viewer' },

@@ -1,3 +1,4 @@
+import type { FindingText, Locale } from '@onecode/domain';
 import { useTranslation } from 'react-i18next';
 import type { FindingView, HealthView } from '../../../../src/features/health/view.js';
 import { useCountryName } from '../../hooks/countries.js';
@@ -8,28 +9,35 @@ import { useBlockReason } from '../../hooks/blockReason.js';
 /** Statuses of a template that have a text. */
 const STATUSES = ['PAUSED', 'DISABLED', 'REJECTED', 'ARCHIVED', 'DELETED', 'RECATEGORIZED'] as const;
 
+/** Returns the function that gives the texts of a finding in the user's language. */
+function useTexts(): (finding: FindingView) => FindingText {
+  const { i18n } = useTranslation('health');
+  return ({ texts }) => texts[i18n.language as Locale];
+}
+
 /** Returns the function that gives the remedy of a finding, in the user's language. */
 export function useRemedy(): (finding: FindingView) => string {
-  const { t } = useTranslation('findings');
+  const textsOf = useTexts();
   const errorText = useErrorText();
-  return ({ name, remedy, explanation }) =>
-    explanation === null
-      ? t(`${name}.remedy`, { defaultValue: remedy })
-      : errorText('remedies', explanation.remedy);
+  return (finding) =>
+    finding.explanation === null
+      ? textsOf(finding).remedy
+      : errorText('remedies', finding.explanation.remedy);
 }
 
 /** Returns the function that describes the problem as exactly as it is known. */
 export function useSentence(senders: HealthView['senders']): (finding: FindingView) => string {
-  const { t } = useTranslation(['health', 'findings']);
+  const textsOf = useTexts();
   const failed = useFailures(senders);
   const templateBlocked = useTemplateBlocked();
   const errorText = useErrorText();
   const blockReason = useBlockReason();
-  return ({ name, cause, sentence, template, failures, blocks, explanation }) => {
+  return (finding) => {
+    const { cause, template, failures, blocks, explanation } = finding;
     if (failures !== undefined) return failed(failures);
     if (template !== undefined) return templateBlocked(template);
     if (explanation !== null) return errorText('meanings', explanation.meaning);
-    const general = t(`findings:${name}.${cause}` as 'findings:no_workers.none', { defaultValue: sentence });
+    const general = textsOf(finding).sentence;
     const block = blocks?.[0];
     if (block === undefined) return general;
     const reason = blockReason({ ...block, explanation });
