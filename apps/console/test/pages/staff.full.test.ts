@@ -65,7 +65,7 @@ describeInBrowser('the pages of staff', () => {
       await dialog.getByLabel('Reference').fill('INV-42');
       await dialog.getByLabel('Last day').fill('2020-01-31');
       await grant();
-      await dialog.getByText('This time is over.').waitFor();
+      await dialog.getByText('This time is in the past.').waitFor();
       await dialog.getByLabel('Last day').fill('2090-01-31');
       // Never unrouted: Chromium may lose requests while the last route is removed.
       const lost: number[] = [];

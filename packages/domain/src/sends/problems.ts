@@ -83,7 +83,7 @@ const TABLE = {
     cause:
       'One of these limits was reached: the send limit of the account, the application or this recipient; the number of active codes or of wrong codes in a row for this recipient; the fraud breaker, because hardly any code sent to its country was verified; a daily or monthly ceiling of units; or a limit for accounts that never had credits. The detail names the limit.',
     remedy:
-      'Wait for the seconds in the Retry-After header, then retry with the same key and body. After too many wrong codes, a right code for an active send ends the wait. In the dashboard, under Protection, an admin of the account can see and change the limit, and free a recipient.',
+      'Wait for the seconds in the Retry-After header, then retry with the same key and body. After too many wrong codes, a correct code for an active send ends the wait. In the dashboard, under Protection, an admin of the account can see and change the limit, and free a recipient.',
   },
   internal_error: {
     status: 500,

@@ -41,30 +41,30 @@ interface Refusal {
 /** The refusals of `rate_limited`; `Retry-After` gives the time to wait. */
 export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
   account_rate: {
-    detail: 'This account has created as many sends as it may in a minute.',
+    detail: 'This account has reached its limit of sends per minute.',
     defence: null,
   },
   application_rate: {
-    detail: 'This application has created as many sends as it may in a minute.',
+    detail: 'This application has reached its limit of sends per minute.',
     defence: 'limits',
   },
   recipient_rate: {
-    detail: 'This application has sent to this recipient as often as it may in an hour.',
+    detail: 'This application has reached its limit of sends per hour to this recipient.',
     defence: 'limits',
   },
   wrong_guesses: {
     detail:
-      'Too many wrong codes in a row were given for this recipient. A right code for a send that is still open ends this, and so does an admin of the account; a part is forgiven each day.',
+      'Too many wrong codes in a row were entered for this recipient. A correct code for an active send, or a reset by an admin of the account, ends the block. The count goes down each day.',
     defence: 'recipients',
   },
   active_codes: {
     detail:
-      'This recipient has as many active codes as may be guessed at. One of them has to be verified or to expire before the next.',
+      'This recipient has the maximum number of active codes. One of them must be verified or expire before the next.',
     defence: null,
   },
   breaker: {
     detail:
-      'Hardly any code that this account sent to this country was verified, which looks like fraud. Sending to this country is blocked for a while.',
+      'Almost none of the codes that this account sent to this country were verified, which looks like fraud. Sends to this country are blocked temporarily.',
     defence: 'breaker',
   },
   day_ceiling: {
@@ -77,17 +77,17 @@ export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
   },
   trial_ceiling: {
     detail:
-      'Accounts that never had credits share a daily number of live sends, and today’s are used up. Credits end this limit.',
+      'Accounts that never had credits share a daily number of live sends, which is used up for today. Credits end this limit.',
     defence: null,
   },
   trial_share: {
     detail:
-      'This account has created as many live sends as an account that never had credits may in a day (UTC). Credits end this limit.',
+      'This account has reached the daily limit (UTC) of live sends for accounts that never had credits. Credits end this limit.',
     defence: null,
   },
   trial_failures: {
     detail:
-      'WhatsApp rejected most of the latest messages of this account, so it may create one live send per minute. Check the phone numbers. Credits end this limit.',
+      'WhatsApp rejected most of this account’s latest messages, so it can create one live send per minute. Check the phone numbers. Credits end this limit.',
     defence: null,
   },
 };
@@ -96,7 +96,7 @@ export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
 export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to: string }>> = {
   country: {
     detail: 'This account does not send to the country of this number.',
-    to: 'Must be a number of a country that this account sends to.',
+    to: 'Must be a number in a country that this account sends to.',
     defence: 'countries',
   },
   range: {
@@ -105,13 +105,12 @@ export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to:
     defence: 'premium_rate',
   },
   trial_country: {
-    detail:
-      'Until it has had credits, this account sends only to the countries that were named at its sign-up.',
-    to: 'Must be a number of a country that was named at sign-up.',
+    detail: 'Until this account has had credits, it sends only to the countries that were chosen at sign-up.',
+    to: 'Must be a number in a country that was chosen at sign-up.',
     defence: 'countries',
   },
   trial_range: {
-    detail: 'Until it has had credits, this account does not send to satellite and premium-rate numbers.',
+    detail: 'Until this account has had credits, it does not send to satellite and premium-rate numbers.',
     to: 'Must be an ordinary number.',
     defence: 'premium_rate',
   },
