@@ -194,7 +194,7 @@ export const emailAddress =
   (what: string): Reader<string> =>
   (value) => {
     if (!SIGN_IN_EMAIL.test(value) || parseRecipient(value).kind !== 'email')
-      throw new UsageError(`${what} must be an e-mail address`);
+      throw new UsageError(`${what} must be an email address`);
     return value.toLowerCase();
   };
 

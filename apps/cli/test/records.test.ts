@@ -288,7 +288,7 @@ describe('user', () => {
   it('create refuses a taken address, an unknown account and a weak password', async () => {
     await json(create('carla@example.com'));
     await commandLine.expectFault(
-      'a user with this e-mail address already exists',
+      'a user with this email address already exists',
       create('carla@example.com'),
     );
     const elsewhere = `${create('dora@example.com')} --account ${randomUUID()} --role admin`;
@@ -431,6 +431,6 @@ describe('user', () => {
     'show unknown@example.com',
     'staff unknown@example.com operator',
   ])('%s reports an unknown address', async (typed) => {
-    await commandLine.expectFault('there is no user with this e-mail address', `user ${typed}`);
+    await commandLine.expectFault('there is no user with this email address', `user ${typed}`);
   });
 });

@@ -187,8 +187,8 @@ describe('a usage error: exit code 2 and one line, before any input is read', ()
     [['cost', 'price', 'BR', '1', '--currency', 'USD', '--since', '2026-13'], '--since must be a month'],
 
     [[...USER, '--password', 'seven purple kettles'], 'read from standard input'],
-    [[...USER, '--account', UNKNOWN_ID], '--account and --role require each other'],
-    [[...USER, '--email', 'ana'], '--email must be an e-mail address'],
+    [[...USER, '--account', UNKNOWN_ID], '--account and --role must be given together'],
+    [[...USER, '--email', 'ana'], '--email must be an email address'],
     [[...USER, '--staff', 'admin'], '--staff must be operator or on-call or none'],
 
     [['hold', 'set', 'sender', '--reason', 'r'], 'the kind must be live or country or account'],
