@@ -102,7 +102,7 @@ describe('the processes of a release', () => {
     START_MS_MAX,
   );
 
-  describe('and a schema that does not fit', () => {
+  describe('with a schema that does not fit', () => {
     beforeAll(async () => {
       await db.sql('alter table _prisma_migrations rename to journal');
       await db.sql('create table _prisma_migrations (like journal including all)');

@@ -36,7 +36,7 @@ describe('the body of a new send', () => {
     });
   });
 
-  it('reports that the numbers of a country have become longer', () => {
+  it('reports that a country has changed to longer numbers', () => {
     const detail = 'The numbers of this country have ten digits since 2021.';
     expect(outcome(parseCreateSend, '{"to":"+225 07 12 34 56"}')).toMatchObject({
       code: 'invalid_recipient',
@@ -288,7 +288,7 @@ describe('openapi.yaml', () => {
     ['Send', 14],
     ['VerifyResult', 3],
     ['SignupSettings', 1],
-  ])('%s requires all of its %i fields, and lets further ones come', (name, count) => {
+  ])('%s requires all of its %i fields, and allows further ones', (name, count) => {
     const schema = document.components.schemas[name];
     expect(Object.keys(schema.properties)).toHaveLength(count);
     expect(schema.required).toEqual(Object.keys(schema.properties));

@@ -35,7 +35,7 @@ it.each([
   ['/docs/onecode-client.tgz', 'application/gzip'],
   ['/docs/clients/onecode.py', 'text/plain; charset=utf-8'],
   [asset, 'text/javascript; charset=utf-8'],
-])('%s is %s, allows nothing from outside and no script that it was not built with', async (path, type) => {
+])('%s is %s, allows no external content and only the scripts that it was built with', async (path, type) => {
   const { status, headers } = await get(path);
   expect([status, headers.get('content-type')]).toEqual([200, type]);
   expect(headers.get('cache-control')).toMatch(
@@ -163,12 +163,15 @@ describe('a browser on a path without a page', () => {
   );
 
   // The router leaves these to the application, which writes the problem.
-  it.each(['/v1/nothing', '/webhooks', '/v1'])('gets no page for %s, a path of programs', async (path) => {
-    const response = await browse(path);
-    expect([response.headers.get('vary'), await response.text()]).toEqual([null, NOT_OF_THE_ROUTER]);
-  });
+  it.each(['/v1/nothing', '/webhooks', '/v1'])(
+    'gets no page for %s, which only programs request',
+    async (path) => {
+      const response = await browse(path);
+      expect([response.headers.get('vary'), await response.text()]).toEqual([null, NOT_OF_THE_ROUTER]);
+    },
+  );
 
-  it('is distinguished from a program, which accepts anything or JSON, or posts', async () => {
+  it('is distinguished from a program by its method and Accept header', async () => {
     for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html'])
       expect(await (await get('/', { headers: { accept } })).text()).toEqual(NOT_OF_THE_ROUTER);
     expect(await (await browse('/', { method: 'POST' })).text()).toEqual(NOT_OF_THE_ROUTER);
@@ -215,7 +218,7 @@ describe('addresses in the site', () => {
     await other.close();
   });
 
-  it('and problem types are the same as in responses', async () => {
+  it('in problem types are the same as in responses', async () => {
     const other = await serveDocs('https://a.test/codes', { docsUrl: 'https://b.test/help' });
     const page = await (await fetch(`${other.base}/docs/errors.md`)).text();
     const types = [...page.matchAll(/"type": "(.*)#(\w+)"/g)];

@@ -218,7 +218,7 @@ describe('application', () => {
     },
   );
 
-  it("limits accepts on for the specification's initial values, numbers, a single limit, or off", async () => {
+  it("limits accepts numbers, off, a single limit, and on for the specification's initial values", async () => {
     const application = { accountId, name: 'Limited', mode: 'live' } as const;
     const { id } = (await createApplication(store.database, TEST_ACTOR, application))!;
     const limits = async (words: string) => {
@@ -280,7 +280,7 @@ describe('key', () => {
     },
   );
 
-  it('create makes a key that expires, and the audit log has its end', async () => {
+  it('create makes a key that expires, and records its end in the audit log', async () => {
     const { applicationId } = await buildCaller(store.database, 'test');
     const create = `key create --application ${applicationId} --expires-in-days`;
     const before = Date.now();
@@ -332,7 +332,7 @@ describe('key', () => {
 });
 
 describe('ledger verify', () => {
-  it('compares every balance, and the reservation and return of every live send', async () => {
+  it('compares every balance, and the reservation and refund of every live send', async () => {
     const clean = { accounts: expect.any(Number), entries: expect.any(Number), faults: [] };
     const caller = await buildCaller(store.database, 'live', { credits: 10 });
     const { accountId } = caller;

@@ -261,7 +261,7 @@ describe('sender setup', () => {
   it.each([
     [{ valid: false }, /does not accept the access token/],
     [{ scopes: ['whatsapp_business_messaging'] }, /lacks the permissions whatsapp_business_management/],
-  ])('ends at a token with %j', async (state, detail) => {
+  ])('stops at a token with %j', async (state, detail) => {
     simulator.business.changeToken(TOKEN, state);
     const { steps, names } = await setUp(2);
     expect(names).toEqual(['token']);
@@ -272,7 +272,7 @@ describe('sender setup', () => {
     });
   });
 
-  it('says what Meta asks for when the business account may not send', async () => {
+  it('reports what Meta asks for when the business account may not send', async () => {
     await simulator.business.changeAccount(ACCOUNT, { condition: 'payment_issue' });
     const { steps } = await setUp(2);
     expect(steps['health']).toMatchObject({
@@ -321,7 +321,7 @@ describe('sender setup', () => {
 });
 
 describe('sender check --fix', () => {
-  it('registers, subscribes and mends templates, and says so next to each check', async () => {
+  it('registers, subscribes and corrects templates, and reports it next to each check', async () => {
     const { sender } = await setUp(0);
     const { id } = sender as unknown as { id: string };
     await simulator.business.changeAccount(ACCOUNT, { subscribed: false });

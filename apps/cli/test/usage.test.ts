@@ -80,11 +80,11 @@ const NUMBERS: readonly [string[], string][] = [
 
 describe('a usage error: exit code 2 and one line, before any input is read', () => {
   const rows: [string[], RegExp | string][] = [
-    [[], /a command is missing: one of account, application, key, settings, sender/],
+    [[], /a command is missing: expected one of account, application, key, settings, sender/],
     [['--json'], /a command is missing/],
-    [['acount', 'create'], /unknown command: one of account/],
+    [['acount', 'create'], /unknown command: expected one of account/],
     [[KEY], /unknown command/],
-    [['account'], /a command is missing: one of create, show, credit, .*see onecode account --help/],
+    [['account'], /a command is missing: expected one of create, show, credit, .*see onecode account --help/],
     [['key', KEY], /unknown command/],
     [['key', 'list'], /key list needs --application or --hint/],
     [['key', 'list', '--hint', KEY], /--hint must be the last four characters of a key/],

@@ -185,7 +185,7 @@ describe('mails', () => {
     PROCESSES_MS_MAX,
   );
 
-  it('that the server refuses are tried again, shown on Health, and given up after a day', async () => {
+  it('that the server refuses are retried, shown on Health, and given up after a day', async () => {
     await user({ staff: 'operator' });
     const { email } = await user(null);
     mailbox.fault = () => 550;
@@ -224,7 +224,7 @@ describe('mails', () => {
     ]);
   });
 
-  it('that another worker has taken meanwhile are not changed by the result of the first try', async () => {
+  it('that another worker has taken are not changed by the result of the first try', async () => {
     const accountId = await buildAccount(database);
     await user({ accountId, role: 'admin' });
     await createKey(accountId);
@@ -283,7 +283,7 @@ describe('mails', () => {
     }
   });
 
-  it('about one’s own sign-in are in the language of one’s account where none was chosen', async () => {
+  it('about a user’s sign-in are in the language of the user’s account if the user has chosen none', async () => {
     const accountId = await buildAccount(database, { name: 'Loja' });
     const { email } = await user({ accountId, role: 'viewer' }, null);
     const alone = await user(null, null);
@@ -385,7 +385,7 @@ describe('mails', () => {
     PROCESSES_MS_MAX,
   );
 
-  it('for an unknown address are dropped, and a sign-up with a known address is reported to its user', async () => {
+  it('to an unknown address are dropped, and a sign-up with a known address is reported to its user', async () => {
     const { email } = await user(null, 'pt-BR');
     await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: 'unknown@example.com' });
     const pending = { name: 'Eva', email, language: 'en', passwordHash: 'x' } as const;
@@ -593,7 +593,7 @@ describe('a key that expires', () => {
     expect(subjects(developer)).toEqual([]);
   });
 
-  it('is not reported if it was made later than that, is revoked, or belongs to a visit', async () => {
+  it('is not reported if it was created after the notice was due, is revoked, or belongs to a visit', async () => {
     const { accountId, applicationId } = await buildCaller(database, 'live');
     const { id: userId, email } = await user({ accountId, role: 'admin' });
     await buildKey(applicationId, 0, 14);
@@ -651,7 +651,7 @@ describe('a low balance', () => {
     expect(mailbox.to(email)).toHaveLength(1);
   });
 
-  it('is reported with the time that it lasts at the rate of the last day', async () => {
+  it('is reported with the days that it lasts at the rate of the last day', async () => {
     const { accountId } = await buildCaller(database, 'live', { freeQuota: 0, credits: 1_000, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 5_000);
@@ -707,7 +707,7 @@ it('the deletion of an account is mailed to all its admins when it is scheduled 
   expect(linkOf(scheduled)).toBe(`${CONSOLE_URL}/accounts/${accountId}/team`);
 });
 
-it('an incident that fails for five minutes is mailed to staff once, with its first start, and not after it ended', async () => {
+it('an incident that has been failing for five minutes is mailed to staff once, with its first start, unless it has ended', async () => {
   const { email } = await user({ staff: 'on_call' });
   const findings = [
     { name: 'no_workers', cause: 'none', owner: 'us', severity: 'failing' },

@@ -124,7 +124,7 @@ describe('receipts', () => {
     // Blames the business account: the send would be sent again, and refunded when its code expires.
     { kind: 'config', errorCode: 131042, reason: 'payment', scope: 'business' },
   ] as const)(
-    'of failures that an account’s own app reports count for five sends of a few ($errorCode)',
+    'of failures from an account’s own app count for at most five sends ($errorCode)',
     async (failure) => {
       const caller = await buildCaller(t.database, 'live', { freeQuota: 100 });
       const owner = { accountId: caller.accountId, applicationIds: [] };

@@ -82,7 +82,7 @@ describeWithReference("the provider's own schema", () => {
     'send-response.message-status.json',
     'send-response.held_for_quality_assessment.json',
     'send-response.paused.json',
-  ])('and we agree that %s is an acceptance', async (name) => {
+  ])('and the client both read %s as an acceptance', async (name) => {
     const text = reference(`samples/${name}`);
     expect(validators!.answer(JSON.parse(text))).toBe(true);
     expect(await sendTo(200, text)).toMatchObject({ kind: 'accepted' });
@@ -94,7 +94,7 @@ describeWithReference("the provider's own schema", () => {
     ['error.131056.json', 400, { kind: 'retry', throttled: 'pair' }],
     ['error.132000.json', 400, { kind: 'config', scope: 'template' }],
     ['error.190.json', 401, { kind: 'config', scope: 'token' }],
-  ])('%s is read as what it is', async (name, status, expected) => {
+  ])('and the client reads %s as its documented error', async (name, status, expected) => {
     expect(await sendTo(status, reference(`samples/${name}`))).toMatchObject(expected);
   });
 });

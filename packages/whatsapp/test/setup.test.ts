@@ -83,7 +83,7 @@ async function setUp(answers: Answers, options: Partial<SetupOptions> = {}) {
 }
 
 describe('setUpNumber', () => {
-  it('does nothing but register when everything else is there', async () => {
+  it('only registers the number when everything else is done', async () => {
     const { steps, requests } = await setUp({});
     expect(Object.values(steps).map(({ step, status }) => `${step} ${status}`)).toEqual([
       'token already',
@@ -106,7 +106,7 @@ describe('setUpNumber', () => {
     [133016, 'waiting', /72 hours/],
     [10, 'needs_you', /full control/],
     [131999, 'failed', /error 131999, HTTP 400.*Meta’s message: "quotes …"/],
-  ])('reports a registration that Meta refuses with %d, and goes on', async (code, status, detail) => {
+  ])('reports a registration that Meta refuses with %d, and continues', async (code, status, detail) => {
     const { steps } = await setUp({ [`POST ${NUMBER_ID}/register`]: error(code) });
     expect(steps['registration']).toMatchObject({ status, detail: expect.stringMatching(detail) });
     expect(steps['template_en']).toMatchObject({ status: 'already' });
@@ -126,7 +126,7 @@ describe('setUpNumber', () => {
     ],
     [error(100, { error_subcode: 33 }), 'needs_you', /access to this business account/],
     [error(131999), 'failed', /error 131999/],
-  ])('quotes Meta when it does not take a template (%j)', async (answer, status, detail) => {
+  ])('quotes Meta when it does not accept a template (%j)', async (answer, status, detail) => {
     const { steps } = await setUp({
       [`GET ${ACCOUNT}/message_templates`]: { data: [template('pt_BR')] },
       [`POST ${ACCOUNT}/message_templates`]: answer,
@@ -135,7 +135,7 @@ describe('setUpNumber', () => {
     expect(steps['template_pt_BR']).toMatchObject({ status: 'already' });
   });
 
-  it('finds a template after its creation had no answer', async () => {
+  it('finds a template after its creation got no response', async () => {
     let isCreated = false;
     const { steps } = await setUp({
       [`GET ${ACCOUNT}/message_templates`]: () => ({
@@ -184,7 +184,7 @@ describe('setUpNumber', () => {
     [{ throughput: { level: 'NOT_APPLICABLE' }, status: 'CONNECTED' }, 20],
     [{ throughput: { level: 'NOT_APPLICABLE' }, status: 'PENDING' }, 80],
     [{ throughput: { level: 'STANDARD' }, is_on_biz_app: false }, 80],
-  ])('takes the throughput from %j', async (more, throughput) => {
+  ])('reads the throughput from %j', async (more, throughput) => {
     const { steps } = await setUp({
       [`GET ${ACCOUNT}/phone_numbers`]: { data: [{ ...NUMBER, ...more }] },
     });
@@ -197,7 +197,7 @@ describe('setUpNumber', () => {
     expect(steps['health']).toMatchObject({ status: 'already' });
   });
 
-  it('says what Meta asks for in the health of the number', async () => {
+  it('reports what Meta asks for in the health of the number', async () => {
     const entities = [
       {
         entity_type: 'WABA',

@@ -174,7 +174,7 @@ describe('receipts', () => {
       [[{}], { kind: 'recipient', errorCode: null }],
       [undefined, { kind: 'recipient', errorCode: null }],
       ['nonsense', { kind: 'recipient', errorCode: null }],
-    ])('with errors %j carries what they mean', (errors, failure) => {
+    ])('with errors %j has their meaning', (errors, failure) => {
       expect(parseOne({ status: 'failed', errors })?.failure).toMatchObject(failure);
     });
 

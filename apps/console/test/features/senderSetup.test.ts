@@ -138,7 +138,7 @@ describe('the setup of a sender', () => {
     expect(statusesOf(await run(id, '111111'))).toEqual({ ...DONE, registration: 'done' });
   });
 
-  it('reports templates that are rejected or differ, and changes them only if that is wanted', async () => {
+  it('reports templates that are rejected or differ, and changes them only on request', async () => {
     simulator.changeSettings({ review: 'REJECTED' });
     const id = await add();
     expect(stepOf(await run(id, PIN), 'template_en')).toMatchObject({
@@ -182,12 +182,12 @@ describe('the setup of a sender', () => {
     ).toMatchObject({ status: 422, body: { errors: { phoneNumberId: 'taken' } } });
   });
 
-  it('says which number is missing when the business account is not known', async () => {
+  it('reports which number is missing when the business account is unknown', async () => {
     const { id } = await buildSender(server.db.database);
     expect(await plan(id)).toMatchObject({ steps: [{ step: 'number', text: 'business_account_unknown' }] });
   });
 
-  it('sends a test code, and says whether Meta took it', async () => {
+  it('sends a test code, and reports whether Meta accepted it', async () => {
     const id = await add();
     const test = async (to: string) => operator.post<TestCodeView>(`/staff/senders/${id}/test`, { to });
     expect(await test('+55')).toMatchObject({ status: 422, body: { errors: { to: 'format' } } });
@@ -199,7 +199,7 @@ describe('the setup of a sender', () => {
 });
 
 describe('the setup of an account’s own sender', () => {
-  it('is in the hands of its admins only, who give the business account that Meta confirms', async () => {
+  it('is available to its admins only, with a business account that Meta confirms', async () => {
     const accountId = await buildAccount(server.db.database);
     const admin = await person(server, { accounts: { [accountId]: 'admin' } });
     const path = `/accounts/${accountId}/senders`;

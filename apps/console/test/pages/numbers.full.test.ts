@@ -389,8 +389,8 @@ describeInBrowser('the number fields', () => {
   );
 });
 
-describeInBrowser('a day in the address of a page', () => {
-  it('that does not exist filters nothing', () =>
+describeInBrowser('a date in the URL of a page', () => {
+  it('is ignored if it does not exist', () =>
     inLanguage('en', async (page) => {
       const asked = async (from: string): Promise<string> => {
         const request = page.waitForRequest(/\/api\/staff\/audit\?/);

@@ -116,7 +116,7 @@ describeInBrowser('the pages of staff', () => {
   it.each([
     ['shared', 'still sent from the service’s numbers after that'],
     ['own', 'used for your live sends at once'],
-  ] as const)('say what activating a sender does under the policy %s', async (policy, text) => {
+  ] as const)('show what activating a sender does under the policy %s', async (policy, text) => {
     const owner = await buildAccount(server.db.database);
     await server.db.sql('update accounts set senders = $2 where id = $1', [owner, policy]);
     await buildSender(server.db.database, { owner: { accountId: owner, applicationIds: [] } });

@@ -132,7 +132,7 @@ describe('the texts of the pages', () => {
     expect(unused).toEqual([]);
   });
 
-  it('are there for every action that is written into the audit log', () => {
+  it('exist for every action in the audit log', () => {
     // `area.verb` in quotes, and the actions in the board's table.
     const actions = [
       ...[...sources(STORE).matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map(([, action]) => String(action)),

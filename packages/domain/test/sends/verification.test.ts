@@ -36,7 +36,7 @@ describe('verificationAt', () => {
 });
 
 describe('judge', () => {
-  it('sets the time of a right guess, and of the fifth wrong one', () => {
+  it('sets the time of a correct guess, and of the fifth wrong one', () => {
     expect(judge(testSend(), NOW, right).change).toEqual({ verification: 'verified', verifiedAt: NOW });
     expect(judge(testSend({ wrongGuesses: 4 }), NOW, wrong).change).toEqual({
       wrongGuesses: 5,
@@ -102,7 +102,7 @@ describe('judge', () => {
     });
   });
 
-  it('charges the refunded unit of a failed send again for a right guess', () => {
+  it('charges the refunded unit of a failed send again for a correct guess', () => {
     const failed = liveSend({ status: 'failed', dueAt: null, encryptedCode: null });
     expect(judge(failed, NOW, right).reclaimsUnit).toBe(true);
     expect(judge(failed, NOW, wrong).reclaimsUnit).toBeUndefined();

@@ -146,7 +146,7 @@ describe('a batch', () => {
     );
   });
 
-  it('resets only the budget of a right guess’s recipient, including wrong guesses of the same batch', async () => {
+  it('resets only the budget of a correct guess’s recipient, including wrong guesses of the same batch', async () => {
     const [ours, theirs] = await Promise.all([0, 1].map(() => buildCaller(store.database, 'test')));
     const [first, second] = ['+5511987000011', '+5511987000012'];
     const guess = async (caller: TestCaller, recipient: string, isRight: boolean) => {

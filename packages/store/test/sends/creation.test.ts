@@ -320,7 +320,7 @@ describe('rate windows', () => {
 
   beforeAll(() => store.sql('update settings set guess_budget = null'));
 
-  it('leave, refuse and report what a count of all sends would, whatever limits and times change between', async () => {
+  it('allow, refuse and report the same as a count of all sends, for any limits and times', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
         const model = await Model.make();
@@ -360,7 +360,7 @@ describe('rate windows', () => {
     expect(await readRow()).toEqual(before);
   });
 
-  it('are not held by a clock that stepped back for longer than two of them', async () => {
+  it('do not stay full for longer than two windows after the clock stepped back', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 3 });
     await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
       perMinute: 2,
@@ -421,7 +421,7 @@ describe('busy accounts', () => {
       (by: TestCaller) => by.applicationId,
     ],
   ] as const)('while another transaction holds the row of an %s', (_, statement, idOf) => {
-    it('the creations of all others go on, and its own follow when the lock is released', async () => {
+    it('other accounts’ creations continue, and its own follow when the lock is released', async () => {
       const held = await buildCaller(store.database, 'live', unlimited);
       const others = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
       const hold = await holding(statement, [idOf(held)]);
@@ -440,7 +440,7 @@ describe('busy accounts', () => {
       expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
     });
 
-    it('its creations give up after some seconds, and leave nothing behind', async () => {
+    it('its creations fail after some seconds, and store nothing', async () => {
       const held = await buildCaller(store.database, 'live', unlimited);
       const hold = await holding(statement, [idOf(held)]);
       const ends = await Promise.allSettled(Array.from({ length: 60 }, () => create(held)));
@@ -452,7 +452,7 @@ describe('busy accounts', () => {
     });
   });
 
-  it('more accounts that are held than calls may wait do not delay other accounts', async () => {
+  it('other accounts are not delayed, even if more accounts are locked than calls may wait', async () => {
     const held = await Promise.all(
       Array.from({ length: 8 }, () => buildCaller(store.database, 'live', unlimited)),
     );

@@ -158,7 +158,7 @@ describe('sends that wait for a sender', () => {
     expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, -taken).toSorted());
   });
 
-  it('are taken for permits that other calls leave', async () => {
+  it('are taken with permits that other calls leave unused', async () => {
     for (let n = 0; n < 5; n++) await waiting();
     await buildSender(store.database, { throughput: 10 });
     await store.sql(
@@ -499,7 +499,7 @@ describe('the send of a job', () => {
     );
   });
 
-  it('is claimed exactly like in the model', async () => {
+  it('is claimed exactly as in the model', async () => {
     const anySend = fc.record({
       created: fc.integer({ min: -620, max: -1 }),
       due: fc.integer({ min: -30, max: 30 }),
