@@ -55,7 +55,7 @@ function healthMetrics(registry: Registry) {
     awaiting: gauge('onecode_awaiting_sender', 'Sends that wait for a sender or for the end of a hold', []),
     receiptsDue: gauge(
       'onecode_oldest_unapplied_receipt_seconds',
-      'How long the oldest stored receipt has waited',
+      'How long the oldest stored receipt has waited to be applied',
       [],
     ),
     sweep: gauge(
@@ -67,7 +67,7 @@ function healthMetrics(registry: Registry) {
       'sender',
       'state',
     ]),
-    jobs: gauge('onecode_queue_jobs', 'Jobs in Redis', ['queue', 'state']),
+    jobs: gauge('onecode_queue_jobs', 'Jobs in Redis, by queue and state', ['queue', 'state']),
     receipts: counter('onecode_receipts_total', 'Processed receipts, by the status that they report', [
       'status',
       'country',

@@ -312,7 +312,7 @@ describe('mails', () => {
     expect(new Set(sentences)).toEqual(
       new Set([
         'Ana removed the webhook of Padaria.',
-        'Ana replaced the secret of the webhook of Padaria.',
+        'Ana replaced the webhook secret of Padaria.',
         'Ana set the webhook of Padaria: its events are now sent to ops.example.com.',
       ]),
     );
@@ -476,10 +476,10 @@ it.each([
     [
       'API key of your account revoked',
       'An API key of your account expires in 2 days',
+      'Low balance: your account has 10 units left',
       'New API key for your account',
       'New member of your account',
       'Webhook of your account changed',
-      'Your account has 10 units left',
     ],
   ],
   [
@@ -625,7 +625,7 @@ describe('a low balance', () => {
     expect(await queueAlerts()).toBe(0);
     await setBalance(accountId, 99);
     expect(await queueAlerts()).toBe(1);
-    expect(mailbox.to(email)[0]).toMatchObject({ subject: 'Loja has 99 units left' });
+    expect(mailbox.to(email)[0]).toMatchObject({ subject: 'Low balance: Loja has 99 units left' });
     // Units of failed sends are refunded, and used again.
     await setBalance(accountId, 104);
     expect(await queueAlerts()).toBe(1);
@@ -659,7 +659,7 @@ describe('a low balance', () => {
     await queueLowBalanceAlerts(database);
     await sql('update outbox set facts = $1', [facts]);
     await run();
-    expect(mailbox.to(email)[0]!.text).toContain('(290 live sends), it is empty in 3 days.');
+    expect(mailbox.to(email)[0]!.text).toContain('(290 live sends), the balance is used up in 3 days.');
   });
 });
 
@@ -678,7 +678,7 @@ it('a tripped breaker is reported once to the subscribed admins', async () => {
   expect(trips.filter(Boolean)).toHaveLength(1);
   await run();
   expect(mailbox.mails.map(({ to, subject }) => [to, subject])).toEqual([
-    [wants.email, 'Sends to Brazil are blocked'],
+    [wants.email, 'Loja: sends to Brazil are blocked'],
   ]);
   expect(mailbox.mails[0]!.text).toContain('1,100 were not verified');
 });
