@@ -174,7 +174,7 @@ describe('a usage error: exit code 2 and one line, before any input is read', ()
     ]),
     [BREAKER, ONE_OF],
     [[...BREAKER, '--off', '--reset'], ONE_OF],
-    [[...BREAKER, '--off', '--min-sends', '50'], '--min-sends belongs to --unverified-percent'],
+    [[...BREAKER, '--off', '--min-sends', '50'], '--min-sends needs --unverified-percent'],
     [[...BREAKER, '--unverified-percent', '0'], '--unverified-percent must be a whole number from 1 to 100'],
     [CEILING, 'at least one of --day and --month is required'],
     [['account', 'premium-rate', UNKNOWN_ID, 'yes'], 'the value must be on or off'],

@@ -133,7 +133,7 @@ describeInBrowser('the page of refused requests', () => {
       await table.getByText(ids[1]).waitFor({ state: 'hidden' });
       await table.getByText(ids[0]).waitFor();
       expect(page.url()).toContain('code=idempotency_key_reused');
-      const docs = await reasons.getByRole('link', { name: 'fix for idempotency' }).getAttribute('href');
+      const docs = await reasons.getByRole('link', { name: 'remedy of idempotency' }).getAttribute('href');
       expect(docs).toMatch(/\/docs\/errors#idempotency_key_reused$/);
       await reasons.getByRole('button', { name: /30 requests/ }).click();
       await table.getByText(ids[1]).waitFor();
