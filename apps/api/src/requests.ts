@@ -131,7 +131,7 @@ export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
     throw new Problem('bad_request', { detail: 'The version of HTTP is neither 1.0 nor 1.1.' });
   // Node's parser also refuses other codings, but possibly after a route that reads no body has answered.
   if (!/^(?:chunked)?$/i.test(request.headers['transfer-encoding'] ?? ''))
-    throw new Problem('bad_request', { detail: 'The transfer coding is not chunked alone.' });
+    throw new Problem('bad_request', { detail: 'The only supported transfer coding is chunked.' });
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
   if (twice !== undefined)
@@ -139,6 +139,6 @@ export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
   if (request.httpVersionMinor >= 1 && request.headers.host === undefined)
     throw new Problem('bad_request', { detail: 'The header host is missing.' });
   if (!HOST.test(request.headers.host ?? ''))
-    throw new Problem('bad_request', { detail: 'The header host is not a host.' });
+    throw new Problem('bad_request', { detail: 'The header host is not a valid host.' });
   next();
 };

@@ -103,7 +103,7 @@ describe('the command line of a deployment', () => {
       expect.stringMatching(
         /^redis: Redis is unavailable \(connect ECONNREFUSED .*\): see docs\/runbooks\.md#redis_unhealthy\.$/,
       ),
-      'webhook: BASE_URL cannot be reached (ECONNREFUSED): look at DNS, certificate, firewall and ingress.',
+      'webhook: BASE_URL cannot be reached (ECONNREFUSED): check DNS, certificate, firewall and ingress.',
     ]);
   });
 
@@ -115,9 +115,7 @@ describe('the command line of a deployment', () => {
       expect.stringMatching(
         /^health_redis_unhealthy: degraded, redis: Redis rejects the user, .*#redis_unhealthy$/,
       ),
-      expect.stringMatching(
-        /^redis: REDIS_URL leads to a Redis that answers ERR This instance has cluster support/,
-      ),
+      expect.stringMatching(/^redis: the Redis in REDIS_URL answers ERR This instance has cluster support/),
     ]);
   });
 

@@ -253,12 +253,12 @@ describe('a failed command: exit code 1 and one line', () => {
       ['settings', 'set', 'free_sends', '5'],
     ]) {
       const ended = await onecode(args, { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` });
-      expectFault(ended, 1, 'the database does not answer');
+      expectFault(ended, 1, 'the database does not respond');
     }
     const env = { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` };
     const { stderr } = await onecode([...CREDIT, '--amount', '5', '--reason', 'r'], env);
     expect(stderr).toMatch(
-      /does not answer: to avoid a second grant, retry with --grant-id [0-9a-f-]{36}\n$/,
+      /does not respond: to avoid a second grant, retry with --grant-id [0-9a-f-]{36}\n$/,
     );
   });
 
@@ -268,7 +268,7 @@ describe('a failed command: exit code 1 and one line', () => {
       onecode(['settings', 'get'], { DATABASE_URL: Object.assign(new URL(url), change).href });
     const wrong = await get({ password: 'leaked-password' });
     expectFault(wrong, 1, 'the database refused the user or the password in DATABASE_URL');
-    expectFault(await get({ pathname: '/nothing_here' }), 1, 'the database that DATABASE_URL names does not');
+    expectFault(await get({ pathname: '/nothing_here' }), 1, 'the database in DATABASE_URL does not');
     expectFault(
       await get({ pathname: '/template1' }),
       1,
