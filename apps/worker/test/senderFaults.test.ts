@@ -297,7 +297,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     await t.sql('truncate provider_reports, sender_blocks');
   });
 
-  it('because of the business account blocks all senders of the account, and no others', async () => {
+  it('because of the business account blocks all senders of the account, and no other senders', async () => {
     await t.sql(`update senders set business_account_id = '11'`);
     const other = await buildSender(t.database, { businessAccountId: '22' });
     for (const { id } of [second, other]) await pauseSender(t.database, TEST_ACTOR, id);
@@ -313,7 +313,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     expect(blocked).toEqual([{ subject: '11' }]);
   });
 
-  it('after it was held blocks all business accounts of the portfolio, and no others', async () => {
+  it('after it was held blocks all business accounts of the portfolio, and no other accounts', async () => {
     await t.sql(`update senders set business_account_id = '51'`);
     const other = await buildSender(t.database);
     const owners = [

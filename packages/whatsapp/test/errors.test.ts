@@ -165,7 +165,7 @@ describe('explainError', () => {
     [131049, 'none'],
     [131048, 'us'],
     [131057, 'provider'],
-  ])('of %i says who can act, as a receipt reports it: %s', (code, owner) => {
+  ])('of %i reports who can act, as a receipt reports it: %s', (code, owner) => {
     expect(explainError(code, 'recipient').owner).toBe(owner);
   });
 });

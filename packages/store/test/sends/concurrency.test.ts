@@ -177,7 +177,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('with a faulty creation creates the others', async () => {
+  it('with a faulty creation creates all other sends', async () => {
     const ends = await Promise.allSettled(
       Array.from({ length: TOGETHER }, (_, index) =>
         createSend(store.database, newSend(callerOf(index), index === 30 ? { requestId: 'no UUID' } : {})),
@@ -208,7 +208,7 @@ describe('a batch', () => {
     expect(row).toEqual({ writes: 1 });
   });
 
-  it('with a faulty change writes the others', async () => {
+  it('with a faulty change writes all other changes', async () => {
     const ids = await Promise.all(
       Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
     );
