@@ -64,7 +64,7 @@ describe('a process that ends by itself', () => {
   });
 });
 
-it("a log is replaced at each start, and the previous log is kept next to it", () => {
+it('a log is replaced at each start, and the previous log is kept next to it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'onecode-logs-'));
   try {
     for (const text of ['one\ntwo\n', 'three\n']) {

@@ -109,9 +109,14 @@ describe('judge', () => {
     expect(judge(liveSend(), NOW, right).reclaimsUnit).toBe(false);
   });
 
-  it.each([0, 1, 2, 3])('does not change the delivery for a wrong guess after %d earlier ones', (wrongGuesses) => {
-    expect(judge(liveSend({ wrongGuesses }), NOW, wrong).change).toEqual({ wrongGuesses: wrongGuesses + 1 });
-  });
+  it.each([0, 1, 2, 3])(
+    'does not change the delivery for a wrong guess after %d earlier ones',
+    (wrongGuesses) => {
+      expect(judge(liveSend({ wrongGuesses }), NOW, wrong).change).toEqual({
+        wrongGuesses: wrongGuesses + 1,
+      });
+    },
+  );
 });
 
 it.each([
