@@ -48,6 +48,7 @@ import {
   until,
 } from '@onecode/testing';
 import { openMailer, type Mailer } from '../src/mail/mailer.js';
+import { mailText } from '../src/mail/mailText.js';
 import { createMailRun } from '../src/mail/sendMails.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
@@ -798,4 +799,17 @@ it('an incident mail has the finding in words, in the language of the recipient'
   ]);
   for (const { text } of mailbox.mails)
     expect(text).not.toMatch(/sends_failing|sender_misconfigured|senders_blocked/);
+});
+
+it.each([
+  [{}, 'The account was deleted.', ['The sender cannot send messages.', 'Reason: The account was deleted.']],
+  [{ language: 'pt-BR' }, 'PAUSED', ['messages in Brazilian Portuguese.', 'the template status PAUSED.']],
+  [{ language: 'en' }, 'category UTILITY', ['messages in English.', 'the template to the category UTILITY.']],
+  [{ country: 'BR' }, 'It may not send there.', ['messages to Brazil.', 'Reason: It may not send there.']],
+])('a mail about a blocked sender has scope and reason in words: %j, %s', (scope, reason, sentences) => {
+  const facts = { number: '+5511999990001', reason, language: null, country: null, ...scope };
+  const mail = { kind: 'sender_blocked', language: 'en', facts, link: null, isKnown: true } as const;
+  const { subject, text } = mailText(mail, CONSOLE_URL);
+  expect(subject).toBe('The sender +5511999990001 is blocked');
+  for (const sentence of sentences) expect(text).toContain(sentence);
 });

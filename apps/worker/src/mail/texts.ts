@@ -172,14 +172,14 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['View details', 'overview'],
     }),
     sender_blocked: ({ number, reason, language, country }, around) => ({
-      subject: `Meta has blocked the sender ${number}`,
+      subject: `The sender ${number} is blocked`,
       paragraphs: [
         language !== null
           ? `The sender cannot send messages in ${around.language(language)}.`
           : country === null
             ? 'The sender cannot send messages.'
             : `The sender cannot send messages to ${around.country(country)}.`,
-        `Reason: ${reason}`,
+        `Reason: ${blockReason(reason)}`,
         'The Senders page explains the reason and what to do.',
       ],
       button: ['View senders', 'senders'],
@@ -392,6 +392,13 @@ function findingText(
   const country = facts.country === null ? null : countryName(facts.country);
   const about = country ?? facts.sender ?? facts.template ?? error;
   return { sentence: sentence.replace(/\.$/, about === null ? '' : `: ${about}`), remedy };
+}
+
+/** Returns the reason of a block as a sentence: the template's status or category at Meta, or a sentence that is kept as it is. */
+function blockReason(reason: string): string {
+  const [, category] = /^category (.*)$/.exec(reason) ?? [];
+  if (category !== undefined) return `Meta has moved the template to the category ${category}.`;
+  return /^[A-Z_]+(?: \(.*\))?$/.test(reason) ? `Meta reports the template status ${reason}.` : reason;
 }
 
 const ROLES: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
