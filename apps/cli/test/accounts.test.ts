@@ -395,7 +395,7 @@ describe('a command that cannot be undone', () => {
         const ended = await onecode(typed.split(' '), commandLine.env, answer);
         expect(ended).toMatchObject({ code: 1, stdout: '' });
         expect(ended.stderr).toContain(lost);
-        expect(ended.stderr).toContain('not confirmed, nothing was changed');
+        expect(ended.stderr).toContain('not confirmed, so nothing was changed');
       }
     expect(await json(`account show ${accountId}`)).toMatchObject({ suspended_at: null });
   });
