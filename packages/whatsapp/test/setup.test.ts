@@ -212,7 +212,7 @@ describe('setUpNumber', () => {
     expect(steps['health']).toMatchObject({
       status: 'needs_you',
       detail: expect.stringMatching(
-        /business account send nothing: No payment method\. Add one\..*Not verified\./,
+        /business account to send: No payment method\. Add one\..*Not verified\./,
       ),
     });
   });

@@ -17,7 +17,7 @@ interface FailingIncident {
   id: string;
   finding: Finding;
   subject: string;
-  /** The number of the sender whose sends fail. */
+  /** The number of the sender that the finding is about. */
   sender: string | null;
   beganAt: Date;
   acknowledgedBy: string | null;

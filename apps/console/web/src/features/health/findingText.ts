@@ -1,4 +1,3 @@
-import type { FindingText, Locale } from '@onecode/domain';
 import { useTranslation } from 'react-i18next';
 import type { FindingView, HealthView } from '../../../../src/features/health/view.js';
 import { useCountryName } from '../../hooks/countries.js';
@@ -9,10 +8,12 @@ import { useBlockReason } from '../../hooks/blockReason.js';
 /** Statuses of a template that have a text. */
 const STATUSES = ['PAUSED', 'DISABLED', 'REJECTED', 'ARCHIVED', 'DELETED', 'RECATEGORIZED'] as const;
 
+type FindingTexts = FindingView['texts'];
+
 /** Returns the function that gives the texts of a finding in the user's language. */
-function useTexts(): (finding: FindingView) => FindingText {
+function useTexts(): (finding: FindingView) => FindingTexts[keyof FindingTexts] {
   const { i18n } = useTranslation('health');
-  return ({ texts }) => texts[i18n.language as Locale];
+  return ({ texts }) => texts[i18n.language as keyof FindingTexts];
 }
 
 /** Returns the function that gives the remedy of a finding, in the user's language. */
