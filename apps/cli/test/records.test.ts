@@ -72,7 +72,7 @@ describe('settings', () => {
   it('set code_validity_seconds reminds of the expiry in templates, in text only', async () => {
     const printed = await text('settings set code_validity_seconds 300');
     expect(printed).toMatch(/^code_validity_seconds +300$/m);
-    expect(printed).toMatch(/template: it has to match 300 seconds\.\n$/);
+    expect(printed).toMatch(/template: it must match 300 seconds\.\n$/);
   });
 });
 
@@ -394,7 +394,7 @@ describe('user', () => {
     expect(await json(`user show ${email}`)).toMatchObject({ confirmed: false });
     for (const role of ['operator', 'on-call'])
       await commandLine.expectFault(
-        /the address is unconfirmed.*: "Ana" did on \d{4}-\d\d-\d\dT[\d:.]+Z; .* --unconfirmed\n$/,
+        /the address is unconfirmed.*: "Ana" signed up with it on \d{4}-\d\d-\d\dT[\d:.]+Z; .* --unconfirmed\n$/,
         `user staff ${email} ${role}`,
       );
     expect(await passwordOf(email)).toBe(before);
