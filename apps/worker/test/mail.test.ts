@@ -794,8 +794,8 @@ it('an incident mail has the finding in words, in the language of the recipient'
   expect(subjects(portuguese)).toEqual([
     'Alerta do Onecode: a Meta bloqueou um modelo: one_time_code (pt_BR)',
     'Alerta do Onecode: a Meta recusa nossa conta, token ou modelo: erro 190',
-    'Alerta do Onecode: envios de um remetente falham: +5511999990001',
-    'Alerta do Onecode: envios para um país falham: Brasil',
+    'Alerta do Onecode: os envios de um remetente estão falhando: +5511999990001',
+    'Alerta do Onecode: os envios para um país estão falhando: Brasil',
   ]);
   for (const { text } of mailbox.mails)
     expect(text).not.toMatch(/sends_failing|sender_misconfigured|senders_blocked/);

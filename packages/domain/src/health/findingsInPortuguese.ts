@@ -10,14 +10,14 @@ const TEXTS: Texts = {
       'Nada é enviado nem verificado até o PostgreSQL responder. Verifique se o servidor está no ar, tem espaço em disco e pode ser alcançado; os logs dos processos mostram o motivo. Eles se recuperam sem reinício, a menos que DATABASE_URL mude.',
   },
   postgresql_overloaded: {
-    slow: 'O PostgreSQL responde devagar.',
+    slow: 'O PostgreSQL está respondendo devagar.',
     connections: 'O PostgreSQL está ficando sem conexões.',
     remedy:
       'Procure em pg_stat_activity comandos longos, bloqueios e conexões inesperadas, e encerre-os. Verifique a carga e o disco do servidor.',
   },
   redis_unhealthy: {
     unavailable: 'O Redis está indisponível.',
-    slow: 'O Redis responde devagar.',
+    slow: 'O Redis está respondendo devagar.',
     out_of_memory: 'O Redis recusa escritas: está sem memória.',
     read_only: 'O Redis recusa escritas: é uma réplica ou tem réplicas de menos.',
     disk: 'O Redis recusa escritas: não consegue salvar em disco.',
@@ -34,7 +34,7 @@ const TEXTS: Texts = {
   workers_behind: {
     loops: 'Há workers em execução, mas os ciclos deles travaram.',
     sends: 'Há envios à espera de um worker.',
-    receipts: 'Há recibos guardados e não aplicados.',
+    receipts: 'Há confirmações de entrega guardadas e não aplicadas.',
     retention: 'As estatísticas diárias ou a retenção estão mais de um dia atrasadas.',
     remedy:
       'Procure erros nos logs dos workers. Reinicie um worker travado; se só estão ocupados, inicie mais um.',
@@ -60,41 +60,41 @@ const TEXTS: Texts = {
   sender_quality_low: {
     quality: 'A Meta classifica como baixa a qualidade de um número: pessoas o bloqueiam ou denunciam.',
     remedy:
-      'Envie menos por esse número. Procure uma conta cujos destinatários não esperam códigos, ou tráfego inflado. Em seguida, a Meta pode limitar o número.',
+      'Envie menos por esse número. Procure uma conta cujos destinatários não esperam códigos, ou tráfego inflado. A Meta pode limitar o número em seguida.',
   },
   paused_by_operator: {
     hold: 'Há envios retidos.',
     senders: 'Operadores pausaram remetentes.',
     queue: 'Há uma fila pausada no Redis.',
     remedy:
-      'Pergunte ao operador que fez isso antes de liberar ou retomar. Envios retidos, ou sem outro remetente, falham quando o código vence.',
+      'Pergunte ao operador que fez isso antes de liberar ou retomar. Envios retidos, ou sem outro remetente, falham quando o código expira.',
   },
   provider_unhealthy: {
-    errors: 'As chamadas à Meta falham.',
-    slow: 'A Meta responde devagar.',
+    errors: 'As chamadas à Meta estão falhando.',
+    slow: 'A Meta está respondendo devagar.',
     remedy:
       'Veja a página de status da Meta e se nossa rede alcança outros servidores. Os envios são tentados de novo, e as unidades dos que falham são devolvidas. Se demorar, retenha a entrega em produção.',
   },
   webhooks_rejected: {
-    signature: 'Chegam webhooks com assinatura errada.',
+    signature: 'Estão chegando webhooks com assinatura inválida.',
     remedy:
-      'Compare o WHATSAPP_APP_SECRET de cada processo da API com o segredo do aplicativo na Meta, que repete os webhooks recusados por sete dias. Se outros webhooks são aceitos, os recusados podem não ser da Meta.',
+      'Compare o WHATSAPP_APP_SECRET de cada processo da API com o segredo do app na Meta, que repete os webhooks recusados por sete dias. Se outros webhooks são aceitos, os recusados podem não ser da Meta.',
   },
   receipts_missing: {
-    missing: 'A Meta aceita as mensagens, mas os recibos não chegam.',
+    missing: 'A Meta aceita as mensagens, mas as confirmações de entrega não chegam.',
     remedy:
-      'Verifique o webhook nas configurações do aplicativo na Meta, a página de status dela e se /webhooks/whatsapp pode ser alcançado pela internet. Os códigos saem; só o status fica em enviado.',
+      'Verifique o webhook nas configurações do app na Meta, a página de status dela e se /webhooks/whatsapp pode ser alcançado pela internet. Os códigos saem; só o status fica em enviado.',
   },
   sends_failing: {
-    all: 'Envios falham.',
-    reason: 'Envios falham por um motivo que o destinatário não pode causar.',
-    country: 'Envios para um país falham.',
-    sender: 'Envios de um remetente falham.',
+    all: 'Os envios estão falhando.',
+    reason: 'Os envios estão falhando por um motivo que o destinatário não pode causar.',
+    country: 'Os envios para um país estão falhando.',
+    sender: 'Os envios de um remetente estão falhando.',
     remedy:
-      'Abra um envio que falhou: a linha do tempo tem o código da Meta. Se os códigos venceram, verifique workers, remetentes e retenções. Pause o remetente que falha, ou retenha o país que falha. As unidades são devolvidas.',
+      'Abra um envio que falhou: a linha do tempo tem o código da Meta. Se os códigos expiraram, verifique workers, remetentes e retenções. Pause o remetente que falha, ou retenha o país que falha. As unidades são devolvidas.',
   },
   mail_failing: {
-    mail: 'E-mails não são enviados.',
+    mail: 'Os e-mails não estão sendo enviados.',
     remedy:
       'Veja na página Saúde a última resposta do servidor SMTP e se SMTP_URL ainda vale. Os códigos não são afetados. Cada e-mail é tentado por um dia.',
   },
