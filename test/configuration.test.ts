@@ -280,7 +280,7 @@ describe('a fault of the environment', () => {
     expect(faultsOf(() => READERS[process]!({ ...REQUIRED, ...variables }))).toEqual([]);
   });
 
-  it('is reported with all others, also when it is between variables', () => {
+  it('is reported with all other faults, also when it is between variables', () => {
     const environment = {
       ...REQUIRED,
       SMTP_URL: 'smtp://h',

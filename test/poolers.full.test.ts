@@ -83,7 +83,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
     await stack.db.sql(`create schema authorization ${role}`);
     const pooler = await poolerUrl(url);
     const reason =
-      `the database cannot be used .* search_path is '[^']+' instead of 'public' and default_transaction_isolation is ` +
+      `the database has settings that Onecode does not support, .*search_path is '[^']+' instead of 'public' and default_transaction_isolation is ` +
       `'repeatable read' instead of 'read committed': alter role ${role} in database .*pgbouncer\\.ini does`;
     await expectRefusals(pooler, 'transaction', reason);
     const env = { DATABASE_URL: pooler, DATABASE_POOLER: 'transaction' };

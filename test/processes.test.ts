@@ -232,13 +232,13 @@ it.each<[Name, string, (address: URL) => void, RegExp]>([
     'worker',
     'a database that does not exist',
     (address) => (address.pathname = '/no_such_one'),
-    /the database that DATABASE_URL names does not exist/,
+    /the database in DATABASE_URL does not exist/,
   ],
   [
     'console',
     'a server without TLS, which it asks for',
     (address) => (address.search = '?sslmode=verify-full'),
-    /the database and this process agree on no TLS, or on no certificate/,
+    /TLS with the database failed: check sslmode and the certificate/,
   ],
 ])('the %s given %s waits, with one warning without the password', async (name, _, spoil, reason) => {
   const address = new URL(values['DATABASE_URL']!);

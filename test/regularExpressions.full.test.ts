@@ -133,7 +133,7 @@ async function faultsOf(patterns: readonly Pattern[]): Promise<string[]> {
 
 const CHECK_MS_MAX = 300_000;
 
-describe('a regular expression that may meet foreign input', () => {
+describe('a regular expression that may read untrusted input', () => {
   it(
     'takes linear time in the sources',
     async () => {

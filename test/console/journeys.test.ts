@@ -64,7 +64,7 @@ describeInBrowser('the console with the processes behind it', () => {
       expect(await stack.db.sql("select from sends where mode = 'live'")).toEqual([]);
       await page.getByRole('button', { name: 'Send to WhatsApp' }).click();
       await asking.getByRole('button', { name: 'Send the message' }).click();
-      await page.getByText('The code is in the WhatsApp message and nowhere else.').waitFor();
+      await page.getByText('The code is only in the WhatsApp message.').waitFor();
       const { code } = await stack.simulator.message(phone);
       await page.getByLabel('Code from the message').fill(code);
       await page.getByRole('button', { name: 'Verify' }).click();

@@ -175,7 +175,7 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
       expect(
         await shell.run(`test "$(readlink /opt/onecode/current)" = "$PREVIOUS"
           until onecode doctor > doctor.txt; do sleep 1; done; cat doctor.txt`),
-      ).toContain('The health page finds nothing');
+      ).toContain('The health page has no findings');
 
       await runBlocks(backup, 'What else to keep');
       await runBlocks(backup, 'A dump');

@@ -114,7 +114,7 @@ function decode(body: Buffer): string {
   try {
     return utf8.decode(body);
   } catch {
-    throw unreadable('The body is not valid UTF-8. Compressed bodies are not read.');
+    throw unreadable('The body is not valid UTF-8. Compressed bodies are not supported.');
   }
 }
 

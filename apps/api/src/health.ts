@@ -58,7 +58,7 @@ function healthMetrics(registry: Registry) {
     awaiting: gauge('onecode_awaiting_sender', 'Sends that wait for a sender or for the end of a hold', []),
     receiptsDue: gauge(
       'onecode_oldest_unapplied_receipt_seconds',
-      'How long the oldest stored receipt has waited',
+      'How long the oldest stored receipt has waited to be applied',
       [],
     ),
     sweep: gauge(
@@ -75,7 +75,7 @@ function healthMetrics(registry: Registry) {
       'Share of the messages accepted in the last day that never arrived, by country and by sender, of at least 100 messages',
       ['country', 'sender'],
     ),
-    jobs: gauge('onecode_queue_jobs', 'Jobs in Redis', ['queue', 'state']),
+    jobs: gauge('onecode_queue_jobs', 'Jobs in Redis, by queue and state', ['queue', 'state']),
     receipts: counter('onecode_receipts_total', 'Processed receipts, by the status that they report', [
       'status',
       'country',

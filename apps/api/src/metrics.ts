@@ -31,7 +31,7 @@ export function apiMetrics(registry: Registry) {
     }),
     refusedRequests: new Counter({
       name: 'onecode_refused_requests_total',
-      help: 'Refused requests of known keys: kept, counted on a kept one, or dropped because memory is full',
+      help: 'Refused requests with known keys: stored, counted with a stored one, or dropped because memory is full',
       labelNames: ['result'],
       registers,
     }),

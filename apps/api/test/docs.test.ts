@@ -175,10 +175,13 @@ describe('a browser on a path without a page', () => {
   );
 
   // The router leaves these to the application, which writes the problem.
-  it.each(['/v1/nothing', '/webhooks', '/v1'])('gets no page for %s, a path of programs', async (path) => {
-    const response = await browse(path);
-    expect([response.headers.get('vary'), await response.text()]).toEqual([null, NOT_OF_THE_ROUTER]);
-  });
+  it.each(['/v1/nothing', '/webhooks', '/v1'])(
+    'gets no page for %s, which only programs request',
+    async (path) => {
+      const response = await browse(path);
+      expect([response.headers.get('vary'), await response.text()]).toEqual([null, NOT_OF_THE_ROUTER]);
+    },
+  );
 
   it('differs from a program, which accepts anything or JSON, or posts', async () => {
     for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html'])

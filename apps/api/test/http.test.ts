@@ -63,7 +63,7 @@ async function exchange(bytes: string, answers: number, key = caller.key): Promi
   }
 }
 
-describe('broken HTTP is bad_request, as problem+json:', () => {
+describe('malformed HTTP', () => {
   // `test/fuzz/malformedBytes.ts` has more input that Node's parser refuses.
   it.each([
     ['no HTTP at all', 'hello\r\n\r\n'],
@@ -93,11 +93,11 @@ describe('broken HTTP is bad_request, as problem+json:', () => {
     ['a chunk size that is not a number', post(CHUNKED, `zz\r\n${BODY}\r\n0\r\n\r\n`)],
     ['a chunk that is longer than it says', post(CHUNKED, `10\r\n${BODY}\r\n0\r\n\r\n`)],
     ['a chunk extension without end', post(CHUNKED, `17;${'a'.repeat(20_000)}\r\n${BODY}`)],
-  ])('%s', async (_name, bytes) => {
+  ])('is answered with bad_request, as problem+json: %s', async (_name, bytes) => {
     expect(await exchange(bytes, 1)).toEqual([[400, 'bad_request']]);
   });
 
-  it('a broken body with a wrong or missing key is answered once', async () => {
+  it('in a body with a wrong or missing key is answered once', async () => {
     const broken = post(CHUNKED, `zz\r\n${BODY}`);
     for (const key of [generateApiKey('test'), 'x', '']) {
       const [[status] = [0]] = await exchange(broken, 1, key);
@@ -110,7 +110,7 @@ describe('broken HTTP is bad_request, as problem+json:', () => {
     ['a huge key', `Authorization: Bearer ${'a'.repeat(20_000)}\r\n`],
     ['headers of a megabyte', `X: ${'a'.repeat(10_000)}\r\n`.repeat(100)],
     ['thousands of headers', 'a:b\r\n'.repeat(20_000)],
-  ])('%s is headers_too_large instead', async (_name, headers) => {
+  ])('with %s is headers_too_large', async (_name, headers) => {
     expect(await exchange(`GET /v1/send/x/status HTTP/1.1\r\n${HOST}${headers}\r\n`, 1)).toEqual([
       [431, 'headers_too_large'],
     ]);
@@ -119,20 +119,20 @@ describe('broken HTTP is bad_request, as problem+json:', () => {
   it.each([
     ['8,300 bytes', 8_300, [431, 'headers_too_large']],
     ['8,000 bytes', 8_000, [404, 'not_found']],
-  ] as const)('headers of %s get the documented answer', async (_name, bytes, expected) => {
+  ] as const)('may have headers of up to 8 KiB: %s', async (_name, bytes, expected) => {
     const head = `GET /x HTTP/1.1\r\n${HOST}X: `;
     const padded = head + 'a'.repeat(bytes - head.length - '\r\n\r\n'.length);
     expect(await exchange(`${padded}\r\n\r\n`, 1)).toEqual([expected]);
   });
 
-  it('a huge address is headers_too_large', async () => {
+  it('with a huge address is headers_too_large', async () => {
     expect(await exchange(`GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`, 1)).toEqual([
       [431, 'headers_too_large'],
     ]);
   });
 
   it.each(['http://', 'http://[::1/livez', 'nowhere:80/x', '*'])(
-    'a target that is not a path has its own problem: %s',
+    'with a target that is not a path is refused: %s',
     async (target) => {
       const method = target === '*' ? 'OPTIONS' : 'GET';
       const [answer] = await exchange(`${method} ${target} HTTP/1.1\r\n${HOST}\r\n`, 1);
@@ -195,7 +195,7 @@ describe('unusual but good HTTP is served', () => {
   });
 });
 
-describe('other clients are served while a client sends input that is slow for a careless pattern:', () => {
+describe('other clients are served while a client sends input that is slow for a naive regular expression:', () => {
   const spaces = ' '.repeat(7_600);
   const json = (text: string): string => `{"to":"${text}"}`;
   const withBody = (body: string): string => post(`Content-Length: ${body.length}\r\n`, body);

@@ -78,7 +78,7 @@ describe('a new send', () => {
   });
 });
 
-describe('a refusal consumes nothing', () => {
+describe('a refusal', () => {
   /** Creates a live caller with one send with the key `used`, and reads the account's data. */
   async function scene(units: number, ratePerMinute: number) {
     const caller = await build('live', { freeQuota: units, ratePerMinute });
@@ -98,7 +98,7 @@ describe('a refusal consumes nothing', () => {
     return { caller, create, holdings, before: await holdings() };
   }
 
-  it('no unit, rate limit or idempotency key: 401, 409 and 422', async () => {
+  it('with 401, 409 or 422 consumes no unit, rate limit or idempotency key', async () => {
     const { create, holdings, before } = await scene(2, 2);
     for (const [body, headers, status] of [
       [{ to: PHONE }, { Authorization: 'Bearer ak_live_x' }, 401],
@@ -119,7 +119,7 @@ describe('a refusal consumes nothing', () => {
     ['402', 1, 2, 402, 'update accounts set credits = 1 where id = $1'],
     ['429', 5, 1, 429, `update accounts set minute_sends = ${earlierMinute('60')} where id = $1`],
   ])(
-    '%s: nothing, and afterwards the same key works with another body',
+    'with %s consumes nothing, and the same key works with another body afterwards',
     async (_, units, rate, status, end) => {
       const { caller, create, holdings, before } = await scene(units, rate);
       for (let n = 0; n < 3; n++) await create({ to: PHONE }, NEW_KEY).expect(status);
@@ -129,7 +129,7 @@ describe('a refusal consumes nothing', () => {
     },
   );
 
-  it('an internal error stores nothing, and the same request works afterwards', async () => {
+  it('because of an internal error stores nothing, and the same request works afterwards', async () => {
     const { create, holdings, before } = await scene(2, 2);
     await api.db.sql('alter table ledger_entries rename to ledger_away');
     const failed = await create({ to: PHONE }, NEW_KEY);
@@ -179,7 +179,7 @@ describe('the guess budget', () => {
     }
   }
 
-  it('refuses the 21st send to a recipient after 20 locked sends until a right code, and no other recipient', async () => {
+  it('refuses a recipient’s 21st send after 20 locked sends until a correct code, and does not affect other recipients', async () => {
     const [caller, stranger] = [await build('test'), await build('test')];
     const key = { 'Idempotency-Key': 'first' };
     const { id } = (await api.create(caller, { to: PHONE }, key).expect(202)).body;
@@ -200,7 +200,7 @@ describe('the guess budget', () => {
 
 describe('a list of countries', () => {
   it.each(['test', 'live'] as const)(
-    'refuses numbers of other countries in %s mode as a fault of "to"',
+    'refuses numbers of other countries in %s mode as an error of the field "to"',
     async (mode) => {
       const caller = await build(mode, { freeQuota: 2 });
       const key = { 'Idempotency-Key': 'before' };
@@ -210,7 +210,7 @@ describe('a list of countries', () => {
         expect((await api.create(caller, { to }, NEW_KEY).expect(422)).body).toMatchObject({
           code: 'invalid_recipient',
           detail: 'This account does not send to the country of this number.',
-          errors: { to: 'Must be a number of a country that this account sends to.' },
+          errors: { to: 'Must be a number in a country that this account sends to.' },
         });
       await api.create(caller, { to: GERMAN }, key).expect(202);
       // The refusals used no key and no unit.
@@ -218,7 +218,7 @@ describe('a list of countries', () => {
     },
   );
 
-  it('is checked after the form of the request and before the limits', async () => {
+  it('is checked after the request’s format and before the limits', async () => {
     const caller = await build('test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);
     await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['BR']);
@@ -315,7 +315,7 @@ describe('the last use of a key', () => {
     expect(await uses()).toEqual([expect.any(Date), null]);
   });
 
-  it('is not recorded when the request was refused for its key', async () => {
+  it('is not recorded when the request was refused because of its key', async () => {
     await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
     await api.create(caller).expect(401);
     await api.keyUsage.flush();

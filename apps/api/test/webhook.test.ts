@@ -192,7 +192,7 @@ describe('a signed post', () => {
     expect(await storedCount()).toBe(before + 1_000);
   });
 
-  it('is accepted while 31 others with 1,000 statuses are being read, as after an outage', async () => {
+  it('is accepted while 31 other posts with 1,000 statuses are being read, as after an outage', async () => {
     const body = Buffer.from(textOf(...Array.from({ length: 1_000 }, () => status('unknown'))));
     const headers = [
       ['Host', 'codes.test'],

@@ -194,7 +194,7 @@ export const emailAddress =
   (what: string): Reader<string> =>
   (value) => {
     if (!SIGN_IN_EMAIL.test(value) || parseRecipient(value).kind !== 'email')
-      throw new UsageError(`${what} must be an e-mail address`);
+      throw new UsageError(`${what} must be an email address`);
     return value.toLowerCase();
   };
 
@@ -248,7 +248,7 @@ export async function readSecrets(given: {
     throw new UsageError(`--token on standard input must be ${ACCESS_TOKEN_FORM} on one line`);
   if (pin === undefined || (pin !== null && !PIN.test(pin)))
     throw new UsageError(`--pin on standard input must be ${PIN_FORM}, on the line after the token`);
-  if (lines.some((line) => line !== '')) throw new UsageError('standard input has more lines than secrets');
+  if (lines.some((line) => line !== '')) throw new UsageError('standard input has more lines than expected');
   return { token, pin };
 }
 

@@ -23,5 +23,5 @@ export async function confirm(command: Command, consequence: string): Promise<vo
     break;
   }
   lines.close();
-  if (answer !== 'yes') throw new UserError('not confirmed, nothing was changed: answer yes, or add --yes');
+  if (answer !== 'yes') throw new UserError('not confirmed, so nothing was changed: type yes, or add --yes');
 }

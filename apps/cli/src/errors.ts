@@ -42,7 +42,7 @@ function formatUsageError(error: CommanderError, command: Command): string {
     case 'commander.help':
     case 'commander.unknownCommand': {
       const problem = error.code === 'commander.help' ? 'a command is missing' : 'unknown command';
-      return `${problem}: one of ${command.commands.map((one) => one.name()).join(', ')} is expected; ${help}`;
+      return `${problem}: expected one of ${command.commands.map((one) => one.name()).join(', ')}; ${help}`;
     }
     case 'commander.unknownOption': {
       const name = /^error: unknown option '(--?[a-z][a-z-]{0,30})['=]/.exec(error.message)?.[1];

@@ -19,10 +19,15 @@ import { addUserCommands } from './commands/user.js';
 import { NotOk, describeError } from './errors.js';
 
 const HELP = `
-Every command reads DATABASE_URL; sender setup, add, app, token and reencrypt also read SECRET_KEY, sender setup and
-check --fix WHATSAPP_API_URL (Meta by default), and commands with --to NUMBER_PEPPER, or CODE_PEPPER without it. If DATABASE_URL is not set, these variables come from the Onecode
-that npm start runs in this folder. The audit log names ONECODE_ACTOR, or else the user of the operating system;
-in a container image without a terminal, ONECODE_ACTOR is required.
+Environment:
+  DATABASE_URL      required by every command
+  SECRET_KEY        required by sender setup, add, app, token, reencrypt and check --fix
+  WHATSAPP_API_URL  used by sender setup and check --fix (default: Meta)
+  NUMBER_PEPPER     required by commands with --to (default: derived from CODE_PEPPER)
+  ONECODE_ACTOR     name in the audit log (default: the user of the operating system);
+                    required in a container image without a terminal
+
+Without DATABASE_URL, these variables come from the Onecode that npm start runs in this folder.
 
 Example:
   $ onecode account create --name "Loja Azul"`;

@@ -218,7 +218,7 @@ describe('application', () => {
     },
   );
 
-  it("limits accepts on for the specification's initial values, numbers, a single limit, or off", async () => {
+  it("limits accepts numbers, off, a single limit, and on for the specification's initial values", async () => {
     const application = { accountId, name: 'Limited', mode: 'live' } as const;
     const { id } = (await createApplication(store.database, TEST_ACTOR, application))!;
     const limits = async (words: string) => {
@@ -280,7 +280,7 @@ describe('key', () => {
     },
   );
 
-  it('create makes a key that expires, and the audit log has its end', async () => {
+  it('create makes a key that expires, and records its end in the audit log', async () => {
     const { applicationId } = await buildCaller(store.database, 'test');
     const create = `key create --application ${applicationId} --expires-in-days`;
     const before = Date.now();
@@ -332,7 +332,7 @@ describe('key', () => {
 });
 
 describe('ledger verify', () => {
-  it('compares every balance, and the reservation and return of every live send', async () => {
+  it('compares every balance, and the reservation and refund of every live send', async () => {
     const clean = { accounts: expect.any(Number), entries: expect.any(Number), faults: [] };
     const caller = await buildCaller(store.database, 'live', { credits: 10 });
     const { accountId } = caller;
@@ -377,7 +377,7 @@ describe('hold', () => {
     expect(await json('hold release country BR')).toEqual(brazil);
     expect(await json('hold release live')).toEqual(all);
     expect(await json('hold list')).toEqual([]);
-    await expectFault('there is no such hold', 'hold release country US');
+    await expectFault('there is no hold on this target', 'hold release country US');
   });
 });
 
@@ -395,7 +395,7 @@ describe('a command that cannot be undone', () => {
         const ended = await onecode(typed.split(' '), commandLine.env, answer);
         expect(ended).toMatchObject({ code: 1, stdout: '' });
         expect(ended.stderr).toContain(lost);
-        expect(ended.stderr).toContain('not confirmed, nothing was changed');
+        expect(ended.stderr).toContain('not confirmed, so nothing was changed');
       }
     expect(await json(`account show ${accountId}`)).toMatchObject({ suspended_at: null });
   });

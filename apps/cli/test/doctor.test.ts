@@ -103,7 +103,7 @@ describe('the command line of a deployment', () => {
       expect.stringMatching(
         /^redis: Redis is unavailable \(connect ECONNREFUSED .*\): see docs\/runbooks\.md#redis_unhealthy\.$/,
       ),
-      'webhook: BASE_URL cannot be reached (ECONNREFUSED): look at DNS, certificate, firewall and ingress.',
+      'webhook: BASE_URL cannot be reached (ECONNREFUSED): check DNS, certificate, firewall and ingress.',
     ]);
   });
 
@@ -115,9 +115,7 @@ describe('the command line of a deployment', () => {
       expect.stringMatching(
         /^health_redis_unhealthy: degraded, redis: Redis rejects the user, .*#redis_unhealthy$/,
       ),
-      expect.stringMatching(
-        /^redis: REDIS_URL leads to a Redis that answers ERR This instance has cluster support/,
-      ),
+      expect.stringMatching(/^redis: the Redis in REDIS_URL answers ERR This instance has cluster support/),
     ]);
   });
 
@@ -238,7 +236,9 @@ describe('the command line of a deployment', () => {
       expect(checks.find(({ check }) => check === 'senders')).toMatchObject({ ok: true });
       expect((await doctor()).checks.find(({ check }) => check === 'senders')).toMatchObject({
         ok: false,
-        detail: expect.stringMatching(/^There is none for the account Loja Azul, which may send by no other/),
+        detail: expect.stringMatching(
+          /^These accounts use only their own senders and have none: Loja Azul\./,
+        ),
       });
       await json('account', 'senders', accountId, 'shared');
     });
@@ -279,7 +279,7 @@ describe('the command line of a deployment', () => {
       const set = ['settings', 'set', 'code_validity_seconds', '240', '--json'];
       const { stderr } = await onecode(set, env);
       expect(stderr).toMatch(
-        /^warning: the template verification_code \(pt_BR\) of \+\d+ says 10 minutes in its footer$/m,
+        /^warning: the footer of the template verification_code \(pt_BR\) of \+\d+ shows 10 minutes$/m,
       );
       expect(stderr).toMatch(/delivered for up to 600 seconds$/m);
     });

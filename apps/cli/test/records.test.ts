@@ -72,7 +72,7 @@ describe('settings', () => {
   it('set code_validity_seconds reminds of the expiry in templates, in text only', async () => {
     const printed = await text('settings set code_validity_seconds 300');
     expect(printed).toMatch(/^code_validity_seconds +300$/m);
-    expect(printed).toMatch(/template: it has to match 300 seconds\.\n$/);
+    expect(printed).toMatch(/template: it must match 300 seconds\.\n$/);
   });
 });
 
@@ -288,7 +288,7 @@ describe('user', () => {
   it('create refuses a taken address, an unknown account and a weak password', async () => {
     await json(create('carla@example.com'));
     await commandLine.expectFault(
-      'a user with this e-mail address already exists',
+      'a user with this email address already exists',
       create('carla@example.com'),
     );
     const elsewhere = `${create('dora@example.com')} --account ${randomUUID()} --role admin`;
@@ -394,7 +394,7 @@ describe('user', () => {
     expect(await json(`user show ${email}`)).toMatchObject({ confirmed: false });
     for (const role of ['operator', 'on-call'])
       await commandLine.expectFault(
-        /the address is unconfirmed.*: "Ana" did on \d{4}-\d\d-\d\dT[\d:.]+Z; .* --unconfirmed\n$/,
+        /the address is unconfirmed.*: "Ana" signed up with it on \d{4}-\d\d-\d\dT[\d:.]+Z; .* --unconfirmed\n$/,
         `user staff ${email} ${role}`,
       );
     expect(await passwordOf(email)).toBe(before);
@@ -431,6 +431,6 @@ describe('user', () => {
     'show unknown@example.com',
     'staff unknown@example.com operator',
   ])('%s reports an unknown address', async (typed) => {
-    await commandLine.expectFault('there is no user with this e-mail address', `user ${typed}`);
+    await commandLine.expectFault('there is no user with this email address', `user ${typed}`);
   });
 });

@@ -185,7 +185,7 @@ describe('sender', () => {
       id,
       token: 'set',
       accepted: null,
-      detail: expect.stringMatching(/^It could not be read: No worker is running\./),
+      detail: expect.stringMatching(/^Reading it from Meta failed: No worker is running\./),
     };
     expect(await json(`sender token ${id} --token another`)).toEqual(set);
     expect(await tokenOf(id)).toBe('another');

@@ -80,11 +80,11 @@ const NUMBERS: readonly [string[], string][] = [
 
 describe('a usage error: exit code 2 and one line, before any input is read', () => {
   const rows: [string[], RegExp | string][] = [
-    [[], /a command is missing: one of account, application, key, settings, sender/],
+    [[], /a command is missing: expected one of account, application, key, settings, sender/],
     [['--json'], /a command is missing/],
-    [['acount', 'create'], /unknown command: one of account/],
+    [['acount', 'create'], /unknown command: expected one of account/],
     [[KEY], /unknown command/],
-    [['account'], /a command is missing: one of create, show, credit, .*see onecode account --help/],
+    [['account'], /a command is missing: expected one of create, show, credit, .*see onecode account --help/],
     [['key', KEY], /unknown command/],
     [['key', 'list'], /key list needs --application or --hint/],
     [['key', 'list', '--hint', KEY], /--hint must be the last four characters of a key/],
@@ -174,7 +174,7 @@ describe('a usage error: exit code 2 and one line, before any input is read', ()
     ]),
     [BREAKER, ONE_OF],
     [[...BREAKER, '--off', '--reset'], ONE_OF],
-    [[...BREAKER, '--off', '--min-sends', '50'], '--min-sends belongs to --unverified-percent'],
+    [[...BREAKER, '--off', '--min-sends', '50'], '--min-sends needs --unverified-percent'],
     [[...BREAKER, '--unverified-percent', '0'], '--unverified-percent must be a whole number from 1 to 100'],
     [CEILING, 'at least one of --day and --month is required'],
     [['account', 'premium-rate', UNKNOWN_ID, 'yes'], 'the value must be on or off'],
@@ -187,8 +187,8 @@ describe('a usage error: exit code 2 and one line, before any input is read', ()
     [['cost', 'price', 'BR', '1', '--currency', 'USD', '--since', '2026-13'], '--since must be a month'],
 
     [[...USER, '--password', 'seven purple kettles'], 'read from standard input'],
-    [[...USER, '--account', UNKNOWN_ID], '--account and --role require each other'],
-    [[...USER, '--email', 'ana'], '--email must be an e-mail address'],
+    [[...USER, '--account', UNKNOWN_ID], '--account and --role must be given together'],
+    [[...USER, '--email', 'ana'], '--email must be an email address'],
     [[...USER, '--staff', 'admin'], '--staff must be operator or on-call or none'],
 
     [['hold', 'set', 'sender', '--reason', 'r'], 'the kind must be live or country or account'],
@@ -253,12 +253,12 @@ describe('a failed command: exit code 1 and one line', () => {
       ['settings', 'set', 'free_sends', '5'],
     ]) {
       const ended = await onecode(args, { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` });
-      expectFault(ended, 1, 'the database does not answer');
+      expectFault(ended, 1, 'the database does not respond');
     }
     const env = { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` };
     const { stderr } = await onecode([...CREDIT, '--amount', '5', '--reason', 'r'], env);
     expect(stderr).toMatch(
-      /does not answer: to avoid a second grant, retry with --grant-id [0-9a-f-]{36}\n$/,
+      /does not respond: to avoid a second grant, retry with --grant-id [0-9a-f-]{36}\n$/,
     );
   });
 
@@ -268,7 +268,7 @@ describe('a failed command: exit code 1 and one line', () => {
       onecode(['settings', 'get'], { DATABASE_URL: Object.assign(new URL(url), change).href });
     const wrong = await get({ password: 'leaked-password' });
     expectFault(wrong, 1, 'the database refused the user or the password in DATABASE_URL');
-    expectFault(await get({ pathname: '/nothing_here' }), 1, 'the database that DATABASE_URL names does not');
+    expectFault(await get({ pathname: '/nothing_here' }), 1, 'the database in DATABASE_URL does not');
     expectFault(
       await get({ pathname: '/template1' }),
       1,

@@ -73,7 +73,7 @@ it('knows every language of the blocks', () => {
     expect(of(language).length).toBeGreaterThan(3);
 });
 
-it('JSON is JSON', () => {
+it('JSON blocks are valid JSON', () => {
   for (const { code } of of('json')) expect(() => JSON.parse(code) as unknown).not.toThrow();
 });
 

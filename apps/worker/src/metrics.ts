@@ -30,19 +30,19 @@ export function workerMetrics(registry: Registry) {
     // Incremented once for each block of a sender or country, so alert on its increase.
     configurationFaults: new Counter({
       name: 'onecode_configuration_faults_total',
-      help: 'Faults reported by Meta that an operator has to fix',
+      help: 'Faults reported by Meta that an operator must fix',
       labelNames: ['scope', 'error_code'],
       registers,
     }),
     heldMessages: new Counter({
       name: 'onecode_held_messages_total',
-      help: 'Messages that Meta accepted but did not send at once, by message_status',
+      help: 'Messages that Meta accepted but did not send immediately, by message_status',
       labelNames: ['message_status'],
       registers,
     }),
     coolDowns: new Counter({
       name: 'onecode_sender_pauses_total',
-      help: 'Cool-downs of senders after a fault of the sender',
+      help: 'Cool-downs of senders after a sender fault',
       labelNames: ['error_code'],
       registers,
     }),
@@ -54,7 +54,7 @@ export function workerMetrics(registry: Registry) {
     }),
     deliveries: new Counter({
       name: 'onecode_deliveries_total',
-      help: 'Delivery runs, by how they ended',
+      help: 'Delivery runs, by result',
       labelNames: ['end'],
       registers,
     }),
@@ -66,13 +66,13 @@ export function workerMetrics(registry: Registry) {
     }),
     denials: new Counter({
       name: 'onecode_denials_total',
-      help: 'Messages with a report by the recipient that they did not request a code',
+      help: 'Messages that their recipient reported as not requested',
       labelNames: ['application_id', 'country'],
       registers,
     }),
     identityChanges: new Counter({
       name: 'onecode_identity_changes_total',
-      help: 'Codes delivered to a number that has a new owner since its last verified code',
+      help: 'Codes to numbers that may have changed hands since their last verified code',
       labelNames: ['application_id'],
       registers,
     }),
@@ -83,7 +83,7 @@ export function workerMetrics(registry: Registry) {
     }),
     breakerTrips: new Counter({
       name: 'onecode_breaker_trips_total',
-      help: 'Accounts blocked in a country because too few of their codes were verified',
+      help: 'Blocks of an account’s sends to a country because too few codes were verified',
       labelNames: ['country'],
       registers,
     }),

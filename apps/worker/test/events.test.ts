@@ -221,7 +221,7 @@ describe('events', () => {
     expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'sent', tries: 2, answer: 200 }]);
   });
 
-  it('end, with all waiting ones, at a 410 until an admin sets the address again', async () => {
+  it('stop at a 410, with all waiting ones, until an admin sets the address again', async () => {
     const port = await closedPort();
     await startReceiver(port, 410);
     const url = `http://127.0.0.1:${port}/`;

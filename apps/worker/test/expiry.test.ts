@@ -59,7 +59,7 @@ describe('a code that was verified before its message was sent', () => {
     expect(await t.units(t.caller.accountId)).toEqual(RETURNED);
   });
 
-  it('ends its send at once instead of waiting for a sender, as does a locked code', async () => {
+  it('ends its send immediately instead of waiting for a sender, like a locked code', async () => {
     // Pauses every sender.
     await t.reset();
     const caller = await t.newCaller('live', { credits: 2 });

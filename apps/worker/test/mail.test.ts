@@ -1,3 +1,4 @@
+import type { Finding } from '@onecode/domain';
 import { createLog } from '@onecode/runtime';
 import {
   cancelDeletion,
@@ -39,6 +40,7 @@ import {
 import {
   buildAccount,
   buildCaller,
+  buildSender,
   linkOf,
   Mailbox,
   TEST_ACTOR,
@@ -46,6 +48,7 @@ import {
   until,
 } from '@onecode/testing';
 import { openMailer, type Mailer } from '../src/mail/mailer.js';
+import { mailText } from '../src/mail/mailText.js';
 import { createMailRun } from '../src/mail/sendMails.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
@@ -183,7 +186,7 @@ describe('mails', () => {
     PROCESSES_MS_MAX,
   );
 
-  it('that the server refuses are tried again, shown on Health, and given up after a day', async () => {
+  it('that the server refuses are retried, shown on Health, and given up after a day', async () => {
     await user({ staff: 'operator' });
     const { email } = await user(null);
     mailbox.fault = () => 550;
@@ -222,7 +225,7 @@ describe('mails', () => {
     ]);
   });
 
-  it('that another worker has taken meanwhile are not changed by the result of the first try', async () => {
+  it('that another worker has taken are not changed by the result of the first try', async () => {
     const accountId = await buildAccount(database);
     await user({ accountId, role: 'admin' });
     await createKey(accountId);
@@ -310,7 +313,7 @@ describe('mails', () => {
     expect(new Set(sentences)).toEqual(
       new Set([
         'Ana removed the webhook of Padaria.',
-        'Ana replaced the secret of the webhook of Padaria.',
+        'Ana replaced the webhook secret of Padaria.',
         'Ana set the webhook of Padaria: its events are now sent to ops.example.com.',
       ]),
     );
@@ -383,7 +386,7 @@ describe('mails', () => {
     PROCESSES_MS_MAX,
   );
 
-  it('for an unknown address are dropped, and a sign-up with a known address is reported to its user', async () => {
+  it('to an unknown address are dropped, and a sign-up with a known address is reported to its user', async () => {
     const { email } = await user(null, 'pt-BR');
     await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: 'unknown@example.com' });
     const pending = { name: 'Eva', email, language: 'en', passwordHash: 'x' } as const;
@@ -474,10 +477,10 @@ it.each([
     [
       'API key of your account revoked',
       'An API key of your account expires in 2 days',
+      'Low balance: your account has 10 units left',
       'New API key for your account',
       'New member of your account',
       'Webhook of your account changed',
-      'Your account has 10 units left',
     ],
   ],
   [
@@ -591,7 +594,7 @@ describe('a key that expires', () => {
     expect(subjects(developer)).toEqual([]);
   });
 
-  it('is not reported if it was made later than that, is revoked, or belongs to a visit', async () => {
+  it('is not reported if it was created after the notice was due, is revoked, or belongs to a visit', async () => {
     const { accountId, applicationId } = await buildCaller(database, 'live');
     const { id: userId, email } = await user({ accountId, role: 'admin' });
     await buildKey(applicationId, 0, 14);
@@ -623,7 +626,7 @@ describe('a low balance', () => {
     expect(await queueAlerts()).toBe(0);
     await setBalance(accountId, 99);
     expect(await queueAlerts()).toBe(1);
-    expect(mailbox.to(email)[0]).toMatchObject({ subject: 'Loja has 99 units left' });
+    expect(mailbox.to(email)[0]).toMatchObject({ subject: 'Low balance: Loja has 99 units left' });
     // Units of failed sends are refunded, and used again.
     await setBalance(accountId, 104);
     expect(await queueAlerts()).toBe(1);
@@ -649,7 +652,7 @@ describe('a low balance', () => {
     expect(mailbox.to(email)).toHaveLength(1);
   });
 
-  it('is reported with the time that it lasts at the rate of the last day', async () => {
+  it('is reported with the days that it lasts at the rate of the last day', async () => {
     const { accountId } = await buildCaller(database, 'live', { freeQuota: 0, credits: 1_000, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 5_000);
@@ -657,7 +660,7 @@ describe('a low balance', () => {
     await queueLowBalanceAlerts(database);
     await sql('update outbox set facts = $1', [facts]);
     await run();
-    expect(mailbox.to(email)[0]!.text).toContain('(290 live sends), it is empty in 3 days.');
+    expect(mailbox.to(email)[0]!.text).toContain('(290 live sends), the balance is used up in 3 days.');
   });
 });
 
@@ -676,7 +679,7 @@ it('a tripped breaker is reported once to the subscribed admins', async () => {
   expect(trips.filter(Boolean)).toHaveLength(1);
   await run();
   expect(mailbox.mails.map(({ to, subject }) => [to, subject])).toEqual([
-    [wants.email, 'Sends to Brazil are blocked'],
+    [wants.email, 'Loja: sends to Brazil are blocked'],
   ]);
   expect(mailbox.mails[0]!.text).toContain('1,100 were not verified');
 });
@@ -705,7 +708,7 @@ it('the deletion of an account is mailed to all its admins when it is scheduled 
   expect(linkOf(scheduled)).toBe(`${CONSOLE_URL}/accounts/${accountId}/team`);
 });
 
-it('an incident that fails for five minutes is mailed to staff once, with its first start, and not after it ended', async () => {
+it('an incident that has been failing for five minutes is mailed to staff once, with its first start, unless it has ended', async () => {
   const { email } = await user({ staff: 'on_call' });
   const findings = [
     { name: 'no_workers', cause: 'none', owner: 'us', severity: 'failing' },
@@ -723,7 +726,7 @@ it('an incident that fails for five minutes is mailed to staff once, with its fi
          ended_at = ended_at - $1::interval`,
       [interval],
     );
-  const subject = 'Onecode is failing: no_workers';
+  const subject = 'Onecode alert: No worker is running';
   expect(await queueAlerts()).toEqual([]);
   await sql(`update incidents set began_at = began_at - interval '4 minutes 50 seconds',
     failing_at = failing_at - interval '4 minutes 50 seconds'`);
@@ -747,11 +750,66 @@ it('an incident that fails for five minutes is mailed to staff once, with its fi
   expect(await queueAlerts()).toEqual([subject]);
   const [{ text } = { text: '' }] = mailbox.to(email);
   const beganAt = incident!.beganAt.toLocaleString('en', { timeStyle: 'short', timeZone: 'UTC' });
-  expect(text).toContain('has been failing for more than five minutes');
+  expect(text).toContain('No worker is running. This check has been failing for more than five minutes.');
+  expect(text).toContain('Start the workers');
   expect(text).toContain(`${beganAt} UTC`);
-  expect(text).toContain('has acknowledged it: “disk full”');
+  expect(text).toContain('has acknowledged the incident: “disk full”');
   await age('2 minutes');
   await queueAlerts();
   await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
   expect(await queueAlerts()).toEqual([subject]);
+});
+
+it('an incident mail has the finding in words, in the language of the recipient', async () => {
+  const english = await user({ staff: 'on_call' });
+  const portuguese = await user({ staff: 'operator' }, 'pt-BR');
+  const { id: senderId } = await buildSender(database, { number: '+5511999990001' });
+  const failures = { reason: 'attempts_exhausted', failed: 60, ended: 100, accounts: 3 } as const;
+  const at = new Date().toISOString();
+  const template = { template: 'one_time_code', language: 'pt_BR', status: 'PAUSED', at, serving: 0 };
+  const block = { senderId, number: '+5511999990001', errorCode: 190, since: at };
+  await recordIncidents(
+    database,
+    [
+      { name: 'sends_failing', cause: 'country', failures: { ...failures, country: 'BR' } },
+      { name: 'sends_failing', cause: 'sender', failures: { ...failures, senderId } },
+      { name: 'senders_blocked', cause: 'template', template },
+      { name: 'sender_misconfigured', cause: 'refused', blocks: [block] },
+    ].map((finding) => ({ ...finding, owner: 'meta', severity: 'failing' })) as Finding[],
+  );
+  await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
+  await queueFindingAlerts(database);
+  await run();
+  const subjects = ({ email }: TestUser) =>
+    mailbox
+      .to(email)
+      .map(({ subject }) => subject)
+      .toSorted();
+  expect(subjects(english)).toEqual([
+    'Onecode alert: Meta has blocked a template: one_time_code (pt_BR)',
+    'Onecode alert: Meta rejects our account, token or template: error 190',
+    'Onecode alert: Sends from a sender fail: +5511999990001',
+    'Onecode alert: Sends to a country fail: Brazil',
+  ]);
+  expect(subjects(portuguese)).toEqual([
+    'Alerta do Onecode: a Meta bloqueou um modelo: one_time_code (pt_BR)',
+    'Alerta do Onecode: a Meta recusa nossa conta, token ou modelo: erro 190',
+    'Alerta do Onecode: os envios de um remetente estão falhando: +5511999990001',
+    'Alerta do Onecode: os envios para um país estão falhando: Brasil',
+  ]);
+  for (const { text } of mailbox.mails)
+    expect(text).not.toMatch(/sends_failing|sender_misconfigured|senders_blocked/);
+});
+
+it.each([
+  [{}, 'The account was deleted.', ['The sender cannot send messages.', 'Reason: The account was deleted.']],
+  [{ language: 'pt-BR' }, 'PAUSED', ['messages in Brazilian Portuguese.', 'the template status PAUSED.']],
+  [{ language: 'en' }, 'category UTILITY', ['messages in English.', 'the template to the category UTILITY.']],
+  [{ country: 'BR' }, 'It may not send there.', ['messages to Brazil.', 'Reason: It may not send there.']],
+])('a mail about a blocked sender has scope and reason in words: %j, %s', (scope, reason, sentences) => {
+  const facts = { number: '+5511999990001', reason, language: null, country: null, ...scope };
+  const mail = { kind: 'sender_blocked', language: 'en', facts, link: null, isKnown: true } as const;
+  const { subject, text } = mailText(mail, CONSOLE_URL);
+  expect(subject).toBe('The sender +5511999990001 is blocked');
+  for (const sentence of sentences) expect(text).toContain(sentence);
 });

@@ -165,7 +165,7 @@ describe('a change in a webhook', () => {
 describe('a change that cannot be written', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
 
-  it('does not delay the others, and is parked after ten tries', async () => {
+  it('does not delay other changes, and is parked after ten tries', async () => {
     const sender = await buildSender(t.database, { businessAccountId: '7' });
     await t.sql('truncate provider_reports, provider_facts');
     await t.sql(`alter table provider_facts add constraint refuse check (template <> 'refused')`);

@@ -82,7 +82,7 @@ describe('receipts', () => {
     await untilApplied(messageId);
   });
 
-  it('for unknown messages are dropped after ten tries, and do not delay others', async () => {
+  it('for unknown messages are dropped after ten tries, and do not delay other receipts', async () => {
     const unknown = `wamid.${Buffer.from('an unknown message').toString('base64')}`;
     await t.simulator.postReceipt({ messageId: unknown, status: 'delivered', sender: '1' });
     const { id, messageId } = await sentSend();
@@ -280,7 +280,7 @@ describe('the cost of a message', () => {
 describe('a receipt that the database refuses to apply', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
 
-  it('does not delay others, is parked after ten tries unless it timed out, and is applied when it is due again', async () => {
+  it('does not delay other receipts, is parked after ten tries unless it timed out, and is applied when it is due again', async () => {
     const { db } = t.environment;
     const { database } = db;
     await buildSender(database);

@@ -126,7 +126,7 @@ describe('a Redis that freezes and recovers', () => {
 });
 
 describe('without Redis', () => {
-  it('expired sends fail, and others are sent', async () => {
+  it('expired sends fail, and all other sends are sent', async () => {
     const proxy = await startTcpProxy(testRedisUrl(), 'cut');
     const worker = await work({
       env: { REDIS_URL: proxy.url },

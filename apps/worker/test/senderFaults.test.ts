@@ -27,7 +27,7 @@ const blocksOf = async ({ id }: Pick<Sender, 'id'>) =>
 const t = useWorker({ senders: 0, env: { DELIVERY_ATTEMPTS: '1' } });
 
 describe('a fault of the sender', () => {
-  it('reassigns the send to another sender at once, and the first one cools down', async () => {
+  it('reassigns the send to another sender immediately, and the first one cools down', async () => {
     const senders = [await buildSender(t.database), await buildSender(t.database)];
     t.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
     const pausesBefore = await t.count('onecode_sender_pauses_total');
@@ -297,7 +297,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     await t.sql('truncate provider_reports, sender_blocks');
   });
 
-  it('because of the business account blocks all senders of the account, and no others', async () => {
+  it('because of the business account blocks all senders of the account, and no other senders', async () => {
     await t.sql(`update senders set business_account_id = '11'`);
     const other = await buildSender(t.database, { businessAccountId: '22' });
     for (const { id } of [second, other]) await pauseSender(t.database, TEST_ACTOR, id);

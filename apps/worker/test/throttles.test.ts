@@ -73,7 +73,7 @@ describe('a limit of the provider', () => {
     expect(await throttles()).toEqual([]);
   });
 
-  it('of a business account blocks only its senders, and another sender takes over at once', async () => {
+  it('of a business account blocks only its senders, and another sender takes over immediately', async () => {
     for (const _ of [1, 2]) {
       const { phoneNumberId } = await sender('1');
       t.simulator.rules.add({ fault: { error: 80007 }, sender: phoneNumberId });

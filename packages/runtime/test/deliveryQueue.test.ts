@@ -228,7 +228,7 @@ describe('an outage of Redis', () => {
     ['nothing listens at its address', closedPort],
     ['the server never answers', () => startTcpServer()],
   ])('when %s', (_, start) => {
-    it('opens, returns false at once for an enqueue, fails a ping, and closes', async () => {
+    it('opens, returns false immediately for an enqueue, fails a ping, and closes', async () => {
       const deliveryQueue = await queues.open(urlAt(await start()));
       const answer = deliveryQueue.enqueue('deliver', 'one');
       expect(await msOf(answer)).toBeLessThan(AT_ONCE_MS);

@@ -216,7 +216,7 @@ describe('a loop', () => {
     expect(errors).toEqual([new Error('first')]);
   });
 
-  it('stops at once during a pause', async () => {
+  it('stops immediately during a pause', async () => {
     let runs = 0;
     const run = async (): Promise<void> => void (runs += 1);
     const loop = startLoop(run, HOUR_MS, unexpected);

@@ -127,7 +127,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(await page.locator('.message b, .message i').count()).toBe(0);
   });
 
-  it('shows phones separately, and counts new messages of the others', async () => {
+  it('shows phones separately, and counts new messages of the other phones', async () => {
     const simulator = await start();
     await open(simulator.url);
     await send(simulator, bodyOf({ code: '111111' }));

@@ -60,7 +60,7 @@ describe("the phone's owner", () => {
   it.each([
     ['read', { status: 'read' }],
     ['did-not-request', { reportedAt: expect.stringMatching(/Z$/) }],
-  ])('can do this only once: %s', async (what, message) => {
+  ])('can take each action only once: %s', async (what, message) => {
     const { simulator, receiver } = await startBoth({ delays: NEVER });
     const { json } = await send(simulator);
     const { id } = json.messages[0];

@@ -114,7 +114,7 @@ describe('a response that violates the contract is reported with its violation',
   });
 });
 
-it('the agent accepts responses that match the contract, and rejects others', async () => {
+it('the agent accepts responses that match the contract, and rejects all other responses', async () => {
   const server: RequestListener = (request, reply) => {
     const { status, headers, body } = request.url === '/v1/send' ? created : verified;
     reply.writeHead(status, headers as Record<string, string>).end(JSON.stringify(body));

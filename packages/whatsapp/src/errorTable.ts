@@ -73,7 +73,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
   ...known(fault('token'), [
     [0, 'WhatsApp no longer accepts the sender’s access token.', 'new_token'],
     [3, 'The sender’s access token lacks a capability.', 'permissions'],
-    [10, 'A permission of the sender’s access token was never granted or was taken away.', 'permissions'],
+    [10, 'A permission of the sender’s access token was never granted or was removed.', 'permissions'],
     [104, 'WhatsApp found no access token in the request.', 'new_token'],
     [190, 'The sender’s access token has expired or is not valid.', 'new_token'],
     [200, 'The sender’s access token lacks a permission.', 'permissions'],
@@ -135,14 +135,14 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
   ]),
   // The platform.
   ...known(retry, [
-    [1, 'WhatsApp had an error that it did not explain.', 'retried'],
+    [1, 'WhatsApp had an unexplained error.', 'retried'],
     [2, 'WhatsApp was unavailable or overloaded.', 'retried'],
     [131000, 'WhatsApp had an internal error.', 'retried'],
     [131016, 'A part of WhatsApp was unavailable.', 'retried'],
     [133004, 'A WhatsApp server was unavailable.', 'retried'],
     // Meta describes this only as an error of the request, and another attempt may succeed. It is as vague as code 1, so it is also retried
     // up to the limit of attempts. To fail the send or block the sender would be worse.
-    [135000, 'WhatsApp refused the message without saying why.', 'retried'],
+    [135000, 'WhatsApp refused the message without a reason.', 'retried'],
   ]),
   // The sender.
   ...known(sender, [
@@ -170,7 +170,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
       'other_number',
       'none',
     ],
-    [131021, 'The number is the one that the code is sent from.', 'own_number'],
+    [131021, 'The recipient is the number that the code is sent from.', 'own_number'],
     [
       131026,
       'WhatsApp could not deliver to this number: it has no WhatsApp account, uses a very old version, or its owner has not accepted WhatsApp’s terms.',
@@ -180,10 +180,10 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     // Occurs with `recipient_identity_key_hash`, usually in a `failed` receipt.
     [
       137000,
-      'The number has changed hands, or WhatsApp was set up anew, since this person last verified a code.',
+      'The number has changed hands, or WhatsApp was set up again, since this person last verified a code.',
       'prove_identity',
     ],
-    [131050, 'The person has stopped messages from this business.', 'allow_messages'],
+    [131050, 'The person has opted out of messages from this business.', 'allow_messages'],
   ]),
   // The request.
   ...known(fault('request'), [

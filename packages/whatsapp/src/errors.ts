@@ -58,7 +58,7 @@ function isRefusal(failure: Failure): boolean {
   return failure.kind === 'recipient' || (failure.kind === 'config' && failure.scope === 'request');
 }
 
-const REDIRECT = config('token', 'The provider answered with a redirect, which is not followed.');
+const REDIRECT = config('token', 'The provider returned a redirect, which Onecode does not follow.');
 const NO_DELIVERY = recipient('The provider reported that the message was not delivered.');
 const NO_MESSAGE_ID = unknown('The provider answered without a message id.');
 

@@ -37,8 +37,8 @@ export const REMEDIES = {
   approve_name: 'Have the display name approved in WhatsApp Manager, then resume the sender.',
   check_quality:
     'Check the number’s quality in WhatsApp Manager, and find out who requests codes without verifying them; other senders send meanwhile.',
-  wait_minutes: 'Wait: it passes within minutes, and other senders send meanwhile.',
-  wait_for_pin: 'Wait as long as Meta says, then set a new PIN.',
+  wait_minutes: 'Wait a few minutes; other senders send meanwhile.',
+  wait_for_pin: 'Wait for the time that Meta requires, then set a new PIN.',
   wait_to_register: 'Wait five minutes, register the number, then resume the sender.',
   wait_for_block: 'Wait until Meta lifts the block (up to 72 hours); other senders send meanwhile.',
   wait_for_move: 'Wait until the move is complete, then resume the sender.',
@@ -48,7 +48,7 @@ export const REMEDIES = {
     'Ask the person to check the number or give another one; landlines and numbers without WhatsApp get no code.',
   wait_a_day: 'Wait a day before the next code to this number, or use another number.',
   prove_identity:
-    'Find out in another way, not over this number, whether it is still the same person. If it is, ask the operator to trust the number again.',
+    'Confirm in another way, not through this number, that it is still the same person. Then ask the operator to trust the number again.',
   allow_messages:
     'Ask the person to allow messages from the business in WhatsApp, or to give another number.',
   approve_template:

@@ -91,7 +91,7 @@ describe('a reading of a sender', () => {
     [{ type: 'URL', url: 'https://www.whatsapp.com/otp/code/?otp_type=ONE_TAP&code=otp{{1}}' }, true],
     [{ type: 'OTP', otp_type: 'ANOTHER' }, false],
     [{ type: 'URL', url: 'https://example.com/?otp=ONE_TAP' }, false],
-  ])('has whether %j is a button for the code: %s', async (button, hasCodeButton) => {
+  ])('reports whether %j is a button for the code: %s', async (button, hasCodeButton) => {
     const components = [{ type: 'BUTTONS', buttons: [button] }];
     const { reading } = await readFrom((path) =>
       path === `${ACCOUNT}/message_templates` ? { data: [template('en', { components })] } : number,

@@ -105,7 +105,7 @@ describe('setUpNumber', () => {
     [133015, 'waiting', /five minutes/],
     [133016, 'waiting', /72 hours/],
     [10, 'needs_you', /full control/],
-    [131999, 'failed', /error 131999, HTTP 400.*Meta says: "quotes …"/],
+    [131999, 'failed', /error 131999, HTTP 400.*Meta’s message: "quotes …"/],
   ])('reports a registration that Meta refuses with %d, and continues', async (code, status, detail) => {
     const { steps } = await setUp({ [`POST ${NUMBER_ID}/register`]: error(code) });
     expect(steps['registration']).toMatchObject({ status, detail: expect.stringMatching(detail) });
@@ -212,7 +212,7 @@ describe('setUpNumber', () => {
     expect(steps['health']).toMatchObject({
       status: 'needs_you',
       detail: expect.stringMatching(
-        /business account send nothing: No payment method\. Add one\..*Not verified\./,
+        /business account to send: No payment method\. Add one\..*Not verified\./,
       ),
     });
   });

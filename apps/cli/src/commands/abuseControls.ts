@@ -47,7 +47,7 @@ function breakerChange({ unverifiedPercent, minSends, off, reset }: Breaker) {
   if ([unverifiedPercent, off, reset].filter((option) => option !== undefined).length !== 1)
     throw new UsageError('exactly one of --unverified-percent, --off and --reset is required');
   if (minSends !== undefined && unverifiedPercent === undefined)
-    throw new UsageError('--min-sends belongs to --unverified-percent');
+    throw new UsageError('--min-sends needs --unverified-percent');
   if (reset) return resetBreaker;
   const rule: BreakerRule | null =
     unverifiedPercent === undefined ? null : { unverifiedPercent, minSends: minSends ?? MIN_SENDS_INITIAL };

@@ -66,10 +66,10 @@ export function addAccountCommands(program: Command): void {
   const one = commandsOn(add, 'account');
 
   add('create', 'create an account')
-    .requiredOption('--name <text>', 'its name, 1 to 200 characters', text('--name'))
+    .requiredOption('--name <text>', 'name of the account, 1 to 200 characters', text('--name'))
     .option(
       '--language <language>',
-      'pt-BR or en: the language of messages when a request names none',
+      'default language of messages: pt-BR or en',
       oneOf('--language', ['pt-BR', 'en']),
       'pt-BR',
     )
@@ -130,7 +130,7 @@ export function addAccountCommands(program: Command): void {
     )
     .option(
       '--grant-id <id>',
-      'id of an earlier grant without a response: repeating it grants nothing twice',
+      'id of an earlier grant that got no response; the credits are granted only once',
       id('--grant-id'),
     )
     .addHelpText(
@@ -179,7 +179,7 @@ export function addAccountCommands(program: Command): void {
 
   addAbuseControlCommands(one);
 
-  one('suspend', 'suspend an account: its API requests are refused; sends created before are still delivered')
+  one('suspend', 'suspend an account: its API requests are refused; existing sends are still delivered')
     .requiredOption('--reason <text>', 'kept with the account', text('--reason'))
     .addHelpText('after', example('account suspend ID --reason "invoice 42 is open"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
@@ -222,7 +222,7 @@ export function addAccountCommands(program: Command): void {
       'only accounts with words in their name that start with the text, or with this id',
       text('--search'),
     )
-    .option('--before <id>', 'next page: the id of the last account on the page before', id('--before'))
+    .option('--before <id>', 'next page: the id of the last account on the previous page', id('--before'))
     .option(...LIST_LIMIT)
     .addHelpText('after', example('account list --search loja --json'))
     .action(async ({ search, before, limit }: List, command: Command) => {

@@ -47,7 +47,7 @@ export function addApplicationCommands(program: Command): void {
 
   add('create', 'create an application of an account')
     .requiredOption('--account <id>', 'the account', id('--account'))
-    .requiredOption('--name <text>', 'its name, 1 to 200 characters', text('--name'))
+    .requiredOption('--name <text>', 'name of the application, 1 to 200 characters', text('--name'))
     .requiredOption(
       '--mode <mode>',
       'test or live; it cannot be changed later',

@@ -58,7 +58,7 @@ export function addCostCommands(program: Command): void {
   const add = commandGroup(
     program,
     'cost',
-    'what Meta charges for messages, next to what customers were charged',
+    'what Meta charges for messages, compared with what customers were charged',
     'cost months',
   );
 

@@ -146,7 +146,7 @@ async function examineRedis(
     await new Promise((resolve) => setTimeout(resolve, 20));
   const health = await readRedisHealth(queues);
   await queues.close();
-  return { check: { check: 'redis', ok: true, detail: 'It accepts writes.' }, health };
+  return { check: { check: 'redis', ok: true, detail: 'Redis accepts writes.' }, health };
 }
 
 async function examineWebhook(baseUrl: string): Promise<DeploymentCheck> {

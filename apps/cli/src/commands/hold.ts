@@ -71,7 +71,7 @@ export function addHoldCommands(program: Command): void {
       async (kind: HoldTarget['kind'], typed: string | undefined, _options: object, command: Command) => {
         const target = parseTarget(kind, typed);
         const released = await withDatabase((database) => releaseHold(database, actor(), target));
-        if (released === null) throw new UserError('there is no such hold');
+        if (released === null) throw new UserError('there is no hold on this target');
         print(command, formatHold(released));
       },
     );

@@ -13,7 +13,7 @@ export function addLedgerCommands(program: Command): void {
   const add = commandGroup(
     program,
     'ledger',
-    'the ledger of granted, reserved, returned and reclaimed units',
+    'the ledger of granted, reserved, refunded and reclaimed units',
     'ledger verify',
   );
   add('verify', 'compare every balance and every live send with the ledger; exit code 1 if they differ')

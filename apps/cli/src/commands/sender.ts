@@ -80,7 +80,7 @@ export function addSenderCommands(program: Command): void {
     .requiredOption('--number <number>', 'the number, with + and country code', phoneNumber('--number'))
     .requiredOption(
       '--token <token>',
-      'access token; - reads it from standard input, so that lists of processes do not show it',
+      'access token; - reads it from standard input, so that it does not appear in process lists',
       token('--token'),
     )
     .option(
@@ -147,14 +147,14 @@ export function addSenderCommands(program: Command): void {
   one('check', 'check a sender at the provider and print remedies; exit code 1 if a check fails')
     .option(
       '--fix',
-      'first register, subscribe, and create or change templates where that is missing or wrong',
+      'first register the number, subscribe the app, and create or correct templates, where needed',
     )
     .option(
       '--pin <pin>',
-      'with --fix, register the number with this two-step PIN; -: read it from standard input',
+      'with --fix: register the number with this two-step PIN; -: read it from standard input',
       pinSource('--pin'),
     )
-    .addHelpText('after', '\nA running worker asks the provider.\n\nExample:\n  $ onecode sender check ID')
+    .addHelpText('after', '\nA running worker makes the checks.\n\nExample:\n  $ onecode sender check ID')
     .action(async (senderId: string, { fix, pin }: { fix?: true; pin?: string }, command: Command) => {
       if (pin !== undefined && !fix) throw new UserError('--pin needs --fix');
       const given = pin === '-' ? await readPin() : (pin ?? null);

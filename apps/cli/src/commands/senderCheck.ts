@@ -158,7 +158,7 @@ async function waitForRead(database: Database, senderId: string, since: Date | n
     if (await isReadSince(database, senderId, since)) return null;
     await wait(PAUSE_MS);
   }
-  return `No worker made the read within ${READ_MS_MAX / 1000} s.`;
+  return `No worker responded within ${READ_MS_MAX / 1000} s.`;
 }
 
 async function knowledgeOf(database: Database, { id }: Sender): Promise<SenderKnowledge> {

@@ -79,18 +79,18 @@ export function addSenderSetupCommand(add: AddCommand): void {
     )
     .option(
       '--token <source>',
-      '-: read the access token from standard input; left out, it is asked for',
+      '-: read the access token from standard input (default: ask for it)',
       secretSource('--token'),
     )
     .option('--number <number>', 'the number, if the business account has several', phoneNumber('--number'))
     .option(
       '--pin <pin>',
-      'the two-step PIN of the number, or the six digits that it gets; -: read it from standard input',
+      'two-step PIN of the number, or the PIN to set if it has none; -: read it from standard input',
       pinSource('--pin'),
     )
     .option(
       '--account <id>',
-      'the account that the sender belongs to; left out, all share it',
+      'the account that the sender belongs to (default: shared between all accounts)',
       id('--account'),
     )
     .option(
@@ -110,17 +110,17 @@ export function addSenderSetupCommand(add: AddCommand): void {
       wholeNumber('--wait', APPROVAL_MINUTES),
       APPROVAL_MINUTES.initial,
     )
-    .option('--dry-run', 'read only, and print what would be done')
+    .option('--dry-run', 'change nothing, and print what would be done')
     .option('--fix', 'change existing templates that differ')
     .option(
       '--test-to <number>',
-      'send a code to this number, and wait for its receipts',
+      'send a test code to this number, and wait for its receipts',
       phoneNumber('--test-to'),
     )
     .addHelpText(
       'after',
-      `\nRegisters the number, subscribes the app, creates the templates and activates the sender. It can be repeated: each
-step first reads what is there. With - for both, the token is the first line of standard input and the PIN the second.
+      `\nRegisters the number, subscribes the app, creates the templates and activates the sender. It can be repeated:
+completed steps are skipped. With - for both, the token is the first line of standard input and the PIN the second.
 ${example('sender setup --business-account 102290129340398 --number +15550783881 --token - --pin - < secrets.txt')}`,
     )
     .action(async (options: Setup, command: Command) => {
@@ -260,7 +260,7 @@ export async function fixSender(
     throw new UserError('SECRET_KEY cannot decrypt the token of the sender: see onecode sender token');
   if (sender.businessAccountId === null)
     throw new UserError(
-      'the business account of the sender is not known: run sender check without --fix first',
+      'the business account of the sender is unknown: run sender check without --fix first',
     );
   const { codeValiditySeconds } = await readSettings(database);
   const setup = setUpNumber(openGraph(providerOf(config)), {
@@ -319,7 +319,7 @@ async function provideSender(
     });
     if (added instanceof AssignmentRefused) return stepOf(step, 'failed', 'There is no such account.');
     return added === null
-      ? stepOf(step, 'failed', 'Another command has added the sender at the same time. Run the setup again.')
+      ? stepOf(step, 'failed', 'Another command added the sender at the same time. Run the setup again.')
       : stepOf(step, 'done', `The sender ${added.id} was added. It is paused until it is activated.`);
   }
   const { id: senderId } = known;
@@ -329,13 +329,13 @@ async function provideSender(
     return stepOf(
       step,
       needsYou,
-      `The sender ${senderId} uses the template ${known.template} and ${known.englishTemplateLanguage}: name these, or change them with onecode sender edit.`,
+      `The sender ${senderId} uses other templates: pass --template ${known.template} --english ${known.englishTemplateLanguage}, or run onecode sender edit.`,
     );
   if (tryDecrypt(keyring, senderId, known.encryptedToken) === token)
     return stepOf(step, 'already', `The sender ${senderId} exists.`);
-  if (dryRun) return stepOf(step, 'waiting', `Would give the sender ${senderId} this token.`);
+  if (dryRun) return stepOf(step, 'waiting', `Would replace the token of the sender ${senderId}.`);
   await setSenderToken(database, actor(), keyring, senderId, token);
-  return stepOf(step, 'done', `The sender ${senderId} exists, and has this token now.`);
+  return stepOf(step, 'done', `The sender ${senderId} exists; its token was replaced.`);
 }
 
 /** Activates a new sender when every required step is done. */
@@ -348,7 +348,7 @@ async function activate(
   const open = openSteps(steps);
   if (open.length > 0) {
     const names = open.map((one) => one.step).join(', ');
-    return stepOf(step, 'waiting', `The sender is not activated before these steps are done: ${names}.`);
+    return stepOf(step, 'waiting', `The sender can be activated when these steps are done: ${names}.`);
   }
   if (activeBlock(sender.blocks, new Date()) === null)
     return stepOf(step, 'already', 'The sender is active.');

@@ -22,12 +22,12 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
   )
     .requiredOption(
       '--token <token>',
-      'access token; - reads it from standard input, so that lists of processes do not show it',
+      'access token; - reads it from standard input, so that it does not appear in process lists',
       token('--token'),
     )
     .addHelpText(
       'after',
-      `\nIt is stored encrypted with SECRET_KEY. A running worker asks the provider.\n${example('sender token ID --token - < token.txt')}`,
+      `\nThe token is stored encrypted with SECRET_KEY. A running worker checks it at the provider.\n${example('sender token ID --token - < token.txt')}`,
     )
     .action(async (senderId: string, options: { token: string }, command: Command) => {
       const config = readKeyConfig();
@@ -41,7 +41,7 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
       if (checked.accepted === false) throw new NotOk();
     });
 
-  one('app', "set or remove the Meta app of a sender's own business, which sends its webhooks")
+  one('app', "set or remove the Meta app of a sender's own business; that app posts the sender's webhooks")
     .option('--secret <source>', '-: read the app secret from standard input', secretSource('--secret'))
     .option('--none', 'erase the app secret: webhooks arrive at the shared address')
     .addHelpText(

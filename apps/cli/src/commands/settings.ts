@@ -104,7 +104,7 @@ export function addSettingsCommands(program: Command): void {
         areNamesTyped: true,
         note:
           name === 'code_validity_seconds'
-            ? `WhatsApp shows the expiry in each sender's template: it has to match ${value} seconds.`
+            ? `WhatsApp shows the expiry in each sender's template: it must match ${value} seconds.`
             : undefined,
       });
       for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
@@ -120,7 +120,9 @@ async function findTemplateWarnings(database: Database, validitySeconds: number)
       const template = `the template ${name} (${language}) of ${number}`;
       const { footerMinutes: minutes, ttlSeconds } = findValidityConflict(facts, validitySeconds) ?? {};
       return [
-        ...(minutes === undefined ? [] : [`${template} says ${minutes ?? 'no'} minutes in its footer`]),
+        ...(minutes === undefined
+          ? []
+          : [`the footer of ${template} shows ${minutes === null ? 'no expiry' : `${minutes} minutes`}`]),
         ...(ttlSeconds === undefined ? [] : [`${template} is delivered for up to ${ttlSeconds} seconds`]),
       ];
     });

@@ -36,9 +36,9 @@ type StaffWord = keyof typeof STAFF;
 const FAULTS: Readonly<Record<PasswordFault, string>> = {
   too_short: `the password must have ${PASSWORD_LENGTH_MIN} characters or more`,
   too_long: `the password must have ${PASSWORD_LENGTH_MAX} characters or fewer`,
-  guessable: "the password is common, or consists of the user's name or e-mail address",
+  guessable: "the password is common, or consists of the user's name or email address",
 };
-const UNKNOWN_USER = 'there is no user with this e-mail address';
+const UNKNOWN_USER = 'there is no user with this email address';
 
 const formatStaffRole = (staff: StaffRole | null): StaffWord =>
   staff === 'on_call' ? 'on-call' : (staff ?? 'none');
@@ -73,7 +73,7 @@ interface Staff {
 export function addUserCommands(program: Command): void {
   const add = commandGroup(program, 'user', 'users of the console', 'user list');
   const of: AddCommand = (name, description) =>
-    add(name, description).argument('<email>', "the user's e-mail address", emailAddress('the e-mail'));
+    add(name, description).argument('<email>', "the user's email address", emailAddress('the email'));
 
   add('create', 'create a user; a generated password is printed once')
     .requiredOption('--email <address>', 'the address to sign in with', emailAddress('--email'))
@@ -113,7 +113,7 @@ export function addUserCommands(program: Command): void {
         }),
       );
       if (created.kind === 'email_taken')
-        throw new UserError('a user with this e-mail address already exists: see user show and user staff');
+        throw new UserError('a user with this email address already exists: see user show and user staff');
       if (created.kind === 'no_account') throw new UserError('there is no account with this id');
       print(command, {
         id: created.user.id,
@@ -140,7 +140,10 @@ export function addUserCommands(program: Command): void {
       print(command, formatUser(known));
     });
 
-  of('password', 'set a new password and end the sessions of a user; a generated password is printed once')
+  of(
+    'password',
+    "set a user's new password and end the user's sessions; a generated password is printed once",
+  )
     .option('--password <source>', '-: read the password from standard input', secretSource('--password'))
     .addHelpText('after', example('user password ana@example.com'))
     .action(async (email: string, options: { password?: '-' }, command: Command) => {
@@ -156,7 +159,10 @@ export function addUserCommands(program: Command): void {
   )
     .argument('<role>', 'operator, on-call or none', oneOf('the role', Object.keys(STAFF) as StaffWord[]))
     .option('--password <source>', '-: read the new password from standard input', secretSource('--password'))
-    .option('--unconfirmed', 'accept an unconfirmed address: you know that this user signed up with it')
+    .option(
+      '--unconfirmed',
+      'accept an unconfirmed address, because you have verified that it belongs to this user',
+    )
     .addHelpText('after', example('user staff ana@example.com on-call'))
     .action(async (email: string, role: StaffWord, options: Staff, command: Command) => {
       const { password, generated } = await readPassword(options.password, { email, name: '' });
@@ -175,7 +181,7 @@ export function addUserCommands(program: Command): void {
 
   of(
     'remove-two-factor',
-    'remove the second factor and the passkeys of a user who lost them, and end the sessions',
+    'remove the second factor and the passkeys of a user who lost them, and end all sessions',
   )
     .addHelpText('after', example('user remove-two-factor ana@example.com'))
     .action(async (email: string, _options: object, command: Command) => {
@@ -187,12 +193,12 @@ export function addUserCommands(program: Command): void {
 
 /** Names the user, so that the operator can recognize a stranger who signed up with a colleague's address. */
 const formatUnconfirmed = ({ name, createdAt }: User): string =>
-  `the address is unconfirmed, and a stranger may have signed up with it: ${JSON.stringify(name)} did on ${createdAt.toISOString()}; if that is the right user, add --unconfirmed`;
+  `the address is unconfirmed and may belong to another person: ${JSON.stringify(name)} signed up with it on ${createdAt.toISOString()}; if this is the right user, add --unconfirmed`;
 
 function parseMembership({ account, role }: Create): { accountId: string; role: MemberRole } | null {
   if (account === undefined && role === undefined) return null;
   if (account === undefined || role === undefined)
-    throw new UsageError('--account and --role require each other');
+    throw new UsageError('--account and --role must be given together');
   return { accountId: account, role };
 }
 

@@ -127,9 +127,6 @@ async function reportRefusal(
   clientAddress: string,
   { reason, code }: Refused,
 ): Promise<void> {
-  log.warn(
-    { part: 'identity', reason, ...(code !== reason && { code }) },
-    'refused a sign-in by the OpenID provider',
-  );
+  log.warn({ part: 'identity', reason, ...(code !== reason && { code }) }, 'OpenID sign-in refused');
   if (!LOGGED_WITH_USER.has(reason)) await logFailedProviderSignIn(database, { clientAddress, reason });
 }

@@ -88,11 +88,11 @@ const discoveryAddress = (issuer: string): string => `${issuer}/.well-known/open
 
 async function discover(issuer: string, log: Logger): Promise<Discovery> {
   const unusable = (reason: string): ProviderUnavailable => {
-    log.warn({ part: 'identity', reason }, 'the OpenID provider’s discovery document cannot be used');
+    log.warn({ part: 'identity', reason }, 'OpenID provider unusable');
     return new ProviderUnavailable('provider_unusable');
   };
   const document = await readDiscovery(issuer).catch((error: unknown) => {
-    log.warn({ part: 'identity', err: error }, 'could not read the OpenID provider’s discovery document');
+    log.warn({ part: 'identity', err: error }, 'OpenID provider unreachable');
     throw new ProviderUnavailable('provider_unreachable');
   });
   const { issuer: named, token_endpoint: tokenEndpoint, userinfo_endpoint: userInfoEndpoint } = document;
@@ -148,10 +148,7 @@ async function exchangeCode(
       const { status, error: code } = error as { status?: unknown; error?: unknown };
       const isClientRefused = status === 401 || code === 'invalid_client';
       if (isClientRefused && nth + 1 < clientAuthentications.length) continue;
-      log.warn(
-        { part: 'identity', status, error: codeOf(code), method },
-        'the OpenID provider refused the token request',
-      );
+      log.warn({ part: 'identity', status, error: codeOf(code), method }, 'OpenID token request refused');
       throw error;
     }
   throw new Error('no client authentication');

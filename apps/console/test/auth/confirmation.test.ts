@@ -110,7 +110,7 @@ describe('a change that requires a recent confirmation', () => {
 });
 
 describe('confirming', () => {
-  it('allows ten guesses from all addresses together, after which the right code is refused too', async () => {
+  it('allows ten guesses from all addresses together, after which the correct code is refused too', async () => {
     const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
     const answers = await Promise.all(
       Array.from({ length: SIGN_IN_TRIES_MAX + 6 }, () => confirm(who, '000000')),
@@ -126,7 +126,7 @@ describe('confirming', () => {
     expect((await grant(await signedIn(who, { uri }))).status).toBe(204);
   });
 
-  it('shares its count with the passwords at sign-in', async () => {
+  it('shares its limit with passwords at sign-in', async () => {
     const operator = await person(server, { staff: 'operator' });
     const statuses: number[] = [];
     for (let n = 0; n <= SIGN_IN_TRIES_MAX; n += 1)

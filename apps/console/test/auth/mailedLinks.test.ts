@@ -189,7 +189,7 @@ describe('a sign-up where mail is sent', () => {
     expect((await ana.get('/session')).status).toBe(200);
   });
 
-  it('gets a specific problem at sign-in, only with its password, whether or not the address is registered', async () => {
+  it('is reported as unconfirmed at sign-in only with its own password, whether or not the address is registered', async () => {
     const ana = await person(server);
     await server.db.sql('delete from counted_tries');
     for (const email of ['nina@example.com', ana.email]) {
@@ -302,7 +302,7 @@ describe('a change of address', () => {
   });
 });
 
-describe('a choice of mails', () => {
+describe('the choice of notification mails', () => {
   it('is possible for all mails except security notices', async () => {
     const accountId = await buildAccount(server.db.database);
     const ana = await person(server, { accounts: { [accountId]: 'admin' } });

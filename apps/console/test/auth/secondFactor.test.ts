@@ -121,7 +121,7 @@ describe('a second factor', () => {
     expect(late).toMatchObject({ status: 401, body: { code: 'second_step_over' } });
   });
 
-  it('is never skipped for a device', async () => {
+  it('is required at every sign-in, also on a known device', async () => {
     const { who, uri } = await withTwoFactor(server);
     const refused = await post(
       '/two-factor/verify-totp',
@@ -181,7 +181,7 @@ describe('a second factor of staff', () => {
       for (const path of ['/api/queues', '/static/js/main.js']) expect((await get(path)).status).toBe(403);
     });
 
-    it('the password alone adds none for staff with a passkey or a provider’s login', async () => {
+    it('staff with a passkey or a provider’s login cannot add one with the password alone', async () => {
       const [withPasskey, withLogin] = [
         await person(server, { staff: 'operator' }),
         await person(server, { staff: 'on_call' }),

@@ -37,12 +37,12 @@ describe('sign-up', () => {
   });
 
   it.each([
-    ['no e-mail address', { email: 'ana' }, { email: 'format' }],
+    ['no email address', { email: 'ana' }, { email: 'format' }],
     ['a role of the staff', { staff: 'operator' }, { body: 'additionalProperties' }],
     ['a short password', { password: 'Xk4#fmq9Zt2' }, { password: 'too_short' }],
     ['a long password', { password: 'Xk4#fmq9Zt2'.repeat(12) }, { password: 'too_long' }],
     ['a common password', { password: 'password1234' }, { password: 'guessable' }],
-    ['the e-mail as password', { password: 'ana.lima@example.com' }, { password: 'guessable' }],
+    ['the email as password', { password: 'ana.lima@example.com' }, { password: 'guessable' }],
     ['the name as password', { password: 'AnaSouzaLima' }, { password: 'guessable' }],
   ])('refuses %s with an error for its field', async (_, wrong, errors) => {
     const given = { ...ANA, name: 'Ana Souza Lima', email: 'ana.lima@example.com', ...wrong };
@@ -52,7 +52,7 @@ describe('sign-up', () => {
     });
   });
 
-  it('creates one user from two simultaneous sign-ups with the same e-mail address', async () => {
+  it('creates one user from two simultaneous sign-ups with the same email address', async () => {
     const answers = await Promise.all(
       [1, 2, 3].map((n) => signUp({ ...ANA, email: 'twin@example.com' }, `192.0.2.1${n}`)),
     );
@@ -104,17 +104,20 @@ describe('limits of sign-ups', () => {
     ['an IPv4 network', 3, 1_000, (n: number) => [`198.51.100.${n}`, `a@shop${n}.example`]],
     ['an IPv6 network', 3, 1_000, (n: number) => [`2001:db8:9:${n}::${n}`, `b@shop${n}.example`]],
     ['a mail domain, with all below it', 1_000, 3, (n: number) => [`192.88.${n}.1`, `c@n${n}.farm.co.uk`]],
-  ])('creates no more users than the ceiling for %s, of ten at once', async (_, network, domain, from) => {
-    await ceilings(network, domain);
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, n) => {
-        const [address = '', email = ''] = from(n);
-        return signUp({ ...ANA, email }, address);
-      }),
-    );
-    expect(codesOf(answers)).toEqual([...Array(3).fill('made'), ...Array(7).fill('too_many_sign_ups')]);
-    expect(answers.find(({ status }) => status !== 204)?.status).toBe(429);
-  });
+  ])(
+    'create no more users than the limit for %s when ten sign up at once',
+    async (_, network, domain, from) => {
+      await ceilings(network, domain);
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => {
+          const [address = '', email = ''] = from(n);
+          return signUp({ ...ANA, email }, address);
+        }),
+      );
+      expect(codesOf(answers)).toEqual([...Array(3).fill('made'), ...Array(7).fill('too_many_sign_ups')]);
+      expect(answers.find(({ status }) => status !== 204)?.status).toBe(429);
+    },
+  );
 
   it('count users: a sign-up that creates no user does not count', async () => {
     await ceilings(1, 1);

@@ -24,7 +24,7 @@ const show = async (id = account): Promise<StaffAccountDetailsView> =>
   (await onCall.get<StaffAccountDetailsView>(at('', id))).body;
 const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
 
-describe('operators and accounts', () => {
+describe('account management by operators', () => {
   it('finds accounts by their id, and page by page', async () => {
     const names = ['Padaria Sol', 'Padaria Lua', 'Padaria Mar'];
     for (const name of names) await buildAccount(server.db.database, { name });

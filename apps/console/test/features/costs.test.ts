@@ -17,7 +17,7 @@ beforeAll(async () => {
 const price = { country: 'BR', since: MONTH, price: 0.0068, currency: 'USD' };
 
 describe('costs', () => {
-  it('are sums by month and country, in money after an operator has set a price', async () => {
+  it('are summed by month and country, with amounts after an operator has set a price', async () => {
     const sums = { month: MONTH, country: 'BR', messages: 125, charged: 120, freeSends: 3, credits: 6 };
     expect((await onCall.get('/staff/costs')).body).toEqual({
       costs: [{ ...sums, price: null, amount: null }],
@@ -60,7 +60,7 @@ describe('costs', () => {
   });
 
   it.each([{ country: 'XX' }, { price: -1 }, { price: 1_001 }, { currency: 'XBT' }, { since: '2026-13' }])(
-    'take no price with %j',
+    'reject a price with %j',
     async (wrong) => {
       expect((await operator.put('/staff/prices', { ...price, ...wrong })).status).toBe(422);
     },

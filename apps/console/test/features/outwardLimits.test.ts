@@ -67,7 +67,7 @@ const letAnHourPass = (): Promise<unknown> =>
   sql(`update counted_tries set ends_at = ends_at - interval '1 hour'`);
 
 describe('invitations of a trial account', () => {
-  it('are at most ten a day, of fifty at once', async () => {
+  it('are limited to ten a day when fifty are made at once', async () => {
     const admin = await trial();
     const answers = await many(50, (n) => invite(admin, `friend${n}@example.com`));
     expect(outcomes(answers)).toEqual({ 200: 10, too_many_invitations: 40 });
@@ -223,7 +223,7 @@ describe('events that users send to a webhook by hand', () => {
       `update outbox set outcome = 'sent', ended_at = clock_timestamp(), due_at = null where account_id is not null`,
     );
 
-  it('are at most fifty a day for a trial account, tests and repeats together, of eighty at once', async () => {
+  it('are limited to fifty a day for a trial account, tests and repeats together, when eighty are sent at once', async () => {
     const admin = await withWebhook(await trial());
     expect((await test(admin)).status).toBe(204);
     await end();

@@ -69,7 +69,7 @@ describe('the search', () => {
 
   it.each<[string, () => string, () => string[]]>([
     ['an account by its name', () => 'padaria', () => [`account ${ids['named']}`]],
-    ['an account by a member’s e-mail', () => 'Bia@example.com', () => [`account ${ours.accountId}`]],
+    ['an account by a member’s email', () => 'Bia@example.com', () => [`account ${ours.accountId}`]],
     ['a sender by its number', () => ids['number']!, () => [`sender ${ids['sender']}`]],
     ['a send by its request', () => request, () => [`send ${ids['send']}`]],
     ['a key by its last four characters', () => key.slice(-4), () => [`key ${ids['key']}`]],

@@ -170,7 +170,7 @@ describe('senders', () => {
     [1_599, 'messaging_limit', 401],
     [1_600, 'limit_near', 400],
     [2_000, 'limit_reached', 0],
-  ])('with %s recipients in 24 hours of 2,000 have the check %s', async (used, name, left) => {
+  ])('with %s of 2,000 recipients in 24 hours have the check %s', async (used, name, left) => {
     const sender = await buildSender(server.db.database);
     const number = { value: { messagingLimit: 'TIER_2K' } };
     await applySenderReading(server.db.database, sender, { ...READING, number }, new Date());
@@ -251,7 +251,7 @@ describe('senders', () => {
     [{ ...NEW, token: `"${TOKEN}"` }, { token: 'pattern' }],
     [{ ...NEW, template: 'Mine!' }, { template: 'pattern' }],
     [{ ...NEW, throughput: 1_001 }, { throughput: 'maximum' }],
-  ])('are not added with a fault: %#', async (body, errors) => {
+  ])('are not added with invalid input: %#', async (body, errors) => {
     const answer = await operator.post('/staff/senders', body);
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_input', errors } });
     expect(JSON.stringify(answer.body)).not.toContain('leaked');

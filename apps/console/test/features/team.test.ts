@@ -99,7 +99,7 @@ describe('an invitation', () => {
 });
 
 describe('a new link for an open invitation', () => {
-  it('replaces the earlier one at once, and is mailed only on request', async () => {
+  it('replaces the earlier one immediately, and is mailed only on request', async () => {
     const { database } = server.db;
     await noteMailSender(database, 'codes@onecode.example');
     const mails = async (): Promise<number> =>
@@ -148,7 +148,7 @@ describe('the name and language of an account', () => {
 });
 
 describe('a member', () => {
-  it('is shown with name, e-mail, role and whether a second factor is on', async () => {
+  it('is shown with name, email, role and whether a second factor is on', async () => {
     const { body } = await admin.get(`/accounts/${account}/members`);
     const { id, email } = admin;
     expect(body.members).toMatchObject([

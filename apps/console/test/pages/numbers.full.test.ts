@@ -85,14 +85,14 @@ const REFUSED: Record<Language, readonly (readonly [string, string])[]> = {
     ['2.500', 'in English, 2.500 means 2.5. Use 2,500 for thousands.'],
     ['12.000', 'in English, 12.000 means 12. Use 12,000 for thousands.'],
     ['1.5', 'Enter a whole number, without decimals.'],
-    ['1,00', 'Use digits only, such as 12500 or 12,500, and no other characters.'],
-    ['1e3', 'Use digits only'],
-    ['-5', 'Use digits only'],
-    ['R$ 100', 'Use digits only'],
-    ['١٠٠', 'Use digits only'],
+    ['1,00', 'Enter a whole number, such as 12500 or 12,500.'],
+    ['1e3', 'Enter a whole number, such as'],
+    ['-5', 'Enter a whole number, such as'],
+    ['R$ 100', 'Enter a whole number, such as'],
+    ['١٠٠', 'Enter a whole number, such as'],
     // Two cells of a spreadsheet: in one column, and in one row.
-    ['100\r\n200', 'Use digits only'],
-    ['100\t200', 'Use digits only'],
+    ['100\r\n200', 'Enter a whole number, such as'],
+    ['100\t200', 'Enter a whole number, such as'],
     ['2,000,000', 'Enter a whole number from 1 to 1,000,000.'],
     ['9007199254740993', 'Enter a whole number from 1 to 1,000,000.'],
     ['0', 'Enter a whole number from 1 to 1,000,000.'],
@@ -293,7 +293,7 @@ const NUMBER_PAGES: Record<string, NumberPage> = {
       await turnOn(page, 'Notify the admins and the webhook');
     },
     save: 'Save',
-    fields: { 'Notify below this many units': ['10,000', 10_000] },
+    fields: { 'Notify below this number of units': ['10,000', 10_000] },
   },
   'the throughput of a sender': {
     path: '/staff/senders',
@@ -322,7 +322,7 @@ describeInBrowser('the number fields', () => {
       for (const [pasted, reason] of [
         ['1.000', 'in English, 1.000 means 1.'],
         ['1.5', 'without decimals'],
-        ['1,00', 'Use digits only'],
+        ['1,00', 'Enter a whole number, such as'],
         ['99,999,999,999', 'Enter a whole number from'],
       ] as const) {
         for (const label of labels) await paste(fieldOf(label), pasted);
@@ -345,7 +345,7 @@ describeInBrowser('the number fields', () => {
   );
 
   it.each([
-    ['en', 'Set price', 'Price', '0,0068', 'Use digits only, such as 0.0068, with a point', '0.0068'],
+    ['en', 'Set price', 'Price', '0,0068', 'Enter a number such as 0.0068, with a point', '0.0068'],
     [
       'pt-BR',
       'Definir preço',
@@ -369,7 +369,7 @@ describeInBrowser('the number fields', () => {
           [wrong, reason],
           [
             `${right}001`,
-            language === 'en' ? 'Enter at most 6 decimals.' : 'Digite no máximo 6 casas decimais.',
+            language === 'en' ? 'Use at most 6 decimal places.' : 'Digite no máximo 6 casas decimais.',
           ],
           [
             language === 'en' ? '1,001' : '1.001',
@@ -389,8 +389,8 @@ describeInBrowser('the number fields', () => {
   );
 });
 
-describeInBrowser('a day in the address of a page', () => {
-  it('that does not exist filters nothing', () =>
+describeInBrowser('a date in the URL of a page', () => {
+  it('is ignored if it does not exist', () =>
     inLanguage('en', async (page) => {
       const asked = async (from: string): Promise<string> => {
         const request = page.waitForRequest(/\/api\/staff\/audit\?/);

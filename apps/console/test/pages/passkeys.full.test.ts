@@ -126,7 +126,7 @@ describeInBrowser('a passkey', () => {
 
     await signOut(page);
     await press(page, 'Use a passkey');
-    await page.getByText('This passkey is not known here').waitFor();
+    await page.getByText('This passkey is not registered here').waitFor();
     expect(await readTraces(ana)).toEqual({
       actions: [
         ['user.confirm', 'password'],
@@ -176,7 +176,7 @@ describeInBrowser('a passkey', () => {
     await letConfirmationPass(server, bia);
     await addPasskey(page, 'Mine');
     await press(page, 'Use a passkey');
-    await page.getByText('This passkey is not known here').waitFor();
+    await page.getByText('This passkey is not registered here').waitFor();
     expect((await readTraces(bia)).actions).toEqual([['user.confirm_failed', 'passkey']]);
     expect((await bia.get('/session')).body.user.id).toBe(bia.id);
     const sessions = await server.db.sql('select from user_sessions where user_id = $1', [ana.id]);

@@ -61,7 +61,7 @@ describeInBrowser('the setup of a sender', () => {
       await setup.getByLabel('Two-step PIN').fill(PIN);
       await next();
       await setup.getByText('The number is set up at Meta.').waitFor();
-      expect(await step('').getByLabel('Needs you').count()).toBe(0);
+      expect(await step('').getByLabel('Action needed').count()).toBe(0);
       expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toMatch(/EAAG|1{6}/);
 
       await setup.getByRole('button', { name: 'Send a test code' }).click();
@@ -69,7 +69,7 @@ describeInBrowser('the setup of a sender', () => {
       await dialog.getByLabel('Phone number').fill('+5511955550100');
       simulator.business.changeToken(TOKEN, { valid: false });
       await dialog.getByRole('button', { name: 'Send test code' }).click();
-      await dialog.getByRole('status').getByText('Meta did not take the test message').waitFor();
+      await dialog.getByRole('status').getByText('Meta did not accept the test message').waitFor();
     });
     expect(simulator.business.sender(NUMBER_ID)).toMatchObject({ registered: true });
   });

@@ -65,7 +65,7 @@ describeInBrowser('the pages of staff', () => {
       await dialog.getByLabel('Reference').fill('INV-42');
       await dialog.getByLabel('Last day').fill('2020-01-31');
       await grant();
-      await dialog.getByText('This time is over.').waitFor();
+      await dialog.getByText('This time is in the past.').waitFor();
       await dialog.getByLabel('Last day').fill('2090-01-31');
       // Never unrouted: Chromium may lose requests while the last route is removed.
       const lost: number[] = [];
@@ -115,7 +115,7 @@ describeInBrowser('the pages of staff', () => {
 
   it.each([
     ['shared', 'still sent from the service’s numbers after that'],
-    ['own', 'used for your live sends at once'],
+    ['own', 'used for your live sends immediately'],
   ] as const)('show the effect of activating a sender under the policy %s', async (policy, text) => {
     const owner = await buildAccount(server.db.database);
     await server.db.sql('update accounts set senders = $2 where id = $1', [owner, policy]);
@@ -277,7 +277,7 @@ describeInBrowser('the pages of staff', () => {
       // A reading of the last second may still show the sender of another test.
       await incident.getByText(maskRecipient(sender.number)).waitFor();
       await incident.getByRole('button', { name: 'Check now' }).click();
-      await incident.getByRole('status').getByText('Asking Meta').waitFor();
+      await incident.getByRole('status').getByText('Checking with Meta').waitFor();
       // The page shows it before the server responds.
       await until('a new time', async () => (await dueAt()) !== before);
       const { id, template } = sender;

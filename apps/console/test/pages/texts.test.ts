@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FINDINGS, LIMIT_REFUSALS, PREFLIGHT_TEXTS, PROBLEMS, RECIPIENT_REFUSALS } from '@onecode/domain';
+import { LIMIT_REFUSALS, PREFLIGHT_TEXTS, PROBLEMS, RECIPIENT_REFUSALS } from '@onecode/domain';
 import { explainError, KNOWN_CODES, REMEDIES } from '@onecode/whatsapp';
 import { SETUP_TEXTS } from '@onecode/whatsapp/setup';
 
@@ -23,15 +23,6 @@ const OF_WEBHOOKS = new Set(['forbidden', 'invalid_signature', 'payload_too_larg
 
 /** Texts that the server sends in English, and the pages translate by key. */
 const OF_SERVER: Texts = {
-  'findings.json': Object.fromEntries(
-    Object.entries(FINDINGS).map(([name, { causes, remedy }]) => [
-      name,
-      {
-        ...Object.fromEntries(Object.entries(causes).map(([cause, { sentence }]) => [cause, sentence])),
-        remedy,
-      },
-    ]),
-  ),
   'preflight.json': PREFLIGHT_TEXTS,
   'refusals.json': Object.fromEntries([
     ...Object.entries(LIMIT_REFUSALS).map(([cause, { detail }]) => [cause, detail] as const),
@@ -141,7 +132,7 @@ describe('the texts of the pages', () => {
     expect(unused).toEqual([]);
   });
 
-  it('are there for every action that is written into the audit log', () => {
+  it('exist for every action in the audit log', () => {
     // `area.verb` in quotes, and the actions in the board's table.
     const actions = [
       ...[...sources(STORE).matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map(([, action]) => String(action)),

@@ -38,6 +38,7 @@ export function mailText(
     number: (value) => value.toLocaleString(language),
     country: (code) =>
       code === 'ZZ' ? code : (new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code),
+    language: (code) => new Intl.DisplayNames(language, { type: 'language' }).of(code) ?? code,
     time: (at) =>
       `${new Date(at).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`,
   };

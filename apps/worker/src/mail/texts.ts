@@ -1,4 +1,4 @@
-import type { Locale, MailFacts, MailKind } from '@onecode/domain';
+import { findingTexts, type FindingText, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
 
 /** The values that a text can use in addition to the facts of its kind. */
 export interface Around {
@@ -10,6 +10,7 @@ export interface Around {
   isKnown: boolean;
   number: (value: number) => string;
   country: (code: string) => string;
+  language: (code: string) => string;
   time: (at: string) => string;
 }
 
@@ -32,93 +33,90 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       subject: 'Set a new password',
       paragraphs: [
         'A new password was requested for this address. The link is valid for one hour and works once.',
-        'If it was not you, ignore this mail: your password stays as it is.',
+        'If this was not you, ignore this email: your password does not change.',
       ],
       button: ['Set a new password', 'link'],
     }),
     sign_up: (_, { isKnown }) =>
       isKnown
         ? {
-            subject: 'You have signed up already',
+            subject: 'You are already registered',
             paragraphs: [
               'You or another person tried to sign up with this address, which is already registered. Nothing was changed.',
-              'If it was you, sign in. If you forgot your password, you can set a new one on the sign-in page.',
+              'If this was you, sign in. If you forgot your password, you can set a new one on the sign-in page.',
             ],
             button: ['Sign in', 'sign-in'],
           }
         : {
-            subject: 'Confirm your address',
+            subject: 'Confirm your email address',
             paragraphs: [
               'Open the link and enter the password that you chose. The link is valid for one day and works once.',
-              'If you did not sign up, ignore this mail: your address cannot be used without it.',
+              'If you did not sign up, ignore this email: your address cannot be used without the link.',
             ],
-            button: ['Confirm the address', 'link'],
+            button: ['Confirm address', 'link'],
           },
     address_change: () => ({
-      subject: 'Confirm your new address',
+      subject: 'Confirm your new email address',
       paragraphs: [
-        'Open the link in the browser in which you are signed in. After that, you sign in with this address. The link is valid for one day and works once.',
-        'If you did not ask for this, ignore this mail.',
+        'Open the link in the browser where you are signed in. After that, you sign in with this address. The link is valid for one day and works once.',
+        'If you did not request this, ignore this email.',
       ],
-      button: ['Confirm the address', 'link'],
+      button: ['Confirm address', 'link'],
     }),
     invitation: ({ account, role, by }) => ({
       subject: account === null ? 'You are invited to Onecode' : `Join ${account} on Onecode`,
       paragraphs: [
         `${by} invites you to ${account === null ? 'an account' : `the account ${account}`} as ${ROLES.en[role] ?? role}. The invitation is valid for seven days and works once.`,
-        'If you do not know the sender, ignore this mail.',
+        'If you do not know this person, ignore this email.',
       ],
-      button: ['See the invitation', 'link'],
+      button: ['View invitation', 'link'],
     }),
-    ...signInChanges('en', 'Open the profile', {
+    ...signInChanges('en', 'Open profile', {
       password_changed: ['Your password was changed', 'All other sessions have ended.'],
       two_factor_on: [
         'Two-factor authentication is on',
-        'From now on, signing in needs a code from your app too.',
+        'Signing in now also requires a code from your authenticator app.',
       ],
-      two_factor_off: [
-        'Two-factor authentication is off',
-        'From now on, your password alone is enough to sign in.',
-      ],
+      two_factor_off: ['Two-factor authentication is off', 'Your password alone is now enough to sign in.'],
       backup_codes_replaced: ['Your backup codes were replaced', 'The earlier ones no longer work.'],
-      passkey_added: ['A passkey was added', 'It signs you in without a password and without a code.'],
+      passkey_added: ['A passkey was added', 'You can now sign in with it, without a password or a code.'],
       passkey_removed: [
         'A passkey was removed',
-        'It no longer works for sign-in, and all other sessions have ended.',
+        'You can no longer sign in with it, and all other sessions have ended.',
       ],
     }),
     address_changed: ({ to }) => ({
-      subject: 'Your address was changed',
-      paragraphs: [`You now sign in with ${to}, and get no more mails at this address.`, NOT_YOU.en],
+      subject: 'Your email address was changed',
+      paragraphs: [`You now sign in with ${to}. This address gets no more emails.`, NOT_YOU.en],
     }),
     key_made: ({ application, hint, by }, { account, inSubject }) => ({
       subject: `New API key for ${inSubject(application)}`,
       paragraphs: [
-        `${by ?? 'The staff of the service'} created the key ${hint} for the application ${application} of ${account}.`,
-        'If you did not expect this, revoke it.',
+        `${by ?? 'An operator of this service'} created the key ${hint} for the application ${application} of ${account}.`,
+        'If you did not expect this, revoke the key.',
       ],
-      button: ['See the keys', 'applications'],
+      button: ['View keys', 'applications'],
     }),
     key_revoked: ({ application, hint, by }, { account, inSubject }) => ({
       subject: `API key of ${inSubject(application)} revoked`,
       paragraphs: [
-        `${by ?? 'The staff of the service'} revoked the key ${hint} of the application ${application} of ${account}. Requests that use it are rejected.`,
+        `${by ?? 'An operator of this service'} revoked the key ${hint} of the application ${application} of ${account}. Requests that use it are now refused.`,
       ],
-      button: ['See the keys', 'applications'],
+      button: ['View keys', 'applications'],
     }),
     webhook_changed: ({ host, isSecretNew, by }, { account, inSubject }) => ({
       subject: `Webhook of ${inSubject(account)} changed`,
       paragraphs: [
-        `${by ?? 'The staff of the service'} ${
+        `${by ?? 'An operator of this service'} ${
           isSecretNew
-            ? `replaced the secret of the webhook of ${account}`
+            ? `replaced the webhook secret of ${account}`
             : host === null
               ? `removed the webhook of ${account}`
               : `set the webhook of ${account}: its events are now sent to ${host}`
         }.`,
-        'If you did not expect this, restore it and check the members of the team.',
+        'If you did not expect this, undo the change and check the members of the team.',
       ],
-      button: ['See the webhook', 'webhook'],
+      button: ['View webhook', 'webhook'],
     }),
     member_joined: ({ name, role }, { account, inSubject }) => ({
       subject: `New member of ${inSubject(account)}`,
@@ -126,76 +124,83 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
         `${name} is now a member of ${account}, as ${ROLES.en[role] ?? role}.`,
         'If you did not expect this, remove them from the team.',
       ],
-      button: ['See the team', 'team'],
+      button: ['View team', 'team'],
     }),
     key_expires: ({ application, hint, days, until }, { account, inSubject, time }) => ({
       subject: `An API key of ${inSubject(application)} expires in ${days === 1 ? 'a day' : `${days} days`}`,
       paragraphs: [
-        `The key ${hint} of the application ${application} of ${account} expires on ${time(until)}. After that, requests that use it are rejected.`,
+        `The key ${hint} of the application ${application} of ${account} expires on ${time(until)}. After that, requests that use it are refused.`,
         'If the key is in use, create a new one, switch to it, and then revoke the old one.',
       ],
-      button: ['See the keys', 'applications'],
+      button: ['View keys', 'applications'],
     }),
     deletion_scheduled: ({ deleteAt, by }, { account, inSubject, time }) => ({
       subject: `${inSubject(account)} will be deleted`,
       paragraphs: [
-        `${by ?? 'The staff of the service'} asked to delete the account ${account}. It will be deleted on ${time(deleteAt)}. Until then everything works as before.`,
-        'After that, members lose their access, keys stop working, and sends and numbers are deleted for ever. Any admin can cancel the deletion until then.',
+        `${by ?? 'An operator of this service'} requested the deletion of the account ${account}. It will be deleted on ${time(deleteAt)}. Until then, everything works as before, and any admin can cancel the deletion.`,
+        'After that, members lose access, keys stop working, and sends and numbers are permanently deleted.',
       ],
-      button: ['Cancel the deletion', 'team'],
+      button: ['Cancel deletion', 'team'],
     }),
     deletion_cancelled: ({ by }, { account, inSubject }) => ({
       subject: `${inSubject(account)} will not be deleted`,
       paragraphs: [
-        `${by ?? 'The staff of the service'} cancelled the deletion of the account ${account}. Everything stays as it is.`,
+        `${by ?? 'An operator of this service'} cancelled the deletion of the account ${account}. Nothing is deleted.`,
       ],
-      button: ['See the team', 'team'],
+      button: ['View team', 'team'],
     }),
     low_balance: ({ left, below, perDay }, { account, inSubject, number }) => ({
-      subject: `${inSubject(account)} has ${number(left)} units left`,
+      subject: `Low balance: ${inSubject(account)} has ${units(left, number)} left`,
       paragraphs: [
-        `The balance of ${account} has fallen below ${number(below)}. Without units, live sends are rejected, and users get no codes.`,
+        `The balance of ${account} has fallen below ${units(below, number)}. Without units, live sends are refused, and users get no codes.`,
         ...rate(
           perDay,
           left,
-          (days) => `At the rate of the last day (${number(perDay)} live sends), it is empty in ${days}.`,
+          (days) =>
+            `At the rate of the last day (${number(perDay)} live sends), the balance is used up in ${days}.`,
           (days) => (days < 1 ? 'less than a day' : days < 2 ? 'a day' : `${number(Math.floor(days))} days`),
         ),
       ],
-      button: ['See the balance', 'overview'],
+      button: ['View balance', 'overview'],
     }),
     breaker_tripped: ({ country, sends, unverified, until }, around) => ({
-      subject: `Sends to ${around.country(country)} are blocked`,
+      subject: `${around.inSubject(around.account)}: sends to ${around.country(country)} are blocked`,
       paragraphs: [
-        `Of the last ${around.number(sends)} codes of ${around.account} to ${around.country(country)}, ${around.number(unverified)} were not verified. This looks like SMS pumping, so the fraud breaker blocks them until ${around.time(until)}.`,
-        'Sends to other countries continue. Check who requests codes on your pages.',
+        `Of the last ${around.number(sends)} codes that ${around.account} sent to ${around.country(country)}, ${around.number(unverified)} were not verified. This looks like traffic pumping, so the fraud breaker blocks sends to this country until ${around.time(until)}.`,
+        'Sends to other countries continue. Check who requests codes in your sign-in form.',
       ],
-      button: ['See what happened', 'overview'],
+      button: ['View details', 'overview'],
     }),
     sender_blocked: ({ number, reason, language, country }, around) => ({
-      subject: `Meta has blocked the sender ${number}`,
+      subject: `The sender ${number} is blocked`,
       paragraphs: [
         language !== null
-          ? `It cannot send in the language ${language}.`
+          ? `The sender cannot send messages in ${around.language(language)}.`
           : country === null
-            ? 'It cannot send.'
-            : `It cannot send to ${around.country(country)}.`,
-        `Reason from Meta: ${reason}`,
-        'The senders page explains the reason and says what to do.',
+            ? 'The sender cannot send messages.'
+            : `The sender cannot send messages to ${around.country(country)}.`,
+        `Reason: ${blockReason(reason)}`,
+        'The Senders page explains the reason and what to do.',
       ],
-      button: ['See the senders', 'senders'],
+      button: ['View senders', 'senders'],
     }),
-    finding: ({ name, subject, since, acknowledgedBy, note }, { time }) => ({
-      subject: `Onecode is failing: ${name}`,
-      paragraphs: [
-        `The finding “${[name, subject].join(' ').trim()}” has been failing for more than five minutes. The incident began at ${time(since)}.`,
-        ...(acknowledgedBy === null
-          ? []
-          : [`${acknowledgedBy} has acknowledged it${note === null ? '.' : `: “${note}”`}`]),
-        'The Health page shows what is affected and what to do first.',
-      ],
-      button: ['Open Health', 'health'],
-    }),
+    finding: (facts, { country, time }) => {
+      const { sentence, remedy } = findingText('en', facts, country);
+      return {
+        subject: `Onecode alert: ${sentence}`,
+        paragraphs: [
+          `${sentence}. This check has been failing for more than five minutes. The incident began on ${time(facts.since)}.`,
+          remedy,
+          ...(facts.acknowledgedBy === null
+            ? []
+            : [
+                `${facts.acknowledgedBy} has acknowledged the incident${facts.note === null ? '.' : `: “${facts.note}”`}`,
+              ]),
+          'The Health page shows what is affected.',
+        ],
+        button: ['Open Health', 'health'],
+      };
+    },
   },
   'pt-BR': {
     password_reset: () => ({
@@ -349,7 +354,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       subject: `A Meta bloqueou o remetente ${number}`,
       paragraphs: [
         language !== null
-          ? `Ele não envia nada no idioma ${language}.`
+          ? `Ele não envia nada em ${around.language(language)}.`
           : country === null
             ? 'Ele não envia nada.'
             : `Ele não envia nada para ${around.country(country)}.`,
@@ -358,19 +363,46 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['Ver os remetentes', 'senders'],
     }),
-    finding: ({ name, subject, since, acknowledgedBy, note }, { time }) => ({
-      subject: `Falha no Onecode: ${name}`,
-      paragraphs: [
-        `O problema “${[name, subject].join(' ').trim()}” persiste há mais de cinco minutos. O incidente começou em ${time(since)}.`,
-        ...(acknowledgedBy === null
-          ? []
-          : [`${acknowledgedBy} já está cuidando disso${note === null ? '.' : `: “${note}”`}`]),
-        'A página Saúde mostra o que foi afetado e o que fazer primeiro.',
-      ],
-      button: ['Abrir Saúde', 'health'],
-    }),
+    finding: (facts, { country, time }) => {
+      const { sentence, remedy } = findingText('pt-BR', facts, country);
+      return {
+        subject: `Alerta do Onecode: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`,
+        paragraphs: [
+          `${sentence}. Esta verificação está com falha há mais de cinco minutos. O incidente começou em ${time(facts.since)}.`,
+          remedy,
+          ...(facts.acknowledgedBy === null
+            ? []
+            : [
+                `${facts.acknowledgedBy} já está cuidando disso${facts.note === null ? '.' : `: “${facts.note}”`}`,
+              ]),
+          'A página Saúde mostra o que foi afetado.',
+        ],
+        button: ['Abrir Saúde', 'health'],
+      };
+    },
   },
 };
+
+/** Returns the sentence of a finding, without its period and with what it is about, and its remedy. */
+function findingText(
+  language: Locale,
+  facts: MailFacts['finding'],
+  countryName: Around['country'],
+): FindingText {
+  const { sentence, remedy } = findingTexts(facts)[language];
+  const error =
+    facts.errorCode === null ? null : `${language === 'en' ? 'error' : 'erro'} ${facts.errorCode}`;
+  const country = facts.country === null ? null : countryName(facts.country);
+  const about = country ?? facts.sender ?? facts.template ?? error;
+  return { sentence: sentence.replace(/\.$/, about === null ? '' : `: ${about}`), remedy };
+}
+
+/** Returns the reason of a block as a sentence: the template's status or category at Meta, or a sentence that is kept as it is. */
+function blockReason(reason: string): string {
+  const [, category] = /^category (.*)$/.exec(reason) ?? [];
+  if (category !== undefined) return `Meta has moved the template to the category ${category}.`;
+  return /^[A-Z_]+(?: \(.*\))?$/.test(reason) ? `Meta reports the template status ${reason}.` : reason;
+}
 
 const ROLES: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   en: { admin: 'admin', developer: 'developer', viewer: 'viewer' },
@@ -378,7 +410,7 @@ const ROLES: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
 };
 
 const NOT_YOU: Readonly<Record<Locale, string>> = {
-  en: 'If it was not you, set a new password now and contact an operator of this service.',
+  en: 'If this was not you, set a new password now and contact an operator of this service.',
   'pt-BR': 'Se não foi você, defina uma nova senha já e avise um operador deste serviço.',
 };
 
@@ -406,8 +438,8 @@ export const AROUND: Readonly<
   en: {
     yourAccount: 'your account',
     copy: 'If the button does not work, open this address:',
-    muted: 'You can choose in your profile which of these mails you get.',
-    fixed: 'You cannot turn this mail off: it was requested, or it concerns the security of a sign-in.',
+    muted: 'You can choose in your profile which of these emails you get.',
+    fixed: 'This email cannot be turned off: it was requested, or it concerns the security of a sign-in.',
   },
   'pt-BR': {
     yourAccount: 'sua conta',
@@ -426,3 +458,6 @@ function rate(
 ): string[] {
   return perDay === 0 || left <= 0 ? [] : [sentence(daysText(left / perDay))];
 }
+
+const units = (count: number, number: Around['number']): string =>
+  `${number(count)} ${count === 1 ? 'unit' : 'units'}`;

@@ -1,4 +1,4 @@
-import type { FindingName } from '../health/findings.js';
+import type { Finding } from '../health/healthFindings.js';
 
 type Nothing = Record<string, never>;
 
@@ -50,11 +50,16 @@ export interface MailFacts {
     language: string | null;
     country: string | null;
   };
-  /** `since`: when the incident began (RFC 3339). `acknowledgedBy`: the staff member who takes care of it, with a note. */
-  finding: {
+  /**
+   * `country`, `sender` (its number), `template`, `errorCode` (Meta's): what the finding is about, or null. `since`: when the incident began
+   * (RFC 3339). `acknowledgedBy`: the staff member who handles it, with a note.
+   */
+  finding: Pick<Finding, 'name' | 'cause'> & {
     incidentId: string;
-    name: FindingName;
-    subject: string;
+    country: string | null;
+    sender: string | null;
+    template: string | null;
+    errorCode: number | null;
     since: string;
     acknowledgedBy: string | null;
     note: string | null;

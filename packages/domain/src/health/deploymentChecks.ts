@@ -1,6 +1,6 @@
 import { canonicalNumber } from '../recipients/canonicalNumber.js';
 import { runbookPath } from './findings.js';
-import { describeFinding, type Finding, type MissingDeliveries } from './healthFindings.js';
+import { findingTexts, type Finding, type MissingDeliveries } from './healthFindings.js';
 import type { Keyring } from '../security/keyring.js';
 import { recipientKeys } from '../recipients/numberKeys.js';
 import { isMasked } from '../recipients/recipient.js';
@@ -60,7 +60,7 @@ export const skipped = (check: string, variable: string): DeploymentCheck => ({
 /** Returns the checks of PostgreSQL's facts. @param keys the versions in SECRET_KEY; null if it is not set */
 export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | null): DeploymentCheck[] {
   const server = [
-    ok('database', `PostgreSQL ${facts.version} answers.`),
+    ok('database', `PostgreSQL ${facts.version} responds.`),
     durability(facts),
     connections(facts),
     clocks(facts),
@@ -73,8 +73,8 @@ export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | n
   if (schemaFault !== null) return [...server, faulty('schema', schemaFault)];
   return [
     ...server,
-    ok('database_rights', 'The role in DATABASE_URL may do all that processes do.'),
-    ok('schema', 'The schema fits this release.'),
+    ok('database_rights', 'The role in DATABASE_URL has all required rights.'),
+    ok('schema', 'The schema matches this release.'),
     processes(facts),
     secretKey(facts, keys),
     senders(facts),
@@ -85,8 +85,11 @@ function durability({ settings }: DatabaseFacts): DeploymentCheck {
   const off = DURABLE_SETTINGS.filter((name) => settings[name] !== 'on') as string[];
   if (!SYNCHRONOUS.has(settings['synchronous_commit'] ?? '')) off.push('synchronous_commit');
   return off.length === 0
-    ? ok('database_durability', 'What is answered is on disk.')
-    : bad('database_durability', `Set ${off.join(', ')} to on: a crash may lose what was answered with 202.`);
+    ? ok('database_durability', 'Commits are on disk before they are confirmed.')
+    : bad(
+        'database_durability',
+        `Set ${off.join(', ')} to on: a crash can lose sends that were answered with 202.`,
+      );
 }
 
 function connections({ connections: { used, most } }: DatabaseFacts): DeploymentCheck {
@@ -95,7 +98,7 @@ function connections({ connections: { used, most } }: DatabaseFacts): Deployment
     ? ok('database_connections', `${counted}.`)
     : bad(
         'database_connections',
-        `${counted}: stop what does not belong there, lower DATABASE_CONNECTIONS, or put a pooler between.`,
+        `${counted}: close unexpected connections, lower DATABASE_CONNECTIONS, or add a pooler.`,
       );
 }
 
@@ -107,11 +110,11 @@ function clocks({ clockAheadMs, processes: all }: DatabaseFacts): DeploymentChec
     .filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_MS_MAX)
     .map(({ clock, aheadMs }) => {
       const seconds = Math.abs(aheadMs / 1_000).toFixed(1);
-      return `that of ${clock} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's`;
+      return `the clock of ${clock} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's`;
     });
   return off.length === 0
-    ? ok('clocks', 'This machine, the processes and the database agree.')
-    : bad('clocks', `Clocks disagree: ${off.join('; ')}. Run NTP on all machines.`);
+    ? ok('clocks', 'The clocks of this machine, the processes and the database agree.')
+    : bad('clocks', `Clocks differ: ${off.join('; ')}. Run NTP on all machines.`);
 }
 
 function processes({ processes: all }: DatabaseFacts): DeploymentCheck {
@@ -119,11 +122,14 @@ function processes({ processes: all }: DatabaseFacts): DeploymentCheck {
   const missing = ['api', 'worker'].filter((kind) => !running.some((one) => one.kind === kind));
   const releases = [...new Set(running.map(({ release }) => release))].toSorted();
   if (missing.length > 0)
-    return bad('processes', `No ${missing.join(' and no ')} runs: start one, and read its last line.`);
+    return bad(
+      'processes',
+      `No ${missing.join(' and no ')} is running: start one, and read its last log line.`,
+    );
   if (releases.length > 1)
     return bad(
       'processes',
-      `Releases ${releases.join(' and ')} run side by side: finish the deploy, or take it back.`,
+      `Releases ${releases.join(' and ')} run at the same time: finish the deploy, or roll it back.`,
     );
   const kinds = [...new Set(running.map(({ kind }) => kind))].toSorted();
   const counts = kinds.map((kind) => `${running.filter((one) => one.kind === kind).length} ${kind}`);
@@ -136,14 +142,14 @@ function secretKey({ keyVersions }: DatabaseFacts, keys: readonly number[] | nul
   if (missing.length > 0)
     return bad(
       'secret_key',
-      `Senders' tokens or codes are encrypted with version ${missing.join(', ')}, which SECRET_KEY lacks: add that key, or give the senders their tokens again.`,
+      `Senders' tokens or codes are encrypted with version ${missing.join(', ')}, which SECRET_KEY lacks: add that key, or set the senders' tokens again.`,
     );
   const old = keyVersions.filter((version) => version !== keys[0]);
   return ok(
     'secret_key',
     old.length === 0
       ? 'Everything is encrypted with the first key.'
-      : `Older keys are in use still: ${old.join(', ')}. Run onecode sender reencrypt before they leave.`,
+      : `Older keys are still in use: ${old.join(', ')}. Run onecode sender reencrypt before you remove them.`,
   );
 }
 
@@ -156,11 +162,13 @@ function senders({ senders: all, accountsWithoutSender }: DatabaseFacts): Deploy
   const faults = [
     ...(blocked.length === 0
       ? []
-      : [`No sender of ${blocked.map(ownerName).join(' and of ')} can send: onecode sender list says why.`]),
+      : [
+          `None of ${blocked.map(sendersOf).join(' and none of ')} can send: onecode sender list has the reasons.`,
+        ]),
     ...(accountsWithoutSender.length === 0
       ? []
       : [
-          `There is none for ${accountsWithoutSender.map(ownerName).join(' and ')}, which may send by no other: onecode sender assign gives one, or onecode account senders lets it share.`,
+          `These accounts use only their own senders and have none: ${accountsWithoutSender.join(', ')}. Run onecode sender assign, or onecode account senders ID shared.`,
         ]),
   ];
   return faults.length === 0
@@ -168,8 +176,8 @@ function senders({ senders: all, accountsWithoutSender }: DatabaseFacts): Deploy
     : bad('senders', faults.join(' '));
 }
 
-const ownerName = (account: string | null): string =>
-  account === null ? 'those that all accounts share' : `the account ${account}`;
+const sendersOf = (account: string | null): string =>
+  account === null ? 'the shared senders' : `the senders of the account ${account}`;
 
 /** Checks whether the number keys made here match those that the API writes. @param pepper null if it is not set */
 export function numberPepperCheck(
@@ -178,21 +186,21 @@ export function numberPepperCheck(
 ): DeploymentCheck {
   if (pepper === null) return skipped('number_pepper', 'NUMBER_PEPPER');
   if (latest === null || isMasked(latest.recipient))
-    return ok('number_pepper', 'There is no number to try it with.');
+    return ok('number_pepper', 'There is no number to check it with.');
   return recipientKeys(pepper, canonicalNumber(latest.recipient)).includes(latest.recipientKey)
-    ? ok('number_pepper', 'It finds the number of the latest send.')
+    ? ok('number_pepper', 'NUMBER_PEPPER matches the latest send.')
     : bad(
         'number_pepper',
-        'It does not find the number of the latest send: give the API, the console and the command line the same NUMBER_PEPPER.',
+        'NUMBER_PEPPER does not match the latest send: set the same value for the API, the console and the command line.',
       );
 }
 
 /** Returns one check for each finding of the health page, or one for no findings. An operator's holds and pauses are not faults. */
 export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
-  if (findings.length === 0) return [ok('health', 'The health page finds nothing.')];
+  if (findings.length === 0) return [ok('health', 'The health page has no findings.')];
   return findings.map((finding) => {
     const { name, severity, owner } = finding;
-    const { sentence, remedy } = describeFinding(finding);
+    const { sentence, remedy } = findingTexts(finding).en;
     const accounts = finding.account === undefined ? [] : [`account ${finding.account.name}`];
     const about = [severity, owner, ...accounts, ...listSubjects(finding)].join(', ');
     return {
@@ -213,7 +221,7 @@ function listSubjects({ template, failures, deliveries, blocks }: Finding): stri
   const { reason, failed, ended } = failures;
   return [
     ...listGroup(failures),
-    `${failed} of ${ended} sends failed${reason === '' ? '' : `, most by ${reason}`}`,
+    `${failed} of ${ended} sends failed${reason === '' ? '' : `, mostly because of ${reason}`}`,
   ];
 }
 
@@ -235,10 +243,13 @@ export function webhookCheck(answer: { status: number; contentType: string } | s
   if (typeof answer === 'string')
     return bad(
       'webhook',
-      `BASE_URL cannot be reached (${answer}): look at DNS, certificate, firewall and ingress.`,
+      `BASE_URL cannot be reached (${answer}): check DNS, certificate, firewall and ingress.`,
     );
   const isOurs = answer.status === 403 && answer.contentType.startsWith('application/problem+json');
   return isOurs
-    ? ok('webhook', 'BASE_URL leads to the API.')
-    : bad('webhook', `BASE_URL answers ${answer.status}, which is not the API: look at the ingress.`);
+    ? ok('webhook', 'BASE_URL reaches the API.')
+    : bad(
+        'webhook',
+        `BASE_URL answers ${answer.status}, which is not a response of the API: check the ingress.`,
+      );
 }

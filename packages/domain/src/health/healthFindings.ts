@@ -10,7 +10,8 @@ import {
   type SenderBlock,
   type SenderStatistics,
 } from './healthStatistics.js';
-import type { FailureReason } from '../sends/send.js';
+import { FINDINGS_IN_PORTUGUESE } from './findingsInPortuguese.js';
+import type { FailureReason, Locale } from '../sends/send.js';
 import type { TrafficCount, WebhookResult } from '../sends/traffic.js';
 
 export interface Finding {
@@ -52,10 +53,27 @@ export interface MissingDeliveries extends Pick<DeliveryGroup, 'lastDay' | 'week
   senderId?: string;
 }
 
-/** Returns the check that shows a finding, the sends that it holds up, its English texts, and whether only operators can end it. */
-export function describeFinding({ name, cause }: Pick<Finding, 'name' | 'cause'>) {
-  const { causes, remedy, needsOperator = false } = FINDINGS[name];
-  return { ...causes[cause]!, remedy, needsOperator };
+/** A finding in words: what is wrong, and what to do first. */
+export interface FindingText {
+  sentence: string;
+  remedy: string;
+}
+
+/** Returns a finding in words, in each language. */
+export function findingTexts({ name, cause }: Pick<Finding, 'name' | 'cause'>): Record<Locale, FindingText> {
+  const { causes, remedy } = FINDINGS[name];
+  const portuguese = FINDINGS_IN_PORTUGUESE[name];
+  return {
+    en: { sentence: causes[cause]!.sentence, remedy },
+    'pt-BR': { sentence: portuguese[cause]!, remedy: portuguese['remedy']! },
+  };
+}
+
+/** Returns the check that shows a finding, the sends that it holds up, its texts, and whether only operators can end it. */
+export function describeFinding(finding: Pick<Finding, 'name' | 'cause'>) {
+  const { causes, needsOperator = false } = FINDINGS[finding.name];
+  const { check, holdsUp } = causes[finding.cause]!;
+  return { check, texts: findingTexts(finding), needsOperator, ...(holdsUp !== undefined && { holdsUp }) };
 }
 
 /** Returns what distinguishes findings of one name: account, cause, template, country, sender, reason or code. Empty for most. */

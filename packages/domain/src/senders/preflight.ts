@@ -31,33 +31,33 @@ export type PreflightCheck = (typeof PREFLIGHT_CHECKS)[number];
 /** The texts: under the check's name if it passed, otherwise the finding and what to do. `{{name}}` stands for a fact. */
 export const PREFLIGHT_TEXTS = {
   token_valid: 'Meta accepts the access token.',
-  token_scopes: 'The access token has the permissions that are needed.',
+  token_scopes: 'The access token has the required permissions.',
   number_connected: 'The number is connected.',
   template_pt_br: 'The template {{template}} ({{language}}) is approved and has a button for the code.',
   template_en: 'The template {{template}} ({{language}}) is approved and has a button for the code.',
   template_ttl: 'Meta delivers no message after its code has expired.',
-  template_footer: 'The footers say how long codes live.',
+  template_footer: 'The template footers match the code validity.',
   template_used: 'The template was used in the last 11 months.',
   webhook_subscribed: "Meta sends this business account's webhooks to the app.",
-  business_verified: 'Nothing says that the business is not verified.',
-  messaging_limit: '{{people}} people in the last 24 hours, within the limit {{limit}}.',
-  unknown: 'Meta has not reported this. Check again, and look in WhatsApp Manager if it stays so.',
+  business_verified: 'Meta does not report the business as unverified.',
+  messaging_limit: '{{people}} recipients in the last 24 hours, within the limit of {{limit}}.',
+  unknown: 'Meta has not reported this. Check again; if it is still missing, look in WhatsApp Manager.',
   not_read:
-    'It could not be read: {{why}} Check the token, the network and that a worker is running, then check again.',
+    'Reading it from Meta failed: {{why}} Make sure that the token is valid, the network works and a worker is running, then check again.',
   token_invalid:
-    'Meta does not accept the access token. Make a new one in Business settings, and replace it here.',
+    'Meta does not accept the access token. Create a new one in Business settings, and replace it here.',
   token_expires:
-    'The access token ends at {{at}}. Replace it with a token of a system user that does not expire.',
+    'The access token expires at {{at}}. Replace it with a system user’s token that does not expire.',
   scopes_missing:
     'The access token lacks {{scopes}}. Give the system user these permissions, and replace the token here.',
-  number_status: 'Meta says of the number: {{status}}. Connect or register it in WhatsApp Manager.',
+  number_status: 'Meta reports the number as {{status}}. Connect or register it in WhatsApp Manager.',
   number_quality:
     'Meta rates the quality of the number as low, because people block or report it. Send less from it, and check which recipients request codes and never enter them.',
-  number_blocked: 'Meta does not let the number send: {{why}}. Do what WhatsApp Manager asks for.',
+  number_blocked: 'Meta does not allow the number to send: {{why}}. Do what WhatsApp Manager asks for.',
   template_missing:
     'Meta has no template {{template}} in {{language}}. Create it in WhatsApp Manager, category authentication.',
   template_status:
-    'The template {{template}} ({{language}}) is {{status}}{{reason}}. Look in WhatsApp Manager what Meta asks for.',
+    'The template {{template}} ({{language}}) is {{status}}{{reason}}. WhatsApp Manager shows what Meta asks for.',
   template_archived:
     'Meta has archived the template {{template}} ({{language}}) because it was not used for 12 months. Unarchive it in WhatsApp Manager within 28 days; after that, create another.',
   template_unused:
@@ -65,23 +65,23 @@ export const PREFLIGHT_TEXTS = {
   template_category:
     'The template {{template}} ({{language}}) is in the category {{category}}. Create one in the category authentication.',
   template_category_soon:
-    'Meta is going to put the template {{template}} ({{language}}) in the category {{category}}. Object in WhatsApp Manager, or create another.',
+    'Meta will move the template {{template}} ({{language}}) to the category {{category}}. Appeal in WhatsApp Manager, or create another template.',
   template_button:
     'The template {{template}} ({{language}}) has no button for the code. Add a copy-code, one-tap or zero-tap button.',
   ttl_too_long:
-    'Codes live {{validity}}, but Meta delivers the template for longer in: {{templates}}. Shorten its validity period in WhatsApp Manager.',
+    'Codes are valid for {{validity}}, but Meta delivers these templates for longer: {{templates}}. Shorten their validity period in WhatsApp Manager.',
   ttl_unknown:
-    'The template has no time to live in: {{templates}}. Meta delivers its messages for 10 min, or for 30 days if it was created before 23 October 2024. Set its validity period in WhatsApp Manager to at most {{validity}}.',
+    'These templates have no time to live: {{templates}}. Meta delivers their messages for 10 min, or for 30 days if they were created before 23 October 2024. Set their validity period in WhatsApp Manager to at most {{validity}}.',
   footer_differs:
-    'Codes live {{validity}}, but the footer of the template says something else in: {{templates}}. Change the template, or the code validity in the settings.',
+    'Codes are valid for {{validity}}, but the footers of these templates differ: {{templates}}. Change the templates, or the code validity in the settings.',
   not_subscribed:
-    'Meta sends no webhooks of this business account to the app. Subscribe the app: POST /{business account}/subscribed_apps.',
+    'Meta does not send this business account’s webhooks to the app. Subscribe the app: POST /{business account}/subscribed_apps.',
   not_verified:
     'The business is not verified ({{status}}). Verify it in Business settings; until then its limit stays low.',
   limit_near:
-    '{{people}} people in the last 24 hours, close to the limit {{limit}} that all numbers of the business share. Ask Meta for a higher one.',
+    '{{people}} recipients in the last 24 hours, close to the limit of {{limit}} that all numbers of the business share. Ask Meta for a higher limit.',
   limit_reached:
-    '{{people}} people in the last 24 hours have reached the limit {{limit}} that all numbers of the business share. Meta refuses new ones.',
+    '{{people}} recipients in the last 24 hours have reached the limit of {{limit}} that all numbers of the business share. Meta refuses new recipients.',
 } as const;
 
 type Fault = Exclude<keyof typeof PREFLIGHT_TEXTS, PreflightCheck>;

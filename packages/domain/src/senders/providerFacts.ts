@@ -195,7 +195,7 @@ export function senderBlock(
   const isCurrent = (fact: Fact<unknown>): boolean =>
     canSend === undefined || canSend.value.can === 'BLOCKED' || canSend.at <= fact.at;
   if (isDeleted?.value === true)
-    return blockBy(isDeleted, 'Meta says that the business account was deleted.', 'DELETED');
+    return blockBy(isDeleted, 'Meta reports that the business account was deleted.', 'DELETED');
   if (ban?.value === 'DISABLE' && isCurrent(ban))
     return blockBy(ban, 'Meta has disabled the business account.', ban.value);
   if (disconnection !== undefined && disconnection.value !== null && isCurrent(disconnection))
@@ -216,7 +216,7 @@ export function senderBlock(
   for (const fact of [canSend, number.canSend])
     if (fact?.value.can === 'BLOCKED') {
       const word = fact.value.why ?? fact.value.can;
-      return blockBy(fact, `Meta says that it cannot send: ${word}`, word);
+      return blockBy(fact, `Meta reports that it cannot send: ${word}`, word);
     }
   return null;
 }

@@ -63,7 +63,7 @@ export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
   },
   breaker: {
     detail:
-      'Hardly any code that this account sent to this country was verified, which looks like fraud. Sending to this country is blocked for a while.',
+      'Almost none of the codes that this account sent to this country were verified, which looks like fraud. Sends to this country are blocked temporarily.',
     defence: 'breaker',
   },
   day_ceiling: {
@@ -95,7 +95,7 @@ export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
 export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to: string }>> = {
   country: {
     detail: 'This account does not send to the country of this number.',
-    to: 'Must be a number of a country that this account sends to.',
+    to: 'Must be a number in a country that this account sends to.',
     defence: 'countries',
   },
   range: {
@@ -104,13 +104,12 @@ export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to:
     defence: 'premium_rate',
   },
   trial_country: {
-    detail:
-      'Until it has had credits, this account sends only to the countries that were named at its sign-up.',
-    to: 'Must be a number of a country that was named at sign-up.',
+    detail: 'Until this account has had credits, it sends only to the countries that were chosen at sign-up.',
+    to: 'Must be a number in a country that was chosen at sign-up.',
     defence: 'countries',
   },
   trial_range: {
-    detail: 'Until it has had credits, this account does not send to satellite and premium-rate numbers.',
+    detail: 'Until this account has had credits, it does not send to satellite and premium-rate numbers.',
     to: 'Must be an ordinary number.',
     defence: 'premium_rate',
   },

@@ -76,33 +76,33 @@ describe('databaseChecks', () => {
       /^database_rights: The role x lacks rights on sends \(select\)\.$/,
     ],
     ['the schema is too old', { schemaFault: 'the schema is too old' }, /^schema: The schema is too old\.$/],
-    ['nothing runs', { processes: [] }, /^processes: No api and no worker runs/],
+    ['nothing runs', { processes: [] }, /^processes: No api and no worker is running/],
     [
       'the only worker is silent',
       { processes: [WELL.processes[0]!, { ...AGREES, kind: 'worker', release: '1.1.0', state: 'silent' }] },
-      /^processes: No worker runs/,
+      /^processes: No worker is running/,
     ],
     [
       'two releases run',
       { processes: [WELL.processes[0]!, { ...AGREES, kind: 'worker', release: '0.9.0', state: 'running' }] },
-      /^processes: Releases 0\.9\.0 and 1\.1\.0 run side by side/,
+      /^processes: Releases 0\.9\.0 and 1\.1\.0 run at the same time/,
     ],
     ['a key is missing', { keyVersions: [2, 3] }, /^secret_key: .*version 3, which SECRET_KEY lacks/],
     ['there is no sender', { senders: [] }, /^senders: There is no sender/],
     [
       'no sender can send',
       { senders: [{ state: 'paused', account: null }] },
-      /^senders: No sender of those that all accounts share can send/,
+      /^senders: None of the shared senders can send/,
     ],
     [
       'no sender of an account can send',
       { senders: [...WELL.senders, { state: 'paused', account: 'Loja Verde' }] },
-      /^senders: No sender of the account Loja Verde can send/,
+      /^senders: None of the senders of the account Loja Verde can send/,
     ],
     [
-      'an account sends by senders of its own and has none',
+      'an account uses only its own senders and has none',
       { accountsWithoutSender: ['Loja Verde'] },
-      /^senders: There is none for the account Loja Verde, which may send by no other/,
+      /^senders: These accounts use only their own senders and have none: Loja Verde\./,
     ],
   ])('reports a fault when %s', (_, change, expected) => {
     expect(notOk(change)).toEqual([expect.stringMatching(expected)]);
@@ -122,7 +122,7 @@ describe('databaseChecks', () => {
   it('reports older keys, and does not fail for missing ones without SECRET_KEY', () => {
     const judged = (keys: readonly number[] | null, keyVersions: number[]) =>
       databaseChecks({ ...WELL, keyVersions }, keys).find(({ check }) => check === 'secret_key')!;
-    expect(judged([2, 1], [1, 2]).detail).toMatch(/^Older keys are in use still: 1\./);
+    expect(judged([2, 1], [1, 2]).detail).toMatch(/^Older keys are still in use: 1\./);
     expect(judged(null, [9])).toEqual({ ...skipped('secret_key', 'SECRET_KEY'), ok: null });
   });
 });
@@ -150,7 +150,7 @@ describe('healthChecks', () => {
     expect(checks.map(({ check, ok, detail }) => `${check} ${ok}, ${detail}`)).toEqual(
       [
         /^health_insufficient_senders false, failing, us: .* there is no sender\. .* Steps: docs\/runbooks\.md#insufficient_senders$/,
-        /^health_sends_failing false, degraded, meta, country BR, 12 of 30 sends failed, most by rejected_by/,
+        /^health_sends_failing false, degraded, meta, country BR, 12 of 30 sends failed, mostly because of rejected_by/,
         /^health_deliveries_missing false, degraded, meta, sender s, 40 of 200 messages .* arrived, 9 of 900 in the week before: /,
         /^health_senders_blocked false, degraded, meta, template code pt_BR: /,
         /^health_paused_by_operator true, degraded, held: Sends are on hold\. .*#paused_by_operator$/,

@@ -581,7 +581,7 @@ describe('thresholds', () => {
     ]);
   });
 
-  it('and the cases above cover every cause of every finding, with an owner and a severity of its kind', () => {
+  it('together with the cases above cover every cause of every finding, with an owner and a severity of its kind', () => {
     const changes = [
       ...CASES.map(([, change]) => change),
       ...THRESHOLDS.map(([, change, , failing]) => change(failing)),

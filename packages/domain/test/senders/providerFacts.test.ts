@@ -163,7 +163,7 @@ describe('messaging limits', () => {
     ['TIER_UNLIMITED', Infinity],
     ['TIER_NEW', null],
     [undefined, null],
-  ])('%s allows %s people', (name, most) => {
+  ])('%s allows %s recipients', (name, most) => {
     expect(parseMessagingLimit(name)).toBe(most);
   });
 

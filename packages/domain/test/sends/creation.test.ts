@@ -168,7 +168,7 @@ describe('decideCreations', () => {
     ]);
   });
 
-  it('charges no credit while the free quota owes more than there are', () => {
+  it('charges no credit while the free quota owes at least as many units as there are credits', () => {
     expect(decide({ freeQuota: -2, credits: 2 })).toMatchObject({ outcome: 'insufficient_credits' });
     expect(decide({ freeQuota: -2, credits: 3 })).toMatchObject({ chargedFrom: 'credit' });
   });

@@ -52,7 +52,7 @@ describe('isWorthSending', () => {
 });
 
 describe('claim (model) and postponeOrFail', () => {
-  it('claims a queued send with channel, sender, attempt and lease', () => {
+  it('claim a queued send with channel, sender, attempt and lease', () => {
     const decision = claim(liveSend(), NOW, offer({ permit: permit({ id: 's', number: '+15550001' }) }));
     expect(decision).toEqual({
       result: { kind: 'claimed', attempt: 1 },
@@ -162,7 +162,7 @@ describe.each(FINISHED_CODES)('a claim of a send with a code that is %s', (_, co
     ['that waited for a worker', liveSend(code)],
     ['that waited for its next attempt', sendingSend({ ...code, ...UNCLAIMED, attempts: 3, dueAt: NOW })],
     ['that may have been sent, without a receipt', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
-  ])('fails one %s, without a call, even with a permit', (__, send) => {
+  ])('fails a send %s, without a call, even with a permit', (__, send) => {
     const decision = claim({ ...send, phase: 'giving_up' }, NOW, offer());
     expect(decision.result).toEqual({ kind: 'failed', reason });
     expect(decision.change).toEqual({ ...FAILED, failureReason: reason });

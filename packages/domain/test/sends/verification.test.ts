@@ -36,7 +36,7 @@ describe('verificationAt', () => {
 });
 
 describe('judge', () => {
-  it('sets the time of a right guess, and of the fifth wrong one', () => {
+  it('sets the time of a correct guess, and of the fifth wrong one', () => {
     expect(judge(testSend(), NOW, right).change).toEqual({ verification: 'verified', verifiedAt: NOW });
     expect(judge(testSend({ wrongGuesses: 4 }), NOW, wrong).change).toEqual({
       wrongGuesses: 5,
@@ -102,16 +102,21 @@ describe('judge', () => {
     });
   });
 
-  it('charges the refunded unit of a failed send again for a right guess', () => {
+  it('charges the refunded unit of a failed send again for a correct guess', () => {
     const failed = liveSend({ status: 'failed', dueAt: null, encryptedCode: null });
     expect(judge(failed, NOW, right).reclaimsUnit).toBe(true);
     expect(judge(failed, NOW, wrong).reclaimsUnit).toBeUndefined();
     expect(judge(liveSend(), NOW, right).reclaimsUnit).toBe(false);
   });
 
-  it.each([0, 1, 2, 3])('does not change the delivery for a wrong guess after %d others', (wrongGuesses) => {
-    expect(judge(liveSend({ wrongGuesses }), NOW, wrong).change).toEqual({ wrongGuesses: wrongGuesses + 1 });
-  });
+  it.each([0, 1, 2, 3])(
+    'does not change the delivery for a wrong guess after %d earlier ones',
+    (wrongGuesses) => {
+      expect(judge(liveSend({ wrongGuesses }), NOW, wrong).change).toEqual({
+        wrongGuesses: wrongGuesses + 1,
+      });
+    },
+  );
 });
 
 it.each([

@@ -34,8 +34,7 @@ const REFUSALS: readonly [RegExp, RedisRefusal][] = [
 function refusalOf(error: Error): RefusedByRedis | null {
   for (const [pattern, reason] of REFUSALS) {
     const [words] = pattern.exec(error.message) ?? [];
-    if (words !== undefined)
-      return new RefusedByRedis(reason, `REDIS_URL leads to a Redis that answers ${words}`);
+    if (words !== undefined) return new RefusedByRedis(reason, `the Redis in REDIS_URL answers ${words}`);
   }
   return null;
 }

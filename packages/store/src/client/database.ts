@@ -108,7 +108,7 @@ function closeSilentConnections(pool: pg.Pool, silentMs: number): void {
     // Emitted for idle connections too, which stay open. The next write restarts the timer.
     socket.on('timeout', () => {
       if (!inUse.has(client)) return;
-      socket.destroy(Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' }));
+      socket.destroy(Object.assign(new Error('the database does not respond'), { code: 'ETIMEDOUT' }));
     });
   });
   pool.on('release', (error: unknown, client) => {

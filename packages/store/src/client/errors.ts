@@ -60,19 +60,19 @@ const FAULTS: readonly [RegExp, string][] = [
   [
     // The prepared statement is missing or exists already: the session belonged to another client.
     /^(?:26000|42P05)$/,
-    'the pooler keeps no prepared statements: PgBouncer does from 1.21 on, with max_prepared_statements above 0',
+    'the pooler does not support prepared statements: PgBouncer 1.21 and later do, with max_prepared_statements above 0',
   ],
   [/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|P1001)$/, 'the database cannot be reached'],
-  [/^(?:ETIMEDOUT|P1008)$|^Connection terminated/, 'the database does not answer'],
+  [/^(?:ETIMEDOUT|P1008)$|^Connection terminated/, 'the database does not respond'],
   [/^(?:ECONNRESET|P1017)$|^Client has encountered a connection error/, 'the database closed the connection'],
   [
     /CERT|CRL|ISSUER|LEAF|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|^ERR_(?:TLS|SSL)|SSL connection|^P1011$/,
-    'the database and this process agree on no TLS, or on no certificate',
+    'TLS with the database failed: check sslmode and the certificate',
   ],
-  [/^(?:53300|P2037)$/, 'the database has no connection left'],
+  [/^(?:53300|P2037)$/, 'the database has no free connection'],
   [/^(?:28P01|P1000)$/, 'the database refused the user or the password in DATABASE_URL'],
   [/^(?:28000|P1010)$/, 'the user in DATABASE_URL may not use the database from here, or only with TLS'],
-  [/^(?:3D000|P1003)$/, 'the database that DATABASE_URL names does not exist'],
+  [/^(?:3D000|P1003)$/, 'the database in DATABASE_URL does not exist'],
 ];
 
 /** Returns why the process could not connect to the database, as text without secrets; null for any other error. */

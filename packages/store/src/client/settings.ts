@@ -66,5 +66,5 @@ export async function findSettingsFault(
   // Direct connections set these themselves, so a difference comes from a pooler.
   if (rows.some(({ name }) => name in FIXED_SETTINGS || name in POOLED_SETTINGS))
     remedies.push('or set it in the pooler, as deploy/pgbouncer/pgbouncer.ini does');
-  return `the database cannot be used as it is configured, ${rows.map(({ fault }) => fault).join(' and ')}: ${remedies.join('; ')}`;
+  return `the database has settings that Onecode does not support, ${rows.map(({ fault }) => fault).join(' and ')}: ${remedies.join('; ')}`;
 }

@@ -1,4 +1,4 @@
-import type { FindingName } from '@onecode/domain';
+import type { Finding } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { LASTS } from '../operations/incidents.js';
@@ -15,8 +15,10 @@ export const FAILS_FOR_LONG = Prisma.sql`(${LASTS}
 
 interface FailingIncident {
   id: string;
-  name: FindingName;
+  finding: Finding;
   subject: string;
+  /** The number of the sender that the finding is about. */
+  sender: string | null;
   beganAt: Date;
   acknowledgedBy: string | null;
   note: string | null;
@@ -25,11 +27,24 @@ interface FailingIncident {
 /** Mails the staff about each current incident that has been failing for at least five minutes. */
 export async function queueFindingAlerts(database: Database): Promise<void> {
   const failing = await database.sql.query<FailingIncident[]>`
-    select i.id, i.name, i.subject, i.began_at as "beganAt", i.acknowledged_by as "acknowledgedBy", i.note from incidents i
+    select i.id, i.finding, i.subject, s.number as sender, i.began_at as "beganAt", i.acknowledged_by as "acknowledgedBy", i.note
+    from incidents i left join senders s on s.id::text = i.finding #>> '{failures,senderId}'
     where ${FAILS_FOR_LONG}`;
-  for (const { id, name, subject, beganAt, acknowledgedBy, note } of failing) {
+  for (const { id, finding, subject, sender, beganAt, acknowledgedBy, note } of failing) {
+    const { name, cause, failures, template, blocks } = finding;
     const of = `finding ${name} ${subject} `;
-    const facts = { incidentId: id, name, subject, since: beganAt.toISOString(), acknowledgedBy, note };
+    const facts = {
+      incidentId: id,
+      name,
+      cause,
+      country: failures?.country ?? null,
+      sender,
+      template: template === undefined ? null : `${template.template} (${template.language})`,
+      errorCode: cause === 'refused' ? (blocks?.[0]?.errorCode ?? null) : null,
+      since: beganAt.toISOString(),
+      acknowledgedBy,
+      note,
+    };
     const mail = { kind: 'finding', event: of + id, facts } as const;
     await writeMails(database, mail, 'staff', { subject: of, hours: QUIET_HOURS });
   }

@@ -180,7 +180,7 @@ async function takeLock(client: pg.Client, log: (line: string) => void, waitMsMa
     const waitedMs = performance.now() - startedAt;
     if (waitedMs >= waitMsMax)
       throw new MigrationBlocked(
-        `after ${Math.round(waitMsMax / 1000)} seconds ${await lockHolder(client)} still holds the migrations’ lock; if it migrates nothing, end it with pg_terminate_backend`,
+        `after ${Math.round(waitMsMax / 1000)} seconds ${await lockHolder(client)} still holds the migrations’ lock; if it is not migrating, end it with pg_terminate_backend`,
       );
     if (waitedMs >= reports * REPORT_MS) {
       reports += 1;
@@ -230,7 +230,7 @@ function refuseMismatch(applied: ReadonlyMap<string, string>, migrations: readon
   const [baseline] = migrations;
   if (applied.size > 0 && baseline !== undefined && !applied.has(baseline.name))
     throw new MigrationMismatch(
-      'the database was made before release 0.9.0 and cannot be upgraded: remove it (with npm start: the folder .data) and start again',
+      'the database was created before release 0.9.0 and cannot be upgraded: remove it (with npm start: the folder .data) and start again',
     );
   // During a deployment, a newer release may have migrated already: its migrations only expand, and are unknown here.
   for (const { name, checksum } of migrations)

@@ -61,7 +61,7 @@ describe('a trial account', () => {
     await changeSetting(store.database, TEST_ACTOR, 'trialSendsPerDay', 500);
   });
 
-  it('creates exactly its daily share of live sends, and leaves the rest of the pool to others', async () => {
+  it('creates exactly its daily share of live sends, and leaves the rest of the pool to other accounts', async () => {
     await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 7);
     const caller = await trial();
     const second = await buildCaller(store.database, 'live', { id: caller.accountId });

@@ -215,7 +215,7 @@ describe('connections', () => {
       const silent = await backend('query');
       proxy.abandon('latest');
       const refusal = await backend('query').catch((error: unknown) => error);
-      expect(connectionFault(refusal)).toBe('the database does not answer');
+      expect(connectionFault(refusal)).toBe('the database does not respond');
       expect(await backend('query')).not.toBe(silent);
 
       const asked = database.transaction(async (connection) => {

@@ -283,7 +283,9 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     const connect = (parameters: string) => pingDatabase(openAt(`${url}?${parameters}`));
     await connect(`sslmode=verify-full&sslrootcert=${caFile}`);
     await connect('sslmode=require&uselibpqcompat=true');
-    await expect(connect('sslmode=verify-full')).rejects.toThrow('agree on no TLS, or on no certificate');
+    await expect(connect('sslmode=verify-full')).rejects.toThrow(
+      'TLS with the database failed: check sslmode and the certificate',
+    );
     await expect(connect('sslmode=verify-full&sslrootcert=/nowhere')).rejects.toThrow('ENOENT');
   });
 });

@@ -104,7 +104,7 @@ describe('migrate', () => {
     await up();
     await remove('0_other');
     await write('1_first', 'create table made (n integer);');
-    await expect(up()).rejects.toThrow('the database was made before release 0.9.0');
+    await expect(up()).rejects.toThrow('the database was created before release 0.9.0');
     expect(await applied()).toEqual(['0_other']);
   });
 

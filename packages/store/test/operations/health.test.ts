@@ -255,7 +255,7 @@ describe('traffic', () => {
     expect(rows).toHaveLength(2);
   });
 
-  it('keeps counts that could not be written for the next time', async () => {
+  it('keeps counts that could not be written for the next write', async () => {
     const counter = createTrafficCounter();
     const { count: _, ...key } = count(1);
     counter.count(key);

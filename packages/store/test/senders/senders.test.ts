@@ -198,7 +198,7 @@ describe('senders', () => {
     expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id]]);
   });
 
-  it('of a blocked business account send nothing, and do not block others', async () => {
+  it('of a blocked business account send nothing, and do not block other senders', async () => {
     const [one, twin, foreign, unknown] = [
       await buildSender(store.database, { businessAccountId: '11' }),
       await buildSender(store.database, { businessAccountId: '11' }),

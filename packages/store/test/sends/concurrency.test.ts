@@ -146,7 +146,7 @@ describe('a batch', () => {
     );
   });
 
-  it('resets only the budget of a right guess’s recipient, including wrong guesses of the same batch', async () => {
+  it('resets only the budget of a correct guess’s recipient, including wrong guesses of the same batch', async () => {
     const [ours, theirs] = await Promise.all([0, 1].map(() => buildCaller(store.database, 'test')));
     const [first, second] = ['+5511987000011', '+5511987000012'];
     const guess = async (caller: TestCaller, recipient: string, isRight: boolean) => {
@@ -177,7 +177,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('with a faulty creation creates the others', async () => {
+  it('with a faulty creation creates all other sends', async () => {
     const ends = await Promise.allSettled(
       Array.from({ length: TOGETHER }, (_, index) =>
         createSend(store.database, newSend(callerOf(index), index === 30 ? { requestId: 'no UUID' } : {})),
@@ -208,7 +208,7 @@ describe('a batch', () => {
     expect(row).toEqual({ writes: 1 });
   });
 
-  it('with a faulty change writes the others', async () => {
+  it('with a faulty change writes all other changes', async () => {
     const ids = await Promise.all(
       Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
     );

@@ -65,7 +65,7 @@ describe('a recipient’s guess budget', () => {
     expect((await create(one)).outcome).toBe('rate_limited');
   });
 
-  it('is used only by judged guesses, not by those at locked, verified or expired sends', async () => {
+  it('is used only by judged guesses, not by guesses at locked, verified or expired sends', async () => {
     const caller = await buildCaller(store.database, 'test');
     const ids = [await send(caller), await send(caller), await send(caller)] as const;
     for (let n = 0; n < 9; n++) await verify(caller, ids[0], WRONG);
@@ -78,7 +78,7 @@ describe('a recipient’s guess budget', () => {
     expect(await counts(caller)).toEqual({});
   });
 
-  it('counts the guesses since the success for concurrent right and wrong codes', async () => {
+  it('counts the guesses since the success for concurrent correct and wrong codes', async () => {
     for (let round = 0; round < 5; round++) {
       const caller = await buildCaller(store.database, 'test');
       const ids = await Promise.all(Array.from({ length: 10 }, () => send(caller)));
@@ -288,7 +288,7 @@ describe('active codes', () => {
       expect(outcomes([await create(caller, { code: CODES.four })])).toEqual(['created']);
     });
 
-    it('is not caused by one mistyped short code: the next codes are created at once', async () => {
+    it('is not caused by one mistyped short code: the next codes are created immediately', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       for (const code of [CODES.four, CODES.six])
         await verify(caller, await buildSend(store.database, caller, { recipient: TO, code }), WRONG);

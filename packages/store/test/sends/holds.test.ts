@@ -140,7 +140,7 @@ describe('holds', () => {
       ['a country', () => brazil, [false, true, false, true]],
       ['numbers of no country', () => nowhere, [true, false, true, true]],
       ['an account', account, [false, false, true, true]],
-    ])('of %s stops permits only for its sends, until it is released', async (_, what, expected) => {
+    ])('of %s withholds permits only from its sends, until it is released', async (_, what, expected) => {
       await holdFor(what());
       expect(await passed()).toEqual(expected);
       await releaseHold(store.database, TEST_ACTOR, what());

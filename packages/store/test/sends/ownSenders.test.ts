@@ -84,7 +84,7 @@ describe('an account with its own senders', () => {
     expect(await Promise.all([mine, other, mine].map(isAwaiting))).toEqual([true, false, true]);
   });
 
-  it('waits in a language for which its senders are blocked, while others are sent', async () => {
+  it('waits in a language for which its senders are blocked, while sends in other languages are sent', async () => {
     const [mine, other] = [await account('own'), await account('shared')];
     await buildSender(store.database);
     const sender = await own(mine);

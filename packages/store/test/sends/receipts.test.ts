@@ -107,7 +107,7 @@ describe('stored reports', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  it('of accounts’ own apps take turns in part of the batch, so that one backlog does not delay others', async () => {
+  it('of accounts’ own apps take turns in part of the batch, so that one backlog does not delay other apps', async () => {
     const [flooding, other] = [newId(), newId()];
     const many = (name: string, count: number) =>
       Array.from({ length: count }, (_, n) => receipt(`${name} ${n}`));

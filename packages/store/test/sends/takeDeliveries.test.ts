@@ -45,7 +45,7 @@ describe('sends that wait for a sender', () => {
   const isAwaiting = async (id: string) =>
     (await findSend(store.database, live.accountId, id))!.send.phase === 'waiting';
 
-  it('wait while every sender is blocked for their language; others are taken', async () => {
+  it('wait while every sender is blocked for their language; sends in other languages are taken', async () => {
     const { id: senderId } = await buildSender(store.database);
     const [english, portuguese] = [await waiting({ locale: 'en' }), await waiting({ locale: 'pt-BR' })];
     await blockSender(store.database, { id: senderId }, { onlyFor: 'en' });
@@ -158,7 +158,7 @@ describe('sends that wait for a sender', () => {
     expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, -taken).toSorted());
   });
 
-  it('are taken for permits that other calls leave', async () => {
+  it('are taken with permits that other calls leave unused', async () => {
     for (let n = 0; n < 5; n++) await waiting();
     await buildSender(store.database, { throughput: 10 });
     await store.sql(
@@ -302,7 +302,7 @@ describe('turns', () => {
       return creation.send;
     };
 
-    it('waits for its account’s turn while others wait', async () => {
+    it('waits for its account’s turn while other sends wait', async () => {
       const callers = await accounts(2);
       await buildSender(store.database);
       await waiting(callers[0]!, 200);
@@ -459,7 +459,7 @@ describe('the send of a job', () => {
     expect(await permitsTaken()).toBe(false);
   });
 
-  it('does not block others if its row is locked', async () => {
+  it('does not block other sends if its row is locked', async () => {
     const [held, free] = await many(2);
     const holder = await store.connect();
     await holder.query('begin');
@@ -499,7 +499,7 @@ describe('the send of a job', () => {
     );
   });
 
-  it('is claimed exactly like in the model', async () => {
+  it('is claimed exactly as in the model', async () => {
     const anySend = fc.record({
       created: fc.integer({ min: -620, max: -1 }),
       due: fc.integer({ min: -30, max: 30 }),

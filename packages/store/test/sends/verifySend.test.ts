@@ -80,7 +80,7 @@ describe('verifySend', () => {
     expect(row!.times).toHaveLength(2);
   });
 
-  it('makes a waiting send due after a right guess', async () => {
+  it('makes a waiting send due after a correct guess', async () => {
     const [before, right] = await after(await waiting(live, { code: CODE }), [WRONG, CODE]);
     const { verifiedAt } = right;
     expect(verifiedAt).toBeInstanceOf(Date);
@@ -88,7 +88,7 @@ describe('verifySend', () => {
     expect(right).toEqual({ ...before, wrongGuesses: 1, ...end });
   });
 
-  it('erases the encrypted code of a sent message after a right guess', async () => {
+  it('erases the encrypted code of a sent message after a correct guess', async () => {
     const [before, right] = await after(await sent(), [CODE]);
     expect(before.encryptedCode).not.toBeNull();
     const { verifiedAt } = right;
@@ -110,7 +110,7 @@ describe('verifySend', () => {
 });
 
 describe('concurrent guesses', () => {
-  it('at one send: one of 200 right ones is valid, and the send is written once', async () => {
+  it('at one send: one of 200 correct ones is valid, and the send is written once', async () => {
     const id = await send(live);
     const before = await version(id);
     const judged = await inProcesses((processes) =>
@@ -156,7 +156,7 @@ describe('concurrent guesses', () => {
       CODE,
       { verification: 'verified', encryptedCode: expect.anything() },
     ],
-  ])('and %s, which is committed first: the guess is judged again', async (_, change, code, becomes) => {
+  ])('and %s, which is committed first: the guesses are judged again', async (_, change, code, becomes) => {
     const id = await sent();
     for (let n = 0; n < 3; n++) await verify(live, id, WRONG);
     const other = await store.connect();

@@ -75,11 +75,11 @@ export function testAuthentication(open: () => ContractTarget): void {
       ['with more spaces', 'Bearer   KEY  '],
       ['with a tab', 'Bearer\tKEY'],
       ['between 6,000 spaces and tabs', `Bearer${' \t'.repeat(1_500)}KEY${'\t '.repeat(1_500)}`],
-    ])('takes the key %s', async (_header, value) => {
+    ])('accepts the key %s', async (_header, value) => {
       expect((await call(value.replace('KEY', caller.key))).status).toBe(accepted);
     });
 
-    it('refuses two Authorization headers, even if one is right', async () => {
+    it('refuses two Authorization headers, even if one is valid', async () => {
       const [right, wrong] = [`Bearer ${caller.key}`, 'Bearer x'];
       for (const pair of [
         [right, right],

@@ -189,12 +189,12 @@ export function testCreation(open: () => ContractTarget): void {
     );
   });
 
-  describe('of several faults, the first is answered:', () => {
+  describe('a request with several faults', () => {
     const LONG_KEY: [string, string] = ['Idempotency-Key', 'k'.repeat(256)];
     const send = (headers: readonly (readonly [string, string])[], body: string): Promise<RawAnswer> =>
       api.raw('POST', '/v1/send', headers, body);
 
-    it('credential, key, body, fields, the send of the key, limits, units', async () => {
+    it('is answered for the first of credential, key, body, fields, the send of the key, limits and units', async () => {
       const caller = await api.target.buildCaller('live', { freeQuota: 1, credits: 0, ratePerMinute: 1 });
       const key = Object.entries(bearer(caller));
       const once: [string, string] = ['Idempotency-Key', 'once'];

@@ -70,7 +70,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       expect(await idOf(create(key))).toBe(id);
     });
 
-    it('is another key without its last byte', async () => {
+    it('is a different key without its last byte', async () => {
       expect(await idOf(create(utf8('clé à')))).not.toBe(await idOf(create(utf8('clé à').slice(0, -1))));
     });
 

@@ -144,7 +144,7 @@ export function testStatus(open: () => ContractTarget): void {
       ['slashes, encoded', '..%2f..%2fsend%2fx'],
       ['SQL', "'%20or%201=1--"],
       ['letters of another alphabet', '%D0%B8%D0%B4'],
-    ])('a malformed id is unknown after authentication, and untold before: %s', async (_name, id) => {
+    ])('a malformed id is unknown after authentication, and not revealed before: %s', async (_name, id) => {
       expect((await askFor(id, bearer(caller))).json).toMatchObject({ status: 404, code: 'send_not_found' });
       expect((await askFor(id, {})).json).toMatchObject({ status: 401, code: 'missing_credentials' });
       const wrong = await askFor(id, { Authorization: 'Bearer ak_live_wrong' });

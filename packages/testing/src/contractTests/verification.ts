@@ -37,7 +37,7 @@ export function testVerification(open: () => ContractTarget): void {
     api.raw('POST', `/v1/send/${id}/verify`, [...Object.entries(bearer(test)), ...headers], body);
 
   describe('a guess', () => {
-    it('is valid if it is right, and sets verified_at', async () => {
+    it('is valid if it is correct, and sets verified_at', async () => {
       const id = await create();
       const answer = await api.verify(test, id, CODE);
       expect([answer.type, answer.body]).toEqual(['application/json', VALID]);
@@ -54,7 +54,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect((await api.status(test, id)).body).toMatchObject({ verification: 'locked', verified_at: null });
     });
 
-    it('is valid if it is right after four wrong guesses, but not after five', async () => {
+    it('is valid if it is correct after four wrong guesses, but not after five', async () => {
       const [four, five] = [await create(), await create()];
       for (let n = 0; n < 4; n++) await guess(four, '1');
       for (let n = 0; n < 5; n++) await guess(five, '1');
@@ -62,7 +62,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect(await guess(five, CODE)).toEqual(LOCKED);
     });
 
-    it('is never valid after a right guess, and changes nothing', async () => {
+    it('is never valid after a correct guess, and changes nothing', async () => {
       const id = await create();
       await guess(id, CODE);
       const { body: before } = await api.status(test, id);
@@ -70,7 +70,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect((await api.status(test, id)).body).toEqual(before);
     });
 
-    it('returns expired after the deadline, right or wrong, and is not counted', async () => {
+    it('returns expired after the deadline, correct or wrong, and is not counted', async () => {
       const id = await create();
       await guess(id, '1');
       await api.target.expire(id);
@@ -120,7 +120,7 @@ export function testVerification(open: () => ContractTarget): void {
     });
   });
 
-  describe('the right code', () => {
+  describe('the correct code', () => {
     it.each([
       ['left out', {}],
       ['empty', { code: '' }],
@@ -209,7 +209,7 @@ export function testVerification(open: () => ContractTarget): void {
   });
 
   describe('concurrent guesses', () => {
-    it('are valid exactly once if 200 are right', async () => {
+    it('are valid exactly once if 200 are correct', async () => {
       const id = await create();
       const answers = await Promise.all(Array.from({ length: 200 }, () => guess(id, CODE)));
       expect(answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(VALID))).toHaveLength(1);
@@ -227,7 +227,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect(await guess(id, CODE)).toEqual(LOCKED);
     });
 
-    it('are valid at most once and judged at most five times if right and wrong ones are mixed', async () => {
+    it('are valid at most once and judged at most five times if correct and wrong ones are mixed', async () => {
       const id = await create();
       const codes = Array.from({ length: 60 }, (_, index) => (index % 6 === 5 ? CODE : '1'));
       const answers = await Promise.all(codes.map((code) => guess(id, code)));

@@ -22,7 +22,7 @@ export async function checkToken(
   const { is_valid: isValid, scopes, expires_at: expiresAt, app_id: app } = data;
   const appId = typeof app === 'string' && app !== '' ? app : null;
   if (isValid === false) {
-    const detail = 'Meta does not accept the access token. Make a new one of a system user.';
+    const detail = 'Meta does not accept the access token. Create one for a system user.';
     return { step: step('token', 'needs_you', detail, SYSTEM_USERS, 'token_invalid'), appId };
   }
   const given = elements(scopes);

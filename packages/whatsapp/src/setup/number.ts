@@ -102,7 +102,7 @@ function throughputOf({
 const REGISTRATION_ADVICE: Readonly<Record<number, Advice>> = {
   133000: {
     status: 'needs_you',
-    advice: 'An earlier deregistration did not end. Deregister the number again, then run the setup.',
+    advice: 'An earlier deregistration did not complete. Deregister the number again, then run the setup.',
   },
   133005: {
     status: 'needs_you',
@@ -116,7 +116,7 @@ const REGISTRATION_ADVICE: Readonly<Record<number, Advice>> = {
   },
   133008: {
     status: 'waiting',
-    advice: 'The PIN was wrong too often. Wait as long as Meta says, then run the setup again.',
+    advice: 'The PIN was wrong too often. Wait for the time that Meta requires, then run the setup again.',
     text: 'pin_tries',
   },
   133009: {
@@ -177,7 +177,7 @@ export async function register(
     return step(
       name,
       'already',
-      'Meta says that the number is registered already.',
+      'Meta reports that the number is already registered.',
       null,
       'registered_before',
     );
@@ -223,7 +223,7 @@ export async function readHealth(
       `Meta shows the number as ${typeof status === 'string' ? storableText(status) : 'not connected'}.`,
       link,
     );
-  return step(name, 'already', 'Meta lets the number send.', null, 'can_send');
+  return step(name, 'already', 'Meta allows the number to send.', null, 'can_send');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -244,7 +244,7 @@ function problemOf(entity: Record<string, unknown>): { isBlocking: boolean; text
   ].filter((text) => typeof text === 'string' && text !== '');
   const what = ENTITIES[String(type)] ?? 'sender';
   const sentence =
-    can === 'BLOCKED' ? `Meta lets the ${what} send nothing` : `Meta limits what the ${what} sends`;
+    can === 'BLOCKED' ? `Meta does not allow the ${what} to send` : `Meta limits what the ${what} sends`;
   return [
     {
       isBlocking: can === 'BLOCKED',

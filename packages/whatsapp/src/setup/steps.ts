@@ -93,7 +93,11 @@ const UNKNOWN_ID: Advice = {
 /** Returns the advice for an error of any step, by Meta's code. Source: Meta, "Graph API error handling" and "Error codes". */
 export function adviceOn({ code, subcode, isTemporary }: GraphFailure): Advice {
   if (code === 190 || code === 102)
-    return { status: 'needs_you', advice: 'Make a new access token of a system user.', link: SYSTEM_USERS };
+    return {
+      status: 'needs_you',
+      advice: 'Create a new access token for a system user.',
+      link: SYSTEM_USERS,
+    };
   if (code === 3 || code === 10 || (code !== null && code >= 200 && code <= 299)) return NO_ACCESS;
   if (code === 803 || (code === 100 && subcode === 33)) return UNKNOWN_ID;
   if (code === 368 || code === 131031)
@@ -112,6 +116,6 @@ export function refused(
   failure: GraphFailure,
   { status, advice, link, text }: Advice = adviceOn(failure),
 ): SetupStep {
-  const quoted = failure.message === null ? '' : ` Meta says: "${failure.message}"`;
+  const quoted = failure.message === null ? '' : ` Meta’s message: "${failure.message}"`;
   return step(name, status, `${what} ${failure.failure}${quoted} ${advice}`.trim(), link ?? null, text);
 }

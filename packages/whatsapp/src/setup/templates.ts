@@ -183,7 +183,7 @@ function templateRefused(name: string, failure: GraphFailure, businessAccountId:
   );
   return refused(
     name,
-    'Meta did not take the template.',
+    'Meta did not accept the template.',
     failure,
     advice !== undefined || isAboutTemplate
       ? { status: 'needs_you', advice: advice ?? '', link }

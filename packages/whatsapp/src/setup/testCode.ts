@@ -40,7 +40,7 @@ export async function sendTestCode(cloudApi: CloudApi, options: TestCodeOptions)
   );
   if (outcome.kind !== 'accepted') {
     const number = outcome.errorCode === null ? '' : ` (error ${outcome.errorCode})`;
-    return step(name, 'failed', `Meta did not take the test message${number}: ${outcome.reason}`);
+    return step(name, 'failed', `Meta did not accept the test message${number}: ${outcome.reason}`);
   }
   const startedAt = performance.now();
   const seconds = (): number => Math.ceil((performance.now() - startedAt) / 1_000);
@@ -58,7 +58,7 @@ export async function sendTestCode(cloudApi: CloudApi, options: TestCodeOptions)
     await wait(RECEIPT_POLL_MS);
   }
   if (statuses.includes('sent')) {
-    const detail = `The test code ${code} was sent, and not delivered within ${seconds()} seconds: is the phone online?`;
+    const detail = `The test code ${code} was sent but not delivered within ${seconds()} seconds: is the phone online?`;
     return step(name, 'waiting', detail, null, 'test_sent');
   }
   const detail = `Meta accepted the test code ${code}, but no receipt reached this service. Check that an API is running, and the callback address and verify token in the app's WhatsApp settings.`;

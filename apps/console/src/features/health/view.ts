@@ -17,10 +17,7 @@ import type { Json } from '../../http/json.js';
 import { explainBlock } from '../senders/view.js';
 import type { ConsoleHealthStatistics } from './statistics.js';
 
-/**
- * A finding with its check and, in English, its sentence and remedy; the pages translate them by name and cause. `explanation` explains the
- * Meta error that caused it.
- */
+/** A finding with its check and its texts in each language. `explanation` explains the Meta error that caused it. */
 export type FindingView = Finding & ReturnType<typeof describeFinding> & { explanation: Explanation | null };
 
 /** The current problems and the statistics behind them; null for a statistic that could not be read in time. */

@@ -87,12 +87,12 @@ export function setupRoutesAt(
   ): Promise<SetupStep[]> {
     const { graph, database } = call.context;
     const { sender, token } = await findSender(call);
-    if (!token) return [stepOf('token', 'The stored token cannot be decrypted: enter it again.')];
+    if (!token) return [stepOf('token', 'The stored token cannot be decrypted: enter the token again.')];
     if (sender.businessAccountId === null)
       return [
         stepOf(
           'number',
-          'The business account of the number is not known yet: check the sender, then continue.',
+          'The number’s business account is not known yet: check the sender, then continue.',
           'business_account_unknown',
         ),
       ];
@@ -190,7 +190,8 @@ export function setupRoutesAt(
         const { context, actor, body } = call;
         const to = recipientOf(body.to);
         const { sender, token } = await findSender(call);
-        if (!token) return { step: stepOf('test', 'The stored token cannot be decrypted: enter it again.') };
+        if (!token)
+          return { step: stepOf('test', 'The stored token cannot be decrypted: enter the token again.') };
         const step = await limited(actor.id, () =>
           sendTestCode(context.cloudApi, {
             ...sender,

@@ -152,7 +152,7 @@ describe('a send', () => {
     });
   });
 
-  it('shows the code, its source and the returned unit after a failed receipt', async () => {
+  it('shows the code, its source and the refunded unit after a failed receipt', async () => {
     const { database } = server.db;
     const id = await build(live, { recipient: '+5511900001111' });
     const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}2` });

@@ -5,15 +5,15 @@ import { useErrorText } from './errorText.js';
 /** Onecode's own reasons for a block. All other reasons are texts of the provider's error codes, or text that the provider sent. */
 const SENTENCES = [
   ['disabled', /^Meta has disabled the business account\.$/],
-  ['deleted', /^Meta says that the business account was deleted\.$/],
+  ['deleted', /^Meta reports that the business account was deleted\.$/],
   ['disconnected', /^Meta has disconnected the business account: (.*?)\.?$/],
   ['restricted', /^Meta has restricted the business account: (.*?)\.?$/],
-  ['blocked', /^Meta says that it cannot send: (.*)$/],
+  ['blocked', /^Meta reports that it cannot send: (.*)$/],
   ['category', /^category (.*)$/],
   ['unreadableToken', /^the sender’s token cannot be decrypted$/],
   ['malformedId', /^The sender's phone number id is malformed\.$/],
   ['denied', /^The provider denied access without an error code\.$/],
-  ['redirected', /^The provider answered with a redirect, which is not followed\.$/],
+  ['redirected', /^The provider returned a redirect, which Onecode does not follow\.$/],
   ['slowDown', /^The provider asked to slow down\.$/],
   ['comeBack', /^The provider asked to come back later\.$/],
   ['byOperator', /^paused by an operator$/],

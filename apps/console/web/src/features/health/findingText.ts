@@ -8,30 +8,39 @@ import { useBlockReason } from '../../hooks/blockReason.js';
 /** Statuses of a template that have a text. */
 const STATUSES = ['PAUSED', 'DISABLED', 'REJECTED', 'ARCHIVED', 'DELETED', 'RECATEGORIZED'] as const;
 
+type FindingTexts = FindingView['texts'];
+
+/** Returns the function that gives the texts of a finding in the user's language. */
+function useTexts(): (finding: FindingView) => FindingTexts[keyof FindingTexts] {
+  const { i18n } = useTranslation('health');
+  return ({ texts }) => texts[i18n.language as keyof FindingTexts];
+}
+
 /** Returns the function that gives the remedy of a finding, in the user's language. */
 export function useRemedy(): (finding: FindingView) => string {
-  const { t } = useTranslation('findings');
+  const textsOf = useTexts();
   const errorText = useErrorText();
-  return ({ name, remedy, explanation }) =>
-    explanation === null
-      ? t(`${name}.remedy`, { defaultValue: remedy })
-      : errorText('remedies', explanation.remedy);
+  return (finding) =>
+    finding.explanation === null
+      ? textsOf(finding).remedy
+      : errorText('remedies', finding.explanation.remedy);
 }
 
 /** Returns the function that describes the problem as exactly as it is known. */
 export function useSentence(senders: HealthView['senders']): (finding: FindingView) => string {
-  const { t } = useTranslation(['health', 'findings']);
+  const textsOf = useTexts();
   const failed = useFailures(senders);
   const neverArrived = useDeliveries(senders);
   const templateBlocked = useTemplateBlocked();
   const errorText = useErrorText();
   const blockReason = useBlockReason();
-  return ({ name, cause, sentence, template, failures, deliveries, blocks, explanation }) => {
+  return (finding) => {
+    const { cause, template, failures, deliveries, blocks, explanation } = finding;
     if (failures !== undefined) return failed(failures);
     if (deliveries !== undefined) return neverArrived(deliveries);
     if (template !== undefined) return templateBlocked(template);
     if (explanation !== null) return errorText('meanings', explanation.meaning);
-    const general = t(`findings:${name}.${cause}` as 'findings:no_workers.none', { defaultValue: sentence });
+    const general = textsOf(finding).sentence;
     const block = blocks?.[0];
     if (block === undefined) return general;
     const reason = blockReason({ ...block, explanation });

@@ -2,7 +2,6 @@ import accounts from './accounts.json';
 import applications from './applications.json';
 import audit from './audit.json';
 import costs from './costs.json';
-import findings from './findings.json';
 import health from './health.json';
 import holds from './holds.json';
 import ledger from './ledger.json';
@@ -31,7 +30,6 @@ export const ptBR = {
   applications,
   audit,
   costs,
-  findings,
   health,
   holds,
   ledger,
