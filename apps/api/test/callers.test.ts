@@ -56,7 +56,10 @@ describe('createCallerCache', () => {
     ]);
     expect(await find(caller)).toMatchObject({ keyId });
     // Only the cached look-up accepts the key now.
-    await store.sql(`update api_keys set expires_at = clock_timestamp() where id = $1`, [keyId]);
+    await store.sql(
+      `update api_keys set expires_at = clock_timestamp() - interval '1 second' where id = $1`,
+      [keyId],
+    );
     expect(await find(caller)).toMatchObject({ keyId });
     await pass(400);
     expect(await find(caller)).toMatchObject({ refusal: 'expired', caller: { keyId } });

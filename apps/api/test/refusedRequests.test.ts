@@ -127,7 +127,9 @@ describe('a refused request of a known key', () => {
 
   it('is kept with its reason for an expired key, on creation, verification and reads', async () => {
     const expired = await buildCaller(api.db.database, 'test');
-    await api.db.sql('update api_keys set expires_at = now() where id = $1', [expired.keyId]);
+    await api.db.sql(`update api_keys set expires_at = now() - interval '1 second' where id = $1`, [
+      expired.keyId,
+    ]);
     const answers = [
       await api.create(expired),
       await api.verify(expired, 'x', '000000'),

@@ -294,7 +294,10 @@ describe('key', () => {
       [made.id],
     );
     expect(entry).toEqual({ at: made.expires_at });
-    await store.sql('update api_keys set expires_at = clock_timestamp() where id = $1', [made.id]);
+    await store.sql(
+      `update api_keys set expires_at = clock_timestamp() - interval '1 second' where id = $1`,
+      [made.id],
+    );
     expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ refusal: 'expired' });
     expect(await json(`key list --application ${applicationId}`)).toContainEqual(
       expect.objectContaining({ id: made.id, revoked_at: null, expires_at: TIME }),

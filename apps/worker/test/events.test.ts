@@ -85,7 +85,7 @@ afterEach(() => receivers.splice(0).forEach((child) => child.kill('SIGKILL')));
 const sql: WorkerEnvironment['db']['sql'] = (text, values) => environment.db.sql(text, values);
 /** Ends the wait for the next try, and the leases of dead workers. */
 const letTimePass = (): Promise<unknown> =>
-  sql('update outbox set due_at = clock_timestamp() where due_at is not null');
+  sql(`update outbox set due_at = clock_timestamp() - interval '1 second' where due_at is not null`);
 const idsOf = (events: readonly Received[]): string[] => events.map(({ headers }) => headers['webhook-id']!);
 
 /** Creates an account with a webhook. @returns its id and the webhook's secret */
@@ -190,7 +190,10 @@ describe('events', () => {
       ]);
     }
     expect(waits).toEqual([1, 2, 3, 4]);
-    await sql('update outbox set gives_up_at = clock_timestamp() where account_id = $1', [accountId]);
+    await sql(
+      `update outbox set gives_up_at = clock_timestamp() - interval '1 second' where account_id = $1`,
+      [accountId],
+    );
     await letTimePass();
     await post();
     const [given] = await deliveriesOf(accountId);

@@ -140,7 +140,7 @@ const link = { language: 'en', network: '198.18.0.1', page: `${CONSOLE_URL}/x` }
 const sql: WorkerEnvironment['db']['sql'] = (text, values) => environment.db.sql(text, values);
 /** Ends the wait for the next try, and the leases of dead workers. */
 const letTimePass = (): Promise<unknown> =>
-  sql('update outbox set due_at = clock_timestamp() where due_at is not null');
+  sql(`update outbox set due_at = clock_timestamp() - interval '1 second' where due_at is not null`);
 const waiting = async (): Promise<number> => (await readMailStatistics(database)).waiting;
 
 describe('mails', () => {
@@ -210,7 +210,7 @@ describe('mails', () => {
       expect(last).toEqual({ early: wanted });
     }
     await sql(
-      `update outbox set gives_up_at = clock_timestamp(), created_at = created_at - interval '1 hour'`,
+      `update outbox set gives_up_at = clock_timestamp() - interval '1 second', created_at = created_at - interval '1 hour'`,
     );
     expect(await readMailStatistics(database)).toMatchObject({
       waiting: 1,

@@ -93,9 +93,10 @@ describe('receipts', () => {
     let tries = 0;
     await until('its end', async () => {
       // Skips the wait, which gets longer after each try.
-      await t.sql(`update provider_reports set due_at = now() where report ->> 'messageId' = $1`, [
-        messageIdOf(unknown),
-      ]);
+      await t.sql(
+        `update provider_reports set due_at = now() - interval '1 second' where report ->> 'messageId' = $1`,
+        [messageIdOf(unknown)],
+      );
       const [row] = await stored(unknown);
       tries = row?.tries ?? tries;
       return row === undefined;

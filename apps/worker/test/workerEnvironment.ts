@@ -203,7 +203,7 @@ export class WorkerEnvironment extends TestEnvironment {
   /** Makes a send due now, by ending its back-off or its lease. */
   makeDue = async (id: string): Promise<void> => {
     await this.db.sql(
-      'update sends set due_at = now(), claimed_until = case when claimed_until is not null then now() end where id = $1',
+      `update sends set due_at = now() - interval '1 second', claimed_until = case when claimed_until is not null then now() end where id = $1`,
       [id],
     );
   };

@@ -84,7 +84,10 @@ async function triggerRareWork(cluster: FaultCluster): Promise<void> {
       { quality },
     );
   await cluster.db.sql('update senders set read_due_at = clock_timestamp()');
-  for (const change of ['expires_at = clock_timestamp()', "phase = 'waiting', due_at = expires_at"])
+  for (const change of [
+    `expires_at = clock_timestamp() - interval '1 second'`,
+    "phase = 'waiting', due_at = expires_at",
+  ])
     await cluster.db.sql(
       `update sends set ${change}, version = version + 1 where id = $1 and status = 'queued'`,
       [await buildSend(cluster.db.database, cluster.probeCaller)],

@@ -162,7 +162,7 @@ describe('a key', () => {
       const { id } = await makeKey(application, { label: 'CI', expiresAt });
       expect(await keysOf(application)).toMatchObject([{ id, expiresAt, state: 'active', notice: null }]);
       expect((await read(application)).keysInUse).toBe(1);
-      await server.db.sql('update api_keys set expires_at = now() where id = $1', [id]);
+      await server.db.sql(`update api_keys set expires_at = now() - interval '1 second' where id = $1`, [id]);
       expect(await keysOf(application)).toMatchObject([{ id, state: 'expired', revokedAt: null }]);
       expect((await read(application)).keysInUse).toBe(0);
       const [entry] = await server.db.sql<{ at: string }>(
@@ -197,7 +197,7 @@ describe('a key', () => {
     );
     await build('Ends late', `expires_at = now() + interval '15 days'`);
     await build('Ends', `expires_at = now() + interval '13 days'`);
-    await build('Ended', `expires_at = now()`);
+    await build('Ended', `expires_at = now() - interval '1 second'`);
     await build('Revoked', `created_at = now() - interval '200 days', revoked_at = now()`);
     const { body } = await admin.get<{ keys: KeyNoticeView[] }>(`/accounts/${own}/key-notices`);
     expect(body.keys).toMatchObject([

@@ -109,7 +109,11 @@ describe('the overview', () => {
       if (end === 'delivered')
         await report(database, name, { messageId, status: 'delivered', failure: null });
       await server.db.sql('update sends set country = $1 where id = $2', [country, id]);
-      if (end === 'expired') await server.db.sql('update sends set expires_at = now() where id = $1', [id]);
+      if (end === 'expired')
+        await server.db.sql(
+          `update sends set created_at = created_at - interval '1 minute', expires_at = now() - interval '1 second' where id = $1`,
+          [id],
+        );
     };
     for (const [country, ends] of [
       ['BR', ['expired', 'delivered', 'delivered', 'delivered', 'active']],

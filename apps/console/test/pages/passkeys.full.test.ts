@@ -201,7 +201,7 @@ describe('the routes of passkeys', () => {
       body: {},
     });
     expect(status).toBe(200);
-    await server.db.sql('update user_verifications set expires_at = clock_timestamp()');
+    await server.db.sql(`update user_verifications set expires_at = clock_timestamp() - interval '1 second'`);
     await deleteExpiredVerifications(server.db.database);
     expect(await server.db.sql('select from user_verifications')).toEqual([]);
   });

@@ -248,7 +248,7 @@ describe('an API key with an end', () => {
     return { ...caller, ...made, keyId: made.id };
   };
   const expire = ({ id }: { id: string }) =>
-    store.sql('update api_keys set expires_at = clock_timestamp() where id = $1', [id]);
+    store.sql(`update api_keys set expires_at = clock_timestamp() - interval '1 second' where id = $1`, [id]);
 
   it('is refused from its end on, and not before', async () => {
     const expiresAt = new Date(Date.now() + 60_000);

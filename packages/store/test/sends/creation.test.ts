@@ -19,7 +19,9 @@ import { writeCreations } from '../../src/sends/writeCreations.js';
 const store = useTestDatabase();
 
 const expireKey = ({ keyId }: TestCaller): Promise<unknown> =>
-  store.sql('update api_keys set expires_at = clock_timestamp() where id = $1', [keyId]);
+  store.sql(`update api_keys set expires_at = clock_timestamp() - interval '1 second' where id = $1`, [
+    keyId,
+  ]);
 
 describe('rate windows', () => {
   const MINUTE = 60_000_000n;

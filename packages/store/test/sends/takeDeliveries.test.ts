@@ -435,7 +435,7 @@ describe('the send of a job', () => {
     ],
     [
       'has expired',
-      `created_at = now() - interval '11 minutes', expires_at = now() - interval '1 minute', due_at = now()`,
+      `created_at = now() - interval '11 minutes', expires_at = now() - interval '1 minute', due_at = now() - interval '1 second'`,
     ],
     [
       'has too little life left',

@@ -179,7 +179,10 @@ describe.each<[string, (caller: TestCaller) => Promise<unknown>, GuessOutcome]>(
   ],
   [
     'an expired key',
-    ({ keyId }) => store.sql('update api_keys set expires_at = clock_timestamp() where id = $1', [keyId]),
+    ({ keyId }) =>
+      store.sql(`update api_keys set expires_at = clock_timestamp() - interval '1 second' where id = $1`, [
+        keyId,
+      ]),
     { outcome: 'key_refused', cause: 'expired' },
   ],
   [
