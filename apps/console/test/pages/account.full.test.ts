@@ -126,7 +126,7 @@ describeInBrowser('the pages of an account', () => {
       await page.goto(`/accounts/${busy}/protection`);
       await page.getByRole('region', { name: 'Ceilings' }).getByRole('button').click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByText('Daily ceiling').click();
+      await dialog.getByRole('switch', { name: 'Daily ceiling' }).click();
       const warning = dialog.getByRole('status').filter({ hasText: /\S/ });
       await dialog.getByText('3 used today.').waitFor();
       expect(await warning.count()).toBe(0);
