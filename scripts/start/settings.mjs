@@ -164,25 +164,24 @@ export function commonEnvironment(ports, { databaseUrl, redisUrl }, smtpUrl) {
   };
 }
 
+const COMMAND_LINE_VARIABLES = [
+  'DATABASE_URL',
+  'DATABASE_POOLER',
+  'REDIS_URL',
+  'BASE_URL',
+  'NUMBER_PEPPER',
+  'SECRET_KEY',
+  'WHATSAPP_API_URL',
+];
+
 /**
  * Writes the variables that the command line needs to use the running Onecode.
  * @param {NodeJS.ProcessEnv} env
  */
-export function recordEnvironment({
-  DATABASE_URL,
-  DATABASE_POOLER,
-  NUMBER_PEPPER,
-  SECRET_KEY,
-  WHATSAPP_API_URL,
-}) {
+export function recordEnvironment(env) {
   removeEnvironment(); // an older file keeps its mode
-  writeFileSync(
-    environmentFile,
-    JSON.stringify({ DATABASE_URL, DATABASE_POOLER, NUMBER_PEPPER, SECRET_KEY, WHATSAPP_API_URL }, null, 2),
-    {
-      mode: 0o600,
-    },
-  );
+  const recorded = Object.fromEntries(COMMAND_LINE_VARIABLES.map((name) => [name, env[name]]));
+  writeFileSync(environmentFile, JSON.stringify(recorded, null, 2), { mode: 0o600 });
 }
 
 /** Removes the variables when no process that the command line could reach is running any more. */

@@ -79,6 +79,19 @@ const statusesOf = (steps: Record<string, Step>): Record<string, string> =>
   Object.fromEntries(Object.entries(steps).map(([name, { status }]) => [name, status]));
 
 describe('sender setup', () => {
+  it('changes nothing at Meta if ONECODE_ACTOR is not a name', async () => {
+    const env = { ...commandLine.env, ONECODE_ACTOR: 'two\nlines', WHATSAPP_API_URL: simulator.apiUrl };
+    const typed = `sender setup --business-account ${ACCOUNT} --token - --pin - --json`;
+    expectFault(
+      await onecode(argsOf([typed]), env, `${TOKEN}\n${PIN}\n`),
+      1,
+      'ONECODE_ACTOR must be one line',
+    );
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const response = await fetch(`${simulator.apiUrl}/${NUMBER_ID}?fields=status`, { headers });
+    expect(await response.json()).toMatchObject({ status: 'PENDING' });
+  });
+
   it('registers, subscribes, creates templates and activates the sender, and changes nothing when it is repeated', async () => {
     const { sender, steps, names } = await setUp(0);
     expect(names).toEqual(STEPS);

@@ -125,6 +125,8 @@ ${example('sender setup --business-account 102290129340398 --number +15550783881
     )
     .action(async (options: Setup, command: Command) => {
       const config = readSetupConfig();
+      // Without a name for the audit log, the setup would stop after it has changed the number at Meta.
+      if (!options.dryRun) actor();
       const given = await readSecrets(options);
       const { steps, sender } = await withDatabase((database) =>
         setUp(database, config, { ...options, ...given }, reporter(command)),

@@ -154,7 +154,7 @@ function secretKey({ keyVersions }: DatabaseFacts, keys: readonly number[] | nul
 }
 
 function senders({ senders: all, accountsWithoutSender }: DatabaseFacts): DeploymentCheck {
-  if (all.length === 0) return bad('senders', 'There is no sender: add one with onecode sender add.');
+  if (all.length === 0) return bad('senders', 'There is no sender: add one with onecode sender setup.');
   const active = all.filter(({ state }) => state === 'active');
   const blocked = [...new Set(all.map(({ account }) => account))].filter((owner) =>
     active.every(({ account }) => account !== owner),
