@@ -16,7 +16,7 @@ import { GUESSES_MAX } from './verification.js';
 /** Seconds for which a code counts as active after its end: guesses that were judged before it may still be on their way to the database. */
 export const ENDED_CODE_SECONDS = 15;
 /** Guess points that a recipient gets back in a day. */
-const POINTS_PER_DAY = 5;
+export const POINTS_PER_DAY = 5;
 /** Rejected sends among a trial account's latest ten from which it has to wait. They are also more than half. */
 const TRIAL_REJECTIONS_MAX = 4;
 const DAY_MS = 86_400_000;

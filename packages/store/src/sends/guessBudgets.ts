@@ -1,4 +1,4 @@
-import type { Mode } from '@onecode/domain';
+import { GUESSES_MAX, POINTS_PER_DAY, type Mode } from '@onecode/domain';
 import { type Actor, audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -25,7 +25,7 @@ export async function listExhaustedRecipients(
 ): Promise<{ recipients: ExhaustedRecipient[]; next: string | null }> {
   const rows = await database.sql.query<ExhaustedRecipient[]>`
     select b.id, b.mode, ${RECIPIENT} as recipient, b.points / b.guess_cost as "wrongInARow", b.last_wrong_at as "lastWrongAt",
-      clock_timestamp() + make_interval(secs => ${POINTS_BEYOND_BUDGET} / 5 * 86400) as "recoversAt"
+      clock_timestamp() + make_interval(secs => ${POINTS_BEYOND_BUDGET} / ${POINTS_PER_DAY}::integer * 86400) as "recoversAt"
     from guess_budgets b, settings c
     where b.account_id = ${accountId}::uuid and ${POINTS_BEYOND_BUDGET} > 0 and (
       ${before ?? null}::uuid is null
@@ -103,11 +103,11 @@ async function reset(
   });
 }
 
-/** How many points are left of a row of `guess_budgets` at a time: five are refunded each day after the last wrong guess. */
+/** How many points are left of a row of `guess_budgets` at a time: `POINTS_PER_DAY` are refunded after the last wrong guess. */
 export const pointsLeft = (row: 'b' | 'guess_budgets', at: Prisma.Sql): Prisma.Sql => {
   const name = Prisma.raw(row);
   // Of two concurrent guesses, the one written last may be the earlier one.
-  return Prisma.sql`greatest(0, ${name}.points - 5 * greatest(0, extract(epoch from ${at} - ${name}.last_wrong_at))::float8 / 86400)`;
+  return Prisma.sql`greatest(0, ${name}.points - ${POINTS_PER_DAY}::integer * greatest(0, extract(epoch from ${at} - ${name}.last_wrong_at))::float8 / 86400)`;
 };
 
 /**
@@ -115,14 +115,14 @@ export const pointsLeft = (row: 'b' | 'guess_budgets', at: Prisma.Sql): Prisma.S
  * three of the easiest codes. Null without a budget.
  */
 export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
-  Prisma.sql`case when ${guessCost} = 1 then c.guess_budget when c.guess_budget is not null then greatest(c.guess_budget, 15 * ${guessCost}) end`;
+  Prisma.sql`case when ${guessCost} = 1 then c.guess_budget when c.guess_budget is not null then greatest(c.guess_budget, ${3 * GUESSES_MAX}::integer * ${guessCost}) end`;
 
 /**
  * By how many points a row `b` of `guess_budgets` is over the budget for another code like the guessed ones, under the settings `c`; the
- * same rule as in `decideCreations`. Five points are refunded each day. Null if the budget is off.
+ * same rule as in `decideCreations`. Null if the budget is off.
  */
 const POINTS_BEYOND_BUDGET = Prisma.sql`(
-  ${pointsLeft('b', Prisma.sql`clock_timestamp()`)} + case b.mode when 'live' then 5 else 1 end * b.guess_cost
+  ${pointsLeft('b', Prisma.sql`clock_timestamp()`)} + case b.mode when 'live' then ${GUESSES_MAX}::integer else 1 end * b.guess_cost
     - ${guessPointsMax(Prisma.sql`b.guess_cost`)}
 )`;
 

@@ -280,6 +280,18 @@ describe('active codes', () => {
       expect(count(again, 'created')).toBe(19);
     });
 
+    it('gets exactly five codes of six digits after five days', async () => {
+      const caller = await exhausted();
+      await daysLater(caller, 5);
+      const creations = [];
+      for (let n = 0; n < 7; n++) creations.push(await create(caller));
+      expect(outcomes(creations)).toEqual([
+        ...Array<string>(5).fill('created'),
+        'active_codes',
+        'active_codes',
+      ]);
+    });
+
     it('waits a hundred times as long after codes of four digits', async () => {
       const caller = await exhausted(CODES.four);
       const refused = await create(caller, { code: CODES.four });

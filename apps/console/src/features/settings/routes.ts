@@ -67,7 +67,7 @@ export const settingsRoutes: readonly Route[] = [
           retainNumbersDays: orOff(within('retainNumbersDays')),
           retainSendsDays: orOff(within('retainSendsDays')),
           newAccountUnitsPerDay: orOff(within('newAccountUnitsPerDay')),
-        }),
+        } satisfies Record<NumericSetting, unknown>),
       ).properties,
     }),
     async handle({ context, actor, body: { reason, ...settings } }) {
