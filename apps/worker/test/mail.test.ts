@@ -660,7 +660,7 @@ describe('a low balance', () => {
     await queueLowBalanceAlerts(database);
     await sql('update outbox set facts = $1', [facts]);
     await run();
-    expect(mailbox.to(email)[0]!.text).toContain('(290 live sends), the balance is used up in 3 days.');
+    expect(mailbox.to(email)[0]!.text).toContain('(290 live sends), the balance will be used up in 3 days.');
   });
 });
 

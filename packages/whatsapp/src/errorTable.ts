@@ -141,7 +141,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [131016, 'A part of WhatsApp was unavailable.', 'retried'],
     [133004, 'A WhatsApp server was unavailable.', 'retried'],
     // Meta describes this only as an error of the request, and another attempt may succeed. It is as vague as code 1, so it is also retried
-    // up to the limit of attempts. To fail the send or block the sender would be worse.
+    // up to the limit of attempts. Failing the send or blocking the sender would be worse.
     [135000, 'WhatsApp refused the message without a reason.', 'retried'],
   ]),
   // The sender.

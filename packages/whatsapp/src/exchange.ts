@@ -105,7 +105,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The time limit ended while the request waited for a connection. It was reported as `unsent`, so it must not be written.
+    // The time limit expired while the request waited for a connection. It was reported as `unsent`, so it must not be written.
     if (this.#ended) this.#abort();
   }
 
@@ -147,7 +147,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#abort();
   }
 
-  /** Resolves with the first end and ignores later ones. */
+  /** Resolves with the first result and ignores later ones. */
   #end(end: ExchangeEnd): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -110,7 +110,7 @@ async function readToken(read: Read, token: string): Promise<SenderReading['toke
   });
 }
 
-/** One language of a template, with Meta's id of it. */
+/** One language of a template, with Meta's id for it. */
 export interface ReadTemplate {
   id: string | null;
   language: string;

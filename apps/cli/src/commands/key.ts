@@ -48,7 +48,7 @@ export function addKeyCommands(program: Command): void {
       print(command, formatKey(await changed('key', (...by) => revokeApiKey(...by, keyId))));
     });
 
-  add('list', "list an application's keys, or all keys with an ending, oldest first")
+  add('list', "list an application's keys, or all keys with a given ending, oldest first")
     .option('--application <id>', 'the application', id('--application'))
     .option('--hint <text>', 'last four characters of a key, in all applications', keyEnding('--hint'))
     .addHelpText('after', example('key list --application ID'))

@@ -18,7 +18,7 @@ export function addRecipientCommands(program: Command): void {
   const add = commandGroup(
     program,
     'recipient',
-    'data stored about a phone number, for requests of its owner',
+    'data stored about a phone number, for requests by its owner',
     'recipient export --to +5511987654321',
   );
   const about = (command: Command): Command =>

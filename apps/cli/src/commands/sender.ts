@@ -144,7 +144,7 @@ export function addSenderCommands(program: Command): void {
       );
     });
 
-  one('check', 'check a sender at the provider and print remedies; exit code 1 if a check fails')
+  one('check', 'check a sender with the provider and print remedies; exit code 1 if a check fails')
     .option(
       '--fix',
       'first register the number, subscribe the app, and create or correct templates, where needed',

@@ -27,7 +27,7 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
     )
     .addHelpText(
       'after',
-      `\nThe token is stored encrypted with SECRET_KEY. A running worker checks it at the provider.\n${example('sender token ID --token - < token.txt')}`,
+      `\nThe token is stored encrypted with SECRET_KEY. A running worker checks it with the provider.\n${example('sender token ID --token - < token.txt')}`,
     )
     .action(async (senderId: string, options: { token: string }, command: Command) => {
       const config = readKeyConfig();

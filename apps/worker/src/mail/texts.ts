@@ -145,7 +145,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     deletion_cancelled: ({ by }, { account, inSubject }) => ({
       subject: `${inSubject(account)} will not be deleted`,
       paragraphs: [
-        `${by ?? 'An operator of this service'} cancelled the deletion of the account ${account}. Nothing is deleted.`,
+        `${by ?? 'An operator of this service'} cancelled the deletion of the account ${account}. Nothing will be deleted.`,
       ],
       button: ['View team', 'team'],
     }),
@@ -157,7 +157,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
           perDay,
           left,
           (days) =>
-            `At the rate of the last day (${number(perDay)} live sends), the balance is used up in ${days}.`,
+            `At the rate of the last day (${number(perDay)} live sends), the balance will be used up in ${days}.`,
           (days) => (days < 1 ? 'less than a day' : days < 2 ? 'a day' : `${number(Math.floor(days))} days`),
         ),
       ],
@@ -167,7 +167,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       subject: `${around.inSubject(around.account)}: sends to ${around.country(country)} are blocked`,
       paragraphs: [
         `Of the last ${around.number(sends)} codes that ${around.account} sent to ${around.country(country)}, ${around.number(unverified)} were not verified. This looks like traffic pumping, so the fraud breaker blocks sends to this country until ${around.time(until)}.`,
-        'Sends to other countries continue. Check who requests codes in your sign-in form.',
+        'Sends to other countries continue. Check who is requesting codes through your sign-in form.',
       ],
       button: ['View details', 'overview'],
     }),

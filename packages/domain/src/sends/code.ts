@@ -24,7 +24,7 @@ export function hashCode(pepper: Keyring, sendId: string, code: string): Buffer 
 }
 
 /**
- * Returns whether `guess` is the code with a send's stored hash. The comparison takes the same time for every guess.
+ * Returns whether `guess` matches a send's stored code hash. The comparison takes the same time for every guess.
  *
  * @param codeHash a result of `hashCode`
  * @throws Error if the keyring no longer has the key of the hash

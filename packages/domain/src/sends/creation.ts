@@ -13,11 +13,11 @@ import {
 } from './sendWindows.js';
 import { GUESSES_MAX } from './verification.js';
 
-/** Seconds for which a code counts as active after its end: guesses that were judged before it may still be on their way to the database. */
+/** Seconds for which a code counts as active after its end: guesses judged before the code ended may still be on their way to the database. */
 export const ENDED_CODE_SECONDS = 15;
 /** Guess points that a recipient gets back in a day. */
 export const POINTS_PER_DAY = 5;
-/** Rejected sends among a trial account's latest ten from which it has to wait. They are also more than half. */
+/** A trial account has to wait once this many of its latest ten sends were rejected, if they are also more than half of them. */
 const TRIAL_REJECTIONS_MAX = 4;
 const DAY_MS = 86_400_000;
 
@@ -43,7 +43,7 @@ export interface CreationRequest {
 export interface CreationState {
   /** Null if the key was deleted. */
   keyState: 'valid' | 'revoked' | 'expired' | 'suspended' | null;
-  /** The send that has the idempotency key, and whether its body is the request's. */
+  /** The send that has the idempotency key, and whether it was created with the same body. */
   existingId: string | null;
   isRepeat: boolean | null;
   mode: Mode;
@@ -63,7 +63,7 @@ export interface CreationState {
   recipientRate: number | null;
   /** The latest sends within an hour, as many as `recipientRate`. */
   recipientTimes: readonly number[] | null;
-  /** The maximum points that wrong guesses and active codes may have together; null without a guess budget. */
+  /** The maximum total points of wrong guesses and active codes; null without a guess budget. */
   guessPointsMax: number | null;
   wrongPoints: number | null;
   /** Live codes to the recipient: when each ends, the points of a guess, and its wrong guesses. */
@@ -90,7 +90,7 @@ export interface CreationState {
 export type CreationDecision =
   | CreatedDecision
   | { outcome: 'existing'; id: string }
-  /** The request at this place of the batch has the same key and body, and is created. */
+  /** The request at this position in the batch has the same key and body, and is created. */
   | { outcome: 'twin'; place: number }
   | { outcome: 'reused' }
   /** The key was revoked, it expired, or its account was suspended, since the request was authenticated. */
@@ -321,7 +321,7 @@ function decideByLimits(one: Creating): CreationDecision {
   };
 }
 
-/** A negative free quota is owed for codes that arrived after their refund. Credits pay this debt first. */
+/** A negative free quota is a debt for codes that arrived after their units were refunded. Credits pay this debt first. */
 function bucketOf({ freeQuota, credits }: CreationState, account: AccountCreations): UnitBucket | null {
   if (freeQuota > account.freeUnits) return 'free_quota';
   return credits + Math.min(freeQuota, 0) > account.credits ? 'credit' : null;

@@ -185,7 +185,7 @@ function findCost(
  * counts only before delivery is confirmed and while no other message of the send may still arrive. If that depends on an attempt in
  * progress, the receipt waits for its end, but no longer than its claim lasts, because its worker may have died.
  *
- * A failure means the same as this error in the response to a call. If it is not about the recipient or the request, the send is sent again
+ * A reported failure means the same as the same error in the response to a call. If it is not about the recipient or the request, the send is sent again
  * while its code is active; the status `sent` does not change.
  *
  * @param random a number from 0 up to, not including, 1

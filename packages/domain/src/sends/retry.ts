@@ -9,7 +9,7 @@ export interface RetryPolicy {
 
 /** The longest wait, whatever the provider requests. */
 const WAIT_MS_MAX = 900_000;
-/** The largest n of the 4^n seconds after a pair's rate limit. */
+/** The maximum n for the wait of 4^n seconds after a pair's rate limit. */
 const PAIR_EXPONENT_MAX = 4;
 
 /**

@@ -62,7 +62,7 @@ const FULL_DIGITS = 6;
 
 /**
  * Returns the points that a wrong guess takes from the recipient's guess budget: 1 for a code of six or more digits, 10 for five, 100 for
- * four. A point is a chance of one in a million to guess right.
+ * four. A point is a one-in-a-million chance of guessing right.
  *
  * @param code 4 to 10 digits
  */

@@ -24,7 +24,7 @@ export class AccountBusy extends Error {
 
 /** Creations in one batch. Their accounts are locked while it is written. */
 const CREATIONS_MAX = 50;
-/** Lost races of an account after which its row is locked before it is read. */
+/** After this many lost races, an account's row is locked before it is read. */
 const LOST_RACES_MAX = 3;
 const LOCK_WAIT_MS = 3_000;
 /** Maximum accounts with a pending wait for their lock, each on a connection. */

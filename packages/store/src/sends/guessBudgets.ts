@@ -10,7 +10,7 @@ export interface ExhaustedRecipient {
   mode: Mode;
   /** From the latest send to the recipient, E.164 or masked; null after all its sends are deleted. */
   recipient: string | null;
-  /** How many wrong guesses in a row the points are, at the cost of the easiest code guessed at. */
+  /** The points converted to wrong guesses in a row, at the cost of the easiest code that was guessed at. */
   wrongInARow: number;
   lastWrongAt: Date;
   /** When a new code may be requested, if there are no more wrong guesses. */
@@ -103,7 +103,7 @@ async function reset(
   });
 }
 
-/** How many points are left of a row of `guess_budgets` at a time: `POINTS_PER_DAY` are refunded after the last wrong guess. */
+/** The points still charged in a row of `guess_budgets` at a time: `POINTS_PER_DAY` are refunded after the last wrong guess. */
 export const pointsLeft = (row: 'b' | 'guess_budgets', at: Prisma.Sql): Prisma.Sql => {
   const name = Prisma.raw(row);
   // Of two concurrent guesses, the one written last may be the earlier one.

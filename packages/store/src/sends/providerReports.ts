@@ -54,7 +54,7 @@ export async function storeReports(
   if (records.length === 0) return 0;
   return database.sql.execute`
     insert into provider_reports (key, reporter, kind, report, due_at)
-    -- Rounding would put the time in the future half of the time.
+    -- In half of the cases, rounding would give a time in the future.
     select r.key, ${accountId}::uuid, r.kind, r.report, date_trunc('milliseconds', now())
     from json_to_recordset(${JSON.stringify(records)}::json) as r (key text, kind text, report json)
     -- All callers insert in the same order, so that two with the same reports cannot deadlock.
@@ -135,7 +135,7 @@ export async function deleteReports(database: Database, keys: readonly string[])
   return rows.map(({ key }) => key);
 }
 
-/** Postpones reports that cannot be applied yet: by one second at first, by at most a minute later. */
+/** Postpones reports that cannot be applied yet: by one second at first, and eventually by a minute. */
 export async function postponeReports(database: Database, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   await database.sql.execute`

@@ -60,7 +60,7 @@ export async function readCreations(
           -- "is true" keeps the index by application away.
           select created_at from sends where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key
             and (application_id = r.application_id) is true
-            -- Those from further ahead are from before the clock stepped back.
+            -- Times further ahead were recorded before the clock stepped back.
             and created_at > t.now - interval '1 hour' and created_at < t.now + interval '1 hour'
           order by created_at desc limit p.per_recipient_hour
         ) l
@@ -69,7 +69,7 @@ export async function readCreations(
       g.codes as "activeCodes", case when p.mode = 'live' and o.breaker_unverified_percent is not null then (
         select ${ms(Prisma.sql`open_until`)} from breaker_trips
         where account_id = r.account_id and country = r.country and open_until > t.now and not exists (
-          -- A number that verified before is not pumped.
+          -- A number that has verified a code before is not a sign of traffic pumping.
           select from sends where account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
             and verification = 'verified' order by created_at desc limit 1
         ) limit 1
@@ -108,7 +108,7 @@ export async function readCreations(
     ) b on true
     cross join lateral (
       select max(l.guess_cost) as guess_cost, json_agg(json_build_array(${ms(Prisma.sql`l.expires_at`)}, l.guess_cost, l.wrong_guesses)) as codes from (
-        -- No code is valid for more than 90 minutes. The order makes PostgreSQL take the index by recipient, also while there are few sends.
+        -- No code is valid for more than 90 minutes. The order makes PostgreSQL take the index by recipient, even while there are few sends.
         select expires_at, guess_cost::integer, wrong_guesses from sends
         where p.mode = 'live' and account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
           and created_at > t.now - interval '91 minutes' and expires_at > t.now - make_interval(secs => ${ENDED_CODE_SECONDS})

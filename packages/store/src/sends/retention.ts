@@ -15,7 +15,7 @@ export interface Retained {
 
 /** Sends per transaction, which locks the sends that it changes. */
 const PAGE = 200;
-/** The pause after a page, as a multiple of the page's duration, leaves the database to the requests. */
+/** After each page, retention pauses for this multiple of the page's duration, to leave the database free for requests. */
 const PAUSE_FACTOR = 4;
 const TEST_SEND_DAYS = 30;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';

@@ -176,7 +176,7 @@ async function writeGuesses(
       select account_id, mode, recipient_key, sum(guess_cost) as points, max(guess_cost) as guess_cost, bool_or(is_right) as is_right
       from written group by account_id, mode, recipient_key
     ), budgets as (
-      -- A wrong guess adds its points to the points left, a right one sets them to 0. The update is relative to the row, because guesses at
+      -- A wrong guess adds its points to those still charged, a right one sets them to 0. The update is relative to the row, because guesses at
       -- other codes of the recipient may be written at the same time. Rows are written in the order of their keys; a right guess without a
       -- counted budget writes nothing.
       insert into guess_budgets as b (account_id, mode, recipient_key, points, guess_cost, last_wrong_at)

@@ -86,7 +86,7 @@ export async function writeCreations(
   return new Set(written?.split(','));
 }
 
-/** A record for each application with creations. The first of an account changes the account too. */
+/** A record for each application with creations. An account's first record also carries the changes to the account. */
 function accountRecords(
   { sends, states, decisions }: DecidedCreations,
   accountId: string,
