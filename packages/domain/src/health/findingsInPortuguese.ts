@@ -24,7 +24,7 @@ const TEXTS: Texts = {
     unfit:
       'O Redis recusa o usuário, a senha ou as permissões de REDIS_URL, ou tem uma configuração que o Onecode não aceita.',
     remedy:
-      'Os códigos continuam saindo, um instante depois: os workers leem os envios no banco. Conserte o Redis ou troque-o por um vazio.',
+      'Os códigos continuam saindo, com um pequeno atraso: os workers leem os envios no banco. Conserte o Redis ou troque-o por um vazio.',
   },
   no_workers: {
     none: 'Nenhum worker está em execução.',
@@ -37,7 +37,7 @@ const TEXTS: Texts = {
     receipts: 'Há confirmações de entrega guardadas e não aplicadas.',
     retention: 'As estatísticas diárias ou a retenção estão mais de um dia atrasadas.',
     remedy:
-      'Procure erros nos logs dos workers. Reinicie um worker travado; se só estão ocupados, inicie mais um.',
+      'Procure erros nos logs dos workers. Reinicie os workers travados; se só estão ocupados, inicie mais um.',
   },
   sender_misconfigured: {
     refused: 'A Meta recusa nossa conta, token ou modelo.',
@@ -86,14 +86,14 @@ const TEXTS: Texts = {
       'Verifique o webhook nas configurações do app na Meta, a página de status dela e se /webhooks/whatsapp pode ser alcançado pela internet. Os códigos saem; só o status fica em enviado.',
   },
   deliveries_missing: {
-    country: 'Mais mensagens para um país nunca chegam do que na semana anterior.',
-    sender: 'Mais mensagens de um remetente nunca chegam do que na semana anterior.',
+    country: 'Para um país, mais mensagens deixam de chegar do que na semana anterior.',
+    sender: 'De um remetente, mais mensagens deixam de chegar do que na semana anterior.',
     remedy:
-      'Abra a página Remetentes e compare a coluna Nunca entregues. Se um remetente se destaca, pause-o. Se for um país, procure na visão geral das contas a que inflou o tráfego.',
+      'Abra a página Remetentes e compare a coluna Nunca entregues. Se um remetente se destaca, pause-o. Se for um país, procure, na visão geral das contas, a conta que inflou o tráfego.',
   },
   sends_failing: {
     all: 'Os envios estão falhando.',
-    reason: 'Os envios estão falhando por um motivo que o destinatário não pode causar.',
+    reason: 'Os envios estão falhando por um motivo que não depende do destinatário.',
     country: 'Os envios para um país estão falhando.',
     sender: 'Os envios de um remetente estão falhando.',
     remedy:
@@ -102,7 +102,7 @@ const TEXTS: Texts = {
   mail_failing: {
     mail: 'Os e-mails não estão sendo enviados.',
     remedy:
-      'Veja na página Saúde a última resposta do servidor SMTP e se SMTP_URL ainda vale. Os códigos não são afetados. Cada e-mail é tentado por um dia.',
+      'Veja na página Saúde a última resposta do servidor SMTP e se SMTP_URL ainda vale. Os códigos não são afetados. O envio de cada e-mail é tentado durante um dia.',
   },
 };
 
