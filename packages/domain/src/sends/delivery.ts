@@ -203,10 +203,16 @@ export function settle(
   const failed = (reason: FailureReason): Decision<Settlement> =>
     done({ kind: 'failed', reason }, failure(reason, now));
 
-  // A receipt arrived before the provider's response. The store keeps the receipt's report if it was about this attempt.
+  const receiptUntil = outcome.kind === 'unknown' ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
+  // A receipt arrived before the provider's response. The store keeps the receipt's report if it was about this attempt. If it was about
+  // another attempt, whose message then fails, this one's message may still arrive.
   if (send.phase !== 'calling') {
     const sentAt = send.deliveredAt ?? send.readAt ?? now;
-    return done({ kind: 'accepted' }, send.sentAt === null ? { sentAt } : {});
+    const mayArrive = outcome.kind === 'unknown' && send.phase === 'unconfirmed';
+    return done(
+      { kind: 'accepted' },
+      { ...(mayArrive && { receiptUntil }), ...(send.sentAt === null && { sentAt }) },
+    );
   }
   if (outcome.kind === 'accepted') return done({ kind: 'accepted' }, acceptance(send, now));
   if (outcome.kind === 'recipient') return failed('rejected_by_provider');
@@ -215,7 +221,6 @@ export function settle(
     return done({ kind: 'reassign' }, { phase: 'ready', attempts: send.attempts - 1, dueAt: now });
 
   const attemptsUsed = isPairLimit(outcome) ? send.attempts - 1 : send.attempts;
-  const receiptUntil = outcome.kind === 'unknown' ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
   const isExhausted = attemptsUsed >= policy.attemptsMax;
   if (!isExhausted && send.verification === 'pending') {
     // No later than the deadline, at which the send fails.

@@ -415,6 +415,14 @@ describe('settle', () => {
       expect(settled(sent, ACCEPTED).change).toEqual({ ...UNCLAIMED });
     });
 
+    it('of another attempt, waits for the receipt of this one if its outcome is unknown', () => {
+      const sent = sentSend({ ...CLAIMED, sentAt: at(9), receiptUntil: at(12) });
+      expect(settle(sent, NOW, 1, UNKNOWN, POLICY, 0).change).toEqual({
+        ...UNCLAIMED,
+        receiptUntil: ms(NOW, 32_000),
+      });
+    });
+
     it.each([UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT, CONFIG_FAULT])(
       'ends the attempt after `$kind` without changing the state, even if the receipt was for another attempt',
       (outcome) => {
