@@ -205,7 +205,7 @@ export function settle(
 
   const receiptUntil = outcome.kind === 'unknown' ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
   // A receipt arrived before the provider's response. The store keeps the receipt's report if it was about this attempt. If it was about
-  // another attempt, whose message then fails, this one's message may still arrive.
+  // another attempt and that message fails later, this one's message may still arrive.
   if (send.phase !== 'calling') {
     const sentAt = send.deliveredAt ?? send.readAt ?? now;
     const mayArrive = outcome.kind === 'unknown' && send.phase === 'unconfirmed';
