@@ -1,6 +1,6 @@
 import { acceptance, endedAttempt, failure, isSenderFailure, isWorthSending } from './delivery.js';
 import type { MessageStatus, Outcome } from './outcome.js';
-import { isPairLimit, retryDelayMs, type RetryPolicy } from './retry.js';
+import { isPairLimit, receiptWaitMs, retryDelayMs, type RetryPolicy } from './retry.js';
 import {
   DONE,
   isDelivering,
@@ -185,8 +185,8 @@ function findCost(
  * counts only before delivery is confirmed and while no other message of the send may still arrive. If that depends on an attempt in
  * progress, the receipt waits for its end, but no longer than its claim lasts, because its worker may have died.
  *
- * A reported failure means the same as the same error in the response to a call. If it is not about the recipient or the request, the send is sent again
- * while its code is active; the status `sent` does not change.
+ * A reported failure means the same as the same error in the response to a call. If it is not about the recipient or the request, the send
+ * is sent again while its code is active; the status `sent` does not change.
  *
  * @param random a number from 0 up to, not including, 1
  */
@@ -231,10 +231,12 @@ export function decideReceipt(
   const isBeforeNext =
     isDelivering(send) && !isInProgress(send, attempt.number) && failed.kind !== 'recipient';
   if (isBeforeNext) return { result: 'applied', change: {}, attempts };
-  // Both changes end the claim. If it is another attempt's, its worker has died.
-  if (send.claimedUntil !== null && send.attemptNumber !== attempt.number)
-    attempts.push(endedAttempt(send, { outcome: 'unknown' }));
   const change = redelivery(send, now, failed, policy, random);
+  // Both changes end the claim. If it is another attempt's, its worker has died, and its message may still arrive.
+  if (send.claimedUntil !== null && send.attemptNumber !== attempt.number) {
+    attempts.push(endedAttempt(send, { outcome: 'unknown' }));
+    if (change !== null) change.receiptUntil = new Date(now.getTime() + receiptWaitMs(policy));
+  }
   return change === null
     ? { result: 'applied', change: failure('rejected_by_provider', now), attempts }
     : { result: 'redelivers', change, attempts };

@@ -116,6 +116,9 @@ const reports = (
       random,
     );
     if (decision.result === 'redelivers') model.reassignments += 1;
+    // The attempt of a worker that has died.
+    if (decision.attempts?.some((one) => one.number !== number && one.outcome === 'unknown') === true)
+      model.unknownSince = Number(real.now);
     write(real, decision, status === 'failed' ? 'failed receipt' : 'receipt');
     check(model, real);
   },

@@ -228,6 +228,16 @@ describe('a failure receipt', () => {
     });
   });
 
+  it('gives the message of a dead worker time for its receipt when the send is sent again', () => {
+    const send = sentSend({ ...NEXT, attempts: 2, receiptUntil: at(30), claimedUntil: NOW });
+    const decision = apply(send, report('failed', at(30), retryable()));
+    expect(decision.attempts).toMatchObject([
+      { number: 1, outcome: 'retry' },
+      { number: 2, outcome: 'unknown' },
+    ]);
+    expect(written(send, decision)).toMatchObject({ ...UNCLAIMED, receiptUntil: ms(NOW, 32_000) });
+  });
+
   it('does not wait for the other attempt of an undelivered send: its lease decides', () => {
     const send = sendingSend({ ...NEXT, claimedUntil: at(30) });
     const decision = apply(send, report('failed'));
