@@ -10,13 +10,13 @@ import { readSettings } from '@onecode/store/accounts';
 import { newId, type Database } from '@onecode/store/client';
 import {
   addSender,
+  isRegistered,
   AssignmentRefused,
   listSenderDetails,
   listSenders,
   noteSenderSetup,
   resumeSender,
   setSenderToken,
-  wasRegistered,
   type ListedSender,
 } from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
@@ -198,7 +198,7 @@ async function setUp(
     approvalMs: options.wait * 60_000,
     isKnown: async (of) => {
       const known = (await listSenders(database)).find((one) => one.phoneNumberId === of);
-      return known !== undefined && (!isNew(known.blocks) || (await wasRegistered(database, known.id)));
+      return known !== undefined && isRegistered(database, known);
     },
     addSender: (number) => {
       ({ phoneNumberId } = number);

@@ -1,4 +1,4 @@
-import { blockSubject, encrypt, NOT_ACTIVATED, type Block, type Keyring } from '@onecode/domain';
+import { blockSubject, encrypt, isNew, NOT_ACTIVATED, type Block, type Keyring } from '@onecode/domain';
 import { audited, changeRow, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
@@ -324,11 +324,18 @@ export async function noteSenderSetup(
   });
 }
 
-/** Returns whether the setup has registered the sender's number, by the audit log. Meta does not report it: it shows all as connected. */
-export async function wasRegistered({ sql }: Connection, senderId: string): Promise<boolean> {
+/**
+ * Returns whether a sender's number is registered: the sender was activated, or the setup has registered the number, by the audit log. Meta
+ * does not report it and shows every number as connected.
+ */
+export async function isRegistered(
+  { sql }: Connection,
+  { id, blocks }: Pick<ListedSender, 'id' | 'blocks'>,
+): Promise<boolean> {
+  if (!isNew(blocks)) return true;
   const entries = await sql.query<object[]>`
     select from audit_entries
-    where action = 'sender.setup' and subject = ${senderId} and details -> 'stepsDone' @> '["registration"]' limit 1`;
+    where action = 'sender.setup' and subject = ${id} and details -> 'stepsDone' @> '["registration"]' limit 1`;
   return entries.length > 0;
 }
 

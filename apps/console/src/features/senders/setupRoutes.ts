@@ -1,6 +1,5 @@
 import {
   ACCESS_TOKEN,
-  isNew,
   parseRecipient,
   pastedNumber,
   SENDER_PATTERNS,
@@ -11,10 +10,10 @@ import { readSettings } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import {
   addSender,
+  isRegistered,
   listSenderDetails,
   listSenders,
   noteSenderSetup,
-  wasRegistered,
 } from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
 import { listNumbers, sendTestCode, setUpNumber, type SetupStep } from '@onecode/whatsapp/setup';
@@ -106,8 +105,7 @@ export function setupRoutesAt(
       english: sender.englishTemplateLanguage,
       codeValiditySeconds,
       approvalMs: APPROVAL_MS_MAX,
-      isKnown: async () =>
-        options.pin === null && (!isNew(sender.blocks) || (await wasRegistered(database, sender.id))),
+      isKnown: async () => options.pin === null && isRegistered(database, sender),
       addSender: async () => ({ ...stepOf('sender', ''), status: 'already' }),
     });
     const steps = new Map<string, SetupStep>();
