@@ -68,13 +68,12 @@ function useFailures(
 ): (failures: NonNullable<FindingView['failures']>) => string {
   const { t } = useTranslation('health');
   const { share, whole } = useNumbers();
-  const countryName = useCountryName();
+  const targetOf = useTarget(senders);
   return ({ country, senderId, reason, failed, ended }) => {
     const kind = country !== undefined ? 'country' : senderId !== undefined ? 'sender' : 'all';
     return t(`failures.${kind}`, {
+      ...targetOf({ country, senderId }),
       share: share(failed / ended),
-      country: country === undefined ? '' : countryName(country),
-      sender: senders?.find(({ id }) => id === senderId)?.number ?? senderId ?? '',
       failed: whole(failed),
       ended: whole(ended),
       why:
@@ -85,22 +84,36 @@ function useFailures(
   };
 }
 
-/** The share of messages that never arrived, to which country or from which sender, next to the week before. */
+/** Returns the function that describes the messages of a country or a sender that never arrived: their share, and that of the week before. */
 function useDeliveries(
   senders: HealthView['senders'],
 ): (deliveries: NonNullable<FindingView['deliveries']>) => string {
   const { t } = useTranslation('health');
   const { share, whole } = useNumbers();
-  const countryName = useCountryName();
+  const targetOf = useTarget(senders);
   return ({ country, senderId, lastDay, weekBefore }) =>
     t(country === undefined ? 'deliveries.sender' : 'deliveries.country', {
       share: share(lastDay.undelivered / lastDay.accepted),
       before: share(weekBefore.undelivered / weekBefore.accepted),
-      country: country === undefined ? '' : countryName(country),
-      sender: senders?.find(({ id }) => id === senderId)?.number ?? senderId ?? '',
+      ...targetOf({ country, senderId }),
       undelivered: whole(lastDay.undelivered),
       accepted: whole(lastDay.accepted),
     });
+}
+
+/** Returns the function that names the country or the sender that a finding is about; empty for neither. */
+function useTarget(senders: HealthView['senders']): (of: {
+  country?: string | undefined;
+  senderId?: string | undefined;
+}) => {
+  country: string;
+  sender: string;
+} {
+  const countryName = useCountryName();
+  return ({ country, senderId }) => ({
+    country: country === undefined ? '' : countryName(country),
+    sender: senders?.find(({ id }) => id === senderId)?.number ?? senderId ?? '',
+  });
 }
 
 /** Returns the function that gives how many senders cannot send because of a finding; empty if all can. */
