@@ -55,6 +55,11 @@ import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
 
 const FROM = 'Onecode <codes@onecode.example>';
 const CONSOLE_URL = 'https://console.example.test';
+const subjectsTo = ({ email }: TestUser): string[] =>
+  mailbox
+    .to(email)
+    .map(({ subject }) => subject)
+    .toSorted();
 
 let environment: WorkerEnvironment;
 let database: Database;
@@ -571,7 +576,7 @@ describe('a key that expires', () => {
     await queueAlerts();
     await queueAlerts();
     expect(subjects(admin)).toEqual(['An API key of Shop expires in 14 days']);
-    expect(subjects(portuguese)).toEqual(['Uma chave de API de Shop expira em 14 dias']);
+    expect(subjectsTo(portuguese)).toEqual(['Uma chave de API de Shop expira em 14 dias']);
     expect(mailbox.to(admin.email)[0]!.text).toMatch(
       /The key ak_live_.* of the application Shop of Loja expires on .* UTC\./,
     );
@@ -695,14 +700,9 @@ it('the deletion of an account is mailed to all its admins when it is scheduled 
   const at = await scheduleDeletion(database, actor, accountId);
   await cancelDeletion(database, actor, accountId);
   await run();
-  const subjects = ({ email }: TestUser) =>
-    mailbox
-      .to(email)
-      .map(({ subject }) => subject)
-      .toSorted();
-  expect(subjects(admins[0])).toEqual(['Padaria will be deleted', 'Padaria will not be deleted']);
-  expect(subjects(admins[1])).toEqual(['Padaria não vai mais ser excluída', 'Padaria vai ser excluída']);
-  expect(subjects(viewer)).toEqual([]);
+  expect(subjectsTo(admins[0])).toEqual(['Padaria will be deleted', 'Padaria will not be deleted']);
+  expect(subjectsTo(admins[1])).toEqual(['Padaria não vai mais ser excluída', 'Padaria vai ser excluída']);
+  expect(subjectsTo(viewer)).toEqual([]);
   const scheduled = mailbox.to(admins[0].email).find(({ subject }) => subject === 'Padaria will be deleted')!;
   expect(scheduled.text).toContain(at!.toLocaleString('en', { dateStyle: 'medium', timeZone: 'UTC' }));
   expect(linkOf(scheduled)).toBe(`${CONSOLE_URL}/accounts/${accountId}/team`);
@@ -780,18 +780,13 @@ it('an incident mail has the finding in words, in the language of the recipient'
   await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
   await queueFindingAlerts(database);
   await run();
-  const subjects = ({ email }: TestUser) =>
-    mailbox
-      .to(email)
-      .map(({ subject }) => subject)
-      .toSorted();
-  expect(subjects(english)).toEqual([
+  expect(subjectsTo(english)).toEqual([
     'Onecode alert: Meta has blocked a template: one_time_code (pt_BR)',
     'Onecode alert: Meta rejects our account, token or template: error 190',
     'Onecode alert: Sends from a sender fail: +5511999990001',
     'Onecode alert: Sends to a country fail: Brazil',
   ]);
-  expect(subjects(portuguese)).toEqual([
+  expect(subjectsTo(portuguese)).toEqual([
     'Alerta do Onecode: a Meta bloqueou um modelo: one_time_code (pt_BR)',
     'Alerta do Onecode: a Meta recusa nossa conta, token ou modelo: erro 190',
     'Alerta do Onecode: os envios de um remetente estão falhando: +5511999990001',

@@ -150,9 +150,9 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['View team', 'team'],
     }),
     low_balance: ({ left, below, perDay }, { account, inSubject, number }) => ({
-      subject: `Low balance: ${inSubject(account)} has ${units(left, number)} left`,
+      subject: `Low balance: ${inSubject(account)} has ${units('en', left, number)} left`,
       paragraphs: [
-        `The balance of ${account} has fallen below ${units(below, number)}. Without units, live sends are refused, and users get no codes.`,
+        `The balance of ${account} has fallen below ${units('en', below, number)}. Without units, live sends are refused, and users get no codes.`,
         ...rate(
           perDay,
           left,
@@ -330,9 +330,9 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['Ver a equipe', 'team'],
     }),
     low_balance: ({ left, below, perDay }, { account, inSubject, number }) => ({
-      subject: `${inSubject(account)} só tem ${number(left)} unidades`,
+      subject: `${inSubject(account)} só tem ${units('pt-BR', left, number)}`,
       paragraphs: [
-        `O saldo de ${account} caiu abaixo de ${number(below)}. Sem unidades, os envios em produção são recusados, e os usuários não recebem códigos.`,
+        `O saldo de ${account} caiu abaixo de ${units('pt-BR', below, number)}. Sem unidades, os envios em produção são recusados, e os usuários não recebem códigos.`,
         ...rate(
           perDay,
           left,
@@ -459,5 +459,7 @@ function rate(
   return perDay === 0 || left <= 0 ? [] : [sentence(daysText(left / perDay))];
 }
 
-const units = (count: number, number: Around['number']): string =>
-  `${number(count)} ${count === 1 ? 'unit' : 'units'}`;
+const UNITS = { en: ['unit', 'units'], 'pt-BR': ['unidade', 'unidades'] } as const;
+
+const units = (language: Locale, count: number, number: Around['number']): string =>
+  `${number(count)} ${UNITS[language][count === 1 ? 0 : 1]}`;
