@@ -396,7 +396,7 @@ const webhooks: Rule = ({ traffic }) => {
   ];
 };
 
-/** Returns findings about the countries and senders from which fewer delivery receipts arrive than in the week before, those with most messages first. */
+/** Returns findings about countries and senders with fewer delivered messages than in the week before, most messages first. */
 const deliveries: Rule = ({ deliveries: counts }) =>
   (['country', 'senderId'] as const).flatMap((by) =>
     groupDeliveries(counts ?? [], by)

@@ -4,7 +4,7 @@ import { Prisma } from '../generated/prisma/client.js';
 import { UNDELIVERED } from './dailyStatistics.js';
 
 const HOUR_MS = 3_600_000;
-/** The last day, which is counted anew each hour because receipts may be late. */
+/** The last day, which is counted again each hour because receipts may be late. */
 const DAY_HOURS = 24;
 /** The last day and the seven days before it. */
 const KEPT_HOURS = 8 * DAY_HOURS;
@@ -12,8 +12,8 @@ const COUNTING_MS_MAX = 60_000;
 
 /**
  * Counts the accepted live messages of the last 24 hours and of the current one, and how many of them never arrived, by country and sender.
- * A message counts when its code has expired: the template's time-to-live is not longer. Does nothing if it has run in the current hour, or
- * if another caller is counting. Reads the sends of each hour in a statement of its own, because a busy day would exceed the time-out.
+ * A message counts when its code has expired: the template's time to live is not longer. Does nothing if it has run in the current hour, or
+ * if another caller is counting. Reads the sends of each hour in a separate statement, because a busy day would exceed the timeout.
  */
 export async function countDeliveryHours(database: Database): Promise<void> {
   await database.transaction(
