@@ -49,10 +49,10 @@ const COMMITS = 21;
  * Starts new PostgreSQL and Redis servers, even if the environment names others, because the benchmark writes millions of rows and needs
  * known settings.
  * @param {Processes} processes
- * @param {number} flushMs by which each flush of the disk takes longer
+ * @param {Pick<import('./run.mjs').Options, 'flushMs' | 'postgres'>} options
  * @returns {Promise<Environment>}
  */
-export async function startEnvironment(processes, flushMs) {
+export async function startEnvironment(processes, { flushMs, postgres: programs }) {
   const preload = flushMs === 0 ? {} : { LD_PRELOAD: buildSlowFlush(processes.folder, flushMs) };
   await prepare(processes);
   // These need the packages that `prepare` installs.
@@ -62,6 +62,7 @@ export async function startEnvironment(processes, flushMs) {
   const postgres = await startPostgres({
     ...options,
     settings: POSTGRES_SETTINGS,
+    ...(programs !== null && { programs }),
     env: { ...process.env, ...preload },
   });
   const redis = await startRedis(options);

@@ -15,6 +15,7 @@ import { startEnvironment } from './environment.mjs';
  * @property {number} rows of sends in a second database, which is compared with the empty one; 0 omits it
  * @property {number} past sends that retention may delete, and those of the simulated year
  * @property {number} flushMs that PostgreSQL's disk takes longer to flush
+ * @property {string | null} postgres the folder of another PostgreSQL's `bin`; null is the npm package's
  * @property {string | null} against a git revision that is built and measured next to this one; null is none
  * @property {string[]} only measurements with one of these texts in their name; none is all
  *
@@ -26,7 +27,7 @@ import { startEnvironment } from './environment.mjs';
  * @property {object} details for the JSON file
  */
 
-const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minutes 0.25] [--rows 0] [--past 1000000] [--flush-ms 0] [--beside REF] [--only TEXT …]]`;
+const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minutes 0.25] [--rows 0] [--past 1000000] [--flush-ms 0] [--postgres FOLDER] [--beside REF] [--only TEXT …]]`;
 
 /** The suites by name, each with its goal and its measurement. */
 const SUITES =
@@ -49,7 +50,7 @@ export async function run(args) {
     process.on(signal, () => void processes.stop().then(() => process.exit(1)));
   let met = false;
   try {
-    const environment = await startEnvironment(processes, options.flushMs);
+    const environment = await startEnvironment(processes, options);
     const results = [];
     for (const name of options.suites) results.push(await runSuite(name, environment, options));
     met = results.every(Boolean);
@@ -78,6 +79,7 @@ function readOptions(args, names) {
         rows: { type: 'string', default: '0' },
         past: { type: 'string', default: '1000000' },
         'flush-ms': { type: 'string', default: '0' },
+        postgres: { type: 'string' },
         beside: { type: 'string' },
         only: { type: 'string', multiple: true, default: [] },
       },
@@ -92,6 +94,7 @@ function readOptions(args, names) {
       rows: numberOf('rows', values.rows, 0),
       past: numberOf('past', values.past, 1000),
       flushMs: numberOf('flush-ms', values['flush-ms'], 0),
+      postgres: values.postgres ?? null,
       against: values.beside ?? null,
       only: values.only,
     };

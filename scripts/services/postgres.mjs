@@ -40,9 +40,17 @@ const stop = /** @type {[NodeJS.Signals, number][]} */ ([
  * @param {import('./services.mjs').ServiceOptions} options
  * @returns {Promise<import('./services.mjs').Service>} url: of a database "onecode", as a user who may create others
  */
-export async function startPostgres({ processes, port: portBefore, throwaway, settings = [], env, log }) {
+export async function startPostgres({
+  processes,
+  port: portBefore,
+  throwaway,
+  settings = [],
+  programs: given,
+  env,
+  log,
+}) {
   const account = postgresAccount(log);
-  const programs = postgresPrograms(account, log);
+  const programs = given ?? postgresPrograms(account, log);
   const dataDir = dataFolder(processes.folder, account, log);
   if (!existsSync(dataDir)) initialise(programs, dataDir, account);
   checkVersion(programs, dataDir);
@@ -180,8 +188,7 @@ function initialise(programs, dataDir, account) {
     pwfile: passwordFile,
     encoding: 'UTF8',
     locale: 'C',
-    'locale-provider': 'builtin',
-    'builtin-locale': 'C.UTF-8',
+    ...(versionOf(programs) >= 17 && { 'locale-provider': 'builtin', 'builtin-locale': 'C.UTF-8' }),
   };
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
   const { status, stderr } = spawnSync(join(programs, 'bin', 'initdb'), [...args, '--no-sync'], {
@@ -201,16 +208,25 @@ function initialise(programs, dataDir, account) {
  */
 function checkVersion(programs, dataDir) {
   const ofData = readFileSync(join(dataDir, 'PG_VERSION'), 'utf8').trim();
-  const { stdout } = spawnSync(join(programs, 'bin', 'initdb'), ['--version'], {
-    cwd: '/',
-    encoding: 'utf8',
-  });
-  const ofProgram = /\d+/.exec(stdout)?.[0];
-  if (ofData !== ofProgram) {
+  const ofProgram = versionOf(programs);
+  if (Number(ofData) !== ofProgram) {
     throw new UserError(
       `${dirname(dataDir)} holds data of PostgreSQL ${ofData}, and this is PostgreSQL ${ofProgram}: move it away to start afresh.`,
     );
   }
+}
+
+/**
+ * Returns the major version of PostgreSQL's programs.
+ * @param {string} programs
+ */
+function versionOf(programs) {
+  const { stdout, error } = spawnSync(join(programs, 'bin', 'initdb'), ['--version'], {
+    cwd: '/',
+    encoding: 'utf8',
+  });
+  if (error) throw new UserError(`${programs} does not have PostgreSQL's bin/initdb.`);
+  return Number(/\d+/.exec(stdout)?.[0]);
 }
 
 /**

@@ -15,6 +15,7 @@ import { startRedis } from './redis.mjs';
  * @property {number} [port]  the port that it had last time
  * @property {boolean} throwaway  its data need not survive a crash of the machine: faster
  * @property {readonly string[]} [settings]  further settings of PostgreSQL, `name=value`
+ * @property {string} [programs]  the folder of PostgreSQL's `bin`; the npm package's by default
  * @property {NodeJS.ProcessEnv} [env]  PostgreSQL's environment
  * @property {(line: string) => void} log
  *
