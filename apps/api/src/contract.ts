@@ -1,6 +1,7 @@
 import {
   parseRecipient,
   Problem,
+  type InvalidRecipient,
   type Locale,
   type PhoneRecipient,
   type ProblemCode,
@@ -49,11 +50,22 @@ function recipientFault(recipient: Exclude<Recipient, PhoneRecipient>): Fault {
   if (recipient.kind === 'email')
     return { field: 'to', code: 'channel_unavailable', message: 'E-mail addresses cannot receive codes.' };
   const fault = { field: 'to', code: 'invalid_recipient' } as const;
-  if (recipient.tenDigitsSince === undefined)
-    return { ...fault, message: 'Must be a phone number with + and country code.' };
+  if (recipient.tenDigitsSince === undefined) return { ...fault, message: numberMessage(recipient) };
   const message = `Numbers in this country have had ten digits since ${recipient.tenDigitsSince}.`;
   return { ...fault, message, detail: message };
 }
+
+function numberMessage({ fault }: InvalidRecipient): string {
+  switch (fault) {
+    case 'country_code':
+      return 'Must start with + and an existing country code.';
+    case 'length':
+      return 'Is too short or too long for its country.';
+    default:
+      return 'Must be a phone number with + and country code.';
+  }
+}
+
 const OPTION_FAULTS: Fault[] = [
   { field: 'code', code: 'invalid_code', message: 'Must be 4 to 10 digits.' },
   { field: 'locale', code: 'invalid_locale', message: 'Must be pt-BR or en.' },
@@ -61,7 +73,7 @@ const OPTION_FAULTS: Fault[] = [
 
 /** Parses the body of `POST /v1/send`. @throws Problem of the first faulty field in the order to, code, locale */
 export function parseCreateSend(body: Buffer): CreateSendInput {
-  const { members, faulty } = readMembers(body, validateCreateSend);
+  const { members, faulty } = readMembers(body, validateCreateSend, ['to', 'code', 'locale']);
   const recipient = parseRecipient(members.to ?? '');
   if (recipient.kind === 'phone' && faulty.size === 0)
     return {
@@ -81,31 +93,47 @@ export function parseCreateSend(body: Buffer): CreateSendInput {
 
 /** Parses the body of `POST /v1/send/{id}/verify`. @throws Problem `invalid_json` */
 export function parseVerify(body: Buffer): VerifyInput {
-  const { code } = readMembers(body, validateVerifyCode).members;
+  const { code } = readMembers(body, validateVerifyCode, ['code']).members;
   if (code === undefined) throw unreadable('The field "code" is missing.');
   return { code };
 }
 
-/** Parses a JSON object of string members without duplicates. `faulty` contains the names of invalid members. @throws Problem */
+/**
+ * Parses a JSON object of string members without duplicates. `faulty` contains the names of invalid members.
+ *
+ * @param names the documented members
+ * @throws Problem `invalid_json`
+ */
 function readMembers(
   body: Buffer,
   validate: BodyValidator,
+  names: readonly string[],
 ): { members: Partial<Record<string, string>>; faulty: Set<string> } {
   const text = decode(body);
   const value = parseJson(text);
   const errors = validate(value) ? [] : (validate.errors ?? []);
-  if (errors.some(({ keyword }) => keyword === 'type' || keyword === 'additionalProperties'))
+  const notStrings = errors.filter(({ keyword }) => keyword === 'type').map(nameOf);
+  if (notStrings.includes('')) throw unreadable('The body must be a JSON object.');
+  if (errors.some(({ keyword }) => keyword === 'additionalProperties'))
     throw unreadable(
-      'The body must be an object with the documented fields only, each of the documented type.',
+      `The only documented ${names.length === 1 ? 'field is' : 'fields are'} ${names.join(', ')}.`,
     );
+  if (notStrings.length > 0)
+    throw new Problem('invalid_json', {
+      detail: 'Each field must be a string.',
+      errors: Object.fromEntries(notStrings.map((name) => [name, 'Must be a string.'])),
+    });
   const members = value as Record<string, string>;
   // JSON.parse keeps the last of repeated members. The object is flat and all its values are strings, so each dropped member leaves at
   // least one more string in the text.
   const strings = text.match(/"(?:[^"\\]|\\.)*"?/g) ?? [];
   if (strings.length !== 2 * Object.keys(members).length)
     throw unreadable('A field is given more than once.');
-  return { members, faulty: new Set(errors.map(({ instancePath }) => instancePath.slice(1))) };
+  return { members, faulty: new Set(errors.map(nameOf)) };
 }
+
+/** Returns the name of the member that an error is about; empty for the body itself. */
+const nameOf = ({ instancePath }: ErrorObject): string => instancePath.slice(1);
 
 // With `ignoreBOM`, a byte order mark stays in the text and JSON.parse rejects it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

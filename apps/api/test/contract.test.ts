@@ -44,6 +44,32 @@ describe('the body of a new send', () => {
       errors: { to: detail },
     });
   });
+
+  it.each([
+    ['+4477009', 'Is too short or too long for its country.'],
+    ['+999123456789', 'Must start with + and an existing country code.'],
+    ['5511987654321', 'Must be a phone number with + and country code.'],
+  ])('reports what is wrong with the number %s', (to, message) => {
+    const problem = outcome(parseCreateSend, JSON.stringify({ to }));
+    expect(problem).toMatchObject({ code: 'invalid_recipient', errors: { to: message } });
+  });
+
+  it.each([
+    ['["a"]', { detail: 'The body must be a JSON object.' }],
+    [
+      `{"to":"${PHONE}","chanel":"x"}`,
+      { detail: 'The only documented fields are to, code, locale.', errors: undefined },
+    ],
+    [
+      '{"to":5511987654321,"code":1234}',
+      {
+        detail: 'Each field must be a string.',
+        errors: { to: 'Must be a string.', code: 'Must be a string.' },
+      },
+    ],
+  ])('reports what is wrong with %s', (body, expected) => {
+    expect(outcome(parseCreateSend, body)).toMatchObject({ code: 'invalid_json', ...expected });
+  });
 });
 
 describe('for any bytes', () => {

@@ -95,9 +95,18 @@ function parseObject(body: Buffer, names: readonly string[]): Record<string, str
     throw unreadable('The body is not valid JSON in UTF-8.');
   }
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const members = isObject ? Object.entries(value as object) : [];
-  if (!isObject || members.some(([name, member]) => !names.includes(name) || typeof member !== 'string'))
-    throw unreadable('The body must be an object with the documented fields only, each a string.');
+  if (!isObject) throw unreadable('The body must be a JSON object.');
+  const members = Object.entries(value as object);
+  if (members.some(([name]) => !names.includes(name)))
+    throw unreadable(
+      `The only documented ${names.length === 1 ? 'field is' : 'fields are'} ${names.join(', ')}.`,
+    );
+  const notStrings = members.filter(([, member]) => typeof member !== 'string');
+  if (notStrings.length > 0)
+    throw new Problem('invalid_json', {
+      detail: 'Each field must be a string.',
+      errors: Object.fromEntries(notStrings.map(([name]) => [name, 'Must be a string.'])),
+    });
   // JSON.parse keeps the last of repeated members. Each dropped member left at least one more string in the text.
   if (text.match(/"(?:[^"\\]|\\.)*"?/g)?.length !== (2 * members.length || undefined))
     throw unreadable('A field is given more than once.');

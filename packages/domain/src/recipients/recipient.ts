@@ -28,6 +28,8 @@ export type Recipient = PhoneRecipient | { kind: 'email' } | InvalidRecipient;
 
 export interface InvalidRecipient {
   kind: 'invalid';
+  /** What is wrong with a number that has `+` and digits. Missing for all other text. */
+  fault?: 'country_code' | 'length';
   /** The year in which numbers like this one got ten digits. */
   tenDigitsSince?: number;
 }
@@ -76,7 +78,8 @@ export function parseRecipient(to: string): Recipient {
   if (text.length > PHONE_LENGTH_MAX || !PHONE.test(text)) return { kind: 'invalid' };
   const compact = text.replace(/[ ()-]/g, '');
   const asked = parsePhoneNumberFromString(compact, { extract: false });
-  if (asked === undefined || asked.ext !== undefined || !E164.test(asked.number)) return { kind: 'invalid' };
+  if (asked === undefined) return { kind: 'invalid', fault: 'country_code' };
+  if (asked.ext !== undefined || !E164.test(asked.number)) return { kind: 'invalid', fault: 'length' };
   // The canonical form is checked, because libphonenumber no longer knows Mexico's old one.
   const canonical = canonicalNumber(asked.number);
   const number =
@@ -98,8 +101,8 @@ export function parseRecipient(to: string): Recipient {
 function impossible({ countryCallingCode, nationalNumber }: PhoneNumber): InvalidRecipient {
   const tenDigitsSince = TEN_DIGITS_SINCE.get(countryCallingCode);
   return nationalNumber.length === 8 && tenDigitsSince !== undefined
-    ? { kind: 'invalid', tenDigitsSince }
-    : { kind: 'invalid' };
+    ? { kind: 'invalid', fault: 'length', tenDigitsSince }
+    : { kind: 'invalid', fault: 'length' };
 }
 
 function isPremiumRate(number: PhoneNumber): boolean {

@@ -105,7 +105,18 @@ describe('parseRecipient with a phone number', () => {
     ['a zero that is not Hungary’s 06', '+36 0 1 234 5678'],
     ['a zero in place of an area code of North America', '+1 041 555 2671'],
   ])('rejects it with %s', (_, to) => {
-    expect(parseRecipient(to)).toEqual({ kind: 'invalid' });
+    expect(parseRecipient(to)).toMatchObject({ kind: 'invalid' });
+  });
+
+  it.each([
+    ['length', '+4477009001'],
+    ['length', '+55 11 98765 43219'],
+    ['country_code', '+999123456789'],
+    ['country_code', '+0511987654321'],
+    [undefined, '4477009001'],
+    [undefined, '+55 11 a'],
+  ])('has the fault %s if it is %s', (fault, to) => {
+    expect(parseRecipient(to)).toEqual({ kind: 'invalid', fault });
   });
 
   it.each([...'Sx.,:;#*%/[]+\0\t\n', '\u00a0', '\u200b', '\u200e', '\u2013', '\u0665', '\uff0b', '\uff15'])(
@@ -116,7 +127,7 @@ describe('parseRecipient with a phone number', () => {
         `+55${character}11987654321`,
         `+5511987654321${character}`,
       ])
-        expect(parseRecipient(text)).toEqual({ kind: 'invalid' });
+        expect(parseRecipient(text)).toMatchObject({ kind: 'invalid' });
     },
   );
 
@@ -144,7 +155,7 @@ describe('parseRecipient with a phone number', () => {
     ['+225 21 34 56 78', 2021],
     ['+229 97 12 34 56', 2024],
   ])('accepts %s, which has had ten digits since %i', (to, tenDigitsSince) => {
-    expect(parseRecipient(to)).toEqual({ kind: 'invalid', tenDigitsSince });
+    expect(parseRecipient(to)).toEqual({ kind: 'invalid', fault: 'length', tenDigitsSince });
   });
 
   it('returns a form that the table of sends accepts, and a country of its calling code', () => {

@@ -67,7 +67,7 @@ const FAULTY_FIELDS: [body: string, code: ProblemCode, fields: string[] | undefi
   ['{"locale":"y","code":"1","to":"a@example.com"}', 'channel_unavailable', ['to', 'code', 'locale']],
   [`{"locale":"y","code":"1","to":"${PHONE}"}`, 'invalid_code', ['code', 'locale']],
   ['{"locale":"y","code":"1","to":"x","more":""}', 'invalid_json', undefined],
-  ['{"locale":"y","code":1,"to":"x"}', 'invalid_json', undefined],
+  ['{"locale":"y","code":1,"to":"x"}', 'invalid_json', ['code']],
 ];
 
 /** Bodies that are not a guess. */
