@@ -4,7 +4,7 @@
 // only. Put this file into a folder named onecode in your module.
 //
 //	client, err := onecode.New("https://api.example.com", apiKey, 10*time.Second, 3)
-//	client.Deadline = 15 * time.Second // Of one call, with its retries and waits. This is the default.
+//	client.Deadline = 15 * time.Second // For one call, with its retries and waits. This is the default.
 //
 //	send, err := client.Send(ctx, onecode.SendRequest{To: "+447700900123"})
 //	// Keep send.ID in this user's session. Never take it from the browser.
@@ -14,11 +14,11 @@
 //	if errors.As(err, &unknown) {
 //		// The code may be used up: offer a new code, with a new send.
 //	} else if err == nil && result.Valid {
-//		signIn() // Sign the user in on nothing else.
+//		signIn() // Sign the user in only if this is true.
 //	}
 //
-// Send retries with the same key and the same bytes, so that one code is sent and one unit is used. Verify makes a single request: if
-// the first had arrived, a second would refuse the right code. Do not wrap either call in a retry.
+// Send retries with the same key and the same bytes, so that one code is sent and one unit is used. Verify makes a single request: a
+// second would get Valid false for a code that the first used up. Do not wrap either call in a retry.
 package onecode
 
 import (
@@ -115,8 +115,8 @@ type ConnectionError struct {
 	Cause error
 }
 
-// IndeterminateVerificationError means that the code may or may not have been checked. Never verify it again: unless you recorded Valid
-// before, create a new send.
+// IndeterminateVerificationError means that the code may or may not have been checked. Do not verify it again: create a new send, unless
+// you recorded it as valid.
 type IndeterminateVerificationError struct {
 	Facts
 	SendID string
@@ -265,9 +265,9 @@ func (c *Client) Verify(ctx context.Context, sendID, code string) (*VerifyResult
 	return nil, &IndeterminateVerificationError{answer.Facts, sendID, cause}
 }
 
-// VerifyLatest verifies what the user typed against the session's newest send, then the one before: many type the code that arrived
-// first. It takes one or two ids, as AddSendID returns them. A wrong code counts as one guess on each of them. It returns the result of
-// the send with that code, or else of the newest send that can still be verified. Its errors are those of Verify. After an
+// VerifyLatest verifies what the user typed against the session's newest send, then the one before: users often type the first
+// code to arrive. It takes one or two ids, as AddSendID returns them. A wrong code counts as one guess on each of them. It returns the
+// result of the send with that code, or else of the newest send that can still be verified. Its errors are those of Verify. After an
 // *IndeterminateVerificationError, drop all ids.
 func (c *Client) VerifyLatest(ctx context.Context, sendIDs []string, code string) (*VerifyResult, error) {
 	if len(sendIDs) < 1 || len(sendIDs) > 2 {
@@ -298,8 +298,8 @@ func AddSendID(sendIDs []string, sendID string) []string {
 	return []string{sendID}
 }
 
-// NormalizeCode returns a typed or pasted code for Verify: without spaces, dashes and invisible characters, with 0 to 9 for other
-// digits.
+// NormalizeCode returns a typed or pasted code for Verify: without spaces, dashes and invisible characters, with all digits as
+// 0 to 9.
 func NormalizeCode(typed string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Z, unicode.C, unicode.Pd) || r == '\u2212' {

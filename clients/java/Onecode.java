@@ -46,14 +46,14 @@ import java.util.regex.Pattern;
  * // Keep send.id() in this user's session. Never take it from the browser.
  *
  * try {
- *     if (onecode.verify(send.id(), Onecode.normalizeCode(typed)).valid()) signIn(); // Sign the user in on nothing else.
+ *     if (onecode.verify(send.id(), Onecode.normalizeCode(typed)).valid()) signIn(); // Only if this is true.
  * } catch (Onecode.IndeterminateVerificationException error) {
  *     // The code may be used up: offer a new code, with a new send.
  * }
  * }</pre>
  *
  * {@code send} retries with the same key and the same bytes, so that one code is sent and one unit is used. {@code verify} makes a single
- * request: if the first had arrived, a second would refuse the right code. Do not wrap either call in a retry. All threads can share one
+ * request: a second would get {@code false} for a code that the first used up. Do not wrap either call in a retry. Threads can share one
  * object.
  */
 @SuppressWarnings("serial")
@@ -129,7 +129,7 @@ public final class Onecode {
         }
     }
 
-    /** The code may or may not have been checked. Never verify it again: unless you recorded {@code valid} before, create a new send. */
+    /** The code may or may not have been checked. Do not verify it again: create a new send, unless you recorded it as valid. */
     public static final class IndeterminateVerificationException extends OnecodeException {
         public final String sendId;
 
@@ -260,8 +260,8 @@ public final class Onecode {
     }
 
     /**
-     * Verifies what the user typed against the session's newest send, then the one before: many type the code that arrived first. A wrong
-     * code counts as one guess on each of them. After an IndeterminateVerificationException, drop all ids.
+     * Verifies what the user typed against the session's newest send, then the one before: users often type the first code to arrive.
+     * A wrong code counts as one guess on each of them. After an IndeterminateVerificationException, drop all ids.
      *
      * @param sendIds one or two, as {@link #addSendId} returns them
      * @return the result of the send with that code, or else of the newest send that can still be verified
@@ -287,7 +287,7 @@ public final class Onecode {
         return ids;
     }
 
-    /** Returns a typed or pasted code for {@code verify}: without spaces, dashes and invisible characters, with 0 to 9 for other digits. */
+    /** Returns a typed or pasted code for {@code verify}: without spaces, dashes and invisible characters, with all digits as 0 to 9. */
     public static String normalizeCode(String typed) {
         StringBuilder code = new StringBuilder();
         typed.replaceAll("[\\p{Z}\\p{C}\\p{Pd}\\x{2212}]", "").codePoints().forEach(c -> {

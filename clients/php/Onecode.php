@@ -6,7 +6,7 @@ declare(strict_types=1);
 namespace Onecode;
 
 /**
- * Onecode sends one-time codes over WhatsApp and verifies what users type. For PHP 8.1 or newer, without packages or curl.
+ * Onecode sends one-time codes over WhatsApp and verifies what users type. For PHP 8.1 or newer, without dependencies or curl.
  *
  *     require 'Onecode.php';
  *     $onecode = new Onecode\Client('https://api.example.com', $apiKey);
@@ -15,13 +15,13 @@ namespace Onecode;
  *     // Keep $send->id in this user's session. Never take it from the browser.
  *
  *     try {
- *         if ($onecode->verify($send->id, Onecode\Client::normalizeCode($typed))->valid) signIn(); // Sign the user in on nothing else.
+ *         if ($onecode->verify($send->id, Onecode\Client::normalizeCode($typed))->valid) signIn(); // Only if this is true.
  *     } catch (Onecode\IndeterminateVerificationException) {
  *         // The code may be used up: offer a new code, with a new send.
  *     }
  *
  * `send` retries with the same key and the same bytes, so that one code is sent and one unit is used. `verify` makes a single request:
- * if the first had arrived, a second would refuse the right code. Do not wrap either call in a retry.
+ * a second would get `valid: false` for a code that the first used up. Do not wrap either call in a retry.
  */
 final class Client
 {
@@ -128,8 +128,8 @@ final class Client
     }
 
     /**
-     * Verifies what the user typed against the session's newest send, then the one before: many type the code that arrived first. A wrong
-     * code counts as one guess on each of them. After an IndeterminateVerificationException, drop all ids.
+     * Verifies what the user typed against the session's newest send, then the one before: users often type the first code to arrive.
+     * A wrong code counts as one guess on each of them. After an IndeterminateVerificationException, drop all ids.
      *
      * @param string[] $sendIds one or two, as `addSendId` returns them
      * @return VerifyResult the result of the send with that code, or else of the newest send that can still be verified
@@ -161,7 +161,7 @@ final class Client
         return array_slice(array_values(array_unique([$sendId, ...$sendIds])), 0, 2);
     }
 
-    /** Returns a typed or pasted code for `verify`: without spaces, dashes and invisible characters, with 0 to 9 for other digits. */
+    /** Returns a typed or pasted code for `verify`: without spaces, dashes and invisible characters, with all digits as 0 to 9. */
     public static function normalizeCode(#[\SensitiveParameter] string $typed): string
     {
         $kept = preg_replace('/[\p{Z}\p{C}\p{Pd}\x{2212}]/u', '', $typed) ?? $typed;
@@ -302,7 +302,7 @@ final class ProblemException extends OnecodeException
 /** The service did not respond. After `send`, the send may exist: retry with `idempotencyKey` and the same input. After `verify`, nothing was sent. */
 final class ConnectionException extends OnecodeException {}
 
-/** The code may or may not have been checked. Never verify it again: unless you recorded `valid` before, create a new send. */
+/** The code may or may not have been checked. Do not verify it again: create a new send, unless you recorded it as valid. */
 final class IndeterminateVerificationException extends OnecodeException
 {
     public function __construct(public readonly string $sendId, OnecodeException $error)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Onecode sends one-time codes over WhatsApp and verifies what users type. For Python 3.9 or newer, without other packages.
+"""Onecode sends one-time codes over WhatsApp and verifies what users type. For Python 3.9 or newer, without dependencies.
 
     from onecode import IndeterminateVerificationError, Onecode, normalize_code
 
@@ -10,12 +10,12 @@
 
     try:
         if onecode.verify(send.id, normalize_code(typed)).valid:
-            sign_in()  # Sign the user in on nothing else.
+            sign_in()  # Sign the user in only if this is true.
     except IndeterminateVerificationError:
         ...  # The code may be used up: offer a new code, with a new send.
 
-`send` retries with the same key and the same bytes, so that one code is sent and one unit is used. `verify` makes a single request: if the
-first had arrived, a second would refuse the right code. Do not wrap either call in a retry.
+`send` retries with the same key and the same bytes, so that one code is sent and one unit is used. `verify` makes a single request: a
+second would get `valid: false` for a code that the first used up. Do not wrap either call in a retry.
 """
 
 import json
@@ -34,7 +34,7 @@ from urllib.parse import quote, urlsplit
 
 _ANSWER_BYTES_MAX = 256 * 1024
 _RETRY_AFTER_SECONDS_MAX = 30
-# Retry a create request after these and after 502 and above: its outcome is unknown or temporary. 0: no complete response.
+# A create request is retried after these statuses, and after 502 and above. 0 means that no complete response arrived.
 _REPEATED = (0, 408, 425, 500)
 _STATUSES = ("queued", "sending", "sent", "delivered", "read", "failed")
 _VERIFICATIONS = ("pending", "verified", "expired", "locked")
@@ -97,7 +97,7 @@ class ConnectionError(OnecodeError):
 
 
 class IndeterminateVerificationError(OnecodeError):
-    """The code may or may not have been checked. Never verify it again: unless you recorded `valid` before, create a new send."""
+    """The code may or may not have been checked. Do not verify it again: create a new send, unless you recorded it as valid."""
 
     def __init__(self, send_id, error):
         super().__init__(str(error), error)
@@ -105,7 +105,7 @@ class IndeterminateVerificationError(OnecodeError):
 
 
 def normalize_code(typed: str) -> str:
-    """Returns a typed or pasted code for `verify`: without spaces, dashes and invisible characters, with 0 to 9 for other digits."""
+    """Returns a typed or pasted code for `verify`: without spaces, dashes and invisible characters, with all digits as 0 to 9."""
     kept = (c for c in typed if unicodedata.category(c)[0] not in "ZC" and unicodedata.category(c) != "Pd" and c != "\u2212")
     return "".join(str(unicodedata.decimal(c, c)) for c in kept)
 
@@ -219,7 +219,7 @@ class Onecode:
         raise IndeterminateVerificationError(send_id, error)
 
     def verify_latest(self, send_ids: Sequence[str], code: str) -> VerifyResult:
-        """Verifies what the user typed against the session's newest send, then the one before: many type the code that arrived first.
+        """Verifies what the user typed against the session's newest send, then the one before: users often type the first code to arrive.
 
         `send_ids` are one or two, as `add_send_id` returns them. A wrong code counts as one guess on each of them. Returns the result of
         the send with that code, or else of the newest send that can still be verified. Raises the errors of `verify`. After an

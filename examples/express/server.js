@@ -56,7 +56,7 @@ app.use((request, response, next) => {
   next();
 });
 
-/** Browsers send the source of a form: all in `Origin`, newer ones in `Sec-Fetch-Site`, which works behind any proxy. */
+/** All browsers send a form's `Origin`. Newer ones also send `Sec-Fetch-Site`, which works behind any proxy. */
 function isOfThisSite({ 'sec-fetch-site': site, origin, host }) {
   return site === undefined ? origin?.replace(/^https?:\/\//, '') === host : site === 'same-origin';
 }
@@ -133,7 +133,7 @@ async function sendCode(session, to) {
     return;
   }
   for (const key of keys) nextSends.set(key, now + Number(RESEND_AFTER_SECONDS) * 1000);
-  // For a minute, the key of a try without a response finds its send. After that, the SDK creates a new key and a new code.
+  // For a minute, a try without a response is retried with its key. After that, the SDK creates a new key and a new code.
   const { unfinished } = session;
   const isRepeat = unfinished?.to === to && now - unfinished.askedAt < SAME_SEND_MS;
   try {
@@ -151,7 +151,7 @@ async function sendCode(session, to) {
   } catch (error) {
     for (const key of keys) nextSends.delete(key);
     if (!isOfService(error)) throw error;
-    // A limit shows nothing about an earlier try without a response.
+    // A 429 does not show whether an earlier try without a response created a send.
     const refused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
     const { idempotencyKey } = error;
     const askedAt = isRepeat && idempotencyKey === unfinished.idempotencyKey ? unfinished.askedAt : now;

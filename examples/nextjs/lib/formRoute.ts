@@ -12,8 +12,8 @@ type Action = (
 ) => Promise<Session | void> | Session | void;
 
 /**
- * Creates a route for one of the page's forms: checks that the form is from this site, acts, and redirects to the page. Only a new session
- * sets the cookie: a late response must not overwrite the cookie of the sign-in.
+ * Creates a route for one of the page's forms: checks that the form is from this site, calls `act`, and redirects to the page. Only a new
+ * session sets the cookie: a late response must not overwrite the cookie of the sign-in.
  */
 export function formRoute(act: Action): (request: Request) => Promise<Response> {
   return async (request) => {
@@ -28,14 +28,14 @@ export function formRoute(act: Action): (request: Request) => Promise<Response> 
   };
 }
 
-/** Browsers send the source of a form: all in `Origin`, newer ones in `Sec-Fetch-Site`, which works behind any proxy. */
+/** All browsers send a form's `Origin`. Newer ones also send `Sec-Fetch-Site`, which works behind any proxy. */
 function isOfThisSite(headers: Headers): boolean {
   const site = headers.get('sec-fetch-site');
   if (site !== null) return site === 'same-origin';
   return headers.get('origin')?.replace(/^https?:\/\//, '') === headers.get('host');
 }
 
-/** @returns undefined if the form is too long, which is not known in advance when it arrives in chunks */
+/** @returns undefined if the form is too long; a form in chunks does not announce its length */
 async function readForm({ body }: Request): Promise<URLSearchParams | undefined> {
   const reader = body?.getReader();
   const decoder = new TextDecoder();

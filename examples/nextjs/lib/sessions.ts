@@ -8,7 +8,7 @@ export interface Pending {
   sendIds: readonly string[];
 }
 
-/** A create request without a response. For a minute, the next try finds the same send by its key. */
+/** A create request without a response. For a minute, the next try reuses its key and gets the same send. */
 interface Unfinished {
   readonly to: string;
   readonly idempotencyKey: string | undefined;

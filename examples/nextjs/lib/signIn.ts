@@ -27,7 +27,7 @@ export async function sendCode(session: Session, to: string): Promise<void> {
     return;
   }
   for (const key of keys) nextSends.set(key, now + RESEND_AFTER_MS);
-  // For a minute, the key of a try without a response finds its send. After that, the SDK creates a new key and a new code.
+  // For a minute, a try without a response is retried with its key. After that, the SDK creates a new key and a new code.
   const earlierTry = session.unfinished?.to === to ? session.unfinished : undefined;
   const unfinished = earlierTry && now - earlierTry.askedAt < SAME_SEND_MS ? earlierTry : undefined;
   try {
@@ -42,7 +42,7 @@ export async function sendCode(session: Session, to: string): Promise<void> {
   } catch (error) {
     for (const key of keys) nextSends.delete(key);
     if (!(error instanceof ProblemError || error instanceof ConnectionError)) throw error;
-    // A limit shows nothing about an earlier try without a response.
+    // A 429 does not show whether an earlier try without a response created a send.
     const refused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
     const { idempotencyKey } = error;
     const askedAt = unfinished?.idempotencyKey === idempotencyKey ? (unfinished?.askedAt ?? now) : now;

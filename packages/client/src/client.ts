@@ -76,8 +76,8 @@ export class Onecode {
   }
 
   /**
-   * Waits until a send has reached `until`. Reads it after one second, then at growing intervals of up to five. Retries failed reads until
-   * the code expires.
+   * Waits until a send has reached `until`. Reads it immediately, after one second, and then at growing intervals of up to five. Retries
+   * failed reads until the code expires.
    *
    * @returns the send as last read: it has reached `until` or a later status, its `status` is `failed`, or its code's deadline has passed
    *   by the server's clock. Check `status`.

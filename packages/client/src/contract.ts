@@ -10,8 +10,8 @@ export interface CreateSend {
    */
   to: string;
   /**
-   * Your own code, 4 to 10 digits; leading zeros count. If omitted or empty, the service generates 6 random digits in live
-   * mode and uses `000000` in test mode.
+   * Your own code, 4 to 10 digits; leading zeros are kept. If omitted or empty, the service generates 6 random digits in
+   * live mode and uses `000000` in test mode.
    */
   code?: string | undefined;
   /** The language of the message; by default, the language of the account. */
@@ -40,7 +40,7 @@ export interface Send {
   delivered_at: string | null;
   /** When reading was confirmed, if a receipt arrived. */
   read_at: string | null;
-  /** When the right code was verified. */
+  /** When the code was verified. */
   verified_at: string | null;
   /** When delivery failed. */
   failed_at: string | null;
@@ -81,7 +81,7 @@ export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
  *
  * - `pending`: it can be verified.
  * - `verified`: it was used. It stays `verified` after the deadline.
- * - `expired`: the deadline passed first.
+ * - `expired`: the deadline passed before the code was verified.
  * - `locked`: five wrong codes were tried.
  */
 export type Verification = 'pending' | 'verified' | 'expired' | 'locked';
@@ -92,7 +92,7 @@ export interface VerifyResult {
   /** True only in the single call that verifies the code. */
   valid: boolean;
   verification: Verification;
-  /** The number of wrong codes still allowed. 0 after verification has ended, including by success. */
+  /** The number of wrong codes still allowed. 0 after verification has ended, including after success. */
   attempts_left: number;
 }
 

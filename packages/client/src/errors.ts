@@ -23,7 +23,7 @@ abstract class ExchangeError extends OnecodeError {
   readonly requestId: string | undefined;
   /** The seconds of the response's `Retry-After`. With 429: the time before the same input can be sent again. */
   readonly retryAfterSeconds: number | undefined;
-  /** Of `send`: the key of all its tries. Call again with it and the same input to continue with that send, without a second charge. */
+  /** The key that all tries of a `send` used. Call `send` again with it and the same input to continue, without a second charge. */
   readonly idempotencyKey: string | undefined;
 
   constructor(message: string, facts: ExchangeFacts, options?: ErrorOptions) {

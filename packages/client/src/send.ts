@@ -72,7 +72,7 @@ function failureOf(answer: Answer, idempotencyKey: string): Failure {
 const isOpen = (status: number): boolean =>
   [408, 425, 500].includes(status) || status >= 502 || (status >= 200 && status < 300);
 
-/** Half a second, doubled after each try, with a random second half, so that callers that failed together retry apart. */
+/** Half a second, doubled after each try. Half of it is random, so that callers that failed together do not retry together. */
 function growingWaitMs(tries: number): number {
   const ms = Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), WAIT_MS_MAX);
   return ms / 2 + (Math.random() * ms) / 2;

@@ -66,7 +66,7 @@ export class Service {
     return Math.max(this.latest, Date.now() + this.aheadMs);
   }
 
-  /** Returns the time of a request, which is later than that of the one before, and advances deliveries to it. */
+  /** Returns the time of a request, always later than the previous one, and advances deliveries to it. */
   tick(): number {
     this.latest = Math.max(this.latest + 1, Date.now() + this.aheadMs);
     for (const send of this.sends) settle(send, this.latest);

@@ -22,7 +22,7 @@ export type Fault = { times?: number | undefined } & (
       answer: 'internal_error' | 'lost';
       /** Default: `send`. */
       on?: Operation | undefined;
-      /** Whether the send is stored, or the guess checked, before that. Default: false. */
+      /** Whether the send is stored, or the guess checked, before the fault. Default: false. */
       afterWork?: boolean | undefined;
     }
 );

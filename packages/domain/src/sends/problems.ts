@@ -49,7 +49,7 @@ const TABLE = {
     status: 422,
     meaning: 'The recipient is not a valid phone number.',
     cause:
-      'The field "to" is missing, lacks the + and the country code, or is not a possible number. Or the account does not send to its country, or to satellite and premium-rate numbers. The detail names the reason.',
+      'The field "to" is missing, lacks the + and the country code, or is not a possible number. Or the account does not send to the number’s country, or to satellite and premium-rate numbers. The detail names the reason.',
     remedy:
       'Send the number in E.164 form, for example +5511961234567. Log the detail: if it names a country or range, the number may be right, but the account does not send there. In that case, ask the user for another number. An admin of the account can allow countries and ranges in the dashboard, under Protection. Credits end the limits of a trial account.',
   },
@@ -81,14 +81,14 @@ const TABLE = {
     status: 429,
     meaning: 'A limit was reached: no send can be created now.',
     cause:
-      'One of these limits was reached: the send limit of the account, the application or this recipient; the number of active codes or of wrong codes in a row for this recipient; the fraud breaker, because hardly any code sent to its country was verified; a daily or monthly ceiling of units; or a limit for accounts that never had credits. The detail names the limit.',
+      'One of these limits was reached: the send limit of the account, the application or this recipient; the number of active codes or of wrong codes in a row for this recipient; the fraud breaker, because hardly any code sent to the recipient’s country was verified; a daily or monthly ceiling of units; or a limit for accounts that never had credits. The detail names the limit.',
     remedy:
       'Wait the number of seconds in the Retry-After header, then retry with the same key and body. After too many wrong codes, a right code for an active send ends the wait. In the dashboard, under Protection, an admin of the account can see and change the limit, and reset a recipient.',
   },
   internal_error: {
     status: 500,
     meaning: 'Something failed inside the service.',
-    cause: 'The service failed. Your request is not the cause.',
+    cause: 'A fault in the service, not in your request.',
     remedy:
       'Retry a create request a few times, with growing delays and the same key and body. Do not retry a verification automatically: the code may have been used up. Include the X-Request-Id when you report the error.',
   },
