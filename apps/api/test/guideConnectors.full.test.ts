@@ -155,7 +155,7 @@ describe('the function of the guide for Amazon Cognito', () => {
     handler = createHandler(async (encrypted) => Buffer.from(encrypted).toString().split(':')[1] ?? '');
   });
 
-  /** As Cognito encrypts: the same text is different each time. */
+  /** Encrypts as Cognito does: the same text gives a different result each time. */
   const encrypt = (text: string): string =>
     Buffer.from(`${randomBytes(16).toString('hex')}:${text}`).toString('base64');
 

@@ -202,7 +202,7 @@ describe('a signed post', () => {
     const posts = await Promise.all(Array.from({ length: 32 }, () => RawConnection.open(api.port)));
     for (const connection of posts)
       connection.write(requestBytes('POST', PATH, headers), body.subarray(0, -1));
-    // All heads have arrived before the first last byte.
+    // The headers of all posts arrive before the last byte of any.
     expect((await postSigned(textOf())).status).toBe(200);
     for (const connection of posts) connection.write(body.subarray(-1));
     const answers = await Promise.all(posts.map((connection) => connection.answer()));
