@@ -79,7 +79,7 @@ function count({ metrics }: WorkerContext, end: DeliveryEnd): DeliveryEnd {
   return end;
 }
 
-/** Returns how metrics and job results name the end of a delivery. */
+/** Returns the name of a delivery's end in metrics and job results. */
 export const outcomeOf = (end: DeliveryEnd): JobOutcome => (end.kind === 'failed' ? end.reason : end.kind);
 
 /** A send that was taken, and when the take started, by `performance.now()`. */
