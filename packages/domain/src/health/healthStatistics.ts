@@ -27,7 +27,7 @@ export interface RedisHealth {
 export interface Backlog {
   count: number;
   oldestSeconds: number | null;
-  /** The same, without the account of the send that has waited longest. */
+  /** The same count, without the account of the send that has waited longest. */
   othersSeconds: number | null;
   /** Seconds until the first of their codes expires. */
   expirySeconds: number | null;

@@ -24,7 +24,7 @@ export interface TrafficKey {
   /** ISO 3166, or `ZZ` for numbers without a country. */
   country: string;
   senderId: string;
-  /** Set only for ended sends, so that there are fewer counts. */
+  /** Set only for ended sends, which keeps the number of counts small. */
   accountId: string;
   /**
    * The failure reason of a failed send, `late` for one that arrived late, the subject of the error of a `failed` receipt, or the result of

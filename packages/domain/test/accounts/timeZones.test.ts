@@ -8,7 +8,7 @@ const starts = (bucket: 'hour' | 'day', timeZone: string, from: string, to: stri
     start.toISOString().replace(/:00\.000Z$/, 'Z'),
   );
 
-/** Returns the local day of a time, computed in another way than in `bucketStarts`. */
+/** Returns the local day of a time, computed differently from `bucketStarts`. */
 function localDay(timeZone: string): (time: number) => string {
   const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' });
   return (time) => format.format(time);

@@ -109,7 +109,7 @@ const webhook = (reason: WebhookResult, times: number): TrafficCount =>
 const delivered = (times: number): TrafficCount => count('delivered', times, { country: '', senderId: '' });
 const failed = (times: number, more: Partial<TrafficKey> = {}): TrafficCount =>
   count('failed', times, { country: '', senderId: '', reason: 'rejected_by_provider', ...more });
-/** Of 100 messages of the last day, and of 100 of the week before, these never arrived. */
+/** Deliveries in which these numbers of messages never arrived: of 100 on the last day, and of 100 in the week before. */
 const undelivered = (lastDay: number, weekBefore: number): Change => ({
   deliveries: [
     {
@@ -129,7 +129,7 @@ const found = (change: Change): string[] =>
     ({ owner, name, cause, severity }) => `${owner} ${name} ${cause} ${severity}`,
   );
 
-/** Causes precede their consequences, and failing findings precede degraded ones. */
+/** Expected findings list causes before their consequences, and failing findings before degraded ones. */
 type Case = [when: string, change: Change, findings: string[]];
 const CASES: Case[] = [
   ['nothing is wrong', {}, []],

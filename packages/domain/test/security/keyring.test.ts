@@ -94,7 +94,7 @@ describe('generateCode', () => {
       if (!/^[0-9]{6}$/.test(code)) throw new Error('a code is not six digits');
       for (let place = 0; place < 6; place++) digits[place]![Number(code[place])]! += 1;
     }
-    // Of 2,000, seven standard deviations.
+    // Each count should be about 2,000. A difference of 300 is seven standard deviations.
     for (const count of digits.flat()) expect(Math.abs(count - 2_000)).toBeLessThan(300);
   });
 });

@@ -61,7 +61,7 @@ describe('mergeFacts', () => {
       }),
       { selector: ({ seconds }) => seconds },
     );
-    // The start of a value is that of the first report that arrived.
+    // Excludes `since`, which depends on the order: it is the time of the first report that arrived.
     const withoutStarts = (facts: Facts<TemplateValues>) =>
       Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, { ...fact, since: null }]));
     const end = (order: { seconds: number; values: Partial<TemplateValues> }[]) =>

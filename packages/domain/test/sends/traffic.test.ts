@@ -84,14 +84,14 @@ describe('breakerTrips', () => {
     [50, 45, 0, true],
     [50, 44, 0, false],
     [1000, 899, 0, false],
-    // Ten denials count as a hundred unverified sends, which few others outweigh.
+    // Each denial adds nine assumed unverified sends: four make it 86 of 96, five make it 95 of 105.
     [60, 50, 4, false],
     [60, 50, 5, true],
-    // With few sends, denials count as no sends.
+    // Denials do not count toward the minimum of 50 sends.
     [5, 5, 5, false],
     [50, 40, 5, false],
     [50, 40, 6, true],
-    // A few malicious people cannot get a busy, honest account blocked.
+    // A few malicious people cannot cause a block of a busy, honest account.
     [1000, 250, 722, false],
   ])(
     'counts a denial as ten unverified sends, at 90 percent of 50: %i sends, %i unverified, %i denying: %s',
