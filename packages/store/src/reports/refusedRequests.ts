@@ -73,7 +73,7 @@ export interface ListedRefusedRequest {
   applicationName: string;
 }
 
-/** Finds refused requests by one of these values. */
+/** The values by which refused requests are found: any of them may match. */
 export interface RefusedRequestSearch {
   requestId: string | null;
   idempotencyKeyHashes: readonly Uint8Array[];

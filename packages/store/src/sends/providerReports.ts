@@ -57,7 +57,7 @@ export async function storeReports(
     -- In half of the cases, rounding would give a time in the future.
     select r.key, ${accountId}::uuid, r.kind, r.report, date_trunc('milliseconds', now())
     from json_to_recordset(${JSON.stringify(records)}::json) as r (key text, kind text, report json)
-    -- All callers insert in the same order, so that two with the same reports cannot deadlock.
+    -- All callers insert in the same order, so that two callers with the same reports cannot deadlock.
     order by r.key collate "C"
     on conflict (key) do nothing`;
 }
