@@ -319,7 +319,7 @@ describe('the "Try it" page', () => {
       expect(await visit(ana, await buildCaller(store.database, mode))).not.toBe(key);
     });
 
-    it('creates a key that expires, is not counted as an account's key, and is stored only encrypted', async () => {
+    it('creates a key that expires, is not counted as an account’s key, and is stored only encrypted', async () => {
       const caller = await buildCaller(store.database, 'live');
       const key = await visit(await buildUser(), caller);
       const [listed] = await keysOf(caller);
