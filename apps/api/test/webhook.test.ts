@@ -96,9 +96,9 @@ describe('a post is refused, and not stored, if its signature is', () => {
     ['missing', BODY, []],
     ['cut off', BODY, [RIGHT.slice(0, -1)]],
     ['under another secret', BODY, [sign(BODY, 'another secret')]],
-    ['of the body before one byte of it changed', BODY.replace('delivered', 'delivereD'), [RIGHT]],
-    ['of the body before a space was added', `${BODY} `, [RIGHT]],
-    ['of the same JSON in another form', JSON.stringify(JSON.parse(BODY), null, 1), [RIGHT]],
+    ['of a body that differs in one byte', BODY.replace('delivered', 'delivereD'), [RIGHT]],
+    ['of the body without its last space', `${BODY} `, [RIGHT]],
+    ['of the same JSON with other white space', JSON.stringify(JSON.parse(BODY), null, 1), [RIGHT]],
     ['two in one header', BODY, [`${RIGHT}, ${RIGHT}`]],
   ])('%s', async (_name, body, signatures) => {
     const before = await storedCount();

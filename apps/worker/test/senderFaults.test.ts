@@ -169,7 +169,7 @@ describe('the provider’s error', () => {
   it.each([
     ['a missing permission', { error: 299, http: 403 }, 'token', 1],
     ['HTTP 401 without a code', { wrongBody: 'html', http: 401 }, 'token', 1],
-    ['a template that is not there', { error: 132001 }, 'template', 0],
+    ['a missing template', { error: 132001 }, 'template', 0],
   ] as [string, Fault, string, number][])(
     '%s raises one alert for an operator, and another sender takes the send',
     async (_, fault, scope, blocked) => {

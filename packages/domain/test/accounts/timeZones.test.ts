@@ -95,21 +95,21 @@ describe('bucketStarts', () => {
 
   it.each<[string, string, string, string, string[]]>([
     [
-      'begin at local full hours',
+      'begin at full hours of local time',
       'Asia/Kathmandu',
       '2026-01-01T00:00Z',
       '2026-01-01T01:16Z',
       ['2025-12-31T23:15Z', '2026-01-01T00:15Z', '2026-01-01T01:15Z'],
     ],
     [
-      'go on when one is skipped',
+      'continue after a skipped hour',
       'Europe/Berlin',
       '2026-03-29T00:10Z',
       '2026-03-29T02:00Z',
       ['2026-03-29T00:00Z', '2026-03-29T01:00Z'],
     ],
     [
-      'are two when one is repeated',
+      'include a repeated hour twice',
       'Europe/Berlin',
       '2026-10-25T00:10Z',
       '2026-10-25T02:01Z',

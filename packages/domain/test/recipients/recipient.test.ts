@@ -89,7 +89,7 @@ describe('parseRecipient with a phone number', () => {
     ['too many digits', '+5511987654321987'],
     ['more than forty characters', `+55 11 98765-4321${'-'.repeat(24)}`],
     ['more than a thousand characters', '+5511987654321'.padStart(1001)],
-    ['more digits than E.164 allows, though its country does', '+49 1234 5678 9123 45'],
+    ['more digits than E.164 allows, although its country allows them', '+49 1234 5678 9123 45'],
     ['an unknown country code', '+999123456789'],
     ['a country code that begins with zero', '+0511987654321'],
     ['two plusses', '++5511987654321'],
@@ -231,9 +231,9 @@ describe('a premium-rate number', () => {
   ])('is %s', (_, to) => expect(phoneOf(to).isPremiumRate).toBe(true));
 
   it.each([
-    ['one over the internet', '+33912345678'],
-    ['a free one', '+18005551234'],
-    ['one of no known range', '+12005551234'],
+    ['a number for calls over the internet', '+33912345678'],
+    ['a freephone number', '+18005551234'],
+    ['a number of an unknown range', '+12005551234'],
   ])('is not %s', (_, to) => expect(phoneOf(to).isPremiumRate).toBe(false));
 });
 
@@ -351,12 +351,12 @@ describe('canonicalNumber', () => {
     ['a mobile number of Brazil without its ninth digit', '+557168765432', '+5571968765432'],
     ['a landline of Brazil', '+551137654321', '+551137654321'],
     ['a free number of Brazil', '+558007654321', '+558007654321'],
-    ['a number of Mexico as it was called until 2019', '+5215512345678', '+525512345678'],
+    ['a mobile number of Mexico in its form before 2019', '+5215512345678', '+525512345678'],
     ['too short a number of Mexico that begins with 1', '+521551234567', '+521551234567'],
     ['too long a number of Mexico that begins with 1', '+52155123456789', '+52155123456789'],
     ['too long a number of Argentina', '+5411234567890', '+5411234567890'],
     ['a mobile number of Argentina without the 9', '+542966429999', '+5492966429999'],
-    ['a number of Argentina with no area code', '+541523456789', '+541523456789'],
+    ['a number of Argentina without an area code', '+541523456789', '+541523456789'],
     ['a free number of Argentina', '+548001234567', '+548001234567'],
   ])('of %s, %s, is %s', (_, e164, canonical) => {
     expect(canonicalNumber(e164)).toBe(canonical);

@@ -41,8 +41,8 @@ describe('parseKeyring', () => {
   it.each([
     ['empty', ''],
     ['white space', '  '],
-    ['a byte too few', randomBytes(31).toString('base64')],
-    ['a byte too many', randomBytes(33).toString('base64')],
+    ['one byte too short', randomBytes(31).toString('base64')],
+    ['one byte too long', randomBytes(33).toString('base64')],
     ['hexadecimal', KEY.toString('hex')],
     ['base64url', Buffer.alloc(32, 0xfb).toString('base64url')],
     ['a character that is not base64', `${text.slice(0, -2)}!=`],

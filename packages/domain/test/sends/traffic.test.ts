@@ -38,10 +38,10 @@ describe('trafficEvents', () => {
       ['accepted'],
     ],
     ['a failure after acceptance', { status: 'sent' }, { status: 'failed' }, ['failed']],
-    ['a failure before', { status: 'queued' }, { status: 'failed' }, ['failed']],
+    ['a failure before acceptance', { status: 'queued' }, { status: 'failed' }, ['failed']],
     ['a failure after the right code', { verification: 'verified' }, { status: 'failed' }, []],
     ['a failure after five wrong codes', { verification: 'locked' }, { status: 'failed' }, []],
-    ['a late time of a failed send', { status: 'failed' }, { deliveredAt: at(1) }, []],
+    ['a delivery time that arrives after the failure', { status: 'failed' }, { deliveredAt: at(1) }, []],
   ])('returns the events of %s', (_, before, after, expected) => {
     expect(changed(before, after)).toEqual(expected);
   });

@@ -329,14 +329,14 @@ describe('a large database', () => {
   ];
   /** Statements that run rarely and that PostgreSQL plans for their values. */
   const NOW_AND_THEN: typeof STATEMENTS = [
-    ['sends that are not over', ['sends_due_at'], 3_000, readWaitingSends],
-    ['what is held', [], 1_000, readHeldSends],
+    ['unfinished sends', ['sends_due_at'], 3_000, readWaitingSends],
+    ['held sends', [], 1_000, readHeldSends],
     ['messages that never arrived', [], 1_000, readDeliveries],
     ['the deliveries of the last day', ['sends_pkey'], 30_000, countDeliveryHours],
     ['calls by minute', ['attempts_finished_at_idx'], 20_000, (db) => readAttemptMinutes(db, 30)],
     ['the provider’s answers', ['attempts_finished_at_idx'], 5_000, (db) => readProviderAnswers(db, 5)],
     // The hour has hardly more calls than it reads, so reading in order or sorting is then equal.
-    ['what senders did lately', ['attempts_finished_at_idx'], 40_000, readSenderActivity],
+    ['the latest calls of senders', ['attempts_finished_at_idx'], 40_000, readSenderActivity],
     [
       'a search in an account by the end of a number',
       ['sends_of_application', 'sends_idempotency_key'],

@@ -141,7 +141,7 @@ describe('an overview', () => {
       () => false,
     ],
     [
-      'a time, its first moment included and its last one not',
+      'a period with its first moment and without its last',
       () => ({ from: new Date(FROM.getTime() + 10 * HOUR_MS), to: new Date(FROM.getTime() + 20 * HOUR_MS) }),
       ({ at }) =>
         at.getTime() >= FROM.getTime() + 10 * HOUR_MS && at.getTime() < FROM.getTime() + 20 * HOUR_MS,

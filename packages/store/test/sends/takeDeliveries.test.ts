@@ -427,9 +427,9 @@ describe('the send of a job', () => {
   });
 
   it.each([
-    ['waits for its time', `due_at = now() + interval '1 minute'`],
+    ['is not due yet', `due_at = now() + interval '1 minute'`],
     [
-      'is under way',
+      'is being sent',
       `status = 'sending', phase = 'calling', channel = 'whatsapp', from_number = '+15550783881', sender_id = (select id from senders),
          attempt_number = 1, claimed_at = now(), claimed_until = now() + interval '1 minute'`,
     ],
@@ -438,7 +438,7 @@ describe('the send of a job', () => {
       `created_at = now() - interval '11 minutes', expires_at = now() - interval '1 minute', due_at = now() - interval '1 second'`,
     ],
     [
-      'has too little life left',
+      'has too little time left',
       `created_at = now() - interval '571 seconds', expires_at = now() + interval '29 seconds'`,
     ],
     ['was verified', `verification = 'verified', verified_at = now(), phase = 'giving_up'`],

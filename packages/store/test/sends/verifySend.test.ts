@@ -151,7 +151,7 @@ describe('concurrent guesses', () => {
   it.each([
     ['the fourth wrong guess', 'wrong_guesses = 4', WRONG, { verification: 'locked', encryptedCode: null }],
     [
-      'the loss of the message',
+      'a failure of the message',
       "phase = 'ready', due_at = now()",
       CODE,
       { verification: 'verified', encryptedCode: expect.anything() },
