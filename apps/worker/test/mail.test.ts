@@ -361,7 +361,7 @@ describe('mails', () => {
   });
 
   it(
-    'that are urgent are sent while the server hangs on others',
+    'that are urgent are sent while the server hangs on other mails',
     async () => {
       const { email } = await user(null);
       await writeInvitations(400);
@@ -617,7 +617,7 @@ describe('a low balance', () => {
   const setBalance = (accountId: string, credits: number): Promise<unknown> =>
     sql('update accounts set credits = $2 where id = $1', [accountId, credits]);
 
-  it('is reported once for each crossing, by any number of workers, and again after the balance has risen well above', async () => {
+  it('is reported once for each crossing, by any number of workers, and again only after the balance has risen well above its alert', async () => {
     const accountId = await buildAccount(database, { freeQuota: 0, credits: 200, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 100);
@@ -657,7 +657,7 @@ describe('a low balance', () => {
     expect(mailbox.to(email)).toHaveLength(1);
   });
 
-  it('is reported with the days that it lasts at the rate of the last day', async () => {
+  it('is reported with the number of days that it lasts at the rate of the last day', async () => {
     const { accountId } = await buildCaller(database, 'live', { freeQuota: 0, credits: 1_000, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 5_000);

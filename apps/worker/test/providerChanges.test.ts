@@ -419,7 +419,7 @@ describe('a read of a sender from the provider', () => {
     expect(await blocks()).toEqual([]);
   });
 
-  it('remembers the last day of use, and reports a template without use for 11 months', async () => {
+  it('stores the last day of use, and reports a template that was not used for 11 months', async () => {
     await t.sql(`update senders set created_at = now() - interval '12 months' where id = $1`, [sender.id]);
     await readAgain();
     expect(await badOf()).toEqual([['template_used', 'template_unused']]);

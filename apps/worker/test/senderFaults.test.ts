@@ -464,7 +464,7 @@ describe('a block of a business account', () => {
 });
 
 describe('the sender pool', () => {
-  it('finds a sender that was added a moment ago', async () => {
+  it('finds a sender that was just added', async () => {
     for (const _ of [1, 2]) {
       const { id, number } = await buildSender(t.database);
       expect(await t.context.senders.open(id)).toMatchObject({ id, number, token: 'test-token' });

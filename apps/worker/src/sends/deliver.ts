@@ -56,7 +56,7 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
 
 /**
  * Delivers a live send that was taken: waits for the time of its permit (half a second at most), calls Meta and writes the outcome. After a
- * fault of the sender, it tries another sender at once. A send that was not claimed is postponed or fails.
+ * fault of the sender, it immediately tries another sender. A send that was not claimed is postponed or fails.
  *
  * @throws as `deliver`
  */

@@ -5,8 +5,8 @@ export type FaultScope = 'token' | 'business' | 'portfolio' | 'template' | 'coun
 export type ThrottleScope = 'pair' | 'sender' | 'business' | 'app';
 
 /**
- * What the provider does with an accepted message before sending it, if it does not send it at once. The provider reviews the first
- * messages of a new or unverified business portfolio, then sends or drops the held ones.
+ * The status of an accepted message that the provider does not send immediately. The provider reviews the first messages of a new or
+ * unverified business portfolio, then sends or drops the held ones.
  */
 export type MessageStatus = 'held_for_quality_assessment' | 'paused';
 

@@ -18,7 +18,7 @@ export type TrafficEvent = (typeof TRAFFIC_EVENTS)[number];
 export const WEBHOOK_RESULTS = ['accepted', 'invalid_signature', 'refused', 'failed'] as const;
 export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
-/** One thing to count. Texts are empty if they do not apply. Each has few values, and none is a phone number. */
+/** What is counted. A text that does not apply is empty. Each text has few possible values, and none is a phone number. */
 export interface TrafficKey {
   event: TrafficEvent;
   /** ISO 3166, or `ZZ` for numbers without a country. */

@@ -91,7 +91,10 @@ export async function setIdentityCheck(
   return change(database, actor, 'application.set_identity_check', { id }, { identityCheck });
 }
 
-/** Returns all applications, those of an account, or the one with this id: oldest first, or with a limit the newest, newest first. */
+/**
+ * Returns all applications, an account's applications, or the one with this id. Oldest first; with a limit, only the newest ones, newest
+ * first.
+ */
 export async function findApplications(
   { prisma }: Connection,
   { limit, ...where }: { accountId?: string; id?: string; limit?: number },

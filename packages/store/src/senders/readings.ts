@@ -89,7 +89,7 @@ export interface SenderKnowledge {
   templateUsedAt: Date;
 }
 
-/** Returns the known facts of all senders, of one, or of those of a business account. */
+/** Returns the known facts of all senders, of one sender, or of the senders of a business account. */
 export async function listSenderKnowledge(
   { sql }: Connection,
   senderId: string | null = null,

@@ -89,7 +89,7 @@ interface ReportRow {
   isOperators: boolean;
 }
 
-/** Returns a batch of due reports, those of older sends first. Accounts' own apps take turns in their part of the batch. */
+/** Returns a batch of due reports, starting with reports of the oldest sends. Accounts' own apps take turns in their part of the batch. */
 export async function readDueReports(database: Database): Promise<DueReports> {
   const rows = await database.sql.query<ReportRow[]>`
     with recursive reporters as (

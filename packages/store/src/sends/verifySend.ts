@@ -119,7 +119,7 @@ interface GuessWrite {
   decision: GuessDecision;
 }
 
-/** Returns the record of a write. A field that the change leaves out is missing in the record and stays unchanged in the row. */
+/** Returns the record of a write. A field that the change omits is missing in the record and stays unchanged in the row. */
 function toGuessRecord({ guess, index, send, decision: { change = {}, reclaimsUnit } }: GuessWrite): object {
   return {
     ordinal: index + 1,

@@ -118,7 +118,10 @@ export interface PendingSignUp {
   passwordHash: string;
 }
 
-/** Mails a link that confirms the address of a sign-up. If a user has the address already, only a mail to the address says so. */
+/**
+ * Mails a link that confirms the address of a sign-up. If a user already has the address, the response is the same, and only the mail
+ * mentions it.
+ */
 export const requestSignUp = (
   database: Database,
   keyring: Keyring,
