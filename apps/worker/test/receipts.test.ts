@@ -154,7 +154,7 @@ describe('receipts', () => {
         );
       await t.sql('update attempts set message_id = $2 || send_id where send_id = any ($1)', [ids, 'of ']);
       await report(ids);
-      // Meta repeats reports, and the app may do so too.
+      // Meta repeats reports, and the account's app may also repeat them.
       await report(ids);
       await until(
         'an end of all receipts',

@@ -467,7 +467,10 @@ function failing(
   });
 }
 
-/** Returns whether one account may have caused it: without the account with the most failures, too few sends fail for `failing`. */
+/**
+ * Returns whether one account may have caused a finding: without the account with the most failures, too few sends fail for the severity
+ * `failing`.
+ */
 function isOfOneAccount(
   group: readonly TrafficCount[],
   all: readonly TrafficCount[],

@@ -59,7 +59,7 @@ export type BacklogName = 'due' | 'forSender' | 'held' | 'underWay';
 /** A template that the provider blocks. */
 export interface BlockedTemplate {
   template: string;
-  /** As the provider writes it. */
+  /** In the provider's format, such as `pt_BR`. */
   language: string;
   /** The status that the provider reports, or `RECATEGORIZED`. */
   status: string;

@@ -74,7 +74,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   pool.on('error', onConnectionError);
   closeSilentConnections(pool, timeouts.statementMs + SILENT_AFTER_MS);
   const prisma = new PrismaClient({
-    // Without names, PostgreSQL parses and plans every statement anew (30–45% slower).
+    // Without names, PostgreSQL parses and plans every statement again (30–45% slower).
     adapter: new PrismaPg(pool, {
       statementNameGenerator: ({ sql }) => statementName(sql),
       onConnectionError,

@@ -82,7 +82,7 @@ export interface ProcessSummary extends RunningProcess {
   startedAt: Date;
   seenAt: Date;
   state: 'running' | 'stopped' | 'silent';
-  /** By how much its clock was ahead of the database's when it was last seen. */
+  /** The milliseconds by which its clock was ahead of the database's when it was last seen. */
   clockAheadMs: number;
 }
 

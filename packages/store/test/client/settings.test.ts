@@ -54,7 +54,7 @@ async function useDatabase(database: Database): Promise<void> {
     }),
   );
   const created = await Promise.all(
-    // Each in a separate batch, because all of them change one account.
+    // Each creation is in a separate batch, because all of them change one account.
     wanted.map(async (send, n) => {
       for (let turn = 0; turn < n; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       return createSend(database, send);

@@ -18,7 +18,7 @@ export interface SetupOptions {
   /** The two-step PIN of the number, or the PIN to set for it; null if unknown. */
   pin: string | null;
   template: string;
-  /** Null for the English language in which the template exists, or `en` if it exists in none. */
+  /** Null for the English language in which the template exists, or for `en` if it exists in none. */
   english: 'en' | 'en_US' | null;
   codeValiditySeconds: number;
   /** Whether to only read. A step that would change something is then `waiting`, and its detail describes the change. */
