@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import { PROBLEMS, type Problem } from '@onecode/domain';
 
-/** Writes a JSON response. Its media type has no charset parameter, which JSON does not define (RFC 8259, 11) and Express would add. */
+/** Writes a JSON response. Unlike Express, it adds no charset parameter to the media type: JSON defines none (RFC 8259, 11). */
 export function answerJson(response: Response, status: number, body: object): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json');
@@ -35,7 +35,7 @@ export function problemBody(problem: Problem, docsUrl: string): string {
 /** How long a connection stays open after the response while the client is still writing, so that the client can read the response. */
 export const LINGER_MS = 1_000;
 
-/** Ends an error response. While the request body is still arriving, it delays the close: a reset could discard the response. */
+/** Ends an error response. While the request body is still arriving, it delays the close, because a reset could discard the response. */
 export function endRefusal(response: Response, body: string): void {
   const request = response.req;
   if (!isReceiving(request)) return void response.end(body);
@@ -50,7 +50,10 @@ export function endRefusal(response: Response, body: string): void {
   request.once('end', end).once('close', end).resume();
 }
 
-/** Returns whether a part of the request's body is still to come. `complete` is also false before Node has looked for a body. */
+/**
+ * Returns whether part of the request's body has not arrived yet. `complete` alone is not enough: it is also false before Node has looked
+ * for a body.
+ */
 function isReceiving({ complete, headers }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   return hasBody && !complete;

@@ -20,7 +20,7 @@ export function authenticator(database: Database, keyUsage: KeyUsageTracker): Au
     const credential = bearerCredential(request.headers.authorization);
     if (credential === null) throw new Problem('missing_credentials');
     if (!isApiKey(credential)) throw new Problem('invalid_api_key');
-    // Only hashes of keys are cached, as only hashes are stored.
+    // The cache contains only hashes of keys, like the database.
     const hash = hashApiKey(credential).toString('latin1');
     const found = await findCaller(hash);
     if (found === undefined) throw new Problem('invalid_api_key');
@@ -33,7 +33,7 @@ export function authenticator(database: Database, keyUsage: KeyUsageTracker): Au
 }
 
 const REFUSAL_DETAILS = {
-  // The same as for an unknown key.
+  // No detail: the response is the same as for an unknown key.
   revoked: {},
   expired: { detail: 'This key has expired.' },
   suspended: { detail: 'The account of this key is suspended.' },

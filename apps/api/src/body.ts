@@ -54,7 +54,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks, bytes);
 }
 
-/** A size of body, and how many bodies of that size are read at the same time. */
+/** A body size, and how many bodies of that size may be read at the same time. */
 interface BodySize {
   bytes: number;
   countMax: number;
@@ -64,7 +64,7 @@ interface BodySize {
 class BodyBuffers {
   /** Reused, because a new buffer for each body would use memory until garbage collection. */
   readonly #free: Buffer[] = [];
-  /** Functions that refuse the bodies being read, the oldest first. */
+  /** One function per body being read, oldest body first. It refuses that body. */
   readonly #refusals = new Set<() => void>();
 
   constructor(readonly size: BodySize) {}
@@ -99,8 +99,8 @@ class BodyBuffers {
 
 /**
  * Returns a function that reads bodies of unauthenticated clients in bounded memory. At the limit, a new body causes the oldest one to be
- * refused with `too_busy`: slow clients lose their place first. A body without `Content-Length` counts as one of the largest. `use` must not keep the
- * body, because its buffer is reused.
+ * refused with `too_busy`, so slow clients lose their place first. A body without `Content-Length` counts as one of the largest. `use` must
+ * not keep the body, because its buffer is reused.
  *
  * @param sizes in ascending order
  * @throws Problem `payload_too_large`, `too_busy`, ClientGone

@@ -14,12 +14,12 @@ export function createCallerCache(database: Database): FindCaller {
   const cache = new LRUCache<string, Caller | RefusedKey>({
     max: CACHED_KEYS_MAX,
     ttl: CACHED_MS,
-    // A flood of other keys may evict a look-up in progress, which would fail its requests.
+    // A flood of other keys may evict a look-up in progress. Aborting it would fail the requests that wait for it.
     ignoreFetchAbort: true,
     fetchMethod: async (hash, _stale, { options }) => {
       const found = await findCaller(database, Buffer.from(hash, 'latin1'));
       if (found !== null && 'keyId' in found && found.expiresInMs !== null)
-        // A time of zero would never end.
+        // The cache treats a TTL of zero as no expiry.
         options.ttl = Math.max(1, Math.min(CACHED_MS, Math.floor(found.expiresInMs)));
       return found ?? undefined;
     },

@@ -13,7 +13,7 @@ import { DOCUMENT, validateCreateSend, validateVerifyCode } from './generated/co
 /** Stands for the service's public base address in openapi.yaml and in the documentation. */
 export const SERVICE_PLACEHOLDER = 'https://api.example.com';
 
-/** Returns the OpenAPI document with this service's addresses. `baseUrl` and `docsUrl` have no slash at the end. */
+/** Returns the OpenAPI document with this service's addresses. `baseUrl` and `docsUrl` have no trailing slash. */
 export function openApiDocument(baseUrl: string, docsUrl = `${baseUrl}/docs`): object {
   const document = JSON.parse(DOCUMENT, (_key, value: unknown) =>
     typeof value === 'string' ? value.replace(`${SERVICE_PLACEHOLDER}/docs/`, () => `${docsUrl}/`) : value,
@@ -71,7 +71,7 @@ const OPTION_FAULTS: Fault[] = [
   { field: 'locale', code: 'invalid_locale', message: 'Must be pt-BR or en.' },
 ];
 
-/** Parses the body of `POST /v1/send`. @throws Problem of the first faulty field in the order to, code, locale */
+/** Parses the body of `POST /v1/send`. @throws Problem for the first invalid field, in the order `to`, `code`, `locale` */
 export function parseCreateSend(body: Buffer): CreateSendInput {
   const { members, faulty } = readMembers(body, validateCreateSend, ['to', 'code', 'locale']);
   const recipient = parseRecipient(members.to ?? '');

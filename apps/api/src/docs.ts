@@ -49,8 +49,8 @@ const ASSET_SECONDS = 86_400;
  * Returns the router for `/openapi.json`, `/llms.txt` and the documentation site below `/docs/`. The site's links begin with the path of
  * `baseUrl`, so that it also works behind a path prefix.
  *
- * @param options `baseUrl` is the public base address of the service and `docsUrl` the base of the problem types, both without a slash at
- * the end. With an empty `consoleUrl`, pages do not link to the console.
+ * @param options `baseUrl` is the public base address of the service and `docsUrl` the base of the problem types, both without a trailing
+ * slash. With an empty `consoleUrl`, pages do not link to the console.
  * @throws Error if the site is not built
  */
 export function docsRouter({
@@ -101,12 +101,12 @@ export function docsRouter({
   return router;
 }
 
-/** Paths of programs, which get problem+json whatever they accept. */
+/** Paths that only programs request. They get problem+json, regardless of the `Accept` header. */
 const PROGRAM_PATHS = /^\/(?:v1|webhooks)(?:\/|$)/;
 
 /**
- * Answers browsers on a path without a page. A browser prefers HTML; a program that accepts anything gets the problem that follows.
- * `/` leads to the guides, and a page's address with a slash at its end to the page.
+ * Answers requests of browsers for a path without a page. A browser prefers HTML; a program that accepts anything falls through to the
+ * problem response. Redirects `/` to the guides, and a page's address with a trailing slash to the page.
  */
 function missingPage(pages: ReturnType<typeof pagesOf>, prefix: string, policy: string): RequestHandler {
   const html = missingPageHtml(`${quotable(prefix)}/docs/`);
@@ -123,7 +123,7 @@ function missingPage(pages: ReturnType<typeof pagesOf>, prefix: string, policy: 
   };
 }
 
-/** The page in both languages: the address does not say which one the reader wants. */
+/** Contains both languages, because the address does not reveal the reader's language. */
 const missingPageHtml = (docs: string): string => `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Page not found</title>
 <h1>Page not found</h1>
@@ -134,7 +134,7 @@ const missingPageHtml = (docs: string): string => `<!doctype html>
 
 const ENCODINGS = ['br', 'gzip'] as const;
 const ENCODERS = {
-  // Higher levels take several times as long and save a few per cent.
+  // Higher levels take several times as long and save only a few percent.
   br: (text: string) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   gzip: (text: string) => promisify(gzip)(text),
   identity: (text: string) => Buffer.from(text),
@@ -177,7 +177,7 @@ function readSite(): Site {
   }
 }
 
-/** Returns the file at each path, or a redirect to the path with a slash at its end. Redirects are relative, which keeps a path prefix. */
+/** Returns the file at each path, or a redirect to the path with a trailing slash. Redirects are relative, which keeps a path prefix. */
 function pagesOf(files: readonly string[]): ReadonlyMap<string, { file: string } | { to: string }> {
   const pages = new Map<string, { file: string } | { to: string }>();
   for (const file of files) {

@@ -11,13 +11,13 @@ import {
 import { Counter, Gauge, type Registry } from '@onecode/runtime';
 import type { ServiceHealth, TrafficTotal } from '@onecode/store/operations';
 
-/** Scrapes within this time share one reading of the health. */
+/** Scrapes within this time share one health reading. */
 const READING_MS_MAX = 2_000;
 
 /**
  * Registers the metrics of the whole service. Each API process exports all of them with the same values, so queries must take the maximum
- * over processes, never the sum. They are read on each scrape. Values that cannot be read are left out. The findings are always exported,
- * and report such a failure.
+ * over processes, never the sum. They are read on each scrape. Values that cannot be read are omitted. The findings are always exported,
+ * and one of them reports the failed read.
  */
 export function gaugeHealth(registry: Registry, read: () => Promise<ServiceHealth>): void {
   const metrics = healthMetrics(registry);
@@ -27,7 +27,7 @@ export function gaugeHealth(registry: Registry, read: () => Promise<ServiceHealt
       last = { at: performance.now(), done: read().then((health) => show(metrics, health)) };
     return last.done;
   };
-  // The library collects each metric on its own. The first one starts the reading, and all wait for it.
+  // The library collects each metric separately. The first one starts the reading, and all of them wait for it.
   for (const metric of Object.values(metrics))
     (metric as { collect?: () => Promise<void> }).collect = collect;
 }

@@ -47,7 +47,7 @@ function asProblem(error: unknown): Problem {
 function writeHead(response: Response, problem: Problem): void {
   response.statusCode = PROBLEMS[problem.code].status;
   response.setHeader('Content-Type', 'application/problem+json');
-  // The route may have set another value for its own response.
+  // The route may already have set another value, meant for its successful response.
   response.setHeader('Cache-Control', 'no-store');
   const challenge = CHALLENGES[problem.code];
   if (challenge !== undefined) response.setHeader('WWW-Authenticate', challenge);

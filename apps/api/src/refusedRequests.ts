@@ -9,7 +9,7 @@ import type { ApiMetrics } from './metrics.js';
 import { callerOf, routeOf } from './requests.js';
 
 const GROUP_MS = 60_000;
-/** Requests kept for each group. Further requests are counted on the last one. */
+/** How many requests of each group are kept. Further ones only increase the count of the last one. */
 const REQUESTS_PER_GROUP = 10;
 /** Bounds the memory while the database is unavailable: a group takes up to ten kilobytes. */
 const GROUPS_MAX = 2_000;

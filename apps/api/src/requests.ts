@@ -7,7 +7,7 @@ import type { ApiMetrics } from './metrics.js';
 
 const NO_ROUTE = 'none';
 
-/** Returns the pattern of the request's route, never the path itself, which is chosen by the client. */
+/** Returns the pattern of the request's route, never the path itself, which the client chooses. */
 export function routeOf(request: IncomingMessage): string {
   const { route, baseUrl } = request as Partial<Request>;
   return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : NO_ROUTE;

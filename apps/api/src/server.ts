@@ -54,7 +54,7 @@ export function createHttpServer(
   const latestAnswers = new WeakMap<Duplex, ServerResponse>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     latestAnswers.set(request.socket, response);
-    // After the response, a client gets limited time to finish its request.
+    // After the response, a client has limited time to finish its request.
     response.once('finish', () => {
       if (!request.complete) destroySoon(request.socket, () => !request.complete);
     });

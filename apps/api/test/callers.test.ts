@@ -55,7 +55,7 @@ describe('createCallerCache', () => {
       keyId,
     ]);
     expect(await find(caller)).toMatchObject({ keyId });
-    // Only the cached look-up accepts the key now.
+    // From now on, only the cached look-up accepts the key.
     await store.sql(
       `update api_keys set expires_at = clock_timestamp() - interval '1 second' where id = $1`,
       [keyId],

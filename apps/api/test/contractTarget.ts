@@ -94,7 +94,7 @@ export function apiTarget({ port, db }: TestApi): ContractTarget {
 const POLICY = { attemptsMax: 5, backoffMs: 1000 };
 const REJECTED: Outcome = { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' };
 
-/** The receipts of the provider after it has accepted the message. */
+/** The receipts that the provider sends after it has accepted the message. */
 const RECEIPTS = { sent: [], failed: [], delivered: ['delivered'], read: ['delivered', 'read'] } as const;
 
 /** Moves a queued live send to this status with the worker's decisions. */

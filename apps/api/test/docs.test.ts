@@ -35,28 +35,23 @@ it.each([
   ['/docs/onecode-client.tgz', 'application/gzip'],
   ['/docs/clients/onecode.py', 'text/plain; charset=utf-8'],
   [asset, 'text/javascript; charset=utf-8'],
-])(
-  '%s is %s, and its policy allows no other origin and no script that is not in the build',
-  async (path, type) => {
-    const { status, headers } = await get(path);
-    expect([status, headers.get('content-type')]).toEqual([200, type]);
-    expect(headers.get('cache-control')).toMatch(
-      path === asset ? /^public, max-age=86400$/ : /^public, max-age=300$/,
-    );
-    expect(headers.get('referrer-policy')).toBe('no-referrer');
-    const policy = headers.get('content-security-policy') ?? '';
-    expect(policy).toMatch(
-      /^default-src 'none'; script-src 'self'(?: 'sha256-[\w+/=]+')*; style-src 'self';/,
-    );
-    expect(policy).not.toMatch(/unsafe|https?:|\*/);
-  },
-);
+])('%s is %s, and its policy allows no other origin and only scripts of the build', async (path, type) => {
+  const { status, headers } = await get(path);
+  expect([status, headers.get('content-type')]).toEqual([200, type]);
+  expect(headers.get('cache-control')).toMatch(
+    path === asset ? /^public, max-age=86400$/ : /^public, max-age=300$/,
+  );
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  const policy = headers.get('content-security-policy') ?? '';
+  expect(policy).toMatch(/^default-src 'none'; script-src 'self'(?: 'sha256-[\w+/=]+')*; style-src 'self';/);
+  expect(policy).not.toMatch(/unsafe|https?:|\*/);
+});
 
 it.each(['/docs/', '/docs/errors', '/docs/errors.md', asset])(
   '%s answers a matching If-None-Match with 304',
   async (path) => {
     const tag = (await get(path)).headers.get('etag') ?? '';
-    // `fetch` would add Cache-Control, which requests the whole response. It accepts gzip.
+    // `fetch` would add a `Cache-Control` header, which requests the whole response. This client accepts gzip.
     const status = await new Promise((resolve, reject) => {
       request(
         docs.base + path,
@@ -143,7 +138,7 @@ it.each([
 });
 
 describe('a browser on a path without a page', () => {
-  /** What Express answers itself. */
+  /** Part of Express's default 404 response. */
   const NOT_OF_THE_ROUTER = expect.stringContaining('Cannot ') as string;
   const browse = (path: string, init?: RequestInit) =>
     get(path, {
@@ -183,7 +178,7 @@ describe('a browser on a path without a page', () => {
     },
   );
 
-  it('differs from a program, which accepts anything or JSON, or posts', async () => {
+  it('differs from a program, which accepts anything, prefers JSON or posts', async () => {
     for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html'])
       expect(await (await get('/', { headers: { accept } })).text()).toEqual(NOT_OF_THE_ROUTER);
     expect(await (await browse('/', { method: 'POST' })).text()).toEqual(NOT_OF_THE_ROUTER);

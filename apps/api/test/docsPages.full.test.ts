@@ -15,7 +15,7 @@ const ALL_PAGES = files
   .map((file) => `/docs/${file.replace(/(?:index)?\.html$/, '')}`);
 /** A page of each kind: the front page, a guide, tables with three columns and with two, a page with many tabs, the errors. */
 const KINDS = ['', 'sign-in', 'showing-errors', 'migrate/twilio-verify', 'reference/create-send', 'errors'];
-/** An expression for the elements that can be scrolled sideways, without code. */
+/** An expression for the elements that can be scrolled sideways, except code. */
 const SCROLLED =
   `[...document.querySelectorAll('.vp-doc table, .vp-doc .tabs')]` +
   `.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.outerHTML.slice(0, 200))`;
@@ -24,7 +24,7 @@ const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch:
 let base: string;
 let docs: DocsServer;
 beforeAll(async () => {
-  // Behind a path prefix, as behind a proxy. Pages that work here also work without one.
+  // Served with a path prefix, as behind a proxy. Pages that work with a prefix also work without one.
   docs = await serveDocs(`https://codes.test${PREFIX}`, {
     consoleUrl: 'https://console.test',
     prefix: PREFIX,
@@ -59,7 +59,7 @@ describeInBrowser('the documentation in Chromium', () => {
     return { page, complaints };
   }
 
-  /** Waits until an expression is true. Playwright's own wait evaluates it in a way that the page's policy forbids. */
+  /** Waits until an expression is true. The page's policy forbids the way in which Playwright's own wait evaluates expressions. */
   const untilTrue = (page: Page, expression: string): Promise<boolean> =>
     until(expression, () => page.evaluate<boolean>(expression));
 

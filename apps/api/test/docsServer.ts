@@ -8,7 +8,7 @@ export interface DocsServer {
   close(): Promise<unknown>;
 }
 
-/** Serves only the documentation, as the API would at `baseUrl`. @param prefix the path prefix, as behind a proxy */
+/** Serves only the documentation, as the API would at `baseUrl`. @param prefix the path prefix that a proxy would add */
 export async function serveDocs(
   baseUrl: string,
   { docsUrl = `${baseUrl}/docs`, consoleUrl = '', prefix = '' } = {},

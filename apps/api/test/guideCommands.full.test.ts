@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** The blocks of a guide, with the address and the key that a reader puts in. */
+/** The blocks of a guide, with the address and the key that a reader would insert. */
 const blocksOf = (page: string, language: string): string[] => guideBlocks(page, language).map(forReader);
 const forReader = (text: string): string =>
   text
@@ -69,7 +69,7 @@ async function run(commands: string, variables?: Record<string, string>, cwd?: s
   return started.output();
 }
 
-/** Starts commands that serve something, and calls `work` when this is in their output. */
+/** Starts commands that run a server, and calls `work` when their output contains `line`. */
 async function whileServing(
   commands: string,
   line: string,
@@ -129,7 +129,7 @@ it(
   'the test double starts as a command',
   async () => {
     await run(`npm init --yes && curl -sSO ${api.url}/docs/onecode-client.tgz`);
-    // Ports of this test alone.
+    // Ports that no other test uses.
     const [port, control] = [await closedPort(), await closedPort()];
     const commands = `${blockWith('double', 'npx onecode-double').trimEnd()} --port ${port} --control-port ${control}`;
     await whileServing(commands, 'is ready', async () => {
@@ -163,7 +163,7 @@ it(
     const [, command = ''] = /command: (.*)/.exec(compose)!;
     const commands = `exec ${entry} ${command} --port ${port} --control-port ${control}`;
     const client = blocksOf('double', 'ts').find((code) => code.includes('testHosts')) ?? '';
-    // Stands for the container's name, which this machine does not know.
+    // Replaces the container's name, which this machine does not know.
     const send = `${client.replace("'onecode'", "'onecode', '0.0.0.0'")}
 console.log((await onecode.send({ to: '+447700900123' })).status);`;
     write('send.mjs', send);
@@ -178,7 +178,7 @@ console.log((await onecode.send({ to: '+447700900123' })).status);`;
 );
 
 it(
-  'the page about examples starts the one for Express',
+  'the commands on the page about examples start the Express example',
   async () => {
     const port = String(await closedPort());
     const commands = blockWith('examples', 'npm start');
@@ -189,7 +189,7 @@ it(
 );
 
 it.each(['express', 'nextjs'])(
-  'the README of the example for %s starts it',
+  'the commands in the README of the %s example start it',
   async (name) => {
     const own = join(folder, name);
     mkdirSync(own);

@@ -92,7 +92,7 @@ describe('the guide for app-store review', () => {
     ['without a number', { phone: '' }],
     ['without a code', { code: '' }],
     ['without an end', { until: '' }],
-    ['with an end that is no date', { until: 'soon' }],
+    ['with an end that is not a date', { until: 'soon' }],
     ['after the end', { until: '2026-01-01T00:00:00Z' }],
     ['with an end in more than 30 days', { until: new Date(realNow() + 100 * DAY_MS).toISOString() }],
     ['with a code of five digits', { code: '48213' }],
@@ -155,7 +155,7 @@ describe('the function of the guide for Amazon Cognito', () => {
     handler = createHandler(async (encrypted) => Buffer.from(encrypted).toString().split(':')[1] ?? '');
   });
 
-  /** As Cognito encrypts: the same text is different each time. */
+  /** Encrypts as Cognito does: the same text gives a different result each time. */
   const encrypt = (text: string): string =>
     Buffer.from(`${randomBytes(16).toString('hex')}:${text}`).toString('base64');
 

@@ -57,7 +57,7 @@ const statusOf = async (id: string): Promise<{ status: string; verification: str
   (await api.status(caller, id).expect(200)).body as { status: string; verification: string };
 
 describeIf(has('curl', '--version'))('the quick start with curl', () => {
-  it('goes from nothing to a verified code', async () => {
+  it('gets from an empty project to a verified code', async () => {
     const [send = '', follow = '', verify = ''] = blocksOf('quick-start', 'sh').filter((code) =>
       code.includes('/v1/send'),
     );
@@ -80,7 +80,7 @@ describeIf(has('curl', '--version'))('the quick start with curl', () => {
 });
 
 describeIf(has('python3', '--version'))('the quick start with Python', () => {
-  it('goes from nothing to a verified code', async () => {
+  it('gets from an empty project to a verified code', async () => {
     const [send = '', follow = '', verify = ''] = blocksOf('quick-start', 'python');
     const python = (code: string, variables = {}) => run('python3', [write('step.py', code)], variables);
     await run('sh', ['-c', blocksOf('quick-start', 'sh').find((code) => code.includes('onecode.py')) ?? '']);
@@ -98,13 +98,13 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
   const node = (name: string, code: string, variables = {}) =>
     run(process.execPath, [write(name, scriptOf(code))], variables);
 
-  it('go from nothing to a verified code', async () => {
+  it('get from an empty project to a verified code', async () => {
     const [send = '', follow = '', verify = ''] = blocksOf('quick-start', 'ts');
     const [id = '', , expiresAt = ''] = (await node('send.mjs', send)).trim().split(' ');
     expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now());
     expect((await statusOf(id)).verification).toBe('pending');
 
-    // Does the worker's part, because no worker is running.
+    // Replaces the worker, which is not running here.
     await simulateDelivery(api.db, id);
     expect(await node('follow.mjs', follow, { SEND_ID: id })).toBe('read sandbox\n');
     expect(await node('verify.mjs', verify, { SEND_ID: id })).toBe('true verified\n');
@@ -161,7 +161,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
 });
 
 describeIf(has('python3', '--version'))('the sign-in in Python', () => {
-  /** What a reader would try, against the double, which is scripted over HTTP. */
+  /** Tries what a reader would try, against the test double, which the program controls over HTTP. */
   const PROGRAM = `
 import json, sys, threading, urllib.request
 import sign_in

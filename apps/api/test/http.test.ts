@@ -66,32 +66,35 @@ async function exchange(bytes: string, answers: number, key = caller.key): Promi
 describe('malformed HTTP', () => {
   // `test/fuzz/malformedBytes.ts` has more input that Node's parser refuses.
   it.each([
-    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['bytes that are not HTTP', 'hello\r\n\r\n'],
     ['a TLS greeting', '\x16\x03\x01\x00\xc8\x01\x00\x00\xc4\x03\x03'],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['HTTP/0.9, which has no version', post(LENGTH, BODY).replace(' HTTP/1.1', '')],
-    ['CONNECT to elsewhere', `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
+    ['CONNECT to another host', `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
     ['CONNECT to a path', `CONNECT /v1/send HTTP/1.1\r\n${HOST}\r\n`],
-    ['CONNECT with more behind it', `CONNECT x:1 HTTP/1.1\r\n${HOST}\r\n${'x'.repeat(100_000)}`],
+    ['CONNECT followed by more data', `CONNECT x:1 HTTP/1.1\r\n${HOST}\r\n${'x'.repeat(100_000)}`],
     ['lines that end in LF', post(LENGTH, BODY).replaceAll('\r\n', '\n')],
     ['a control byte in the idempotency key', post(`Idempotency-Key: a\x0bb\r\n${LENGTH}`, BODY)],
     ['no Host', post(LENGTH, BODY, '')],
     ['two Hosts', post(LENGTH, BODY, HOST + HOST)],
-    ['a Host that is none', post(LENGTH, BODY, 'Host: a b@c/d\r\n')],
+    ['an invalid Host', post(LENGTH, BODY, 'Host: a b@c/d\r\n')],
     ['a Host with a path', post(LENGTH, BODY, 'Host: codes.test/v1\r\n')],
     ['two Authorizations', post(`Authorization: Bearer KEY\r\n${LENGTH}`, BODY)],
     ['two Idempotency-Keys', post(`Idempotency-Key: a\r\nIdempotency-Key: b\r\n${LENGTH}`, BODY)],
     ['two Content-Types', post(`Content-Type: a/b\r\nContent-Type: a/b\r\n${LENGTH}`, BODY)],
     ['two Content-Lengths', post(LENGTH + LENGTH, BODY)],
-    ['a Content-Length beyond all numbers', post(`Content-Length: ${'9'.repeat(30)}\r\n`, BODY)],
-    ['Transfer-Encoding behind Content-Length', post(LENGTH + CHUNKED, CHUNKS)],
-    ['Content-Length behind Transfer-Encoding', post(CHUNKED + LENGTH, CHUNKS)],
+    ['a Content-Length of 30 digits', post(`Content-Length: ${'9'.repeat(30)}\r\n`, BODY)],
+    ['Transfer-Encoding after Content-Length', post(LENGTH + CHUNKED, CHUNKS)],
+    ['Content-Length after Transfer-Encoding', post(CHUNKED + LENGTH, CHUNKS)],
     ['an unknown Transfer-Encoding', post('Transfer-Encoding: xchunked\r\n', CHUNKS)],
-    ['an unknown coding where no body is needed', LIVEZ.replace(HOST, `${HOST}Transfer-Encoding: x\r\n`)],
-    ['chunked that is not the last coding', post('Transfer-Encoding: chunked, gzip\r\n', CHUNKS)],
+    [
+      'an unknown Transfer-Encoding on a route without a body',
+      LIVEZ.replace(HOST, `${HOST}Transfer-Encoding: x\r\n`),
+    ],
+    ['chunked as a coding that is not the last', post('Transfer-Encoding: chunked, gzip\r\n', CHUNKS)],
     ['chunked twice', post(CHUNKED + CHUNKED, CHUNKS)],
     ['a chunk size that is not a number', post(CHUNKED, `zz\r\n${BODY}\r\n0\r\n\r\n`)],
-    ['a chunk that is longer than it says', post(CHUNKED, `10\r\n${BODY}\r\n0\r\n\r\n`)],
+    ['a chunk that does not have its stated size', post(CHUNKED, `10\r\n${BODY}\r\n0\r\n\r\n`)],
     ['a chunk extension without end', post(CHUNKED, `17;${'a'.repeat(20_000)}\r\n${BODY}`)],
   ])('is answered with bad_request, as problem+json: %s', async (_name, bytes) => {
     expect(await exchange(bytes, 1)).toEqual([[400, 'bad_request']]);
@@ -142,7 +145,7 @@ describe('malformed HTTP', () => {
 });
 
 describe('each request is answered once and in order', () => {
-  it('when garbage follows a good request', async () => {
+  it('when garbage follows a valid request', async () => {
     expect(await exchange(post(LENGTH, `${BODY}garbage\r\n\r\n`), 2)).toEqual([[202], [400, 'bad_request']]);
   });
 
@@ -166,7 +169,7 @@ describe('each request is answered once and in order', () => {
   });
 });
 
-describe('unusual but good HTTP is served', () => {
+describe('unusual but valid HTTP is served', () => {
   it.each([
     ['empty lines before the request', `\r\n\r\n${LIVEZ}`, [200]],
     ['an absolute address', `GET http://codes.test/v1/signup-settings HTTP/1.1\r\n${HOST}\r\n`, [200]],
@@ -179,7 +182,7 @@ describe('unusual but good HTTP is served', () => {
       [202],
     ],
     ['an expectation that we do not know', post(`Expect: something\r\n${LENGTH}`, BODY), [202]],
-    ['a body of a GET', `GET /v1/signup-settings HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\n{}`, [200]],
+    ['a GET with a body', `GET /v1/signup-settings HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\n{}`, [200]],
     ['trailers', post(CHUNKED, CHUNKS.replace(/\r\n$/, 'X: y\r\n\r\n')), [202]],
   ])('%s', async (_name, bytes, expected) => {
     expect(await exchange(bytes, 1)).toEqual([expected]);
@@ -221,7 +224,7 @@ describe('other clients are served while a client sends input that is slow for a
     ['hyphens in a number', withBody(json(`+55${'-'.repeat(60_000)}`)), 'invalid_recipient'],
     ['quotes in a body', withBody('"'.repeat(60_000)), 'invalid_json'],
     ['backslashes in a body', withBody(json('\\'.repeat(60_000))), 'invalid_recipient'],
-    ['nothing but spaces in a body', withBody(' '.repeat(60_000)), 'invalid_json'],
+    ['a body of spaces', withBody(' '.repeat(60_000)), 'invalid_json'],
   ])('%s', async (_name, bytes, code) => {
     const attacks = Array.from({ length: 30 }, () => exchange(bytes, 1));
     const beganAt = performance.now();
@@ -258,7 +261,7 @@ const REQUESTS: LargeRequest[] = [
   ['a guess', 'POST', `/v1/send/${ID}/verify`, [KEY], INVALID],
   ['a webhook', 'POST', '/webhooks/whatsapp', [FORGED], { status: 413, code: 'payload_too_large' }],
   ['a wrong key', 'POST', '/v1/send', [['Authorization', 'Bearer x']], { code: 'invalid_api_key' }],
-  ['a body where none belongs', 'GET', '/v1/signup-settings', [], { free_sends: 10 }],
+  ['a GET with a body', 'GET', '/v1/signup-settings', [], { free_sends: 10 }],
 ];
 const MORE_REQUESTS: LargeRequest[] = [
   ['no credential', 'POST', '/v1/send', [], { code: 'missing_credentials' }],
@@ -270,7 +273,7 @@ const MORE_REQUESTS: LargeRequest[] = [
     [KEY, ['Idempotency-Key', 'k'.repeat(256)]],
     { code: 'invalid_idempotency_key' },
   ],
-  ['a guess for no id', 'POST', '/v1/send/x/verify', [KEY], { code: 'send_not_found' }],
+  ['a guess with an invalid id', 'POST', '/v1/send/x/verify', [KEY], { code: 'send_not_found' }],
   ['a header twice', 'POST', '/v1/send', [KEY, KEY], { code: 'bad_request' }],
   ['an unknown path', 'POST', '/v2/send', [], { code: 'not_found' }],
   ['a wrong method', 'PUT', '/v1/send', [], { code: 'method_not_allowed' }],

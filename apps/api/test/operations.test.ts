@@ -156,7 +156,7 @@ describe('limits', () => {
   it('return a Retry-After of at least 1 second when the limit reopens sooner', async () => {
     const caller = await build('test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);
-    // Time passes meanwhile, so a slow machine may need more than one try.
+    // On a slow machine the limit may reopen between these requests, so it may take more than one try.
     await until('an answer within half a second', async () => {
       await api.db.sql(
         `update accounts set minute_sends = json_build_array((date_part('epoch', clock_timestamp()) - 59.5) * 1000, 1) where id = $1`,
@@ -228,7 +228,7 @@ describe('a list of countries', () => {
   });
 });
 
-it('a tripped breaker answers 429 with the remaining seconds for its country, and 202 for others and for repeats', async () => {
+it('while a breaker is tripped, its country gets 429 with the remaining seconds, and other countries and repeated requests get 202', async () => {
   const caller = await build('live');
   const rule = { unverifiedPercent: 100, minSends: 1 };
   await setBreaker(api.db.database, TEST_ACTOR, caller.accountId, rule);
@@ -282,7 +282,7 @@ describe('a key that is revoked while the API still caches its caller is refused
           ['Content-Length', String(body.length)],
         ]),
       );
-      // The API reads this request after the other one, so it has accepted the other one's key by now.
+      // The API reads this request after the first one, so it has already accepted the first one's key.
       await api.status(caller, id).expect(200);
       const before = await readRow(id);
       await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
@@ -334,7 +334,7 @@ describe('the last use of a key', () => {
     expect(after!.getTime() > before!.getTime()).toBe(isWritten);
   });
 
-  it('is kept while the database is unavailable, and written when it is back', async () => {
+  it('is kept while the database is unavailable, and written when it is available again', async () => {
     const proxy = await startTcpProxy(api.db.url, 'cut');
     const database = openDatabase(proxy.url, { connectionsMax: 1 });
     const keyUsage = createKeyUsageTracker(database);

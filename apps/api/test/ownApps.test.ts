@@ -202,7 +202,7 @@ it('changes are stored only for business accounts without senders of other accou
     ).map(({ id }) => id);
   await post(SECRETS.ana, senders.ana, ...['100', '200', '300', '400'].map(change));
   expect(await accounts()).toEqual(['200']);
-  // A sender that claims to be in another account's business account gets no changes of either one.
+  // If senders of two accounts claim the same business account, its changes are stored for neither.
   const claimed = await ownSender(rui, SECRETS.rui, { businessAccountId: '200' });
   await post(SECRETS.rui, claimed, change('200'), change('300'));
   expect(await accounts()).toEqual(['200', '300']);

@@ -50,7 +50,7 @@ const create = (port: number, body = newBody()) =>
   rawRequest(port, 'POST', '/v1/send', Object.entries(bearer(caller)), body);
 
 describe('an invalid environment', () => {
-  it('is reported in one line for each faulty variable, without its value, and the exit code is 1', async () => {
+  it('is reported in one line for each invalid variable, without its value, and the exit code is 1', async () => {
     const malformed = {
       REDIS_URL: 'leaked',
       DOCS_URL: '/leaked',
@@ -140,7 +140,7 @@ describe('a running process', () => {
     await idle.answer();
     asking.write(head, body.slice(0, 5));
     silent.write(head);
-    // This response arrives after those bytes, so they have been read.
+    // The API reads this request after the bytes above, so it has read them when the response arrives.
     await create(port);
     await environment.db.sql('update api_keys set last_used_at = null');
 

@@ -198,7 +198,7 @@ describe('a flood of refusals', () => {
     expect(kept).toHaveLength(20);
     expect(kept.at(-1)?.requestId).toBe(first);
     const reasons = await countRefusedRequests(api.db.database, caller.accountId, {});
-    // Either reason may have been the last one.
+    // The last request may have either reason.
     expect(reasons.toSorted((one, other) => other.count - one.count)).toMatchObject([
       { code: 'invalid_json', detail: 'The body is not valid JSON.', count: 751 },
       { code: 'invalid_json', detail: 'The body must be a JSON object.', count: 250 },
@@ -228,7 +228,7 @@ describe('while refused requests cannot be written', () => {
     return { proxy, database, close: async () => (await closeDatabase(database), proxy.close()) };
   };
 
-  it('requests are answered as usual, and are written when the database is back', async () => {
+  it('requests are answered as usual, and are written when the database is available again', async () => {
     const { proxy, database, close } = await proxied();
     const other = await startApi({ refusalDatabase: database });
     try {

@@ -36,7 +36,7 @@ async function load<Exports>(page: string, file: string): Promise<Exports> {
 const sendIds = async (): Promise<string[]> =>
   (await api.db.sql<{ id: string }>('select id from sends order by created_at')).map(({ id }) => id);
 
-/** Returns the sends that are created while a message is handed over. */
+/** Returns the sends that are created while `handOver` runs. */
 async function sendsOf(handOver: () => Promise<unknown>): Promise<string[]> {
   const before = new Set(await sendIds());
   await handOver();
@@ -117,7 +117,7 @@ describe('the hook of the guide for Supabase Auth', () => {
       for (let tries = 0; tries < 3; tries++) expect((await sendSms(call(body))).status).toBe(200);
     });
     expect(sends).toHaveLength(1);
-    // Another call with the same code by chance.
+    // An unrelated call with, by chance, the same code.
     expect(await sendsOf(() => sendSms(call(bodyOf('048215'))))).toHaveLength(1);
   });
 

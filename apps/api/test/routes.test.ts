@@ -66,7 +66,7 @@ testAnswerHeaders(
 );
 
 describe('the kinds of responses', () => {
-  it('are complete, have a problem type with an explained anchor, and require HTTPS', async () => {
+  it('are all covered, have a problem type with an anchor on the errors page, and require HTTPS', async () => {
     const answers = await answersOf(api);
     const codes = new Set([...answers.values()].flatMap(({ json }) => json.code ?? []));
     expect(codes).toEqual(new Set(Object.keys(PROBLEMS).filter((code) => !ELSEWHERE.has(code))));
@@ -82,7 +82,7 @@ describe('the kinds of responses', () => {
     }
   });
 
-  it('do not require HTTPS if the base address has none', async () => {
+  it('do not require HTTPS if the base address does not use it', async () => {
     const plain = await startApi({ baseUrl: 'http://codes.test' });
     for (const [name, { headers }] of await answersOf(plain))
       expect([name, headers['strict-transport-security']]).toEqual([name, undefined]);
@@ -145,7 +145,7 @@ it.each(['/livez', '/readyz'])(
 it.each([
   ['a range', { Range: 'bytes=0-1' }],
   ['a condition that does not hold', { 'If-Match': '"another"' }],
-])('%s in a request for a file is ignored: the answer is the whole file', async (_, headers) => {
+])('%s in a request for a file is ignored: the response is the whole file', async (_, headers) => {
   const { status, body } = await api.request.get('/docs/icon.svg').set(headers);
   expect([status, String(body)]).toEqual([200, expect.stringContaining('</svg>')]);
 });
@@ -184,9 +184,7 @@ async function callerFor(code: string, request: string): Promise<TestCaller> {
   return caller;
 }
 
-/**
- * Returns the bytes of a request, with the parts that the page leaves out: a key, the host, the body's length, the rest of a long header.
- */
+/** Returns the bytes of a request, with the parts that the page omits: a key, the host, the body's length, the rest of a long header. */
 function bytesOf(request: string, { key }: TestCaller): string {
   const [head = '', body = ''] = request.split('\n\n');
   const lines = head

@@ -96,9 +96,9 @@ describe('a post is refused, and not stored, if its signature is', () => {
     ['missing', BODY, []],
     ['cut off', BODY, [RIGHT.slice(0, -1)]],
     ['under another secret', BODY, [sign(BODY, 'another secret')]],
-    ['of the body before one byte of it changed', BODY.replace('delivered', 'delivereD'), [RIGHT]],
-    ['of the body before a space was added', `${BODY} `, [RIGHT]],
-    ['of the same JSON in another form', JSON.stringify(JSON.parse(BODY), null, 1), [RIGHT]],
+    ['of a body that differs in one byte', BODY.replace('delivered', 'delivereD'), [RIGHT]],
+    ['of the body without its last space', `${BODY} `, [RIGHT]],
+    ['of the same JSON with other white space', JSON.stringify(JSON.parse(BODY), null, 1), [RIGHT]],
     ['two in one header', BODY, [`${RIGHT}, ${RIGHT}`]],
   ])('%s', async (_name, body, signatures) => {
     const before = await storedCount();
@@ -202,7 +202,7 @@ describe('a signed post', () => {
     const posts = await Promise.all(Array.from({ length: 32 }, () => RawConnection.open(api.port)));
     for (const connection of posts)
       connection.write(requestBytes('POST', PATH, headers), body.subarray(0, -1));
-    // All heads have arrived before the first last byte.
+    // The headers of all posts arrive before the last byte of any.
     expect((await postSigned(textOf())).status).toBe(200);
     for (const connection of posts) connection.write(body.subarray(-1));
     const answers = await Promise.all(posts.map((connection) => connection.answer()));

@@ -66,7 +66,7 @@ function faultsBetween(config: {
   const faults: string[] = [];
   if (config.SMTP_URL !== '' && config.MAIL_FROM === '')
     faults.push('MAIL_FROM is missing: with SMTP_URL set, mails need a sender address');
-  // The machine may have a proxy for other programs. If the worker does not use it, its address is not checked.
+  // Checked only if the worker uses a proxy: the machine may have one for other programs.
   if (mayUseProxy(config.WHATSAPP_API_URL ?? '')) faults.push(...proxyFaults(config));
   return faults;
 }

@@ -17,7 +17,7 @@ import { applyDueReports } from './reports.js';
 import { deliver, outcomeOf } from './sends/deliver.js';
 import { simulate } from './sends/simulate.js';
 
-/** BullMQ finds jobs of dead workers by a check after their lock ends. Their sends do not wait for it: the delivery loop takes them. */
+/** BullMQ finds a dead worker's jobs only after their locks end. Their sends do not wait for that, because the delivery loop takes them. */
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 30_000;
 
@@ -75,7 +75,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
       outcome: await simulate(context, sendIdOf(job)),
     })),
-    // The job lasts at least as long as the pause, so that reports that arrive meanwhile are applied together by the next job.
+    // The job lasts at least as long as the pause, so that the next job applies all reports of that time together.
     consume('receipts', 1, async () => {
       await Promise.all([applyDueReports(context), delay(REPORTS_PAUSE_MS)]);
     }),
@@ -94,7 +94,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   };
 }
 
-/** Resolves when the connection is lost, or at once if it is not open. */
+/** Resolves when the connection is lost, or immediately if it is not open. */
 function waitUntilDisconnected(connection: RedisConnection): Promise<void> {
   return new Promise((resolve) => {
     if (connection.status === 'ready') connection.once('close', () => resolve());

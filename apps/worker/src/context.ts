@@ -21,7 +21,7 @@ export interface WorkerContext {
   policy: RetryPolicy;
   /** The lease of a claim, counted from the time of its permit. It is longer than any call to the provider. */
   leaseMs: number;
-  /** Aborted when a stopping worker has waited long enough: claims are released, and responses are no longer awaited. */
+  /** Aborted when a stopping worker has waited long enough. It then releases its claims and no longer waits for responses. */
   releaseClaims: AbortSignal;
   traffic: TrafficCounter;
   log: Logger;
@@ -29,8 +29,8 @@ export interface WorkerContext {
 }
 
 /**
- * Returns the answer, or null after an abort. Another worker then does the work when the lease ends. `Promise.race` with a signal that
- * lives as long as the process would keep every answer in memory.
+ * Returns the answer, or null after an abort: another worker then does the work when the lease ends. `Promise.race` with a signal that
+ * exists until the process ends would keep every answer in memory.
  */
 export function waitUnlessAborted<Answer>(
   answer: Promise<Answer>,

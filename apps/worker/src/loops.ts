@@ -21,7 +21,7 @@ const DELIVER_PAUSE_MS = 250;
 const EVERYTHING: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
 
 /**
- * Starts the worker's loops. One loop reads which work is due. The other loops skip a run without due work, so that an idle worker issues
+ * Starts the worker's loops. One loop reads which work is due, and the others skip a run without due work, so that an idle worker issues
  * one statement a second. @param workerId the id of the worker's presence
  */
 export function startLoops(
@@ -61,7 +61,7 @@ export function startLoops(
   const loops = [
     start('look', look, LOOK_PAUSE_MS),
     startWatched('deliver', () => dueDeliveries.run(), DELIVER_PAUSE_MS, 'deliveries'),
-    // For postponed reports, and reports without a job because Redis lost it.
+    // Applies postponed reports, and reports with a job that Redis lost.
     startWatched('sweep', () => applyDueReports(context), 1_000, 'reports'),
     startWatched('breaker', () => watchBreakers(context), 5_000),
     startWatched('clean_up', () => cleanUp(context), 60_000),

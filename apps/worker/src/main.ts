@@ -63,7 +63,7 @@ await runProcess('worker', async () => {
   const presence = createPresence(database, { kind: 'worker', release: RELEASE });
   await refuseUnfitDatabase(presence);
   const releaseClaims = new AbortController();
-  // Each call in progress adds a listener.
+  // Each call in progress adds a listener, so Node must not warn about many of them.
   setMaxListeners(0, releaseClaims.signal);
   const policy = { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS };
   const provider = {

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from '@onecode/runtime';
 
-/** Seconds from the request to a stage of the send, fine-grained around the promised times. */
+/** Seconds from the request to a stage of the send. The buckets are narrow around the promised times. */
 const LATENCY_BUCKETS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
 
 export type WorkerMetrics = ReturnType<typeof workerMetrics>;

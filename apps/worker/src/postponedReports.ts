@@ -4,7 +4,7 @@ import type { WorkerContext } from './context.js';
 
 type Postponed = Pick<StoredReport<unknown>, 'key' | 'tries'>;
 
-/** About five minutes with the waits of `postponeReports`. An attempt is always written sooner after its report. */
+/** With the waits of `postponeReports`, about five minutes. The attempt of a report is always written before that. */
 const TRIES_MAX = 10;
 
 const isLastTry = ({ tries }: Postponed): boolean => tries + 1 >= TRIES_MAX;

@@ -30,7 +30,7 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
 }
 
 /**
- * Masks numbers and deletes sends and accounts after their retention. It is separate from `cleanUp` because a backlog of millions takes
+ * Masks numbers, and deletes sends and accounts, after their retention. It is separate from `cleanUp` because a backlog of millions takes
  * hours.
  *
  * @param stopping ends the run early; the next run continues

@@ -138,7 +138,7 @@ describe('the job of a send', () => {
 
   it('completes when the code expires before the send', async () => {
     const id = await sendWith({ error: 131057 });
-    // While the job is active, no second job is accepted for the send.
+    // The queue accepts no second job for the send while the first one is active.
     await jobOf(id, 'completed');
     await t.until(id, (row) => row.phase === 'waiting');
     await t.age(id, 3_600);

@@ -174,7 +174,7 @@ describe('events', () => {
     const port = await closedPort();
     const { accountId } = await subscriber(`http://127.0.0.1:${port}/`);
     expect(await testEventWebhook(database, accountId)).toBe(true);
-    // One event is waiting already.
+    // An event is already waiting.
     expect(await testEventWebhook(database, accountId)).toBe(false);
     const waits: number[] = [];
     for (let tries = 1; tries <= 4; tries++) {
@@ -212,7 +212,7 @@ describe('events', () => {
     expect(await deliveriesOf(accountId)).toEqual([]);
   });
 
-  it('are not ended by a worker after its lease has ended and another worker has taken them', async () => {
+  it('are not changed by a worker with an expired lease after another worker has taken them', async () => {
     const { accountId } = await subscriber('https://127.0.0.1/');
     await testEventWebhook(database, accountId);
     const [late] = await takeDueEvents(database, 1, []);
@@ -224,7 +224,7 @@ describe('events', () => {
     expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'sent', tries: 2, answer: 200 }]);
   });
 
-  it('stop at a 410, with all waiting ones, until an admin sets the address again', async () => {
+  it('stop at a 410, including waiting events, until an admin sets the address again', async () => {
     const port = await closedPort();
     await startReceiver(port, 410);
     const url = `http://127.0.0.1:${port}/`;
@@ -355,7 +355,7 @@ describe('a webhook of a private address', () => {
     asked.close();
   });
 
-  it('is not called in any form, nor by a name that stands for this machine', async () => {
+  it('is not called in any notation, nor by a name of this machine', async () => {
     let connections = 0;
     const server = createServer().on('connection', (socket) => {
       connections += 1;

@@ -104,7 +104,7 @@ interface TestUser {
   email: string;
 }
 
-/** Creates a user with a role, without a mail about it. */
+/** Creates a user with a role, without queueing a mail. */
 async function user(
   role: { accountId: string; role: MemberRole } | { staff: StaffRole } | null,
   language: 'en' | 'pt-BR' | null = 'en',
@@ -150,7 +150,7 @@ const waiting = async (): Promise<number> => (await readMailStatistics(database)
 
 describe('mails', () => {
   it(
-    'are all sent once although the server fails twice and a worker is killed while sending',
+    'are each sent once, although the server fails twice and a worker is killed while sending',
     async () => {
       const admins: (TestUser & { accountId: string })[] = [];
       while (admins.length < 12) {
@@ -260,7 +260,7 @@ describe('mails', () => {
     }
   });
 
-  it('are not sent about the temporary key of the page Try it', async () => {
+  it('are not sent about the temporary key of the "Try it" page', async () => {
     const { accountId, applicationId } = await buildCaller(database, 'test');
     const { id: userId, email } = await user({ accountId, role: 'admin' });
     await createVisitKey(database, TEST_ACTOR, TEST_SECRET_KEY, { userId, applicationId });
@@ -350,7 +350,7 @@ describe('mails', () => {
     await letTimePass();
     await run();
     const subjects = mailbox.mails.map(({ subject }) => subject);
-    // Two are sent at a time.
+    // Two mails are sent at a time.
     expect(subjects.slice(0, 2).toSorted()).toEqual([
       'Set a new password',
       'Two-factor authentication is on',
@@ -361,7 +361,7 @@ describe('mails', () => {
   });
 
   it(
-    'that are urgent are sent while the server hangs on others',
+    'that are urgent are sent while the server hangs on other mails',
     async () => {
       const { email } = await user(null);
       await writeInvitations(400);
@@ -582,7 +582,7 @@ describe('a key that expires', () => {
     );
     expect(linkOf(mailbox.to(admin.email)[0]!)).toBe(`${CONSOLE_URL}/accounts/${accountId}/applications`);
 
-    // The outbox has deleted the first mail.
+    // Old mails are deleted before the second notice is due.
     await sql('delete from outbox');
     await advanceDays(7);
     await queueAlerts();
@@ -617,7 +617,7 @@ describe('a low balance', () => {
   const setBalance = (accountId: string, credits: number): Promise<unknown> =>
     sql('update accounts set credits = $2 where id = $1', [accountId, credits]);
 
-  it('is reported once for each crossing, by any number of workers, and again after the balance has risen well above', async () => {
+  it('is reported once for each crossing, by any number of workers, and again only after the balance has risen well above its alert', async () => {
     const accountId = await buildAccount(database, { freeQuota: 0, credits: 200, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 100);
@@ -657,7 +657,7 @@ describe('a low balance', () => {
     expect(mailbox.to(email)).toHaveLength(1);
   });
 
-  it('is reported with the days that it lasts at the rate of the last day', async () => {
+  it('is reported with the number of days that it lasts at the rate of the last day', async () => {
     const { accountId } = await buildCaller(database, 'live', { freeQuota: 0, credits: 1_000, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 5_000);
@@ -731,7 +731,7 @@ it('an incident that has been failing for five minutes is mailed to staff once, 
   await sql(`update incidents set began_at = began_at - interval '4 minutes 50 seconds',
     failing_at = failing_at - interval '4 minutes 50 seconds'`);
   expect(await queueAlerts()).toEqual([]);
-  // The server accepts the mail later than the incident ends: it is not sent.
+  // The incident ends before the server accepts the mail, so the mail is not sent.
   mailbox.fault = () => 451;
   await sql(`update incidents set failing_at = failing_at - interval '11 seconds'`);
   expect(await queueAlerts()).toEqual([]);
@@ -741,7 +741,7 @@ it('an incident that has been failing for five minutes is mailed to staff once, 
   await letTimePass();
   await run();
   expect([mailbox.mails, await waiting()]).toEqual([[], 0]);
-  // An incident that returned fails anew, and began once.
+  // When an incident returns, its failing time starts again, but its beginning stays.
   await age('2 minutes');
   expect(await queueAlerts()).toEqual([]);
   await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
@@ -760,7 +760,7 @@ it('an incident that has been failing for five minutes is mailed to staff once, 
   expect(await queueAlerts()).toEqual([subject]);
 });
 
-it('an incident mail has the finding in words, in the language of the recipient', async () => {
+it('an incident mail states the finding in words, in the language of the recipient', async () => {
   const english = await user({ staff: 'on_call' });
   const portuguese = await user({ staff: 'operator' }, 'pt-BR');
   const { id: senderId } = await buildSender(database, { number: '+5511999990001' });
@@ -801,7 +801,7 @@ it.each([
   [{ language: 'pt-BR' }, 'PAUSED', ['messages in Brazilian Portuguese.', 'the template status PAUSED.']],
   [{ language: 'en' }, 'category UTILITY', ['messages in English.', 'the template to the category UTILITY.']],
   [{ country: 'BR' }, 'It may not send there.', ['messages to Brazil.', 'Reason: It may not send there.']],
-])('a mail about a blocked sender has scope and reason in words: %j, %s', (scope, reason, sentences) => {
+])('a mail about a blocked sender states scope and reason in words: %j, %s', (scope, reason, sentences) => {
   const facts = { number: '+5511999990001', reason, language: null, country: null, ...scope };
   const mail = { kind: 'sender_blocked', language: 'en', facts, link: null, isKnown: true } as const;
   const { subject, text } = mailText(mail, CONSOLE_URL);

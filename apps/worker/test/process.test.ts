@@ -25,7 +25,7 @@ const start = async (env: Record<string, string> = {}): Promise<WorkerProcess> =
 
 describe('a worker process', () => {
   it(
-    'starts without Redis, reports it, and delivers nevertheless',
+    'starts and delivers without Redis, and reports that it is unavailable',
     async () => {
       await buildSender(environment.db.database);
       const proxy = await startTcpProxy(testRedisUrl(), 'cut');
@@ -45,7 +45,7 @@ describe('a worker process', () => {
       await proxy.open();
       await untilServing(worker);
 
-      // The same again after an outage.
+      // The same holds after an outage.
       proxy.cut();
       await until('an outage', async () => (await worker.ask('/readyz')).status === 503);
       const next = await environment.send(await environment.newCaller(), { recipient: '+5511987650002' });
@@ -118,7 +118,7 @@ describe('a stopping worker', () => {
       expect(environment.simulator.messages()).toMatchObject([{ code: '042913' }]);
       expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
 
-      // A stop without work in progress does not wait.
+      // A worker without work in progress stops immediately.
       const idle = await stopped(second);
       expect(idle).toMatchObject({ code: 0, signal: null });
       expect(idle.ms).toBeLessThan(5_000);

@@ -15,7 +15,7 @@ import { createGraphReader } from '@onecode/whatsapp/graph';
 import { readDueSenders } from '../src/senders/readings.js';
 import { useWorker } from './testWorker.js';
 
-// The simulator's.
+// The ids and the template of the simulator.
 const PORTFOLIO = '506914307656634';
 const ACCOUNT = '102290129340398';
 const TEMPLATE = 'verification_code';
@@ -45,7 +45,7 @@ describe('a change in a webhook', () => {
       recipient: `+55119876${Math.floor(10_000 + Math.random() * 89_999)}`,
     });
 
-  it('blocks a paused template for its language before a send fails, and unblocks it when it returns', async () => {
+  it('blocks a paused template for its language before a send fails, and unblocks it when it is active again', async () => {
     await changeTemplate('en', { status: 'PAUSED' });
     await until('a block', async () => (await blocked('en')).length === 1);
     expect(await blocked('en')).toMatchObject([
@@ -419,7 +419,7 @@ describe('a read of a sender from the provider', () => {
     expect(await blocks()).toEqual([]);
   });
 
-  it('remembers the last day of use, and reports a template without use for 11 months', async () => {
+  it('stores the last day of use, and reports a template that was not used for 11 months', async () => {
     await t.sql(`update senders set created_at = now() - interval '12 months' where id = $1`, [sender.id]);
     await readAgain();
     expect(await badOf()).toEqual([['template_used', 'template_unused']]);

@@ -122,7 +122,7 @@ describe('receipts', () => {
 
   it.each([
     { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
-    // Blames the business account: the send would be sent again, and refunded when its code expires.
+    // The failure blames the business account, so the send would be sent again, and refunded when its code expires.
     { kind: 'config', errorCode: 131042, reason: 'payment', scope: 'business' },
   ] as const)(
     'of failures from an account’s own app count for only five of a few sends ($errorCode)',
@@ -154,7 +154,7 @@ describe('receipts', () => {
         );
       await t.sql('update attempts set message_id = $2 || send_id where send_id = any ($1)', [ids, 'of ']);
       await report(ids);
-      // Meta repeats reports, and the app may do so too.
+      // Meta repeats reports, and the account's app may also repeat them.
       await report(ids);
       await until(
         'an end of all receipts',
@@ -168,7 +168,7 @@ describe('receipts', () => {
       expect(await counted()).toBe(5);
       expect((await t.units(caller.accountId)).returned).toHaveLength(failure.kind === 'recipient' ? 5 : 0);
 
-      // Of forty more sends, one in four may fail.
+      // With forty sends in the month, one in four may be reported as failed.
       await t.sql('update accounts set units_of_month = 40 where id = $1', [caller.accountId]);
       await report(ids);
       await until(
@@ -202,7 +202,7 @@ describe('receipts', () => {
     });
   });
 
-  it('are all applied when a post contains a thousand', async () => {
+  it('are all applied when one post contains a thousand of them', async () => {
     const { sender_id: senderId } = await t.row((await sentSend()).id);
     const ids = Array.from({ length: 1000 }, (_, n) => `wamid.copy${n}`);
     const caller = await t.newCaller('live', { freeQuota: 0, credits: 1000 });
@@ -395,7 +395,7 @@ describe('a receipt that a sweep applies', () => {
     expect(left.length).toBeLessThan(changes.length);
   });
 
-  it('that reports a failed first message fails and refunds the send only after the lease of a dead second worker ends', async () => {
+  it('of a failed first message fails and refunds the send only after the lease of a dead second worker ends', async () => {
     const sent = await sentSend();
     await t.sql(
       `update sends set attempt_number = 2, claimed_at = now(), claimed_until = now() + interval '1 minute' where id = $1`,
@@ -412,7 +412,7 @@ describe('a receipt that a sweep applies', () => {
       { is_postponed: true },
     ]);
 
-    // Columns round to milliseconds: now() could be later than the clock of the next statement.
+    // Columns round to milliseconds, so now() could be later than the clock of the next statement.
     await t.sql(`update sends set claimed_until = now() - interval '1 second' where id = $1`, [sent.id]);
     await t.sql(`update provider_reports set due_at = now() - interval '1 second'`);
     await t.sweep();

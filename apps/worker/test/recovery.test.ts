@@ -117,7 +117,7 @@ describe('a Redis that freezes and recovers', () => {
     for (let n = 0; n < 3; n++) ids.push(await environment.send(caller, { recipient: `+551198765003${n}` }));
     for (const id of ids) await environment.until(id, 'delivered');
     ids.push(await environment.send(caller, { recipient: '+5511987650034' }));
-    // Drops the data that the proxy held back.
+    // Drops the data that the proxy has held back.
     proxy.cut();
     await proxy.open();
     for (const id of ids) await environment.until(id, 'delivered');
@@ -161,7 +161,7 @@ describe('without Redis', () => {
 describe('the lease of an attempt', () => {
   const t = useWorker();
 
-  /** Creates a send with a claim of a dead worker. */
+  /** Creates a send that a worker claimed before it died. */
   const claimedByDeadWorker = async (): Promise<string> => {
     const id = await buildSend(t.database, t.caller, { code: '042913' });
     const [sender] = await listSenderDetails(t.database);
@@ -190,7 +190,7 @@ describe('the lease of an attempt', () => {
     expect(t.tap.requests).toEqual([]);
   });
 
-  it('ends with a take-over: the same code is sent again, with one charge', async () => {
+  it('ends, and another worker takes the send: it sends the same code again, and the account is charged once', async () => {
     const id = await claimedByDeadWorker();
     await t.makeDue(id);
     const row = await t.until(id, ({ status, claimed_until }) => status === 'delivered' && !claimed_until);

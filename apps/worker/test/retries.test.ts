@@ -51,7 +51,7 @@ describe('a temporary refusal', () => {
     expect(t.calls(id)).toHaveLength(5);
   });
 
-  it('is followed by longer and longer waits', async () => {
+  it('is followed by increasing waits', async () => {
     t.simulator.rules.add({ fault: { error: 2 } });
     const id = await t.send(await t.newCaller());
     await until('a second attempt', async () => (await t.attempts(id)).length === 2);

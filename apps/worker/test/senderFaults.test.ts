@@ -23,7 +23,7 @@ const TEMPLATE_PAUSED = 132015;
 /** Returns the blocks of a sender, including those that allow single trial messages. */
 const blocksOf = async ({ id }: Pick<Sender, 'id'>) =>
   (await listSenders(t.database)).find((sender) => sender.id === id)!.blocks;
-// With a single attempt, a send continues only after a fault that used no attempt.
+// With an attempt limit of one, a send continues only after a fault that used no attempt.
 const t = useWorker({ senders: 0, env: { DELIVERY_ATTEMPTS: '1' } });
 
 describe('a fault of the sender', () => {
@@ -115,7 +115,7 @@ describe('a fault of the sender', () => {
     expect(new Set([blockedId, ableId])).toEqual(new Set([one.id, other.id]));
     expect(await t.blocks(blockedId!)).toMatchObject([{ onlyFor: 'BR', errorCode: COUNTRY_FORBIDDEN }]);
 
-    // Without the other sender, a send to the blocked country waits until the block ends.
+    // While the other sender is paused, a send to the blocked country waits until the block ends.
     await pauseSender(t.database, TEST_ACTOR, ableId!);
     const waiting = await t.send(await t.newCaller());
     await t.until(waiting, (row) => row.phase === 'waiting');
@@ -169,7 +169,7 @@ describe('the provider’s error', () => {
   it.each([
     ['a missing permission', { error: 299, http: 403 }, 'token', 1],
     ['HTTP 401 without a code', { wrongBody: 'html', http: 401 }, 'token', 1],
-    ['a template that is not there', { error: 132001 }, 'template', 0],
+    ['a missing template', { error: 132001 }, 'template', 0],
   ] as [string, Fault, string, number][])(
     '%s raises one alert for an operator, and another sender takes the send',
     async (_, fault, scope, blocked) => {
@@ -266,7 +266,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     await only(first);
     let nth = 0;
     const report = async (change: { phoneNumberId?: string; recipient?: string; messageId?: string }) => {
-      // A recipient for each message: a failed message is sent again, and would use the rule of the next one.
+      // Each message has its own recipient. Otherwise a failed message, which is sent again, would use the rule of the next one.
       const recipient = `+551198765031${nth++}`;
       t.simulator.rules.add({ recipient, fault: { acceptThenDrop: true } });
       const id = await t.send(await t.newCaller(), { recipient });
@@ -304,7 +304,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     failsLate(131042);
     const id = await t.send(await t.newCaller());
     await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
-    // `resumeSender` would also end the fault.
+    // Not `resumeSender`, which would also end the fault.
     await t.sql(`delete from sender_blocks where cause = 'operator'`);
     expect(await t.until(id, 'delivered')).toMatchObject({ from_number: other.number });
     const blocked = await t.sql(
@@ -313,7 +313,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     expect(blocked).toEqual([{ subject: '11' }]);
   });
 
-  it('after it was held blocks all senders of the portfolio in one block, and no others', async () => {
+  it('after it was held creates one block for all senders of the portfolio, and no others', async () => {
     await t.sql(`update senders set business_account_id = '51', portfolio_id = '501'`);
     const other = await buildSender(t.database);
     const owners = [
@@ -350,7 +350,7 @@ describe('an accepted message that a receipt reports as failed', () => {
       { scope: 'portfolio', subject: '501' },
       { scope: 'sender', subject: first.id },
     ]);
-    // A resume of any of its senders ends the portfolio's block.
+    // Resuming any sender of a portfolio ends the portfolio's block.
     await resumeSender(t.database, TEST_ACTOR, second.id);
     expect(await blocksOf(second)).toEqual([]);
     await t.sql('truncate sender_blocks');
@@ -464,7 +464,7 @@ describe('a block of a business account', () => {
 });
 
 describe('the sender pool', () => {
-  it('finds a sender that was added a moment ago', async () => {
+  it('finds a sender that was just added', async () => {
     for (const _ of [1, 2]) {
       const { id, number } = await buildSender(t.database);
       expect(await t.context.senders.open(id)).toMatchObject({ id, number, token: 'test-token' });

@@ -43,7 +43,7 @@ export interface TestWorkerOptions {
   /** Variables that differ from `workerVariables`. */
   env?: Record<string, string>;
   leaseMs?: number;
-  /** Null: only the test runs sweeps. */
+  /** Null if only the test runs sweeps. */
   sweepPauseMs?: number | null;
 }
 

@@ -98,7 +98,7 @@ describe('a limit of the provider', () => {
     expect(await t.until(id, 'delivered')).toMatchObject({ from_number: shared.number });
   });
 
-  it('costs only a few calls, fails no send, and all sends are sent when it ends', async () => {
+  it('causes only a few refused calls and no failed send, and all sends are sent when it ends', async () => {
     await sender('11');
     const rule = t.simulator.rules.add({ fault: { error: 80007 } });
     const caller = await t.newCaller('live', { credits: 200 });
@@ -108,11 +108,11 @@ describe('a limit of the provider', () => {
     for (let nth = 0; nth < 200; nth++) ids.push(await t.send(caller));
     await until('a third refusal', async () => ((await throttles())[0]?.refusals ?? 0) >= 3);
     expect((await alerts()) - before).toBe(1);
-    // The calls in progress when the limit was reached, and a probe for each wait.
+    // Only the calls in progress when the limit was reached, and one probe per wait.
     expect(t.tap.requests.length).toBeLessThan(40);
     t.simulator.rules.remove(rule.id);
     const end = async (): Promise<boolean> => {
-      // A probe in progress when the limit ends is refused too, and starts another wait.
+      // A probe that is in progress when the limit ends is also refused, and starts another wait.
       if (((await throttles())[0]?.refusals ?? 0) > 0) await endWaits();
       const [left] = await t.sql(
         `select id from sends where account_id = $1 and status not in ('delivered', 'failed') limit 1`,

@@ -6,7 +6,7 @@ import { startWorker, type TestWorker } from './testWorker.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
 const LEAVING_MS_MAX = 90_000;
-/** The maximum position behind a flood on the shared senders: permits are given half a second ahead; the rest is for a busy machine. */
+/** The maximum position behind a flood on the shared senders. Permits are granted half a second ahead; the rest is for a busy machine. */
 const AHEAD_MAX = 60;
 
 let environment: WorkerEnvironment;
@@ -14,7 +14,7 @@ let workers: TestWorker[];
 beforeEach(async () => {
   environment = await WorkerEnvironment.open();
   environment.simulator.changeSettings({ senderLimit: true });
-  // Without receipts, which would only add load.
+  // Receipts would only add load.
   environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
   const env = { WHATSAPP_API_URL: environment.simulator.apiUrl, PROVIDER_TIMEOUT_MS: '30000' };
   workers = [await startWorker(environment, { env }), await startWorker(environment, { env })];
@@ -100,7 +100,7 @@ describe('floods of accounts with their own senders and of accounts with shared 
         const numbers = new Set(senders.map(({ phoneNumberId }) => phoneNumberId));
         expect(own.filter(({ sender: id }) => !numbers.has(id))).toEqual([]);
       }
-      // An account without other sends on the shared senders is next.
+      // An account with no other sends on the shared senders gets the next turn.
       const place = byPool().findIndex(({ to }) => to === '+5521987654321');
       expect(place).toBeGreaterThanOrEqual(0);
       expect(place).toBeLessThan(before + AHEAD_MAX);

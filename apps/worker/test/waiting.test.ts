@@ -121,7 +121,7 @@ describe('while live delivery is held', () => {
     await until('calls', () => calls() > 20);
     await set(live);
     const before = calls();
-    // All other sends wait again, because every permit has been used.
+    // After every permit is used, all other sends wait again.
     await until('all others waiting', async () => {
       const [row] = await t.sql<{ busy: number }>(
         `select count(*)::integer as busy from sends where due_at is not null and phase <> 'waiting'`,

@@ -32,7 +32,7 @@ export function splitAddress(text: string, schemes: readonly string[]): AddressP
   return { scheme, user, hosts, path, query };
 }
 
-/** Parses an address with only a scheme, host, port and path, and returns it without slashes at its end. @throws Error */
+/** Parses an address with only a scheme, host, port and path, and returns it without trailing slashes. @throws Error */
 export function parsePlainAddress(text: string, schemes: readonly string[]): string {
   readScheme(text, schemes);
   if (/[@?#]/.test(text)) throw new Error('must be an address without @, ? and #');

@@ -19,12 +19,12 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a process's configuration from its environment. A malformed variable is a fault, and so is a missing one without a default. White
- * space around a value is removed, and an empty value counts as missing. For a secret, `NAME_FILE` can be set instead of `NAME` to read the
- * value from a file.
+ * Reads a process's configuration from its environment. A malformed variable is a fault, and so is a missing variable without a default.
+ * White space around a value is removed, and an empty value counts as missing. For a secret, `NAME_FILE` can be set instead of `NAME` to
+ * read the value from a file.
  *
  * @param faultsBetween returns the faults of variables that depend on one another; a malformed variable is undefined in its argument
- * @throws ConfigError with all faults, so that they can be fixed in one go
+ * @throws ConfigError with all faults, so that they can be fixed together
  */
 export function readConfig<S extends Record<string, RequiredValidatorSpec<unknown>>>(
   environment: NodeJS.ProcessEnv,
@@ -110,7 +110,7 @@ export function text(fallback?: string): RequiredValidatorSpec<string> {
   }, fallback);
 }
 
-/** Returns a variable for an absolute URL with one of these schemes. Slashes at its end are removed. */
+/** Returns a variable for an absolute URL with one of these schemes. Trailing slashes are removed. */
 export function address(schemes: readonly string[], fallback?: string): RequiredValidatorSpec<string> {
   return variable((value) => parsePlainAddress(value, schemes), fallback);
 }
@@ -190,7 +190,7 @@ export function host(fallback?: string): RequiredValidatorSpec<string> {
   }, fallback);
 }
 
-/** The addresses that account events may be posted to: public ones by https, or, for development, any address, also by http. */
+/** The addresses to which account events may be posted: public ones by https or, for development, any address, also by http. */
 export const EVENT_ADDRESSES = ['public', 'any'] as const;
 
 /** Returns a variable for one of the given words. */

@@ -7,7 +7,7 @@ import { readRedisHealth } from './redis/health.js';
 const KEPT_COMPLETED: KeepJobs = { age: 3_600, count: 1_000 };
 const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
 
-/** The maximum of jobs being sent to Redis, so that a frozen Redis does not fill this process's memory. */
+/** The maximum number of jobs that are being sent to Redis, so that a frozen Redis does not fill this process's memory. */
 const ENQUEUES_MAX = 2_000;
 
 /**
@@ -16,7 +16,10 @@ const ENQUEUES_MAX = 2_000;
  */
 export const REPORTS_PAUSE_MS = 200;
 
-/** Enqueues jobs that wake workers for sends and receipts. If Redis is unavailable, a missing job costs a few seconds, never a send. */
+/**
+ * Enqueues jobs that wake workers for sends and receipts. If Redis is unavailable, the missing job delays a send by a few seconds, and no
+ * send is lost.
+ */
 export interface DeliveryQueue {
   /**
    * Enqueues a job for a send, unless one is waiting or active. Jobs enqueued in one turn of the event loop reach Redis in one round trip.
@@ -37,7 +40,7 @@ interface NewJob {
   opts: JobsOptions;
 }
 
-/** The jobs of one turn of the event loop, by send id, and whether Redis accepts them. */
+/** The jobs of one turn of the event loop, by send id, and whether Redis accepted them. */
 interface Batch {
   jobs: Map<string, NewJob>;
   accepted: Promise<boolean>;
@@ -106,7 +109,7 @@ function newJob(name: QueueName, sendId?: string): NewJob {
 
 function addToQueue(queue: Queue<JobData>, jobs: readonly NewJob[]): Promise<unknown> {
   const [first, ...others] = jobs;
-  // A single job needs no pipeline and transaction, which cost as much as the job.
+  // A single job needs no pipeline and no transaction, which cost as much as the job itself.
   return first !== undefined && others.length === 0
     ? queue.add(first.name, first.data, first.opts)
     : queue.addBulk([...jobs]);

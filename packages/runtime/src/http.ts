@@ -21,7 +21,9 @@ export function listen(server: Server, port: number, host?: string): Promise<voi
   });
 }
 
-/** Closes connections after their next response, so that clients with kept connections move to another process before this one stops. */
+/**
+ * Closes connections after their next response, so that clients with persistent connections move to another process before this one stops.
+ */
 export function endConnectionsAfterAnswers(server: Server): void {
   server.prependListener('request', (_request, response: ServerResponse) => {
     response.shouldKeepAlive = false;

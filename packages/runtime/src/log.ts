@@ -24,7 +24,7 @@ export function redact(line: string): string {
   return SECRETS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), line);
 }
 
-/** A frame of a stack trace. Lines of the message have no position at their end. */
+/** A frame of a stack trace. Unlike a line of the message, it ends with a position. */
 const FRAME = /^\s+at .+:\d+:\d+\)?$/;
 /** Bounded, because an error can be its own cause. */
 const CAUSES_MAX = 4;

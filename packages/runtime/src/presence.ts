@@ -21,10 +21,10 @@ export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): P
 
 /**
  * Records every ten seconds that this process is running, and records its stop. If the database is unavailable at first, it is checked when
- * it becomes available. Call this after the start has succeeded, so that a process that failed to start (such as for a port in use) is not
- * recorded.
+ * it becomes available. Call this after the start has succeeded, so that a process that failed to start (for example because its port is in
+ * use) is not recorded.
  *
- * @throws ConfigError if this process cannot work with the database; if that is found later, the process ends with exit code 1
+ * @throws ConfigError if this process cannot work with the database; if a later check finds this, the process ends with exit code 1
  */
 export async function startPresence({ report, end }: Omit<Presence, 'check'>, log: Logger): Promise<Loop> {
   const logFailure = (error: unknown): null => {

@@ -7,7 +7,7 @@ import { connectRedis, type RedisSource } from './redis/connect.js';
 export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
-/** The data of a job: an id only, because operators see it in Redis and on the queue board. */
+/** The data of a job: only an id, because operators see the data in Redis and on the queue board. */
 export interface JobData {
   sendId?: string;
 }

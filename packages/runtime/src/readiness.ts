@@ -49,8 +49,8 @@ const FAILED_PAUSE_MS = 1_000;
 
 /**
  * Starts a loop that checks the services of a process, and logs one warning when a service becomes unavailable and one when it is available
- * again. A `RefusedByRedis` is logged at once. Other errors must occur twice, because a broken connection is replaced within a second, and
- * often only the new one reports the cause. If the reason changes later, only readiness shows it.
+ * again. A `RefusedByRedis` is logged immediately. Any other error must occur twice, because a broken connection is replaced within a
+ * second, and often only the new connection reports the cause. If the reason changes later, only readiness shows it.
  *
  * @param services the checks, by the services' display names
  */
@@ -78,7 +78,7 @@ export function watchServices(
   let isFirst = true;
   return startLoop(
     async () => {
-      // Connections open in the background, so the first run would be too early.
+      // Connections open in the background, so a check at the start would be too early.
       if (isFirst) isFirst = false;
       else await Promise.all(Object.entries(services).map(([name, check]) => checkService(name, check)));
     },

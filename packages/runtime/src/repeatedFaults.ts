@@ -2,7 +2,7 @@ import { describeError, type Logger } from './log.js';
 
 const PAUSE_MS = 60_000;
 
-/** Returns a function that logs errors without repetition: the first one at once, and equal ones once a minute with their count. */
+/** Returns a function that logs errors without repetition: the first one immediately, and equal ones once a minute with their count. */
 export function repeatedFaults(
   log: Logger,
   level: 'warn' | 'error',

@@ -28,8 +28,8 @@ const SAMPLERS = ['always_on', 'always_off', 'traceidratio'];
 const SAMPLER_WORDS = [...SAMPLERS, ...SAMPLERS.map((sampler) => `parentbased_${sampler}`)];
 
 /**
- * The environment variables of tracing. The first one turns it on. OpenTelemetry's SDK reads these and other variables itself; they are
- * checked here because the SDK ignores an unknown sampler.
+ * The environment variables of tracing. The first one turns tracing on. OpenTelemetry's SDK reads these and other variables itself; they
+ * are checked here because the SDK ignores an unknown sampler.
  */
 export const TRACING = {
   OTEL_EXPORTER_OTLP_ENDPOINT: address(['http', 'https'], ''),
@@ -86,7 +86,7 @@ const KINDS = {
 const EXPORT_MS_MAX = 1_000;
 const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
-/** Null without tracing, so that a span then costs only one comparison. */
+/** Null without tracing, so that a span costs only one comparison. */
 let tracer: Tracer | null = null;
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of this release, as every package.json states it. */
+/** The version of this release, as in every package.json. */
 export const VERSION = (
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version;

@@ -25,7 +25,7 @@ function faultOf(parse: () => unknown): string | null {
 /** An address, and its fault. */
 type Refused = [url: string, fault: string | RegExp];
 
-/** Texts that truncate an address when they are in a user or a password. */
+/** Texts that truncate an address if they occur in a user or a password. */
 const UNENCODED = [
   'lea%ked',
   'lea%2ked%',

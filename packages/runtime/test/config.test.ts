@@ -114,7 +114,7 @@ describe('configuration', () => {
     ]);
   });
 
-  it('refuses a text of two lines', () => {
+  it('refuses a value of two lines', () => {
     expect(faultsOf({ ...GOOD, NAME: 'one\ntwo' })).toEqual([
       'NAME must be one line without control characters',
     ]);
@@ -130,7 +130,7 @@ describe('configuration', () => {
     expect(between({ ...GOOD, LEVEL: 'x' })).toEqual(['LEVEL must be one of info, debug']);
   });
 
-  it('removes slashes at the end of an address', () => {
+  it('removes trailing slashes of an address', () => {
     expect(readConfig({ ...GOOD, BASE_URL: 'https://x.test/v25.0//' }, SPECS).BASE_URL).toBe(
       'https://x.test/v25.0',
     );
@@ -186,7 +186,7 @@ describe('configuration', () => {
       'postgresql://u:p%40@h:5432/d?sslmode=require',
       'postgresql://u:p%40@h:5432/d?sslmode=require',
     ],
-  ] as const)('takes %s=%j', (name, value, read) => {
+  ] as const)('accepts %s=%j', (name, value, read) => {
     expect(readConfig({ ...GOOD, [name]: value }, SPECS)[name]).toBe(read);
   });
 
@@ -216,7 +216,7 @@ describe('configuration', () => {
       ['\ufeffab\r\n', 'ab'],
       ['a b', 'a b'],
       ['\u00e9\n', '\u00e9'],
-    ])('%j is the value %j: white space and a byte order mark around it are dropped', (content, value) => {
+    ])('%j is the value %j: surrounding white space and a byte order mark are removed', (content, value) => {
       expect(readConfig({ PEPPER: 'abcd', TOKEN_FILE: fileWith(content) }, SECRETS).TOKEN).toBe(value);
     });
 

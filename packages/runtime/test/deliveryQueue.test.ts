@@ -83,7 +83,7 @@ describe('a delivery queue', () => {
       ]);
     });
 
-    it('is not duplicated by any process while the first one waits', async () => {
+    it('is not duplicated by any process while the first job waits', async () => {
       const other = await queues.open();
       await Promise.all([deliveryQueue.enqueue('deliver', ONE), deliveryQueue.enqueue('deliver', ONE)]);
       await Promise.all([
@@ -96,7 +96,7 @@ describe('a delivery queue', () => {
       expect(await queues.waiting('deliver')).toHaveLength(2);
     });
 
-    it('is not duplicated while the first one is being processed', async () => {
+    it('is not duplicated while the first job is being processed', async () => {
       const { begun, work, release } = heldWork();
       queues.consume('deliver', work);
       await deliveryQueue.enqueue('deliver', ONE);
@@ -133,7 +133,7 @@ describe('a delivery queue', () => {
       expect(begun).toHaveLength(2);
     });
 
-    it('is shared by all calls within the pause after the last one, and does not wait after a longer pause', async () => {
+    it('is shared by all calls within the pause after the last job, and does not wait after a longer pause', async () => {
       queues.consume('receipts', async () => {});
       expect(await msOf(deliveryQueue.enqueueReports())).toBeLessThan(REPORTS_PAUSE_MS);
       const later = Array.from({ length: 50 }, () => deliveryQueue.enqueueReports());
@@ -146,7 +146,7 @@ describe('a delivery queue', () => {
   it.each([
     ['deliver', () => deliveryQueue.enqueue('deliver', ONE)],
     ['receipts', () => deliveryQueue.enqueueReports()],
-  ] as const)('a job for %s can be enqueued again once the first one is done', async (queue, enqueue) => {
+  ] as const)('a job for %s can be enqueued again after the first one is done', async (queue, enqueue) => {
     const { begun, work, release } = heldWork();
     queues.consume(queue, work);
     for (const run of [1, 2, 3]) {
@@ -186,7 +186,7 @@ describe('an outage of Redis', () => {
   });
   afterAll(() => queues.close());
 
-  /** An enqueue is abandoned after two seconds. A result within this time did not wait for it. */
+  /** An enqueue is abandoned after two seconds. A result within this time proves that the call did not wait for Redis. */
   const AT_ONCE_MS = 1_800;
   const IN_TIME_MS = 10_000;
 

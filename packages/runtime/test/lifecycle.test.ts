@@ -95,7 +95,8 @@ describe('a signal', () => {
 });
 
 it('the shutdown delay runs between the drain and the stop, and does not reduce the stop’s time limit', async () => {
-  // The process's clock advances only with SIGUSR2: to just before the end of the delay, to its end, and the same for the stop.
+  // The process's clock advances only with SIGUSR2: to just before the end of the delay, to its end, to just before the end of the stop's
+  // time limit, and to its end.
   const child = startProcess({
     before: `import { mock } from 'node:test';
       mock.timers.enable({ apis: ['setTimeout'] });
@@ -170,7 +171,7 @@ async function work(source: string): Promise<{ young: number; old: number }> {
   return JSON.parse(stdout) as { young: number; old: number };
 }
 
-it('a process keeps less long-lived garbage than the default of Node.js, and as much memory for short-lived objects', async () => {
+it('a process keeps less long-lived garbage than with the defaults of Node.js, and as much memory for short-lived objects', async () => {
   const ours = await work(
     `import { runProcess } from '@onecode/runtime'; await runProcess('demo', async () => { ${WORK} });`,
   );

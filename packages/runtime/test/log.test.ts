@@ -69,7 +69,7 @@ it('writes every line, in order, before the process exits', async () => {
   expect(linesOf(stdout).map((line) => line['msg'])).toEqual(['one', 'two', 'three']);
 });
 
-/** The places in which a secret is logged, and the statements. */
+/** The places in which a secret is logged, each with the statement that logs it. */
 const STATEMENTS: [where: string, statement: string][] = [
   ['a message', `log.trace('before ' + secret + ' after')`],
   ['a field', `log.trace({ field: secret }, 'message')`],

@@ -126,7 +126,7 @@ describe('watchServices', () => {
     const refuse = (fault: string) => () => Promise.reject(new RefusedByRedis('unfit', fault));
     const answers: (() => Promise<void>)[] = [
       () => Promise.resolve(),
-      // A single failure: the connection is being replaced.
+      // A single failure is not logged, because the connection may be replaced at that moment.
       () => Promise.reject(new Error('closed')),
       () => Promise.resolve(),
       () => Promise.reject(new Error('closed')),

@@ -24,7 +24,7 @@ export function killModules(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** Runs this module text as a separate process, in which `@onecode/runtime` is the built package. */
+/** Runs the text of a module as a separate process, with `@onecode/runtime` as the built package. */
 export function startModule(source: string, env: Readonly<Record<string, string>> = {}): ModuleProcess {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { cwd: ROOT, env });
   running.add(child);

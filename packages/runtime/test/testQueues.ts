@@ -17,7 +17,7 @@ export interface TestQueues {
   /** The prefix of their keys. */
   prefix: string;
   redis: Redis;
-  /** Opens a delivery queue and waits until it is ready. With a `url`, it does not wait. */
+  /** Opens a delivery queue and waits until it is ready. Does not wait if a `url` is given. */
   open(url?: string): Promise<DeliveryQueue>;
   /** Starts a consumer of a queue. */
   consume(queue: QueueName, work: (job: Job<JobData>) => Promise<unknown>, url?: string): void;

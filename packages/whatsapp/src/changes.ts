@@ -10,7 +10,7 @@ import { timeOf } from './timestamp.js';
 
 /** A change of a template, a number or a business account, as Meta reported it. */
 export interface ProviderChange {
-  /** SHA-256 of the change, which identifies repeats: Meta repeats a post that was not answered. */
+  /** SHA-256 of the change, which identifies repeats: Meta repeats a post that got no response. */
   digest: Buffer;
   businessAccountId: string;
   field: string;
@@ -187,7 +187,7 @@ function accountReport(value: Record<string, unknown>): AccountReport {
       });
     case 'ACCOUNT_DELETED':
       return ofAccount({ values: { isDeleted: true } });
-    // Numbers that are also in the WhatsApp Business app are disconnected and connected again by their owner's actions in that app.
+    // The owner of a number that is also in the WhatsApp Business app can disconnect and connect it in that app.
     case 'ACCOUNT_OFFBOARDED':
     case 'PARTNER_REMOVED':
       return ofAccount({ values: { disconnection: event } });
@@ -204,7 +204,7 @@ function parseAlerts(type: unknown, severity: unknown, detail: unknown): Busines
   return known === null ? [] : [{ type: known, severity: text(severity), detail: text(textsOf(detail)) }];
 }
 
-/** Joins the texts in a value, each with its name: `violation_type: ADULT`. Times in Unix seconds become RFC 3339. */
+/** Joins the texts in a value, each with its name: `violation_type: ADULT`. Formats Unix seconds as RFC 3339. */
 function textsOf(value: unknown, name = ''): string {
   if (typeof value === 'object' && value !== null)
     return storableText(

@@ -85,7 +85,7 @@ function outcomeOfAnswer({ status, headers, text }: ExchangeEnd & { end: 'answer
   const messageId = messageIdOf(members(elements(answer['messages'])[0])['id']);
   if (status >= 200 && status < 300 && messageId !== null) {
     const messageStatus = members(elements(answer['messages'])[0])['message_status'];
-    // Meta still has the message, and receipts report its result.
+    // Meta accepted the message although it holds it, and receipts report its result.
     return isHeld(messageStatus)
       ? { kind: 'accepted', messageId, messageStatus }
       : { kind: 'accepted', messageId };

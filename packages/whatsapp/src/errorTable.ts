@@ -32,10 +32,10 @@ export type ErrorOwner = 'recipient' | 'us' | 'provider' | 'none';
 interface KnownError {
   /** The key of translations, usually the code. */
   name: string;
-  /** Its `reason` is the meaning of the error for a message. */
+  /** The failure of a message with this error. Its `reason` is the error's meaning. */
   failureOf: FailureOf;
   remedy: RemedyName;
-  /** Overrides the owner of the error's class. */
+  /** Overrides the owner that follows from the error's class. */
   owner?: ErrorOwner | undefined;
 }
 
@@ -69,7 +69,7 @@ const known = (failureOf: (reason: string) => FailureOf, rows: readonly Row[]): 
  * occur in practice. The sentences are not Meta's.
  */
 const TABLE: ReadonlyMap<number, KnownError> = new Map([
-  // The token and its permissions. 3 comes with HTTP 500 but is not temporary.
+  // The token and its permissions. Code 3 comes with HTTP 500 but is not temporary.
   ...known(fault('token'), [
     [0, 'WhatsApp no longer accepts the sender’s access token.', 'new_token'],
     [3, 'The sender’s access token lacks a capability.', 'permissions'],
@@ -140,8 +140,8 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [131000, 'WhatsApp had an internal error.', 'retried'],
     [131016, 'A part of WhatsApp was unavailable.', 'retried'],
     [133004, 'A WhatsApp server was unavailable.', 'retried'],
-    // Meta describes this only as an error of the request, and another attempt may succeed. It is as vague as code 1, so it is also retried
-    // up to the limit of attempts. Failing the send or blocking the sender would be worse.
+    // Meta describes this only as an error of the request. It is as vague as code 1: another attempt may succeed, so it is retried up to
+    // the limit of attempts. Failing the send or blocking the sender would be worse.
     [135000, 'WhatsApp refused the message without a reason.', 'retried'],
   ]),
   // The sender.

@@ -24,9 +24,9 @@ export function providerErrorOf(httpStatus: number | null, error: unknown): Prov
 }
 
 /**
- * Returns the meaning of an error for a send. A known code takes precedence over the HTTP status: 3 comes with a 500 and must not be
- * retried, 130429 comes with a 400 and must be. Without a known code, the status decides. A temporary error (HTTP 408, 425, 429 and 5xx,
- * and errors that Meta marks as transient) is retried even if its code is a refusal of the message.
+ * Returns the meaning of an error for a send. A known code takes precedence over the HTTP status: code 3 comes with a 500 and must not be
+ * retried, code 130429 comes with a 400 and must be retried. Without a known code, the status decides. A temporary error (HTTP 408, 425,
+ * 429 and 5xx, and errors that Meta marks as transient) is retried even if its code is a refusal of the message.
  *
  * `retryAfterSeconds` is always null here: it is in the response's headers, not in the error.
  */
@@ -70,17 +70,17 @@ function withoutCode(httpStatus: number | null): Failure {
   if (isRedirect(httpStatus)) return REDIRECT(null);
   // The server that answered may have forwarded the request.
   if (httpStatus === 408) return unknown('The request timed out before the provider.')(null);
-  // Meta's own refusals have a code, so another server in front of Meta answered.
+  // Meta's own refusals have a code, so a server in front of Meta must have answered.
   if (httpStatus >= 400 && httpStatus < 500)
     return retry('The request was refused without an error code.')(null);
-  // After a 503, the request was not processed (RFC 9110, 15.6.4). After other server errors it may have been.
+  // After a 503, the request was not processed (RFC 9110, 15.6.4). After other server errors, it may have been processed.
   if (httpStatus === 503) return retry('The provider asked to come back later.', 'sender')(null);
   if (httpStatus >= 500) return unknown('The provider failed without an error code.')(null);
   return NO_MESSAGE_ID(null);
 }
 
 function withUnknownCode(httpStatus: number | null, code: number): Failure {
-  // A failure in a receipt is always final, and an unknown code does not tell an operator what to fix.
+  // A failure in a receipt is always final, and an unknown code does not show an operator what to fix.
   if (httpStatus === null) return NO_DELIVERY(code);
   if (isRedirect(httpStatus)) return REDIRECT(code);
   if (httpStatus < 400) return NO_MESSAGE_ID(code);

@@ -21,7 +21,7 @@ export interface Exchanged {
   body?: string;
 }
 
-/** A page of templates (GET) is longer than any response to a message (POST). */
+/** The limit of a GET is higher, because a page of templates is longer than any response to a message. */
 const ANSWER_BYTES_MAX = { GET: 2 * 1024 * 1024, POST: 64 * 1024 };
 const UTF8 = new TextDecoder();
 
@@ -94,7 +94,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     timeoutMs: number,
     bytesMax: number,
-    /** The name of the server that connections are opened to, for error messages. */
+    /** The name, for error messages, of the server to which connections are opened. */
     private readonly peer: string,
     resolve: (end: ExchangeEnd) => void,
   ) {

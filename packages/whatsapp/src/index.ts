@@ -1,4 +1,4 @@
-// `client.ts` has its own entry point, so that users of receipts and errors load no HTTP client.
+// `client.ts` has its own entry point, so that code that uses only receipts and errors loads no HTTP client.
 export { reportOf, type ProviderChange } from './changes.js';
 export * from './errors.js';
 export { KNOWN_CODES } from './errorTable.js';

@@ -1,9 +1,9 @@
-/** Returns a JSON object, or an empty one for any other value, so that reading foreign JSON never throws. */
+/** Returns a JSON object, or an empty object for any other value, so that reading untrusted JSON never throws. */
 export function members(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Returns a JSON array, or an empty one for any other value. */
+/** Returns a JSON array, or an empty array for any other value. */
 export function elements(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -46,7 +46,7 @@ export function receiptOf(
 const isIdentityHash = (value: unknown): value is string =>
   typeof value === 'string' && /^[\w+/=-]{1,128}$/.test(value);
 
-/** Limits the words of a price, because they become keys of statistics. */
+/** Limits the length of a price's words, because they become keys of statistics. */
 const PRICE_WORD = /^[\w-]{1,40}$/;
 
 /** Returns the price in a status, or null without a category. Source: Meta, "status messages webhook reference". */

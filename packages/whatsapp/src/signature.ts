@@ -8,9 +8,9 @@ export function isSignature(header: unknown): header is string {
 }
 
 /**
- * Returns whether `header`, the value of `X-Hub-Signature-256`, is the HMAC-SHA256 of the raw body under the app secret.
- * The bytes must be the received ones: parsed and serialized again, they differ. An empty secret matches nothing.
- * Source: Meta, "Create a webhook endpoint" (`sha256=` and 64 hex digits).
+ * Returns whether `header`, the value of `X-Hub-Signature-256`, is the HMAC-SHA256 of the raw body under the app secret. The bytes must be
+ * the received ones, because parsing and serializing the body changes them. An empty secret matches nothing. Source: Meta, "Create a
+ * webhook endpoint" (`sha256=` and 64 hex digits).
  */
 export function signatureMatches(rawBody: Buffer, header: string | undefined, appSecret: string): boolean {
   const hex = SIGNATURE.exec(header ?? '')?.[1];
@@ -40,7 +40,7 @@ export function handshakeAnswer(query: HandshakeQuery, expectedToken: string): s
 export const verifyTokenOf = (appSecret: string, senderId: string): string =>
   createHmac('sha256', appSecret).update(`verify token of ${senderId}`).digest('base64url');
 
-/** Digests have equal lengths, so their comparison does not reveal the length of the token. */
+/** Compares digests, which have equal lengths, so that the comparison does not reveal the length of the token. */
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

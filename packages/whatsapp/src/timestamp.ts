@@ -1,4 +1,4 @@
-/** 2009-01-01. WhatsApp did not exist before. */
+/** 2009-01-01. WhatsApp did not exist before that day. */
 const EARLIEST_SECONDS = 1_230_768_000;
 const CLOCK_SKEW_SECONDS = 300;
 

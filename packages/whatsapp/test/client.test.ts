@@ -52,7 +52,7 @@ describe('the request', () => {
     'http://u:p@127.0.0.1',
     'http://127.0.0.1/?a',
     'http://127.0.0.1/#a',
-  ])('is not made to the address %j: the client refuses it when made', (baseUrl) => {
+  ])('is not made to the address %j, which `createCloudApi` refuses', (baseUrl) => {
     expect(() => createCloudApi({ baseUrl, timeoutMs: 5_000 })).toThrow(TypeError);
   });
 });
@@ -148,7 +148,7 @@ describe('a redirect', () => {
 describe('the response is read up to 64 KiB', () => {
   const answerOf = (bytes: number) => JSON.stringify(ACCEPTED).padEnd(bytes);
 
-  it('64 KiB are read, and one more byte is not', async () => {
+  it('64 KiB are read, but not one byte more', async () => {
     expect(await sendTo(200, answerOf(65_536))).toMatchObject({ kind: 'accepted' });
     expect(await sendTo(200, answerOf(65_537))).toMatchObject({ kind: 'unknown' });
   });

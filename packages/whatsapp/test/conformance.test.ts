@@ -69,7 +69,7 @@ describeWithReference("the provider's own schema", () => {
     }
   });
 
-  it('accepts the reference bodies, and the sent body equals one of them', () => {
+  it('accepts the reference bodies, one of which equals the sent body', () => {
     const sample = JSON.parse(reference('samples/send-request.pt_BR.biz-opaque.json')) as Body;
     expect(faults(sample)).toEqual([]);
     expect(faults(JSON.parse(reference('samples/send-request.copy-code.json')) as Body)).toEqual([]);

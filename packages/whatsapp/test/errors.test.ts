@@ -69,7 +69,7 @@ describe('the code ranges', () => {
 });
 
 describe('subcode 33', () => {
-  it('makes only 100 a fault of the sender', () => {
+  it('makes only code 100 a fault of the sender', () => {
     const classify = (httpStatus: number, code: number, subcode: number) =>
       classifyError({ httpStatus, code, subcode, isTransient: false });
     expect(classify(400, 100, 33)).toMatchObject({ kind: 'sender' });
@@ -165,7 +165,7 @@ describe('explainError', () => {
     [131049, 'none'],
     [131048, 'us'],
     [131057, 'provider'],
-  ])('of %i in a receipt names the party that can act: %s', (code, owner) => {
+  ])('returns the party that can act on %i in a receipt: %s', (code, owner) => {
     expect(explainError(code, 'recipient').owner).toBe(owner);
   });
 });

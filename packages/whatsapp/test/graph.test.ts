@@ -12,7 +12,7 @@ const refusal = (code: number) => ({ error: { code, message: `quotes ${SENDER.to
 
 afterEach(closeProviders);
 
-/** Reads from a provider that answers by path. Error responses get an error status. */
+/** Reads from a provider that answers by path. A response with an error has an error status. */
 async function readFrom(
   answers: (path: string, query: URLSearchParams) => object,
   sender: ReadSender = SENDER,
@@ -43,7 +43,7 @@ describe('a reading of a sender', () => {
   };
   const template = (language: string, more: object = {}) => ({ name: SENDER.template, language, ...more });
 
-  it('has each part, the templates of all pages, and the button of older ones', async () => {
+  it('has each part, the templates of all pages, and the button of older templates', async () => {
     const url =
       'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code_expiration_minutes=5&code=otp{{1}}';
     const footer = { type: 'FOOTER', code_expiration_minutes: 10 };

@@ -72,7 +72,7 @@ describe('a proxy that opens no tunnel', () => {
     });
   });
 
-  it('causes a retry when it does not answer, and no later write', async () => {
+  it('causes a retry, and no later write, when it does not answer', async () => {
     proxy = await startConnectProxy(() => null);
     expect(await send(PROVIDER, '', 300)).toMatchObject(retried);
   });

@@ -7,7 +7,7 @@ const TOKEN = 'EAAGsecretToken';
 
 afterEach(closeProviders);
 
-/** What Graph answers, by method and node: an object, or a status with an error; null cuts the connection. */
+/** The responses of Graph, by method and node: an object, or a status with an error. Null cuts the connection. */
 type Answers = Record<string, object | null | (() => object | null)>;
 
 const NUMBER = { id: NUMBER_ID, display_phone_number: '+1 555-078-3881', status: 'CONNECTED' };
@@ -40,7 +40,7 @@ const READY: Answers = {
 };
 const error = (code: number, more: object = {}) => ({ error: { code, message: `quotes ${TOKEN}`, ...more } });
 
-/** Sets up the number against a Graph with these answers. @returns the last state of each step, and the requests */
+/** Sets up the number with a Graph that gives these responses. @returns the last state of each step, and the requests */
 async function setUp(answers: Answers, options: Partial<SetupOptions> = {}) {
   const all: Answers = { ...READY, ...answers };
   const provider = await startProvider((response, { method, url }) => {
@@ -217,7 +217,7 @@ describe('setUpNumber', () => {
     });
   });
 
-  it('reports codes that are valid for a time that no footer can state', async () => {
+  it('reports a code validity that no footer can state', async () => {
     const { steps } = await setUp({}, { codeValiditySeconds: 90 });
     expect(steps['template_pt_BR']).toMatchObject({
       status: 'needs_you',

@@ -134,7 +134,7 @@ describe('receipts', () => {
       ['with NUL', 'wamid.\u0000'],
       ['with a line end', 'wamid.\n'],
       ['with DEL', 'wamid.\u007f'],
-      ['with half a character', 'wamid.\ud800'],
+      ['with a lone surrogate', 'wamid.\ud800'],
       ['empty', ''],
       ['of 513 characters', 'w'.repeat(513)],
       ['that is a number', 7],
@@ -214,7 +214,7 @@ describe('receipts', () => {
       ],
       ['an array', [STATUS]],
       ['null', null],
-      ['statuses that are no array', { entry: [{ changes: [{ value: { statuses: STATUS } }] }] }],
+      ['statuses that are not an array', { entry: [{ changes: [{ value: { statuses: STATUS } }] }] }],
       ['a leaked prototype', JSON.parse('{"__proto__":{"entry":[{"changes":[]}]}}')],
     ])('%s gives no receipt', (_, body) => {
       expect(parse(body)).toEqual([]);
@@ -353,8 +353,8 @@ describe('denials', () => {
       ['no context', { ...MESSAGE, context: undefined }],
       ['a context without an id', { ...MESSAGE, context: { from: '15550783881' } }],
       ['an impossible id', { ...MESSAGE, context: { id: 'wamid.\u0000' } }],
-      ['a button that is none', { ...MESSAGE, button: 'DID_NOT_REQUEST_CODE' }],
-      ['nothing at all', null],
+      ['a button that is not an object', { ...MESSAGE, button: 'DID_NOT_REQUEST_CODE' }],
+      ['null as the message', null],
     ])('is none with %s', (_, message) => {
       expect(parse(message)).toMatchObject({ receipts: [], denials: [] });
     });

@@ -19,7 +19,7 @@ begin
     free_quota = free_quota - (v_bucket = 'free_quota')::integer,
     credits = credits - (v_bucket = 'credit')::integer
   where id = p_account_id;
-  -- After the update, so that the entry's id is assigned under the account's lock and ids follow the order of changes.
+  -- Follows the update, so that the entry's id is assigned under the account's lock and ids follow the order of changes.
   insert into ledger_entries (account_id, send_id, kind, bucket, units) values (p_account_id, p_send_id, 'reclaimed', v_bucket, 1);
   return true;
 end

@@ -1,10 +1,10 @@
--- Claims live sends for delivery; no other function does. Returns each send in its new state, with an outcome:
+-- Claims live sends for delivery. No other function claims sends. Returns each send in its new state, with an outcome:
 -- claimed: the caller may make one call, `wait_ms` from now
 -- waits: no sender has a permit soon (`direct_wait_ms`); the send now waits for its account's turn
--- over (only if p_ids is null): due but not claimed: a test send, one that may not be sent, or one that another transaction has locked
+-- over (only if p_ids is null): due but not claimed, because it is a test send, may not be sent, or is locked by another transaction
 --
--- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, by the turns of their accounts. A due send
--- gets only a permit that starts soon, so that it does not overtake a turn.
+-- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, in the order of their accounts' turns. A due
+-- send gets only a permit that starts soon, so that it does not overtake a turn.
 --
 -- A lock keeps permits and turns exact for any number of concurrent callers.
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)
@@ -36,7 +36,7 @@ begin
   from (
     select s.id, s.claimed_until, u.ordinal from unnest(v_ids) with ordinality as u (id, ordinal) cross join lateral (
       select id, claimed_until from sends
-      -- "is true" keeps the planner from other indexes, even in a plan made while there were few sends.
+      -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
       where id = u.id and (
         mode = 'live' and phase in ('ready', 'waiting', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
@@ -58,7 +58,7 @@ begin
     get diagnostics v_claimed = row_count;
   end if;
   if v_claimed < cardinality(v_eligible) then
-    -- The sends without a permit: the lease of a send that was claimed just now ends in the future.
+    -- Updates the sends without a permit. A send that was claimed just now has a lease that ends in the future.
     return query
       update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         -- A call with an ended lease may still have sent the message.

@@ -446,7 +446,7 @@ begin
     free_quota = free_quota - (v_bucket = 'free_quota')::integer,
     credits = credits - (v_bucket = 'credit')::integer
   where id = p_account_id;
-  -- After the update, so that the entry's id is assigned under the account's lock and ids follow the order of changes.
+  -- Follows the update, so that the entry's id is assigned under the account's lock and ids follow the order of changes.
   insert into ledger_entries (account_id, send_id, kind, bucket, units) values (p_account_id, p_send_id, 'reclaimed', v_bucket, 1);
   return true;
 end
@@ -465,7 +465,7 @@ begin
     select p_account_id, 'expired', 'credit', units, expires_at from ended where units > 0 order by expires_at returning units
   )
   update accounts set credits = credits - (select sum(units) from expired) where id = p_account_id and exists (select from expired);
-  -- Without credits that expire, an account needs no grants.
+  -- An account without expiring credits needs no rows in `credit_grants`.
   delete from credit_grants where account_id = p_account_id
     and not exists (select from credit_grants where account_id = p_account_id and expires_at is not null);
 end
@@ -803,7 +803,7 @@ begin
   from (
     select s.id, s.claimed_until, u.ordinal from unnest(v_ids) with ordinality as u (id, ordinal) cross join lateral (
       select id, claimed_until from sends
-      -- "is true" keeps the planner from other indexes, even in a plan made while there were few sends.
+      -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
       where id = u.id and (
         mode = 'live' and phase in ('ready', 'waiting', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
@@ -825,7 +825,7 @@ begin
     get diagnostics v_claimed = row_count;
   end if;
   if v_claimed < cardinality(v_eligible) then
-    -- The sends without a permit: the lease of a send that was claimed just now ends in the future.
+    -- Updates the sends without a permit. A send that was claimed just now has a lease that ends in the future.
     return query
       update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         -- A call with an ended lease may still have sent the message.

@@ -18,8 +18,9 @@ import { answerText } from '../answer.js';
 import { createBodyReader } from '../body.js';
 
 /**
- * Any client can post, and the signature covers the whole body, so the body buffers are limited to 40 MiB in total. Real posts have a few
- * kilobytes, and after an outage up to 1,000 statuses, about 350 KiB; 3 MiB is the largest webhook that Meta documents.
+ * Any client can post, and the signature can only be checked when the whole body has arrived, so the body buffers are limited to 40 MiB in
+ * total. Real posts have a few kilobytes, and after an outage up to 1,000 statuses, about 350 KiB; 3 MiB is the largest webhook that Meta
+ * documents.
  */
 const BODY_SIZES = [
   { bytes: 64 * 1024, countMax: 128 },

@@ -42,7 +42,7 @@ export function mailText(
     time: (at) =>
       `${new Date(at).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`,
   };
-  // Times are parsed later, so `plainName` must not change them. A note is one that staff wrote to staff.
+  // `plainName` must not change times, because they are parsed later. It need not change notes, because staff write them for staff.
   const unchanged = ['until', 'since', 'deleteAt', 'note'].filter((name) => typeof facts[name] === 'string');
   const given = { ...plain, ...Object.fromEntries(unchanged.map((name) => [name, facts[name]])) };
   const write = TEXTS[language][kind] as (facts: MailFacts[MailKind], around: Around) => Text;
@@ -60,7 +60,7 @@ function addressOf(
   { link, consoleUrl, accountId }: { link: string | null; consoleUrl: string | null; accountId: unknown },
 ): string | null {
   if (target === 'link') return link;
-  // The link of a sign-up leads to the console too.
+  // Without a console URL, the link of a sign-up provides the console's origin.
   const base = consoleUrl ?? (link === null ? null : new URL(link).origin);
   if (base === null) return null;
   const account = `/accounts/${String(accountId)}`;

@@ -30,7 +30,7 @@ export async function openMailer({
     pool: true,
     maxConnections: CONNECTIONS.all + CONNECTIONS.urgent,
     ...TIMEOUTS,
-    // A password is never sent without TLS, even if an attacker in between removes STARTTLS.
+    // A password is never sent without TLS, even if an attacker on the network removes STARTTLS.
     requireTLS: username !== '' && !LOOPBACK.test(hostname),
     disableFileAccess: true,
     disableUrlAccess: true,

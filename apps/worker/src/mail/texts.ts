@@ -383,7 +383,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
   },
 };
 
-/** Returns the sentence of a finding, without its period and with what it is about, and its remedy. */
+/** Returns a finding's sentence (without the period, with its subject) and its remedy. */
 function findingText(
   language: Locale,
   facts: MailFacts['finding'],
@@ -397,7 +397,7 @@ function findingText(
   return { sentence: sentence.replace(/\.$/, about === null ? '' : `: ${about}`), remedy };
 }
 
-/** Returns the reason of a block as a sentence: the template's status or category at Meta, or a sentence that is kept as it is. */
+/** Returns the reason of a block as a sentence: the template's status or category at Meta, or the stored sentence unchanged. */
 function blockReason(reason: string): string {
   const [, category] = /^category (.*)$/.exec(reason) ?? [];
   if (category !== undefined) return `Meta has moved the template to the category ${category}.`;

@@ -32,7 +32,7 @@ async function readSender(
   graph: GraphReader,
   { senderId, startedAt }: DueReading,
 ): Promise<StartedBlock[]> {
-  // The token may have been replaced a moment ago, and the read checks whether Meta accepts the new one.
+  // The token may just have been replaced, and this read checks whether Meta accepts the new one.
   senders.forget();
   const { phoneNumberId, template, token } = await senders.open(senderId);
   const known = (await listSenders(database)).find(({ id }) => id === senderId);

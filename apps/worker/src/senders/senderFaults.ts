@@ -33,7 +33,7 @@ export function recordSenderFailure(
   return failure.kind === 'retry' ? slowDown(context, at, send, failure) : block(context, at, send, failure);
 }
 
-/** Clears blocks that single trial messages were testing, after Meta accepted or delivered a message of the sender. */
+/** Clears blocks that were being tried with single messages, after Meta accepted or delivered a message of the sender. */
 export async function recordSenderSuccess(
   { database, senders }: Context,
   { senderId, ...success }: SenderAttempt,
@@ -61,10 +61,10 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
   const { database, senders, metrics, log } = context;
   const { errorCode, reason } = fault;
   const scope = fault.kind === 'config' ? fault.scope : 'token';
-  // The sender's business account and portfolio may have become known a moment ago.
+  // The sender's business account and portfolio may just have become known.
   senders.forget();
   const sender = await senders.open(at.senderId);
-  // The sender first, its business account or portfolio last.
+  // Ordered from the sender to its business account or portfolio.
   const subjects = blocksOf(scope, send)
     .filter((one) => one.scope === 'sender' || !isReportedByAccount(sender.accountId, at))
     .map((one): BlockSubject => ({ cause: 'fault', ...one, subject: blockSubject(one.scope, sender) }));

@@ -23,7 +23,7 @@ export function createSenderPool(database: Database, secretKey: Keyring): Sender
   const cache = new LRUCache<'senders', Map<string, OpenSender>>({
     max: 1,
     ttl: CACHED_MS,
-    // `forget` empties the cache. Look-ups in progress still get their result: an abort would fail their jobs.
+    // `forget` empties the cache. Look-ups in progress still get their result, because an abort would fail their jobs.
     ignoreFetchAbort: true,
     fetchMethod: async () =>
       new Map(
@@ -37,7 +37,7 @@ export function createSenderPool(database: Database, secretKey: Keyring): Sender
     async open(id) {
       const known =
         (await cache.forceFetch('senders')).get(id) ??
-        // The sender may have been added a moment ago.
+        // The sender may just have been added.
         (await cache.forceFetch('senders', { forceRefresh: true })).get(id);
       if (known === undefined) throw new Error(`the sender ${id} of a permit does not exist`);
       return known;

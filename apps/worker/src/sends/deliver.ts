@@ -56,7 +56,7 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
 
 /**
  * Delivers a live send that was taken: waits for the time of its permit (half a second at most), calls Meta and writes the outcome. After a
- * fault of the sender, it tries another sender at once. A send that was not claimed is postponed or fails.
+ * fault of the sender, it immediately tries another sender. A send that was not claimed is postponed or fails.
  *
  * @throws as `deliver`
  */
@@ -79,7 +79,7 @@ function count({ metrics }: WorkerContext, end: DeliveryEnd): DeliveryEnd {
   return end;
 }
 
-/** Returns how metrics and job results name the end of a delivery. */
+/** Returns the name of a delivery's end in metrics and job results. */
 export const outcomeOf = (end: DeliveryEnd): JobOutcome => (end.kind === 'failed' ? end.reason : end.kind);
 
 /** A send that was taken, and when the take started, by `performance.now()`. */

@@ -49,7 +49,7 @@ export function createDueDeliveries(
         const claimed = taken.filter(({ outcome }) => outcome === 'claimed');
         for (const one of claimed) start(one);
         metrics.dueDeliveries.inc(claimed.length);
-        // End these before the next `takeDue`, which would return the same sends.
+        // End these before the next `takeDue`, which would otherwise return the same sends.
         for (const { send, outcome } of taken) {
           if (outcome !== 'over') continue;
           if (send.mode === 'test') await simulate(context, send.id);

@@ -9,7 +9,7 @@ const TIMEOUT_MS = 15_000;
 /** Responses are read up to this size and discarded. */
 const ANSWER_BYTES_MAX = 4_096;
 
-/** The status of the receiver's response, or a code for the reason that none came. */
+/** The status of the receiver's response, or a code for why there is none. */
 type Posted = { status: number } | { error: string };
 
 /** In IPv6-only networks, name servers put the address of an IPv4-only host into the last 32 bits of this prefix (RFC 6052). */
@@ -31,7 +31,10 @@ type LookupCallback = (error: Error | null, address: string | LookupAddress[], f
 
 const LOOKUP = { timeout: 2_000, tries: 2 };
 
-/** @throws Error if the name does not resolve, or to an address that is not public; `localhost` names never are (RFC 6761, 6.3) */
+/**
+ * Returns the addresses of a name. @throws Error if it does not resolve, or if one of its addresses is not public. Names in `localhost` are
+ * never public (RFC 6761, 6.3).
+ */
 async function addressesOf(resolver: Resolver, hostname: string): Promise<LookupAddress[]> {
   if (/(?:^|\.)localhost\.?$/i.test(hostname)) throw new PrivateAddress();
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -45,9 +48,9 @@ async function addressesOf(resolver: Resolver, hostname: string): Promise<Lookup
 }
 
 /**
- * Returns a look-up function for connections. It connects to the same addresses that it has checked, so a name cannot change in between
- * (DNS rebinding). It queries name servers itself, because system look-ups share a few threads with the look-ups for Meta, and the owner of
- * a name can delay them.
+ * Returns a look-up function for connections. The connection uses the addresses that were checked, so a name cannot change in between (DNS
+ * rebinding). It queries name servers itself: the owner of a name can delay its look-up, and a delayed system look-up blocks one of the few
+ * threads that look-ups for Meta also use.
  */
 function publicLookup(nameServers: readonly string[]) {
   const resolver = new Resolver(LOOKUP);
@@ -66,10 +69,12 @@ export interface Poster {
   close(): Promise<void>;
 }
 
-/** Opens an HTTP client for receivers. It follows no redirects and waits up to 15 seconds. @param nameServers replace the system's */
+/**
+ * Opens an HTTP client for receivers. It follows no redirects and waits up to 15 seconds. @param nameServers used instead of the system's
+ */
 export function openPoster(addresses: 'public' | 'any', nameServers: readonly string[] = []): Poster {
   const isAny = addresses === 'any';
-  // Connections are not kept, so that a receiver that moves is found at its next event.
+  // Connections are not reused, so that the next event finds a receiver that has moved.
   const agent = new Agent({ connect: isAny ? {} : { lookup: publicLookup(nameServers) }, pipelining: 0 });
   return {
     async post(url, headers, body, stop) {

@@ -7,7 +7,7 @@ export interface AccountEvent {
   data: Readonly<Record<string, string | number | null>>;
 }
 
-/** The events for the mails that an account's admins get. */
+/** The events that accompany mails to an account's admins. */
 export const EVENTS: { readonly [Kind in MailKind]?: (facts: MailFacts[Kind]) => AccountEvent } = {
   low_balance: ({ left, below, perDay }) => ({
     type: 'balance.low',
@@ -23,7 +23,7 @@ export const EVENTS: { readonly [Kind in MailKind]?: (facts: MailFacts[Kind]) =>
   }),
 };
 
-/** Returns the event for a person who ends the breaker's block of a country early. */
+/** Returns the event that is sent when a person ends the breaker's block of a country early. */
 export const breakerResumed = (country: string): AccountEvent => ({
   type: 'breaker.resumed',
   data: { country },

@@ -30,7 +30,7 @@ export interface MailFacts {
   address_changed: { to: string };
   key_made: KeyFacts;
   key_revoked: KeyFacts;
-  /** `host`: where events are sent now; null for nowhere. `isSecretNew`: only the secret changed. */
+  /** `host`: where events are sent now; null if the webhook was removed. `isSecretNew`: only the secret changed. */
   webhook_changed: { host: string | null; isSecretNew: boolean; by: string | null };
   member_joined: { name: string; role: string };
   /** `days`: until the key expires; `until`: when it expires, RFC 3339. */
@@ -82,7 +82,7 @@ export type MutableMail = (typeof MUTABLE_MAILS)[number];
 export const STAFF_MAILS: readonly MutableMail[] = ['finding'];
 
 /**
- * The kinds that are sent before all others, the most urgent first: a person waits for the links, and may have to react to the notices.
+ * The kinds that are sent before all others, the most urgent first, because people wait for the links and may have to react to the notices.
  * Each of these kinds is limited per person or account, so that none delays the others for long.
  */
 export const URGENT_MAILS = [

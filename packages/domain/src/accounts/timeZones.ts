@@ -3,7 +3,7 @@ export class UnknownTimeZone extends Error {}
 
 const BUCKET_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 
-/** Formats that name each local hour or day. When clocks are set back, two hours have the same name, and only their offsets differ. */
+/** Formats that name each local hour or day. When clocks are set back, two hours have the same name and differ only in their offset. */
 const FORMATS: Readonly<Record<keyof typeof BUCKET_MS, Intl.DateTimeFormatOptions>> = {
   hour: { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', timeZoneName: 'longOffset' },
   day: { year: 'numeric', month: 'numeric', day: 'numeric' },

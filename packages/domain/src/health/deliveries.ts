@@ -2,7 +2,7 @@
 export interface Deliveries {
   /** Accepted messages with an expired code that did not fail. */
   accepted: number;
-  /** Those without a delivery receipt and without a correct code. */
+  /** The accepted messages without a delivery receipt and without a correct code. */
   undelivered: number;
 }
 

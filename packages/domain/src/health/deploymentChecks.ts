@@ -8,7 +8,7 @@ import { isMasked } from '../recipients/recipient.js';
 /** A check: its name, whether it passed, what it found and, if it failed, what to do. */
 export interface DeploymentCheck {
   check: string;
-  /** Null if the check could not be made. */
+  /** Null if the check could not run. */
   ok: boolean | null;
   detail: string;
 }
@@ -68,7 +68,7 @@ export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | n
   const { rightsFault, schemaFault } = facts;
   const faulty = (check: string, fault: string): DeploymentCheck =>
     bad(check, `${fault[0]!.toUpperCase()}${fault.slice(1)}.`);
-  // The stored data could not be read, so a check of the empty list of senders would be misleading.
+  // The stored data could not be read. A check of the empty list of senders would be misleading.
   if (rightsFault !== null) return [...server, faulty('database_rights', rightsFault)];
   if (schemaFault !== null) return [...server, faulty('schema', schemaFault)];
   return [
@@ -211,7 +211,7 @@ export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   });
 }
 
-/** Returns what a finding is about, if there may be several of its kind, and what blocks senders. */
+/** Returns a finding's subject if there may be several findings of its kind, and the blocks of its senders. */
 function listSubjects({ template, failures, deliveries, blocks }: Finding): string[] {
   if (template !== undefined) return [`template ${template.template} ${template.language}`];
   if (blocks !== undefined)
@@ -235,7 +235,7 @@ const describeDeliveries = ({ lastDay, weekBefore }: MissingDeliveries): string 
   `${weekBefore.undelivered} of ${weekBefore.accepted} in the week before`;
 
 /**
- * Checks the response of `BASE_URL/webhooks/whatsapp` to a handshake with a wrong token, which the API rejects with a problem.
+ * Checks the response of `BASE_URL/webhooks/whatsapp` to a handshake with a wrong token. The API rejects it with a problem.
  *
  * @param answer its status and content type, or why there is none
  */

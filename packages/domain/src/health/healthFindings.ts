@@ -25,7 +25,7 @@ export interface Finding {
   template?: BlockedTemplate & { serving: number };
   failures?: Failures;
   deliveries?: MissingDeliveries;
-  /** Senders with their blocks. A block for a configuration fault stays although the sender may send again. */
+  /** Senders with their blocks. A block for a configuration fault may still be listed when the sender may send again. */
   blocks?: readonly (SenderBlock & { senderId: string; number: string })[];
   /** How many of the senders with blocks cannot send now, and how many senders there are. */
   blocked?: number;
@@ -69,7 +69,7 @@ export function findingTexts({ name, cause }: Pick<Finding, 'name' | 'cause'>): 
   };
 }
 
-/** Returns the check that shows a finding, the sends that it holds up, its texts, and whether only operators can end it. */
+/** Returns the check that shows a finding, the sends that it delays, its texts, and whether only operators can end it. */
 export function describeFinding(finding: Pick<Finding, 'name' | 'cause'>) {
   const { causes, needsOperator = false } = FINDINGS[finding.name];
   const { check, holdsUp } = causes[finding.cause]!;
@@ -129,7 +129,7 @@ const REJECTED_MIN = 5;
  * numbers have no WhatsApp.
  */
 const FAILED: Thresholds = { degraded: 0.3, failing: 0.5 };
-/** The same for reasons that no recipient can cause. */
+/** The same shares for reasons that no recipient can cause. */
 const FAILED_BY_US: Thresholds = { degraded: 0.05, failing: 0.2 };
 const ENDED_MIN = 10;
 /** The maximum number of countries, and of senders, for which there are findings. */
@@ -140,8 +140,8 @@ const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
 const MAIL_SECONDS = 300;
 
 /**
- * Findings that follow from another one. They are hidden while the other one is shown. deploy/prometheus/alerts.yml also waits until
- * workers have caught up.
+ * Findings that are consequences of another one. They are hidden while the other one is shown. deploy/prometheus/alerts.yml also waits
+ * until workers have caught up.
  */
 const CONSEQUENCES: Partial<Record<FindingName, readonly FindingName[]>> = {
   postgresql_unavailable: ['workers_behind', 'insufficient_senders'],
@@ -336,8 +336,8 @@ function quality({ senders: all }: Pool): Finding[] {
 }
 
 /**
- * Returns a finding if sends wait too long for active senders that serve their language. Accounts take turns, so it is `degraded` at most
- * if no second account waits too long and the messages of several accounts were delivered.
+ * Returns a finding if sends wait too long for active senders that serve their language. It is `degraded` at most if only one account waits
+ * too long and messages of several accounts were delivered, because accounts take turns.
  */
 function capacity(pool: Pool, traffic: readonly TrafficCount[]): Finding[] {
   const { senders: all, waiting } = pool;
@@ -467,7 +467,10 @@ function failing(
   });
 }
 
-/** Returns whether one account may have caused it: without the account with the most failures, too few sends fail for `failing`. */
+/**
+ * Returns whether one account may have caused a finding: without the account with the most failures, too few sends fail for the severity
+ * `failing`.
+ */
 function isOfOneAccount(
   group: readonly TrafficCount[],
   all: readonly TrafficCount[],

@@ -27,7 +27,7 @@ export interface RedisHealth {
 export interface Backlog {
   count: number;
   oldestSeconds: number | null;
-  /** The same, without the account of the send that has waited longest. */
+  /** The same count, without the account of the send that has waited longest. */
   othersSeconds: number | null;
   /** Seconds until the first of their codes expires. */
   expirySeconds: number | null;
@@ -59,7 +59,7 @@ export type BacklogName = 'due' | 'forSender' | 'held' | 'underWay';
 /** A template that the provider blocks. */
 export interface BlockedTemplate {
   template: string;
-  /** As the provider writes it. */
+  /** In the provider's format, such as `pt_BR`. */
   language: string;
   /** The status that the provider reports, or `RECATEGORIZED`. */
   status: string;

@@ -41,8 +41,8 @@ function parseVersion(version: string): { numbers: number[]; rank: number } {
 }
 
 /**
- * Returns in one sentence why a release cannot work with a database; null if it can. A newer schema is accepted if its migrations only
- * added something, or removed nothing that this release needs.
+ * Returns in one sentence why a release cannot work with a database; null if it can. A newer schema is accepted unless its migrations
+ * removed something that this release needs.
  *
  * @param applied names of the applied migrations
  */

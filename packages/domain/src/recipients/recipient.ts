@@ -19,7 +19,7 @@ export interface PhoneRecipient {
   canonical: string;
   /** An ISO 3166 code, or null for numbers without a country. An unknown range counts as its calling code's main country. */
   country: string | null;
-  /** Whether the number's owner may earn money from messages or calls, or messages to it cost far more than to other numbers. */
+  /** Whether the number's owner may earn money from messages or calls, or whether messages to it cost far more than to other numbers. */
   isPremiumRate: boolean;
 }
 
@@ -67,7 +67,7 @@ const TEXT_LENGTH_MAX = 1000;
 
 /**
  * Parses a recipient: an e-mail address, or a phone number with `+` and country code that may contain spaces, hyphens and round brackets.
- * Invalid are extensions, `tel:` forms, letters, text around the number, lengths that are impossible in the country, and a zero after the
+ * Rejects extensions, `tel:` forms, letters, text around the number, lengths that are impossible in the country, and a zero after the
  * country code that is neither its national prefix nor part of its numbers: the number without the zero may belong to another person. Does
  * not check whether a range within a country is in use, because ranges change faster than any table of them.
  */
@@ -80,7 +80,7 @@ export function parseRecipient(to: string): Recipient {
   const asked = parsePhoneNumberFromString(compact, { extract: false });
   if (asked === undefined) return { kind: 'invalid', fault: 'country_code' };
   if (asked.ext !== undefined || !E164.test(asked.number)) return { kind: 'invalid', fault: 'length' };
-  // The canonical form is checked, because libphonenumber no longer knows Mexico's old one.
+  // Checks the canonical form, because libphonenumber no longer knows Mexico's old form.
   const canonical = canonicalNumber(asked.number);
   const number =
     canonical === asked.number ? asked : parsePhoneNumberFromString(canonical, { extract: false });

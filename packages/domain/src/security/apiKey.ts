@@ -48,7 +48,7 @@ export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-/** Returns the visible part of a key after its creation: its prefix and its last four characters. */
+/** Returns the part of a key that stays visible after its creation: its prefix and its last four characters. */
 export function apiKeyHint(key: string): string {
   return `${key.slice(0, 8)}…${key.slice(-4)}`;
 }

@@ -36,7 +36,7 @@ export interface Block extends BlockSubject {
   reason: string;
   /** For a fault: whether only an operator can end it, because it is about the account, token, template or request. */
   isConfiguration: boolean;
-  /** Failures in a row. A cleared block has 0, and is kept so that older failure signals do not start it again. */
+  /** Consecutive failures. A cleared block has 0, and is kept so that older failure signals do not start it again. */
   failures: number;
   since: Date;
   /** Null if it lasts until its source ends it. */

@@ -28,7 +28,9 @@ export const PREFLIGHT_CHECKS = [
 ] as const;
 export type PreflightCheck = (typeof PREFLIGHT_CHECKS)[number];
 
-/** The texts: under the check's name if it passed, otherwise the finding and what to do. `{{name}}` stands for a fact. */
+/**
+ * The texts: under a check's name the sentence for a passed check, and otherwise a finding and what to do. `{{name}}` stands for a fact.
+ */
 export const PREFLIGHT_TEXTS = {
   token_valid: 'Meta accepts the access token.',
   token_scopes: 'The access token has the required permissions.',
@@ -118,7 +120,7 @@ const DAY_SECONDS = 86_400;
 const ANNOUNCED_MS = 31 * DAY_SECONDS * 1000;
 /** A month before Meta archives a template. */
 const UNUSED_DAYS = 334;
-/** From this share of the limit upward, an operator should act. */
+/** An operator should act when this share of the limit is reached. */
 const LIMIT_SHARE_NEAR = 0.8;
 
 interface Found {
@@ -226,7 +228,7 @@ type Languages = Record<Locale, string>;
 
 type Template = PreflightInput['templates'][number];
 
-/** Checks every existing template. A fault names each language, with the value that `readFault` returns for it. */
+/** Checks every existing template. A fault names each faulty language, with the value that `readFault` returns for it. */
 function findTemplateFault(
   input: PreflightInput,
   languages: Languages,
@@ -249,7 +251,10 @@ function findTemplateFault(
   return bad(name, { templates: faults.join(', '), validity: durationText(input.codeValiditySeconds) });
 }
 
-/** A template without a time to live is reported if none is delivered for too long: Meta's default depends on an unknown creation date. */
+/**
+ * Reports templates with a time to live that is too long or, if there are none, templates without one: their default depends on their
+ * creation date, which is unknown.
+ */
 function templateTtl(input: PreflightInput, languages: Languages): Found {
   const tooLong = findTemplateFault(input, languages, 'ttl_too_long', readTooLongTtl);
   return tooLong.fault === null

@@ -45,7 +45,7 @@ export interface NumberValues {
   isOnBusinessApp: boolean;
   /** Whether the provider lets it send, and the provider's reason if it may not, or only with restrictions. */
   canSend: { can: CanSend; why: string | null };
-  /** The last day (UTC, `2026-01-31`) on which it sent a message, by our own sends. */
+  /** The last day (UTC, `2026-01-31`) on which it sent a message, according to our own sends. */
   lastSentOn: string;
   /** The access token: whether it is valid, its permissions, and its expiry (Unix seconds; 0 for never). */
   token: { isValid: boolean; scopes: string[]; expiresAt: number };
@@ -69,7 +69,7 @@ export interface BusinessAccountValues {
   isSubscribed: boolean;
 }
 
-/** A report about a business account that has no effect here, in the provider's words, such as an alert or a violation. */
+/** A report about a business account that has no effect on Onecode, in the provider's words, such as an alert or a violation. */
 export interface BusinessAccountAlert {
   type: string;
   severity: string | null;
@@ -150,7 +150,7 @@ export interface ProviderBlock {
   source: FactSource;
 }
 
-/** Statuses in which the provider rejects a template's messages. It may use other words; failed calls reveal those. */
+/** Statuses in which the provider rejects a template's messages. The provider may add other statuses, which only failed calls reveal. */
 const BLOCKED_STATUSES = new Set([
   'PAUSED',
   'DISABLED',

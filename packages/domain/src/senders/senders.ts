@@ -1,8 +1,8 @@
 /** The longest wait for a permit, in milliseconds, for which a worker claims a send. A send that has to wait longer stays unclaimed. */
 export const PERMIT_WAIT_MS_MAX = 500;
 /**
- * The longest wait for the permit of a new or due send, which skips the turns. It is shorter than that of waiting sends, so that it does
- * not overtake them.
+ * The longest wait for the permit of a new or due send, which skips the turns. It is shorter than the wait of waiting sends, so that a new
+ * send does not overtake them.
  */
 export const DIRECT_PERMIT_WAIT_MS = 250;
 

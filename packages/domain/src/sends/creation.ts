@@ -15,9 +15,9 @@ import { GUESSES_MAX } from './verification.js';
 
 /** Seconds for which a code counts as active after its end: guesses judged before the code ended may still be on their way to the database. */
 export const ENDED_CODE_SECONDS = 15;
-/** Guess points that a recipient gets back in a day. */
+/** Guess points that are returned to a recipient per day. */
 export const POINTS_PER_DAY = 5;
-/** A trial account has to wait once this many of its latest ten sends were rejected, if they are also more than half of them. */
+/** A trial account has to wait after this many of its latest ten sends were rejected, if these are also more than half of them. */
 const TRIAL_REJECTIONS_MAX = 4;
 const DAY_MS = 86_400_000;
 
@@ -52,7 +52,7 @@ export interface CreationState {
   /** Null for all countries. */
   allowedCountries: readonly string[] | null;
   allowsPremiumRate: boolean;
-  /** Of a live send of a trial account, null for all others. */
+  /** Set only for a live send of a trial account, otherwise null. */
   trialCountries: readonly string[] | null;
   accountRate: number;
   accountSends: number;

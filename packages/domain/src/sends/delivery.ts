@@ -16,7 +16,7 @@ import type { BlockScope } from '../senders/blocks.js';
 const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
-/** Returns the change for a definitive failure. The store refunds the unit together with it. */
+/** Returns the change for a final failure. The store refunds the unit in the same statement. */
 export function failure(reason: FailureReason, now: Date): SendChange {
   return { ...DONE, status: 'failed', failureReason: reason, failedAt: now, ...UNCLAIMED };
 }
@@ -70,7 +70,7 @@ export function simulate(send: Send, now: Date): Decision<'read' | 'done'> {
 
 /** The result for a send that no worker may send now. */
 export type Postponement =
-  /** There is nothing to send: delivered, failed, or waiting for a receipt or the deadline. */
+  /** Nothing has to be sent: it was delivered, it failed, or it waits for a receipt or the deadline. */
   | { kind: 'done' }
   /** Another worker's lease or the back-off has not ended. */
   | { kind: 'not_due' }

@@ -1,12 +1,12 @@
 /** The subject of a configuration fault, which decides what is blocked. */
 export type FaultScope = 'token' | 'business' | 'portfolio' | 'template' | 'country' | 'app' | 'request';
 
-/** The owner of the rate limit that was reached: one sender and one recipient (a pair), a sender, a business account, or the app. */
+/** The subject of the rate limit that was reached: one sender and one recipient (a pair), a sender, a business account, or the app. */
 export type ThrottleScope = 'pair' | 'sender' | 'business' | 'app';
 
 /**
- * What the provider does with an accepted message before sending it, if it does not send it at once. The provider reviews the first
- * messages of a new or unverified business portfolio, then sends or drops the held ones.
+ * The status of an accepted message that the provider does not send immediately. The provider reviews the first messages of a new or
+ * unverified business portfolio, then sends or drops the held ones.
  */
 export type MessageStatus = 'held_for_quality_assessment' | 'paused';
 
@@ -14,8 +14,8 @@ export type MessageStatus = 'held_for_quality_assessment' | 'paused';
  * The outcome of one call to the provider.
  *
  * - `accepted`: the provider accepted the message and returned its id.
- * - `retry`: the provider certainly did not accept the message, which may be tried again. `throttled`: the owner of the rate limit, if that
- * is why. `isRefusal`: the provider rejected the message with a code that we do not know.
+ * - `retry`: the provider certainly did not accept the message, which may be tried again. `throttled`: the subject of the rate limit that
+ *   was reached, if any. `isRefusal`: the provider rejected the message with a code that we do not know.
  * - `unknown`: the message may have been sent (time-out or reset after writing, a response without a message id).
  * - `sender`: this sender cannot send now; another may.
  * - `recipient`: no sender can reach this recipient; the send has failed.

@@ -66,7 +66,7 @@ export interface ReportedAttempt {
   recipientKey: string;
 }
 
-/** An attempt, with what the rule needs to know about the send's other attempts. */
+/** An attempt, with the facts about the send's other attempts that the rule needs. */
 type JudgedAttempt = ReportedAttempt & {
   /**
    * False if the account's own app has used up the failures that `OWN_FAILURES` allows: the failure is recorded, but changes nothing.
@@ -232,7 +232,7 @@ export function decideReceipt(
     isDelivering(send) && !isInProgress(send, attempt.number) && failed.kind !== 'recipient';
   if (isBeforeNext) return { result: 'applied', change: {}, attempts };
   const change = redelivery(send, now, failed, policy, random);
-  // Both changes end the claim. If it is another attempt's, its worker has died, and its message may still arrive.
+  // Both changes end the claim. If another attempt holds it, that attempt's worker has died, and its message may still arrive.
   if (send.claimedUntil !== null && send.attemptNumber !== attempt.number) {
     attempts.push(endedAttempt(send, { outcome: 'unknown' }));
     if (change !== null) change.receiptUntil = new Date(now.getTime() + receiptWaitMs(policy));

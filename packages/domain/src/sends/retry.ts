@@ -9,7 +9,7 @@ export interface RetryPolicy {
 
 /** The longest wait, whatever the provider requests. */
 const WAIT_MS_MAX = 900_000;
-/** The maximum n for the wait of 4^n seconds after a pair's rate limit. */
+/** The maximum n for the wait of 4^n seconds after a pair rate limit. */
 const PAIR_EXPONENT_MAX = 4;
 
 /**
@@ -31,7 +31,7 @@ export function retryDelayMs(
   return Math.round(Math.min(WAIT_MS_MAX, Math.max(baseMs * (1 + random / 2), askedMs)));
 }
 
-/** Returns whether a sender has sent this recipient too many messages. Only this send waits, not the sender's other recipients. */
+/** Returns whether a sender sent this recipient too many messages. Only this send waits, not the sender's other recipients. */
 export function isPairLimit(outcome: Outcome): boolean {
   return outcome.kind === 'retry' && outcome.throttled === 'pair';
 }

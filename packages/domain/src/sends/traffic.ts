@@ -18,13 +18,13 @@ export type TrafficEvent = (typeof TRAFFIC_EVENTS)[number];
 export const WEBHOOK_RESULTS = ['accepted', 'invalid_signature', 'refused', 'failed'] as const;
 export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
-/** One thing to count. Texts are empty if they do not apply. Each has few values, and none is a phone number. */
+/** What is counted. A text that does not apply is empty. Each text has few possible values, and none is a phone number. */
 export interface TrafficKey {
   event: TrafficEvent;
   /** ISO 3166, or `ZZ` for numbers without a country. */
   country: string;
   senderId: string;
-  /** Set only for ended sends, so that there are fewer counts. */
+  /** Set only for ended sends, which keeps the number of counts small. */
   accountId: string;
   /**
    * The failure reason of a failed send, `late` for one that arrived late, the subject of the error of a `failed` receipt, or the result of

@@ -16,7 +16,7 @@ export interface DeliveryProgress extends Pick<Send, 'phase' | 'dueAt' | 'expire
  */
 export interface DeliveryWait {
   for: 'worker' | 'sender' | 'release' | 'answer' | 'next_attempt' | 'receipt';
-  /** When the wait ends at the latest; null if unknown. */
+  /** The latest time at which the wait ends; null if unknown. */
   until: Date | null;
 }
 

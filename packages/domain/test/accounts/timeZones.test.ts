@@ -8,7 +8,7 @@ const starts = (bucket: 'hour' | 'day', timeZone: string, from: string, to: stri
     start.toISOString().replace(/:00\.000Z$/, 'Z'),
   );
 
-/** Returns the local day of a time, computed in another way than in `bucketStarts`. */
+/** Returns the local day of a time, computed differently from `bucketStarts`. */
 function localDay(timeZone: string): (time: number) => string {
   const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' });
   return (time) => format.format(time);
@@ -95,21 +95,21 @@ describe('bucketStarts', () => {
 
   it.each<[string, string, string, string, string[]]>([
     [
-      'begin at local full hours',
+      'begin at full hours of local time',
       'Asia/Kathmandu',
       '2026-01-01T00:00Z',
       '2026-01-01T01:16Z',
       ['2025-12-31T23:15Z', '2026-01-01T00:15Z', '2026-01-01T01:15Z'],
     ],
     [
-      'go on when one is skipped',
+      'continue after a skipped hour',
       'Europe/Berlin',
       '2026-03-29T00:10Z',
       '2026-03-29T02:00Z',
       ['2026-03-29T00:00Z', '2026-03-29T01:00Z'],
     ],
     [
-      'are two when one is repeated',
+      'include a repeated hour twice',
       'Europe/Berlin',
       '2026-10-25T00:10Z',
       '2026-10-25T02:01Z',

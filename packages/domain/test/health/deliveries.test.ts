@@ -16,7 +16,7 @@ describe('hasFewerDeliveries', () => {
     ['nothing arrives, and everything arrived before', messages(100, 100), messages(100, 0), true],
     ['too few messages were sent', messages(99, 99), messages(100, 0), false],
     ['too few messages were sent before', messages(100, 100), messages(99, 0), false],
-  ])('judges right if %s', (_, lastDay, weekBefore, expected) =>
+  ])('returns the right result if %s', (_, lastDay, weekBefore, expected) =>
     expect(hasFewerDeliveries({ lastDay, weekBefore })).toBe(expected),
   );
 });

@@ -52,7 +52,7 @@ describe('databaseChecks', () => {
       /^database_durability: Set fsync to on/,
     ],
     [
-      'commits are not waited for',
+      'commits do not wait for the disk',
       { settings: { ...WELL.settings, synchronous_commit: 'off' } },
       /^database_durability: Set synchronous_commit to on/,
     ],
@@ -60,7 +60,7 @@ describe('databaseChecks', () => {
     ['this clock is ahead', { clockAheadMs: 61_000 }, /^clocks: .* 61\.0 s ahead of/],
     ['this clock is behind', { clockAheadMs: -7_500 }, /^clocks: .* 7\.5 s behind/],
     [
-      'clocks of processes are off',
+      'clocks of processes are wrong',
       {
         processes: [
           ...WELL.processes,
@@ -76,7 +76,7 @@ describe('databaseChecks', () => {
       /^database_rights: The role x lacks rights on sends \(select\)\.$/,
     ],
     ['the schema is too old', { schemaFault: 'the schema is too old' }, /^schema: The schema is too old\.$/],
-    ['nothing runs', { processes: [] }, /^processes: No api and no worker is running/],
+    ['no process runs', { processes: [] }, /^processes: No api and no worker is running/],
     [
       'the only worker is silent',
       { processes: [WELL.processes[0]!, { ...AGREES, kind: 'worker', release: '1.1.0', state: 'silent' }] },

@@ -109,7 +109,7 @@ const webhook = (reason: WebhookResult, times: number): TrafficCount =>
 const delivered = (times: number): TrafficCount => count('delivered', times, { country: '', senderId: '' });
 const failed = (times: number, more: Partial<TrafficKey> = {}): TrafficCount =>
   count('failed', times, { country: '', senderId: '', reason: 'rejected_by_provider', ...more });
-/** Of 100 messages of the last day, and of 100 of the week before, these never arrived. */
+/** Deliveries in which these numbers of messages never arrived: of 100 on the last day, and of 100 in the week before. */
 const undelivered = (lastDay: number, weekBefore: number): Change => ({
   deliveries: [
     {
@@ -129,7 +129,7 @@ const found = (change: Change): string[] =>
     ({ owner, name, cause, severity }) => `${owner} ${name} ${cause} ${severity}`,
   );
 
-/** Causes precede their consequences, and failing findings precede degraded ones. */
+/** Expected findings list causes before their consequences, and failing findings before degraded ones. */
 type Case = [when: string, change: Change, findings: string[]];
 const CASES: Case[] = [
   ['nothing is wrong', {}, []],
@@ -158,7 +158,7 @@ const CASES: Case[] = [
     ['postgresql postgresql_overloaded slow degraded'],
   ],
   [
-    'a lock holds up counts and sweeps',
+    'a lock delays counts and sweeps',
     { waiting: null, loops: sweptSecondsAgo(25) },
     ['us workers_behind loops failing', 'postgresql postgresql_overloaded slow degraded'],
   ],
@@ -184,7 +184,7 @@ const CASES: Case[] = [
     ['us workers_behind loops failing'],
   ],
   [
-    'no worker runs, and so everything waits',
+    'no worker runs, so everything waits',
     {
       workers: 0,
       loops: sweptSecondsAgo(900),
@@ -220,13 +220,13 @@ const CASES: Case[] = [
     ['us sender_misconfigured refused failing'],
   ],
   [
-    'Meta calls the quality of a number low',
+    'Meta rates the quality of a number as low',
     { senders: [ACTIVE, { ...ACTIVE, hasLowQuality: true }] },
     ['us sender_quality_low quality degraded'],
   ],
-  ['too few calls fail to judge', provider({ calls: 4, failing: 4 }), []],
+  ['too few calls to judge fail', provider({ calls: 4, failing: 4 }), []],
   [
-    'as many calls fail as say something',
+    'enough calls to judge fail',
     provider({ calls: 5, failing: 5 }),
     ['meta provider_unhealthy errors failing'],
   ],
@@ -237,7 +237,7 @@ const CASES: Case[] = [
   ],
   ['a sender cools down', { senders: [ACTIVE, COOLING] }, ['meta senders_blocked fault degraded']],
   [
-    'all are blocked, one to cool down',
+    'all senders are blocked, and one of them cools down',
     { senders: [COOLING, PAUSED] },
     ['meta senders_blocked fault failing', 'held paused_by_operator senders failing'],
   ],
@@ -312,7 +312,11 @@ const CASES: Case[] = [
     { senders: [ofAccount(ACTIVE)], ...waitForSender(3) },
     ['us insufficient_senders none failing'],
   ],
-  ['an account that shares none has no sender', ownWaiting(3), ['us insufficient_senders none degraded']],
+  [
+    'an account that uses only its own senders has none',
+    ownWaiting(3),
+    ['us insufficient_senders none degraded'],
+  ],
   [
     'an account’s own senders cannot keep up',
     { senders: [ACTIVE, ofAccount(ACTIVE)], ...ownWaiting(300) },
@@ -323,16 +327,16 @@ const CASES: Case[] = [
     { senders: [ACTIVE, ofAccount(WITHOUT_ENGLISH)] },
     ['meta senders_blocked template degraded'],
   ],
-  ['no receipt comes on a quiet night', twoMinutes({ accepted: 19 }), []],
-  ['no receipt comes', twoMinutes({ accepted: 20 }), ['meta receipts_missing missing failing']],
+  ['no receipt arrives on a quiet night', twoMinutes({ accepted: 19 }), []],
+  ['no receipt arrives', twoMinutes({ accepted: 20 }), ['meta receipts_missing missing failing']],
   [
-    'half of the receipts come',
+    'half of the receipts arrive',
     twoMinutes({ accepted: 20, receipt_sent: 10 }),
     ['meta receipts_missing missing degraded'],
   ],
-  ['receipts come', twoMinutes({ accepted: 20, receipt_sent: 11 }), []],
+  ['receipts arrive', twoMinutes({ accepted: 20, receipt_sent: 11 }), []],
   [
-    'receipts come in other states only',
+    'receipts arrive only with later states',
     twoMinutes({ accepted: 20, receipt_delivered: 10, receipt_failed: 9 }),
     [],
   ],
@@ -343,7 +347,7 @@ const CASES: Case[] = [
   ],
   ['as many messages never arrive as in the week before', undelivered(10, 9), []],
   [
-    'messages never arrive because no receipt comes',
+    'messages seem undelivered because no receipt arrives',
     { ...undelivered(10, 5), ...twoMinutes({ accepted: 20 }) },
     ['meta receipts_missing missing failing'],
   ],
@@ -354,12 +358,12 @@ const CASES: Case[] = [
     ['us webhooks_rejected signature degraded'],
   ],
   [
-    'webhooks are rejected while the first messages go out',
+    'webhooks are rejected while the first messages are sent',
     traffic([webhook('invalid_signature', 5), count('accepted', 3)], [count('accepted', 3)]),
     ['us webhooks_rejected signature degraded'],
   ],
   [
-    'all webhooks are rejected, and not one receipt has come for two minutes',
+    'all webhooks are rejected, and no receipt has arrived for two minutes',
     fiveMinutes(webhook('invalid_signature', 5), count('accepted', 1)),
     ['us webhooks_rejected signature failing'],
   ],
@@ -369,7 +373,7 @@ const CASES: Case[] = [
     ['us webhooks_rejected signature degraded'],
   ],
   [
-    'webhooks are rejected, and receipts are missing since',
+    'webhooks are rejected, and receipts have been missing since then',
     traffic(
       [webhook('invalid_signature', 5), webhook('accepted', 500)],
       [count('accepted', 20), count('receipt_sent', 10)],
@@ -416,7 +420,7 @@ const CASES: Case[] = [
     ['us sends_failing all failing', 'us sends_failing reason failing'],
   ],
   [
-    'one account’s codes expire, and of the others none arrives',
+    'one account’s codes expire, and no other account’s codes arrive',
     fiveMinutes(
       count('delivered', 5, { accountId: 'a' }),
       failed(37, { accountId: 'a', country: 'MX' }),
@@ -425,7 +429,7 @@ const CASES: Case[] = [
     ['meta sends_failing all failing', 'meta sends_failing country failing'],
   ],
   [
-    'attempts are used up now and then',
+    'attempts are sometimes used up',
     fiveMinutes(delivered(95), failed(5, { reason: 'attempts_exhausted' })),
     ['meta sends_failing reason degraded'],
   ],
@@ -439,10 +443,14 @@ const CASES: Case[] = [
     { ...HELD, redisMs: 1_200 },
     ['redis redis_unhealthy slow degraded', 'held paused_by_operator hold degraded'],
   ],
-  ['old sends are kept for less than a day too long', { retention: { seconds: 86_399 } }, []],
-  ['they are kept for longer', { retention: { seconds: 86_400 } }, ['us workers_behind retention degraded']],
-  ['nothing is kept', { retention: { seconds: null } }, []],
-  ['a mail waits a moment', { mails: { oldestSeconds: 299, givenUp: 0 } }, []],
+  ['retention is less than a day late', { retention: { seconds: 86_399 } }, []],
+  [
+    'old sends are kept for longer',
+    { retention: { seconds: 86_400 } },
+    ['us workers_behind retention degraded'],
+  ],
+  ['no sends are stored', { retention: { seconds: null } }, []],
+  ['a mail waits for a moment', { mails: { oldestSeconds: 299, givenUp: 0 } }, []],
   [
     'mails wait for the server',
     { mails: { oldestSeconds: 300, givenUp: 0 } },

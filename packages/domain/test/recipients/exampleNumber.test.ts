@@ -1,6 +1,6 @@
 import { COUNTRIES, exampleNumber, parseRecipient } from '@onecode/domain';
 
-/** Only ranges distinguish their numbers from those of a larger country. */
+/** Countries that share a calling code with a larger country: only number ranges distinguish the two. */
 const SHARED = new Set(['AX', 'BL', 'CC', 'CX', 'EH', 'IM', 'MF', 'SJ', 'VA']);
 
 it.each(COUNTRIES)('exampleNumber(%s) is a valid recipient', (country) => {

@@ -89,7 +89,7 @@ describe('parseRecipient with a phone number', () => {
     ['too many digits', '+5511987654321987'],
     ['more than forty characters', `+55 11 98765-4321${'-'.repeat(24)}`],
     ['more than a thousand characters', '+5511987654321'.padStart(1001)],
-    ['more digits than E.164 allows, though its country does', '+49 1234 5678 9123 45'],
+    ['more digits than E.164 allows, although its country allows them', '+49 1234 5678 9123 45'],
     ['an unknown country code', '+999123456789'],
     ['a country code that begins with zero', '+0511987654321'],
     ['two plusses', '++5511987654321'],
@@ -98,13 +98,13 @@ describe('parseRecipient with a phone number', () => {
     ['a plus in brackets', '(+55) 11 98765-4321'],
     ['the 1 of Mexican mobile numbers before too few digits', '+52 1 55 1234 56'],
     ['the 1 of Mexican mobile numbers before too many digits', '+52 1 55 1234 56789'],
-    ['the 1 of Mexican mobile numbers before what is none', '+52 1 15 1234 5678'],
+    ['the 1 of Mexican mobile numbers before a number that starts with 1', '+52 1 15 1234 5678'],
     ['a zero that Chile does not have', '+56 09 1234 5678'],
     ['a zero that Czechia does not have', '+420 0601 123 456'],
     ['a zero that Mexico does not have', '+52 0 55 1234 5678'],
     ['a zero that is not Hungary’s 06', '+36 0 1 234 5678'],
     ['a zero in place of an area code of North America', '+1 041 555 2671'],
-  ])('rejects it with %s', (_, to) => {
+  ])('rejects a number with %s', (_, to) => {
     expect(parseRecipient(to)).toMatchObject({ kind: 'invalid' });
   });
 
@@ -154,9 +154,12 @@ describe('parseRecipient with a phone number', () => {
     ['+225 07 12 34 56', 2021],
     ['+225 21 34 56 78', 2021],
     ['+229 97 12 34 56', 2024],
-  ])('accepts %s, which has had ten digits since %i', (to, tenDigitsSince) => {
-    expect(parseRecipient(to)).toEqual({ kind: 'invalid', fault: 'length', tenDigitsSince });
-  });
+  ])(
+    'rejects the eight digits of %s, and returns the year since which such numbers have ten: %i',
+    (to, tenDigitsSince) => {
+      expect(parseRecipient(to)).toEqual({ kind: 'invalid', fault: 'length', tenDigitsSince });
+    },
+  );
 
   it('returns a form that the table of sends accepts, and a country of its calling code', () => {
     const callingCodes = new Set<string>(getCountries().map((country) => getCountryCallingCode(country)));
@@ -239,9 +242,9 @@ describe('a premium-rate number', () => {
   ])('is %s', (_, to) => expect(phoneOf(to).isPremiumRate).toBe(true));
 
   it.each([
-    ['one over the internet', '+33912345678'],
-    ['a free one', '+18005551234'],
-    ['one of no known range', '+12005551234'],
+    ['a number for calls over the internet', '+33912345678'],
+    ['a freephone number', '+18005551234'],
+    ['a number of an unknown range', '+12005551234'],
   ])('is not %s', (_, to) => expect(phoneOf(to).isPremiumRate).toBe(false));
 });
 
@@ -343,7 +346,7 @@ const numberOfTwoForms = fc.oneof(
   fc.tuple(fc.constantFrom('', '9'), numberOfArgentina).map((parts) => `+54${parts.join('')}`),
 );
 
-/** All ways to write one subscriber's number according to the numbering plans, to check the rules against. */
+/** Returns all forms of one subscriber's number according to the numbering plans, independently of the code under test. */
 function formsOf(e164: string): string[] {
   const brazil = /^\+55([1-9][1-9])(9?)([6-9]\d{7})$/.exec(e164);
   if (brazil !== null) return [`+55${brazil[1]}9${brazil[3]}`, `+55${brazil[1]}${brazil[3]}`];
@@ -359,12 +362,12 @@ describe('canonicalNumber', () => {
     ['a mobile number of Brazil without its ninth digit', '+557168765432', '+5571968765432'],
     ['a landline of Brazil', '+551137654321', '+551137654321'],
     ['a free number of Brazil', '+558007654321', '+558007654321'],
-    ['a number of Mexico as it was called until 2019', '+5215512345678', '+525512345678'],
+    ['a mobile number of Mexico in its form before 2019', '+5215512345678', '+525512345678'],
     ['too short a number of Mexico that begins with 1', '+521551234567', '+521551234567'],
     ['too long a number of Mexico that begins with 1', '+52155123456789', '+52155123456789'],
     ['too long a number of Argentina', '+5411234567890', '+5411234567890'],
     ['a mobile number of Argentina without the 9', '+542966429999', '+5492966429999'],
-    ['a number of Argentina with no area code', '+541523456789', '+541523456789'],
+    ['a number of Argentina without an area code', '+541523456789', '+541523456789'],
     ['a free number of Argentina', '+548001234567', '+548001234567'],
   ])('of %s, %s, is %s', (_, e164, canonical) => {
     expect(canonicalNumber(e164)).toBe(canonical);

@@ -56,8 +56,8 @@ describe('any key', () => {
     ['a shorter secret', `ak_live_${'a'.repeat(26)}`],
     ['a longer secret', `ak_live_${'a'.repeat(28)}`],
     ['another alphabet', `ak_live_${'a'.repeat(26)}-`],
-    ['nothing but a checksum', ''],
-  ])('with %s is invalid despite a right checksum', (_, body) => {
+    ['only a checksum', ''],
+  ])('with %s is invalid despite a correct checksum', (_, body) => {
     const withChecksum = (text: string): string => text + toBase62(crc32(text));
     expect(isApiKey(withChecksum(`ak_live_${'a'.repeat(27)}`))).toBe(true);
     expect(isApiKey(withChecksum(body))).toBe(false);
@@ -65,9 +65,9 @@ describe('any key', () => {
 
   it.each([
     ['a prefix alone', 'ak_live_'],
-    ['the other mode', generateApiKey('live').replace('live', 'test')],
-    ['a line feed behind it', `${generateApiKey('live')}\n`],
-    ['a space before it', ` ${generateApiKey('live')}`],
+    ['a key with its mode changed', generateApiKey('live').replace('live', 'test')],
+    ['a key with a line feed after it', `${generateApiKey('live')}\n`],
+    ['a key with a space before it', ` ${generateApiKey('live')}`],
   ])('cannot be %s', (_, text) => {
     expect(isApiKey(text)).toBe(false);
   });

@@ -41,8 +41,8 @@ describe('parseKeyring', () => {
   it.each([
     ['empty', ''],
     ['white space', '  '],
-    ['a byte too few', randomBytes(31).toString('base64')],
-    ['a byte too many', randomBytes(33).toString('base64')],
+    ['one byte too short', randomBytes(31).toString('base64')],
+    ['one byte too long', randomBytes(33).toString('base64')],
     ['hexadecimal', KEY.toString('hex')],
     ['base64url', Buffer.alloc(32, 0xfb).toString('base64url')],
     ['a character that is not base64', `${text.slice(0, -2)}!=`],
@@ -94,7 +94,7 @@ describe('generateCode', () => {
       if (!/^[0-9]{6}$/.test(code)) throw new Error('a code is not six digits');
       for (let place = 0; place < 6; place++) digits[place]![Number(code[place])]! += 1;
     }
-    // Of 2,000, seven standard deviations.
+    // Each count should be about 2,000. A difference of 300 is seven standard deviations.
     for (const count of digits.flat()) expect(Math.abs(count - 2_000)).toBeLessThan(300);
   });
 });

@@ -28,7 +28,7 @@ const success = (seconds: number, source: 'answer' | 'receipt' = 'answer') => ({
   startedAt: at(seconds),
   source,
 });
-/** A fault at 0 of a message that was started at -1. */
+/** A block by a fault that occurred at second 0, of a message that was started at second -1. */
 const blocked = (more: Partial<Block> = {}): Block => ({
   ...afterFault(SUBJECT, null, NOW, met(-1))!,
   ...more,
@@ -125,7 +125,7 @@ describe('afterLimit', () => {
     expect(second).toMatchObject({ failures: 2, until: at(7), rate: 40 });
     const eased = afterSuccess(second, at(9), success(8))!;
     expect(eased).toMatchObject({ failures: 0, rate: 40, clearedAt: at(8) });
-    // Four more messages per second each second.
+    // The rate grows by four messages per second every second.
     expect(reached(eased, 13, 12)).toMatchObject({ failures: 1, rate: 30 });
     expect(reached(eased, 100, 99)).toMatchObject({ rate: 40 });
   });
@@ -196,6 +196,9 @@ it.each([
   ['pt-BR', false],
   ['ZZ', true],
   ['BR', false],
-])('appliesTo: a block for "%s" and an English message to no country: %s', (onlyFor, is) => {
-  expect(appliesTo({ ...SUBJECT, onlyFor }, { locale: 'en', country: null })).toBe(is);
-});
+])(
+  'appliesTo returns the right result for a block of "%s" and an English message without a country: %s',
+  (onlyFor, is) => {
+    expect(appliesTo({ ...SUBJECT, onlyFor }, { locale: 'en', country: null })).toBe(is);
+  },
+);

@@ -25,15 +25,29 @@ const fact = <V>(value: V, seconds = 0, source: FactSource = 'webhook'): Fact<V>
 
 describe('mergeFacts', () => {
   it.each<[string, number, FactSource, number, FactSource, boolean]>([
-    ['a later webhook counts', 1, 'webhook', 2, 'webhook', true],
-    ['an earlier webhook does not', 2, 'webhook', 1, 'webhook', false],
-    ['of one second, the webhook that comes later counts', 1, 'webhook', 1, 'webhook', true],
-    ['a read of a later second counts', 1, 'webhook', 2.1, 'read', true],
-    ['a read of the same second may be older', 1, 'webhook', 1.9, 'read', false],
-    ['a webhook of the second of a read may be newer', 1.9, 'read', 1, 'webhook', true],
-    ['a webhook from before a read does not count', 2, 'read', 1, 'webhook', false],
-    ['of reads, the later one counts', 1.2, 'read', 1.3, 'read', true],
-    ['an earlier read does not', 1.3, 'read', 1.2, 'read', false],
+    ['replaces a fact by a later webhook', 1, 'webhook', 2, 'webhook', true],
+    ['keeps a fact despite an earlier webhook', 2, 'webhook', 1, 'webhook', false],
+    ['replaces a fact by a webhook of the same second that arrives later', 1, 'webhook', 1, 'webhook', true],
+    ['replaces a webhook’s fact by a read of a later second', 1, 'webhook', 2.1, 'read', true],
+    [
+      'keeps a webhook’s fact despite a read of the same second, which may be older',
+      1,
+      'webhook',
+      1.9,
+      'read',
+      false,
+    ],
+    [
+      'replaces a read’s fact by a webhook of the same second, which may be newer',
+      1.9,
+      'read',
+      1,
+      'webhook',
+      true,
+    ],
+    ['keeps a read’s fact despite an earlier webhook', 2, 'read', 1, 'webhook', false],
+    ['replaces a read’s fact by a later read', 1.2, 'read', 1.3, 'read', true],
+    ['keeps a read’s fact despite an earlier read', 1.3, 'read', 1.2, 'read', false],
   ])('%s', (_, knownAt, knownBy, seconds, source, counts) => {
     const known: Facts<TemplateValues> = { status: fact('KNOWN', knownAt, knownBy) };
     const { status } = mergeFacts<TemplateValues>(known, { status: 'NEW' }, at(seconds), source);
@@ -61,7 +75,7 @@ describe('mergeFacts', () => {
       }),
       { selector: ({ seconds }) => seconds },
     );
-    // The start of a value is that of the first report that arrived.
+    // Excludes `since`, which depends on the order: it is the time of the first report that arrived.
     const withoutStarts = (facts: Facts<TemplateValues>) =>
       Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, { ...fact, since: null }]));
     const end = (order: { seconds: number; values: Partial<TemplateValues> }[]) =>
@@ -110,7 +124,7 @@ describe('templateBlock', () => {
   it.each<[string, Facts<TemplateValues>]>([
     ['approved', { status: fact('APPROVED'), category: fact('AUTHENTICATION') }],
     ['in a status that we do not know', { status: fact('SPARKLING') }],
-    ['unheard of', {}],
+    ['unknown', {}],
   ])('does not block a template that is %s', (_, facts) => {
     expect(templateBlock(facts)).toBeNull();
   });
@@ -126,9 +140,13 @@ describe('senderBlock', () => {
     ['its account is restricted', {}, { restrictions: fact(restricted) }],
     ['its account was deleted', {}, { isDeleted: fact(true) }],
     ['its account was disconnected', {}, { disconnection: fact('ACCOUNT_OFFBOARDED') }],
-    ['a read says so of its account', {}, { canSend: can('BLOCKED', 0) }],
-    ['a read says so of its number', { canSend: can('BLOCKED', 0) }, {}],
-    ['an older read knew nothing of the ban', {}, { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 4) }],
+    ['a read reports that its account may not send', {}, { canSend: can('BLOCKED', 0) }],
+    ['a read reports that its number may not send', { canSend: can('BLOCKED', 0) }, {}],
+    [
+      'its account was banned after the last read',
+      {},
+      { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 4) },
+    ],
   ])('blocks a sender when %s', (_, number, account) => {
     expect(senderBlock(number, account, at(10))).not.toBeNull();
   });
@@ -150,7 +168,7 @@ describe('senderBlock', () => {
       'was restricted until now',
       { restrictions: fact([{ ...restricted[0]!, until: at(9).getTime() / 1000 }]) },
     ],
-    ['can send, by a newer read', { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 6) }],
+    ['can send according to a newer read', { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 6) }],
     ['unknown', {}],
   ])('does not block a sender when its account %s', (_, account) => {
     expect(senderBlock({}, account, at(10))).toBeNull();

@@ -136,7 +136,7 @@ describe('decideCreations', () => {
     });
   });
 
-  it('lets a send of the batch count for the requests after it', () => {
+  it('counts a send of the batch for the requests after it', () => {
     const twoEach = [request(), request(), request()];
     expect(decideAll(twoEach, { freeQuota: 1, credits: 1 })).toMatchObject([
       { number: 8, chargedFrom: 'free_quota' },
@@ -155,7 +155,7 @@ describe('decideCreations', () => {
     ]);
   });
 
-  it('recognizes an idempotency key that the batch binds, in the same application only', () => {
+  it('recognizes an idempotency key that the same batch binds, only within its application', () => {
     const keyed = (key: string, bodyHash: string, applicationId = 'application') =>
       request({ idempotency: { key, bodyHashes: [bodyHash] }, applicationId });
     expect(

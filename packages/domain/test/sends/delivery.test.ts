@@ -231,7 +231,7 @@ describe('releaseClaim', () => {
 
 describe('the deadline of a send with a message that may have been sent', () => {
   it.each([
-    ['a receipt if the lease ends with it', { claimedUntil: at(LIFE_SECONDS) }, 32],
+    ['a receipt if the lease ends at the deadline', { claimedUntil: at(LIFE_SECONDS) }, 32],
     [
       'the rest of the time for a receipt',
       { ...UNCLAIMED, receiptUntil: at(610), dueAt: at(LIFE_SECONDS) },
@@ -326,7 +326,7 @@ describe('settle', () => {
 
   it.each([
     ['recipient', RECIPIENT_FAULT],
-    ['config, of this request only', REQUEST_FAULT],
+    ['a config fault of this request only', REQUEST_FAULT],
   ])('fails the send with rejected_by_provider after %s', (_, outcome) => {
     const decision = settled(sendingSend(), outcome);
     expect(decision.result).toEqual({ kind: 'failed', reason: 'rejected_by_provider' });
@@ -335,8 +335,8 @@ describe('settle', () => {
   });
 
   it.each([
-    ['unknown itself', UNKNOWN, null, ms(NOW, 32_000)],
-    ['retry after an unknown one', retryable(), ms(NOW, 7_000), ms(NOW, 7_000)],
+    ['it is unknown', UNKNOWN, null, ms(NOW, 32_000)],
+    ['it is retry, and an earlier attempt is unknown', retryable(), ms(NOW, 7_000), ms(NOW, 7_000)],
   ])('waits for a receipt after the last attempt: %s', (_, outcome, before, receiptUntil) => {
     const decision = settled(sendingSend({ attempts: 5, receiptUntil: before }), outcome);
     expect(decision.result).toEqual({ kind: 'awaiting_receipt' });

@@ -36,7 +36,7 @@ const PROVIDER_OUTCOMES: Outcome[] = [
   RECIPIENT_FAULT,
 ];
 
-/** The nth attempt, modulo their number, or null while there is none. */
+/** Returns the attempt at an index, modulo the number of attempts; null while there is none. */
 function attemptAt(real: Real, index: number): number | null {
   const numbers = [...real.attempts.keys()];
   return numbers[index % numbers.length] ?? null;

@@ -57,7 +57,7 @@ export function documentedTransitions(): Set<Transition> {
 export interface Real {
   now: Date;
   send: Send;
-  /** By number, including those in progress. */
+  /** By attempt number, including attempts in progress. */
   attempts: Map<number, { senderId: string | null; outcome: AttemptOutcome | null; claimedAt: Date }>;
   refunds: number;
   /** The changes of phase so far. */
@@ -114,7 +114,7 @@ export function write(real: Real, decision: Decision<unknown>, event: Event): vo
 export const nextAt = ({ dueAt, claimedUntil }: Send): number =>
   Math.max(Number(dueAt), Number(claimedUntil));
 
-/** A bare comparison: `expect` would take most of the time of these thousands of checks. */
+/** Throws unless a rule holds. Jest's `expect` would take most of the time of these thousands of checks. */
 export function must(isSo: boolean, rule: string): void {
   if (!isSo) throw new Error(rule);
 }

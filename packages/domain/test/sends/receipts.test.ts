@@ -62,7 +62,7 @@ describe('afterHold', () => {
     retryAfterSeconds: null,
   } as const;
 
-  it('blames the portfolio if a held message was dropped', () => {
+  it('returns a fault of the portfolio if a held message was dropped', () => {
     expect(afterHold(dropped, 'held_for_quality_assessment')).toMatchObject({
       kind: 'config',
       errorCode: 135000,
@@ -161,7 +161,7 @@ describe('the time of a receipt', () => {
 });
 
 describe('a failure receipt', () => {
-  it('fails a sent send with rejected_by_provider if it is about the recipient, the request or has an unknown cause', () => {
+  it('fails a sent send with rejected_by_provider if it concerns the recipient or the request, or has an unknown cause', () => {
     for (const failure of [RECIPIENT_FAULT, REQUEST_FAULT, UNKNOWN]) {
       const decision = apply(sentSend(), report('failed', at(30), failure));
       expect(decision.result).toBe('applied');
@@ -184,7 +184,7 @@ describe('a failure receipt', () => {
     });
   });
 
-  it('sends a call without a response again: the response will be that it was accepted', () => {
+  it('sends the code of a call without a response again: the response will report an acceptance', () => {
     const passing = apply(sendingSend(), report('failed', at(30), retryable()), attempt({ outcome: null }));
     expect(passing.result).toBe('redelivers');
     expect(passing.change).toEqual({ ...UNCLAIMED, phase: 'backing_off', attempts: 1, dueAt: at(61) });
@@ -219,7 +219,7 @@ describe('a failure receipt', () => {
     expect(apply(sentSend(), { ...report('failed'), failure: null })).toEqual({ result: 'ignored' });
   });
 
-  it('waits while another attempt of a sent send may be in progress, but not for a dead worker', () => {
+  it('waits while another attempt of a sent send may be in progress, but not after the lease of a dead worker', () => {
     const send = sentSend(NEXT);
     expect(apply(send, report('failed'))).toEqual({ result: 'later' });
     expect(after({ ...send, claimedUntil: NOW }, report('failed'))).toMatchObject({
@@ -298,7 +298,7 @@ describe('a failed message', () => {
     });
   });
 
-  it('waits no longer than its code is active', () => {
+  it('is due at the end of its code at the latest, even if the provider asks for a longer wait', () => {
     expect(lost(retryable({ retryAfterSeconds: 900 })).change).toMatchObject({ dueAt: at(LIFE_SECONDS) });
   });
 
@@ -328,7 +328,7 @@ describe('a failed message', () => {
     expect(apply(send, report('sent'), attempt({ outcome: 'sender' }))).toEqual({ result: 'ignored' });
   });
 
-  it('that was delivered after all is not sent again', () => {
+  it('that was delivered nevertheless is not sent again', () => {
     const send = sentSend({ phase: 'waiting', dueAt: at(LIFE_SECONDS) });
     expect(after(send, report('delivered', at(45)), attempt({ outcome: 'sender' }))).toEqual(
       sentSend({ status: 'delivered', deliveredAt: at(45) }),
@@ -415,7 +415,7 @@ describe('foldReceipts', () => {
     ]);
   });
 
-  it('keeps the send if another message was just accepted by its own receipt', () => {
+  it('keeps the send if a receipt in the same batch shows that another message was accepted', () => {
     const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(30) });
     const next = { receipt: report('sent'), attempt: attempt({ number: 2, outcome: 'unknown' }) };
     const decision = fold(send, [{ receipt: report('failed') }, next]);

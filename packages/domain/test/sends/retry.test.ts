@@ -11,7 +11,7 @@ const attempt = fc.integer({ min: 1, max: 12 });
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 describe('retryDelayMs', () => {
-  /** A send after its nth call; `limited` of the calls reached a rate limit, which uses no attempt. */
+  /** A send after its nth call. `limited` of its calls reached a rate limit, which uses no attempt. */
   const called = (n: number, limited = 0) => ({ attempts: n - limited, attemptNumber: n });
 
   it('returns whole milliseconds that double up to 15 minutes, plus up to half as jitter', () => {

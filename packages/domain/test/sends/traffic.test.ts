@@ -38,10 +38,10 @@ describe('trafficEvents', () => {
       ['accepted'],
     ],
     ['a failure after acceptance', { status: 'sent' }, { status: 'failed' }, ['failed']],
-    ['a failure before', { status: 'queued' }, { status: 'failed' }, ['failed']],
+    ['a failure before acceptance', { status: 'queued' }, { status: 'failed' }, ['failed']],
     ['a failure after the right code', { verification: 'verified' }, { status: 'failed' }, []],
     ['a failure after five wrong codes', { verification: 'locked' }, { status: 'failed' }, []],
-    ['a late time of a failed send', { status: 'failed' }, { deliveredAt: at(1) }, []],
+    ['a delivery time that arrives after the failure', { status: 'failed' }, { deliveredAt: at(1) }, []],
   ])('returns the events of %s', (_, before, after, expected) => {
     expect(changed(before, after)).toEqual(expected);
   });
@@ -84,14 +84,14 @@ describe('breakerTrips', () => {
     [50, 45, 0, true],
     [50, 44, 0, false],
     [1000, 899, 0, false],
-    // Ten denials count as a hundred unverified sends, which few others outweigh.
+    // Each denial adds nine assumed unverified sends: four make it 86 of 96, five make it 95 of 105.
     [60, 50, 4, false],
     [60, 50, 5, true],
-    // With few sends, denials count as no sends.
+    // Denials do not count toward the minimum of 50 sends.
     [5, 5, 5, false],
     [50, 40, 5, false],
     [50, 40, 6, true],
-    // A few malicious people cannot get a busy, honest account blocked.
+    // A few malicious people cannot cause a block of a busy, honest account.
     [1000, 250, 722, false],
   ])(
     'counts a denial as ten unverified sends, at 90 percent of 50: %i sends, %i unverified, %i denying: %s',

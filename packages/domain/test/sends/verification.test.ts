@@ -129,7 +129,7 @@ it.each([
 });
 
 describe('the verification model', () => {
-  /** The rules of the specification alone. */
+  /** A model with only the rules of the specification. */
   interface Model {
     second: number;
     wrong: number;

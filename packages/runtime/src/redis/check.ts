@@ -3,7 +3,7 @@ import { Cluster } from 'ioredis';
 import { keyPrefix } from './address.js';
 import { connectRedis, lastErrorOf, type RedisConnection, type RedisSource } from './connect.js';
 
-/** Why Redis answers but accepts no writes. `unfit`: it can never work with this REDIS_URL. */
+/** Why Redis answers but accepts no writes. `unfit`: it cannot work with this REDIS_URL. */
 type RedisRefusal = 'out_of_memory' | 'read_only' | 'disk' | 'unfit';
 
 /** Thrown if Redis is reachable but not usable. */
@@ -12,7 +12,7 @@ export class RefusedByRedis extends Error {
   constructor(
     readonly reason: RedisRefusal,
     message: string,
-    /** Whether an operator has to end the condition. False for one that ends by itself, such as a fail-over. */
+    /** Whether an operator has to end the condition. False for a condition that ends by itself, such as a fail-over. */
     readonly isLasting = reason === 'unfit',
   ) {
     super(message);
@@ -24,7 +24,7 @@ const REFUSALS: readonly [RegExp, RedisRefusal][] = [
   [/^OOM\b.*/, 'out_of_memory'],
   [/^(?:READONLY|NOREPLICAS|MASTERDOWN)\b.*/, 'read_only'],
   [/^MISCONF\b.*/, 'disk'],
-  // ioredis prefixes the errors of sentinels. Commands are unknown if the server is of a different kind than the address says.
+  // ioredis prefixes the errors of sentinels. Commands are unknown if the server is of another kind than the one in the address.
   [
     /\b(?:NOPERM|NOAUTH|WRONGPASS|MOVED|ERR unknown command|ERR This instance has cluster support).*/,
     'unfit',

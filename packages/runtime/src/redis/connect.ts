@@ -4,7 +4,7 @@ import { parseRedisAddress } from './address.js';
 /** The time limit of a command. */
 const ANSWER_MS_MAX = 2_000;
 
-/** The maximum time that a consumer blocks for a job before it asks Redis again. */
+/** The maximum time for which a consumer blocks while it waits for a job. Then it asks Redis again. */
 export const BLOCK_SECONDS_MAX = 5;
 
 /** Returns the milliseconds before the next attempt to connect. */
@@ -44,7 +44,7 @@ export interface RedisSource {
 
 export type RedisConnection = Redis | Cluster;
 
-/** The last error of each connection since it was ready. */
+/** The last error of each connection since it was last ready. */
 const lastErrors = new WeakMap<RedisConnection, Error>();
 
 /** Connects to Redis in the background. The connection is replaced whenever it breaks or its server has become a replica. */
@@ -100,8 +100,8 @@ function open(
 }
 
 /**
- * Returns a connector for sentinels that have no password, or the same one as Redis. It sends the password only after a sentinel requires
- * one.
+ * Returns a connector for sentinels without a password or with the same password as Redis. It sends the password only after a sentinel
+ * requires one.
  */
 function sentinelConnector(user: Record<'sentinelUsername' | 'sentinelPassword', string | undefined>) {
   class Connector extends SentinelConnector {

@@ -23,7 +23,7 @@ export interface AbuseControls extends Ceilings {
   unitsThisMonth: number;
   /** Null if it is off. */
   breaker: BreakerRule | null;
-  /** Countries that the fraud breaker blocks now (`NO_COUNTRY` for numbers without a country), and when the last block ends. */
+  /** Countries that the fraud breaker blocks now (`NO_COUNTRY` for numbers without a country), and when the last of these blocks ends. */
   blockedCountries: string[];
   blockedUntil: Date | null;
   /** The number of recipients with no guess budget left. */

@@ -14,7 +14,7 @@ export class GrantRefused extends Error {
 type GrantOutcome = 'granted' | 'repeated' | 'unknown' | GrantRefused['why'];
 
 export interface GrantTerms {
-  /** The operator's reference for the books, such as an invoice number. */
+  /** The operator's reference for bookkeeping, such as an invoice number. */
   reference?: string | null;
   /** When the rest of the grant expires; null for never. */
   expiresAt?: Date | null;
@@ -23,8 +23,8 @@ export interface GrantTerms {
 }
 
 /**
- * Grants credits to an account, with the reason in the ledger, and ends a trial. Runs as one statement, because creations wait for the
- * account's lock, which must not be held during a round trip.
+ * Grants credits to an account, with the reason in the ledger, and ends a trial. Runs as one statement, so that it never holds the
+ * account's lock during a round trip: creations wait for this lock.
  *
  * @returns the changed account, or null if it does not exist
  * @throws GrantRefused
@@ -65,7 +65,7 @@ const grantedFields = (row: 'before' | 'after'): Prisma.Sql => {
 export async function expireCredits({ sql }: Connection): Promise<void> {
   const due = await sql.query<{ id: string }[]>`
     select distinct account_id as id from credit_grants where expires_at <= clock_timestamp()`;
-  // Lock one account at a time, because creations lock several in a different order.
+  // Locks one account at a time, because creations lock several accounts in a different order.
   for (const { id } of due) await sql.execute`select expire_credits(${id}::uuid)`;
 }
 

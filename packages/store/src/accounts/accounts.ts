@@ -4,7 +4,7 @@ import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 
-/** The senders that an account's sends use: `shared`, those of all accounts, or `own`, only its own. */
+/** Which senders an account's sends use: the senders that all accounts share (`shared`), or only its own (`own`). */
 export const SENDER_POLICIES = ['shared', 'own'] as const;
 export type SenderPolicy = (typeof SENDER_POLICIES)[number];
 

@@ -33,11 +33,11 @@ export interface ApiKey {
   lastUsedAt: Date | null;
   /** Null if the key does not expire. */
   expiresAt: Date | null;
-  /** Whether the console created the key for a visit to the page Try it. */
+  /** Whether the console created the key for a visit to the "Try it" page. */
   isVisitKey: boolean;
 }
 
-/** Whether a key may be used, and why not. */
+/** Whether a key may be used, or why not. */
 export type KeyState = 'valid' | RefusedKey['refusal'];
 
 /** SQL for the `KeyState` of a key `k` of an account `o`. */
@@ -163,7 +163,7 @@ export async function listValidKeys(database: Connection): Promise<ApiKey[]> {
   return listKeys(database, keysInUse());
 }
 
-/** Returns the condition for keys that people created and that may be used. */
+/** Returns Prisma's condition for keys that people created and that may be used. */
 export const keysInUse = () =>
   ({
     revokedAt: null,
@@ -206,7 +206,7 @@ async function listKeys(
 const SECONDS_MIN = 55;
 
 /**
- * Records that keys are in use, in one statement. Skips rows that another process is updating, because it writes the same.
+ * Records that keys are in use, in one statement. Skips rows that another process is updating, because that process writes the same value.
  *
  * @param hashes the SHA-256 of each key
  */

@@ -15,7 +15,7 @@ export interface Application {
   perRecipientHour: number | null;
   identityCheck: IdentityCheck;
   createdAt: Date;
-  /** How many keys that people created are neither revoked nor expired. */
+  /** The number of keys that people created and that are neither revoked nor expired. */
   keysInUse: number;
 }
 
@@ -81,7 +81,7 @@ export async function limitApplication(
   return change(database, actor, 'application.limit', { id }, limits);
 }
 
-/** Sets what an application does about numbers after a change of owner. @returns null if the application does not exist */
+/** Sets what an application does when a number may have a new owner. @returns null if the application does not exist */
 export async function setIdentityCheck(
   database: Database,
   actor: Actor,
@@ -91,7 +91,10 @@ export async function setIdentityCheck(
   return change(database, actor, 'application.set_identity_check', { id }, { identityCheck });
 }
 
-/** Returns all applications, those of an account, or the one with this id: oldest first, or with a limit the newest, newest first. */
+/**
+ * Returns all applications, an account's applications, or the one with this id. Oldest first; with a limit, only the newest ones, newest
+ * first.
+ */
 export async function findApplications(
   { prisma }: Connection,
   { limit, ...where }: { accountId?: string; id?: string; limit?: number },

@@ -7,9 +7,9 @@ import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
 
 /** The maximum number of an account's latest live sends of a day that the breaker judges. */
 const SENDS_MAX = 1_000;
-/** People who have not verified a code within this time never do. */
+/** People who have not verified a code within this time are assumed never to do so. */
 const VERIFIED_WITHIN_SECONDS = 120;
-/** A code that was sent later than this after its request is not counted: by then the person has requested another code or given up. */
+/** A code sent later than this after its request is not counted, because by then the person has requested another code or given up. */
 const SENT_WITHIN_SECONDS = 60;
 
 /** Returns SQL for whether a send that had time to be verified counts for the breaker. @param row the alias of its row */
@@ -90,8 +90,8 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
 
 /**
  * Returns the evidence about every account that uses the breaker. It counts sends that people had time to verify and that did not fail; one
- * that was sent late counts only if it was verified, so that an outage of the service cannot trip a breaker. Per application it reads at most the
- * sends that count, plus those of the last two minutes, which are too young: twice the account's rate.
+ * that was sent late counts only if it was verified, so that an outage of the service cannot trip a breaker. For each application, it reads
+ * at most the sends that count, plus the sends of the last two minutes (at most twice the account's rate), which are too young.
  */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
   const rows = await database.sql.query<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`
@@ -169,7 +169,7 @@ export async function listBreakerTrips(database: Database, accountId: string): P
         where o.is_open and a.account_id = t.account_id and a.mode = 'live' and coalesce(s.country, ${NO_COUNTRY}) = t.country
           and s.created_at > t.tripped_at - interval '1 day'
           and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= t.tripped_at and ${isEvidence('s')}
-          -- Skip numbers that are masked already.
+          -- Skips numbers that are already masked.
           and s.recipient ~ '^[+][0-9]+$'
         group by 1 having count(distinct s.recipient_key) >= ${PREFIX_PEOPLE_MIN}::integer
         order by sends desc, prefix limit ${PREFIXES_MAX}::integer

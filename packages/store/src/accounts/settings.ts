@@ -48,8 +48,8 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
 };
 
 /**
- * The validities of codes in seconds that the console accepts, for real users: a shorter one may end before the message is read, and a
- * longer one helps the thief of a phone. The command line accepts all of `SETTING_BOUNDS`, for tests of expiry.
+ * The validities of codes in seconds that the console accepts, for real users. A shorter one may end before the message is read, and a
+ * longer one helps a person who has stolen the phone. The command line accepts all of `SETTING_BOUNDS`, for tests of expiry.
  */
 export const USUAL_CODE_VALIDITY = { min: 60, max: 3600 } as const;
 
@@ -84,7 +84,7 @@ export async function changeSetting<Name extends keyof Settings>(
   value: Settings[Name],
   reason?: string,
 ): Promise<Settings> {
-  // Prisma would drop the fraction of the number.
+  // Prisma would silently drop the fraction.
   if (typeof value === 'number' && !Number.isInteger(value))
     throw new RangeError('a setting must be a whole number');
   return audited(database, actor, async (connection, log) => {

@@ -26,8 +26,8 @@ type OwnAccount =
 
 /**
  * Creates a trial account for a person without an account, with the free sends of the setting, a test application and its key; the person
- * becomes its admin. A person who has an account gets that one, without a key, so that a repeated or concurrent request creates no second
- * account.
+ * becomes its admin. A person who already has an account gets the existing one, without a key, so that a repeated or concurrent request
+ * creates no second account.
  *
  * @returns `made_before` for a person who created an account and left it, because free sends are granted once per person; `unknown` if the
  * person does not exist

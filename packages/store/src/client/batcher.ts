@@ -17,7 +17,7 @@ interface BatchLimits {
 /** With three concurrent batches, a batch that waits for a lock, a slow disk or a silent connection does not delay the next one. */
 export const OVERLAPPING_BATCHES_MAX = 3;
 
-/** Milliseconds after which a batch counts as overdue: the longest that an unobstructed batch of this size takes. */
+/** Milliseconds after which a batch counts as overdue: the longest time that a batch of this size takes when nothing delays it. */
 const overdueAfterMs = (requests: number): number => 2 + requests;
 
 /**

@@ -74,7 +74,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   pool.on('error', onConnectionError);
   closeSilentConnections(pool, timeouts.statementMs + SILENT_AFTER_MS);
   const prisma = new PrismaClient({
-    // Without names, PostgreSQL parses and plans every statement anew (30–45% slower).
+    // Without names, PostgreSQL parses and plans every statement again (30–45% slower).
     adapter: new PrismaPg(pool, {
       statementNameGenerator: ({ sql }) => statementName(sql),
       onConnectionError,
@@ -95,9 +95,9 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 }
 
 /**
- * Closes connections on which a statement gets no response, for example because a firewall dropped them, and with each one all idle ones:
- * usually a firewall drops them together. The driver's `query_timeout` would return one that a transaction uses to the pool while it still
- * waits for its response.
+ * Closes connections on which a statement gets no response, for example because a firewall dropped them. Also closes all idle connections,
+ * because a firewall usually drops all of them together. The driver's `query_timeout` would return the connection of a transaction to the
+ * pool while it still waits for its response.
  */
 function closeSilentConnections(pool: pg.Pool, silentMs: number): void {
   const inUse = new WeakSet<pg.Client>();
@@ -105,7 +105,7 @@ function closeSilentConnections(pool: pg.Pool, silentMs: number): void {
   pool.on('connect', (client) => {
     const socket = client.connection.stream as Socket;
     socket.setTimeout(silentMs);
-    // Emitted for idle connections too, which stay open. The next write restarts the timer.
+    // Also emitted for idle connections, which stay open. The next write restarts the timer.
     socket.on('timeout', () => {
       if (!inUse.has(client)) return;
       socket.destroy(Object.assign(new Error('the database does not respond'), { code: 'ETIMEDOUT' }));

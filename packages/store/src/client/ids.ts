@@ -15,7 +15,7 @@ export function readIdTime(id: string): Date {
 
 const FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Returns whether the text has the exact form of our ids. Other text identifies nothing, and must not reach the database. */
+/** Returns whether the text has the exact form of our ids. Other text cannot be an id, and must not reach the database. */
 export function isId(text: string): boolean {
   return FORM.test(text);
 }

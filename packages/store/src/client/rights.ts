@@ -10,7 +10,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   audit_entries: ['select', 'insert'],
 };
 const RIGHTS_USUAL = ['select', 'insert', 'update', 'delete'];
-/** The maximum number of tables and functions that the message names. It gives only the count of the others. */
+/** The maximum number of tables and functions that the message names. It gives only the number of the remaining ones. */
 const NAMED_MAX = 3;
 
 interface Lacking {

@@ -40,7 +40,8 @@ export class Servers {
   }
 
   /**
-   * Opens a connection if the server rejected the user or password of the last new one; connections that are already open would hide that.
+   * Opens a connection if the server rejected the user or password of the last new one. Without this check, open connections would hide the
+   * fault.
    * @throws if it is rejected again
    */
   async retryRefused(): Promise<void> {
@@ -66,7 +67,9 @@ export class Servers {
       .finally(() => (this.#search = null)));
   }
 
-  /** Searches in the background; new connections use the last server meanwhile. If the search fails, the next connection searches again. */
+  /**
+   * Searches in the background. Meanwhile, new connections use the last server. If the search fails, the next connection searches again.
+   */
   #searchAgain(): void {
     if (this.#configs.length > 1) this.#findServer().catch(() => {});
   }
@@ -84,7 +87,7 @@ export class Servers {
     }
   }
 
-  /** Rejects read-only servers: standbys accept connections too, and a server may become one at any time. */
+  /** Rejects read-only servers, because standbys also accept connections, and a server may become a standby at any time. */
   async #refuseReader(client: pg.Client): Promise<void> {
     if (!this.#needsWriter) return;
     const { rows } = await client.query<{ isReader: boolean }>(

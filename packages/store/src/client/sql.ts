@@ -6,7 +6,7 @@ import { isLostConnection, throwStatementError } from './errors.js';
 /** A statement: a template with values that become its parameters, or one made with `Prisma.sql`. */
 type Statement = TemplateStringsArray | Prisma.Sql;
 
-/** Raw SQL. `readSqlState` reads the rejections. */
+/** Raw SQL. `readSqlState` returns the SQLSTATE of a rejection. */
 export interface Sql {
   /** Returns the rows, keyed by column name. The row type is not checked; `query<[Row]>` asserts exactly one row. */
   query<Rows = unknown>(statement: Statement, ...values: unknown[]): Promise<Rows>;
@@ -100,7 +100,7 @@ const createTypes = (getParser: (oid: number) => Parser): pg.CustomTypesConfig =
   getTypeParser: getParser as typeof pg.types.getTypeParser,
 });
 const PARSED = createTypes((oid) => PARSERS[oid] ?? refuseType(oid));
-/** Leaves values unparsed, for statements that only count rows: a function without a result returns a column of type void. */
+/** Leaves values unparsed, for statements that only count rows: a call of a function without a result has a column of type void. */
 const UNPARSED = createTypes(() => keepText);
 
 /** Returns a parser that fails: the driver and Prisma would return different values. */

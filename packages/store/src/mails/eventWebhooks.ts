@@ -162,7 +162,7 @@ export async function repeatEvent({ sql }: Connection, accountId: string, id: st
   return repeated === 1;
 }
 
-/** Writes a test event. @returns false if one is waiting already, without a webhook, or if the receiver is gone */
+/** Writes a test event. @returns false without a webhook, if a test event is already waiting, or if the receiver is gone */
 export async function testEventWebhook(database: Database, accountId: string): Promise<boolean> {
   return database.transaction(async (connection) => {
     await connection.sql

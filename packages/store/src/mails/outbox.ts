@@ -4,7 +4,7 @@ import { FAILS_FOR_LONG } from './staffAlerts.js';
 
 /** How long a worker may take to send a claimed mail. After that another worker claims it, and sends it again with the same Message-ID. */
 const LEASE_SECONDS = 120;
-/** When an entry is tried last, before it is given up. */
+/** The last attempt is made this long before an entry is given up. */
 const LAST_TRY = '1 minute';
 /** How long a finished entry is kept: its recipient, kind and times, without the content of a mail. */
 const KEPT_DAYS = 7;

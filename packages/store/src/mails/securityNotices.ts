@@ -103,7 +103,7 @@ export async function writeSecurityNotice(
   }
 }
 
-/** Returns whether a key belongs to a visit to the page Try it: such a key expires by itself after minutes. */
+/** Returns whether a key belongs to a visit to the "Try it" page. Such a key expires by itself within minutes. */
 async function isVisitKey({ sql }: Pick<Connection, 'sql'>, id: string): Promise<boolean> {
   const [key] = await sql.query<
     { is: boolean }[]

@@ -20,11 +20,14 @@ export interface NewMail<Kind extends MailKind> {
   facts: MailFacts[Kind];
 }
 
-/** The recipients of a mail: one person, the staff, or an account's admins, where one person may be added and one left out. */
+/**
+ * The recipients of a mail: one person, the staff, or an account's admins, optionally with one person added (`and`) or excluded
+ * (`without`).
+ */
 export type Recipients =
   { userId: string } | 'staff' | { adminsOf: string; and?: string | null; without?: string | null };
 
-/** A subject, and the hours within which a person gets only one mail about it. */
+/** A subject, and the hours in which a person gets at most one mail about it. */
 export interface Quiet {
   /** The common prefix of the subject's events. */
   subject: string;
@@ -81,7 +84,7 @@ export async function writeEvent(
     on conflict (event, recipient) do nothing`;
 }
 
-/** Returns SQL for whether a recipient got a mail about the subject within its hours. */
+/** Returns SQL for whether a recipient got a mail about the subject within these hours. */
 const isQuiet = (quiet: Quiet | null, recipient: Prisma.Sql): Prisma.Sql =>
   quiet === null
     ? Prisma.sql`false`

@@ -171,7 +171,7 @@ async function takeLock(client: pg.Client, log: (line: string) => void, waitMsMa
   let reports = 0;
   for (;;) {
     await client.query('begin');
-    // Without a parameter: PostgreSQL would keep the snapshot of a statement that has one.
+    // The statement has no parameter, because PostgreSQL would keep the snapshot of a statement with one.
     const { rows } = await client.query<{ taken: boolean }>(
       `select pg_try_advisory_xact_lock(${LOCK}) as taken`,
     );
@@ -232,7 +232,8 @@ function refuseMismatch(applied: ReadonlyMap<string, string>, migrations: readon
     throw new MigrationMismatch(
       'the database was created before release 0.9.0 and cannot be upgraded: remove it (with npm start: the folder .data) and start again',
     );
-  // During a deployment, a newer release may have migrated already: its migrations only expand, and are unknown here.
+  // During a deployment, a newer release may already have migrated the database. Its migrations only expand the schema, and are unknown
+  // here.
   for (const { name, checksum } of migrations)
     if ((applied.get(name) ?? checksum) !== checksum)
       throw new MigrationMismatch(`migration ${name} was changed after it was applied`);

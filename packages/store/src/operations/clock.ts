@@ -1,6 +1,9 @@
 import type { Database } from '../client/database.js';
 
-/** Returns by how many milliseconds this machine's clock is ahead of the database's, minus the duration of the round trip. */
+/**
+ * Returns by how many milliseconds this machine's clock is certainly ahead of the database's (negative if it is behind), despite the
+ * duration of the round trip.
+ */
 export async function readClock({ sql }: Database): Promise<number> {
   const before = Date.now();
   const [row] = await sql.query<[{ ms: number }]>`

@@ -11,7 +11,7 @@ import type { Connection } from '../client/database.js';
 export type WaitingSends = Record<BacklogName, Backlog>;
 
 /**
- * Counts the waiting sends and how long they have waited. Reads every unfinished send: few in normal operation.
+ * Counts the waiting sends and how long they have waited. Reads every unfinished send, of which there are few in normal operation.
  *
  * @returns in `own`, the sends that wait for their accounts' own senders, by account, oldest first
  */

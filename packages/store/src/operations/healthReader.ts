@@ -57,7 +57,7 @@ export interface ServiceHealth extends StoreHealth, RedisHealth {
 
 /** How long a source may take to respond. */
 const SOURCE_MS_MAX = 2_000;
-/** How long a reading is shared with later readers of the same process. */
+/** How long later readers in the same process get the same reading. */
 const SHARED_MS = 1_000;
 const PROVIDER_MINUTES = 5;
 
@@ -101,7 +101,7 @@ function createStoreReader(database: Database): () => Promise<StoreHealth> {
   };
 }
 
-/** Returns a function that reads one source, or returns null when that takes too long. It never reads twice at a time. */
+/** Returns a function that reads one source, or returns null when that takes too long. It never runs two reads at a time. */
 export function source<T>(read: () => Promise<T>): () => Promise<T | null> {
   let last: { value: Promise<T | null>; isFresh: () => boolean } | undefined;
   const ask = (): NonNullable<typeof last> => {

@@ -13,8 +13,8 @@ export interface Read {
 
 /**
  * Logs that a staff member is about to see something, once an hour per person and object, so that a page that refreshes every two seconds
- * adds no more entries. Concurrent reads wait for the one that is logged. Reads from the command line (an actor without an id) are always
- * logged.
+ * adds no more entries. Concurrent reads wait until the first one is logged. Reads from the command line (an actor without an id) are
+ * always logged.
  *
  * @throws if the read cannot be logged; then the caller must not show the data
  */

@@ -7,7 +7,7 @@ import { SILENT_SECONDS } from '../migrations/contracts.js';
 import { readMigrations } from '../migrations/migrations.js';
 import { readClock } from './clock.js';
 
-/** Reports that a process runs, with its release and its clock's distance from the database's. */
+/** Reports that a process runs, with its release and the difference between its clock and the database's. */
 export interface Presence {
   /** New for each start of a process. */
   readonly id: string;
@@ -82,7 +82,7 @@ export interface ProcessSummary extends RunningProcess {
   startedAt: Date;
   seenAt: Date;
   state: 'running' | 'stopped' | 'silent';
-  /** By how much its clock was ahead of the database's when it was last seen. */
+  /** The milliseconds by which its clock was ahead of the database's when it was last seen. */
   clockAheadMs: number;
 }
 
@@ -99,7 +99,7 @@ export function listProcesses(database: Database): Promise<ProcessSummary[]> {
 /** A worker that was silent for this long is not counted: workers report every ten seconds. */
 const WORKER_SILENT_SECONDS = 25;
 
-/** Counts the running workers. A worker that stopped is no longer counted at once, and a killed one after 25 seconds. */
+/** Counts the running workers. A worker that stopped is excluded immediately, and a killed worker after 25 seconds. */
 export async function countWorkers({ sql }: Database): Promise<number> {
   const [row] = await sql.query<[{ count: number }]>`
     select count(*)::integer as count from processes
@@ -107,7 +107,7 @@ export async function countWorkers({ sql }: Database): Promise<number> {
   return row.count;
 }
 
-/** Marks processes that have not been seen since `time` as stopped: the processes in a restored database do not run. */
+/** Marks processes that have not been seen since `time` as stopped, because the processes in a restored database do not run. */
 export async function endProcessesSeenBefore({ sql }: Connection, time: Date): Promise<void> {
   await sql.execute`update processes set stopped_at = seen_at where stopped_at is null and seen_at < ${time}`;
 }

@@ -6,7 +6,7 @@ export interface RestoredState {
   newestAt: Date | null;
   /** Unfinished live sends with a code that has not expired. */
   waiting: number;
-  /** When the last of their codes expires; null without any. */
+  /** When the last of their codes expires; null without such sends. */
   lastExpiresAt: Date | null;
 }
 

@@ -16,7 +16,7 @@ const AGGREGATION_MS_MAX = 600_000;
 /** SQL for an accepted message that may never arrive: it has no delivery receipt, and no correct code shows that it did. */
 export const UNDELIVERED = `status = 'sent' and verification <> 'verified'`;
 
-/** The counted columns of the table, each with the condition for a send to be counted. */
+/** The counted columns of the table, each with the SQL condition under which a send counts. */
 const COUNTS = {
   created: 'true',
   sent: 'sent_at is not null',
@@ -42,7 +42,7 @@ const PRICES = Prisma.sql`
   array_agg((pricing ->> 'category') || case when (pricing ->> 'billable')::boolean then ' billable' else ' free' end)
     filter (where pricing is not null)`;
 
-/** The sends of an application to a country in a language. */
+/** A group of sends: of an application, to a country, in a language. */
 export interface Cell {
   application: string;
   /** `NO_COUNTRY` for numbers without a country. */
@@ -52,7 +52,7 @@ export interface Cell {
 
 /** The result of `countSends` for each cell. */
 export interface CountedSends extends Cell {
-  /** In the requested order. */
+  /** In the order of `names`. */
   counts: number[];
   /** The bucket of each delivery time; null without deliveries. */
   delivery_times: number[] | null;
@@ -86,8 +86,8 @@ export async function countedUntil({ sql }: Pick<Database, 'sql'>): Promise<Date
 }
 
 /**
- * Aggregates the days that are final, oldest first, each exactly once even if interrupted. Skips a day that another caller is aggregating.
- * Does not aggregate a day, or any later day, while one of its sends or receipts is still pending.
+ * Aggregates the days that are final, oldest first, each exactly once even after an interruption. Skips a day that another caller is
+ * aggregating. Does not aggregate a day, or any later day, while one of its sends or receipts is still pending.
  *
  * @param signal ends the run after the current day
  */

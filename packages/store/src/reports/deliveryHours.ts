@@ -12,8 +12,9 @@ const COUNTING_MS_MAX = 60_000;
 
 /**
  * Counts the accepted live messages of the last 24 hours and of the current one, and how many of them never arrived, by country and sender.
- * A message counts when its code has expired: the template's time to live is not longer. Does nothing if it has run in the current hour, or
- * if another caller is counting. Reads the sends of each hour in a separate statement, because a busy day would exceed the timeout.
+ * A message counts when its code has expired, because Meta drops it by then: the template's time to live is not longer. Does nothing if it
+ * has run in the current hour, or if another caller is counting. Reads the sends of each hour in a separate statement, because a busy day
+ * would exceed the timeout.
  */
 export async function countDeliveryHours(database: Database): Promise<void> {
   await database.transaction(

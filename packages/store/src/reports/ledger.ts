@@ -43,8 +43,8 @@ const NEWEST = 2n ** 63n - 1n;
 
 /**
  * Returns an account's ledger, newest first, with the balance after each entry: the current balance minus all later entries. Every entry
- * gets its id under the account's lock, so no entry appears later below one that was read. A cursor carries the balance at its position, so
- * a late page costs no more than an early one.
+ * gets its id under the account's lock, so no new entry ever appears below one that was read. A cursor carries the balance at its position,
+ * so a late page costs no more than an early one.
  *
  * @throws InvalidCursor
  */
@@ -206,7 +206,7 @@ export async function readStatement(
 interface StatementRow {
   kind: LedgerKind;
   bucket: UnitBucket;
-  /** Whether it is later than the statement. */
+  /** Whether the entry is later than the end of the statement. */
   is_later: boolean;
   units: number;
   change: number;

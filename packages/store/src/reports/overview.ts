@@ -62,11 +62,11 @@ export interface Overview {
 }
 
 const DAY_MS = 86_400_000;
-/** Up to this number of sends are all read, in one index scan. */
+/** Up to this number, all sends are read, in one index scan. */
 const ALL_MAX = 40_000;
 /**
- * The maximum number of sends that are sampled from a larger number, each by a look-up. No overview takes longer than one of `ALL_MAX`
- * sends.
+ * The maximum number of sends that are sampled from a larger number, each by a look-up. A sampled overview takes no longer than one of
+ * `ALL_MAX` sends.
  */
 const SAMPLE_MAX = 20_000;
 const BUCKETS_MAX = 1_000;
@@ -157,7 +157,7 @@ async function readOpen(
   return row;
 }
 
-/** The aggregated days of a cell: for each, a PostgreSQL array of its number since 1970 and its counts. */
+/** The aggregated days of a cell. Each is a PostgreSQL array of the day's number since 1970 and its counts. */
 interface CountedDays extends Cell {
   days: string;
 }
@@ -192,8 +192,8 @@ const within = (from: Date, to: Date): Prisma.Sql =>
   Prisma.sql`s.id >= first_id_at(${from}::timestamptz) and s.id < first_id_at(${to}::timestamptz)`;
 
 /**
- * Returns SQL for the sends of an application `scope`: all of them, or the first of each of as many equal spans as samples, each standing
- * for all sends up to the next. There is no join: each part is an index scan.
+ * Returns SQL for the sends of an application `scope`: all of them, or, if they are sampled, the first send of each of a number of equal
+ * spans of time. A sampled send stands for all sends up to the next one. There is no join, so each part is an index scan.
  */
 const readSends = (from: Date, to: Date): Prisma.Sql => Prisma.sql`
   (select s.*, 1::bigint as stands_for from sends s where step.k = 1 and s.application_id = scope.id and ${within(from, to)} order by s.id)
@@ -222,7 +222,7 @@ function buildOverview(starts: readonly Date[], read: OpenSends, counted: readon
   };
   for (const row of read.sends ?? []) {
     const times = countTimes(row.delivery_times ?? []).map((count) => count * Number(read.k));
-    // Clocks differ: a send may be earlier than the first bucket by its time, and within it by its id.
+    // Clocks differ, so a send's time may be before the first bucket although its id is within it.
     add(row, Math.max(0, row.bucket - 1), [...row.counts, ...times]);
   }
   const bucketAt = new Map<number, number>();

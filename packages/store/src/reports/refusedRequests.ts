@@ -73,7 +73,7 @@ export interface ListedRefusedRequest {
   applicationName: string;
 }
 
-/** Finds refused requests by one of these values. */
+/** The values by which refused requests are found: any of them may match. */
 export interface RefusedRequestSearch {
   requestId: string | null;
   idempotencyKeyHashes: readonly Uint8Array[];
@@ -82,7 +82,7 @@ export interface RefusedRequestSearch {
 /** Which refused requests of an account to list; an omitted field restricts nothing. */
 export interface RefusedRequestFilter {
   applicationId?: string | undefined;
-  /** Only those of the last hours. */
+  /** Only requests of this many last hours. */
   hours?: number | undefined;
   code?: string | undefined;
   detail?: string | undefined;

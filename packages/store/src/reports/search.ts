@@ -24,7 +24,7 @@ export type Found = { id: string; accountId: string; accountName: string; at: Da
 
 /** The most results of each kind. */
 const FOUND_MAX = 5;
-/** How many of the newest sends, of an application or of all, are searched without an index. */
+/** How many of the newest sends, of one application or of all, are searched without an index. */
 const SEARCHED_MAX = 40_000;
 
 /** Searches an account's objects, or those of all accounts: sends, refused requests and keys, newest of each kind first. */

@@ -41,7 +41,7 @@ export interface SendPage {
 
 /** The most sends of an application that are searched for one page. */
 const SEARCHED_MAX = 40_000;
-/** Longer than any code is valid (5400 seconds), plus time for the sweeper: older sends are not waiting. */
+/** The longest validity of a code (5,400 seconds), plus time for the sweeper. Older sends are not waiting. */
 const OPEN_MS_MAX = 6_000_000;
 const BEYOND_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -109,7 +109,7 @@ const scanRecipient = (accountId: string, before: string | undefined): Prisma.Sq
 const isOpen = ({ status, verification }: SendFilter): boolean =>
   status === 'queued' || status === 'sending' || verification === 'pending';
 
-/** Returns an id above all matching sends. Ids are made before their sends, and by other clocks. */
+/** Returns an id above all matching sends. Ids are made earlier than their sends, and by other clocks. */
 const upperBound = ({ createdTo }: SendFilter): Prisma.Sql =>
   createdTo === undefined
     ? Prisma.sql`${BEYOND_ALL}::uuid`
@@ -147,7 +147,7 @@ const matches = ({
   ${recipientEndsWith === undefined ? Prisma.empty : Prisma.sql`and right(s.recipient, ${recipientEndsWith.length}::integer) = ${recipientEndsWith}`}
   ${verification === undefined ? Prisma.empty : VERIFICATION[verification]})`;
 
-/** The same definition of a delivery as in the overview. */
+/** The overview defines a delivery in the same way. */
 const ARRIVED = Prisma.sql`and (s.delivered_at is not null or s.status in ('delivered', 'read'))`;
 
 const VERIFICATION: Record<Verification, Prisma.Sql> = {

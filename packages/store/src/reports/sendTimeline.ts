@@ -49,7 +49,7 @@ type Event =
 
 export type TimelineEvent = Event & { at: Date };
 
-/** The order of simultaneous events. */
+/** The order of events with the same time. */
 const ORDER: readonly Event['kind'][] = [
   'created',
   'routed',

@@ -18,7 +18,7 @@ export interface SenderActivity {
   errors: SenderError[];
 }
 
-/** In a busier hour, only the latest calls are read. */
+/** If an hour has more calls, only the latest ones are read. */
 const ATTEMPTS_MAX = 20_000;
 const ERRORS_MAX = 5;
 

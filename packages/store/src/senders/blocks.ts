@@ -56,7 +56,7 @@ export async function changeBlock(
 /**
  * Returns whether a newer success clears a failure: the provider accepted this message or one of a later send, started no earlier; for a
  * failure from a receipt, it must also have delivered it. Receipts signed by an account's own app clear only faults of its own senders,
- * never those of a business account or a portfolio.
+ * never faults of a business account or a portfolio.
  *
  * @param about all messages of the scope, or only those in one language or to one country
  */

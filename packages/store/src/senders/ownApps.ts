@@ -5,7 +5,7 @@ import { takeTry } from '../users/countedTries.js';
 import type { NewReports } from '../sends/providerReports.js';
 import { toSenderFilter, type SenderKey } from './senders.js';
 
-/** The secret is bound to a different name than the token, so that neither can be decrypted as the other. */
+/** The secret is encrypted under a different name than the token, so that neither can be decrypted as the other. */
 const secretName = (senderId: string): string => `app of ${senderId}`;
 
 /**

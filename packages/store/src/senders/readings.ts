@@ -55,7 +55,7 @@ export async function requestReading(
   accountId: string | null = null,
 ): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date }[]>`
-    -- Rounding would put the time in the future half of the time.
+    -- In half of the cases, rounding would give a time in the future.
     update senders set read_due_at = date_trunc('milliseconds', clock_timestamp())
     where id = ${senderId}::uuid and removed_at is null and (${accountId}::uuid is null or account_id = ${accountId}::uuid)
     returning read_due_at as at`;
@@ -89,7 +89,7 @@ export interface SenderKnowledge {
   templateUsedAt: Date;
 }
 
-/** Returns the known facts of all senders, of one, or of those of a business account. */
+/** Returns the known facts of all senders, of one sender, or of the senders of a business account. */
 export async function listSenderKnowledge(
   { sql }: Connection,
   senderId: string | null = null,

@@ -194,8 +194,8 @@ async function pause({ sql }: Connection, id: string, reason: string): Promise<b
 
 /**
  * Ends a sender's blocks: an operator's pause, the provider's blocks of its number, and blocks by faults of the sender, its business
- * account or its portfolio. Results of messages started earlier do not start those blocks again. Blocks of a template stay, because the next call would fail
- * too, and so do rate limits.
+ * account or its portfolio. Results of messages started earlier do not start those blocks again. Rate limits stay, and so do blocks of a
+ * template, because the next call would also fail.
  *
  * @returns null if the sender does not exist
  */

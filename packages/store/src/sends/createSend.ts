@@ -48,11 +48,11 @@ interface Pending {
   reject: (error: unknown) => void;
 }
 
-/** The requests of an account: those of the batch in progress, and those after it. */
+/** The requests of an account: in the batch in progress, and after it. */
 interface AccountQueue {
   underWay: Pending[];
   waiting: Pending[];
-  /** How many of the first waiting requests run one by one, because one of them caused a rollback of their batch. */
+  /** The number of requests, from the first waiting one, that run one by one because one of them caused a rollback of their batch. */
   alone: number;
 }
 

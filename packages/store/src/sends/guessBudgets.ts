@@ -13,7 +13,7 @@ export interface ExhaustedRecipient {
   /** The points converted to wrong guesses in a row, at the cost of the easiest code that was guessed at. */
   wrongInARow: number;
   lastWrongAt: Date;
-  /** When a new code may be requested, if there are no more wrong guesses. */
+  /** When a new code may be requested if no further wrong guess follows. */
   recoversAt: Date;
 }
 
@@ -111,15 +111,15 @@ export const pointsLeft = (row: 'b' | 'guess_budgets', at: Prisma.Sql): Prisma.S
 };
 
 /**
- * How many points wrong guesses and active codes may have together, under the settings `c`: the budget, and always the cost of guesses at
- * three of the easiest codes. Null without a budget.
+ * The maximum number of points of wrong guesses and active codes together, under the settings `c`: the budget, but at least the cost of
+ * guesses at three of the easiest codes. Null without a budget.
  */
 export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`case when ${guessCost} = 1 then c.guess_budget when c.guess_budget is not null then greatest(c.guess_budget, ${3 * GUESSES_MAX}::integer * ${guessCost}) end`;
 
 /**
- * By how many points a row `b` of `guess_budgets` is over the budget for another code like the guessed ones, under the settings `c`; the
- * same rule as in `decideCreations`. Null if the budget is off.
+ * The number of points by which another code like the guessed ones would exceed the budget of a row `b` of `guess_budgets`, under the
+ * settings `c`. The rule is the same as in `decideCreations`. Null if the budget is off.
  */
 const POINTS_BEYOND_BUDGET = Prisma.sql`(
   ${pointsLeft('b', Prisma.sql`clock_timestamp()`)} + case b.mode when 'live' then ${GUESSES_MAX}::integer else 1 end * b.guess_cost

@@ -57,7 +57,7 @@ export async function storeReports(
     -- In half of the cases, rounding would give a time in the future.
     select r.key, ${accountId}::uuid, r.kind, r.report, date_trunc('milliseconds', now())
     from json_to_recordset(${JSON.stringify(records)}::json) as r (key text, kind text, report json)
-    -- All callers insert in the same order, so that two with the same reports cannot deadlock.
+    -- All callers insert in the same order, so that two callers with the same reports cannot deadlock.
     order by r.key collate "C"
     on conflict (key) do nothing`;
 }
@@ -89,7 +89,7 @@ interface ReportRow {
   isOperators: boolean;
 }
 
-/** Returns a batch of due reports, those of older sends first. Accounts' own apps take turns in their part of the batch. */
+/** Returns a batch of due reports, starting with reports of the oldest sends. Accounts' own apps take turns in their part of the batch. */
 export async function readDueReports(database: Database): Promise<DueReports> {
   const rows = await database.sql.query<ReportRow[]>`
     with recursive reporters as (

@@ -51,13 +51,13 @@ export async function readCreations(
       c.code_validity_seconds as "codeValiditySeconds", o.allowed_countries as "allowedCountries", o.allows_premium_rate as "allowsPremiumRate",
       case when p.mode = 'live' then o.trial_countries end as "trialCountries",
       coalesce(o.rate_per_minute, c.account_rate_per_minute) as "accountRate", o.sends_created::float8 as "accountSends",
-      -- Only with the first row of each, so after rows of deleted applications are gone.
+      -- Only on the first row of each account or application. Rows of deleted applications are already excluded.
       case when row_number() over (partition by r.account_id order by r.ordinal) = 1 then o.minute_sends end as "accountTimes",
       p.per_minute as "applicationRate", p.sends_created::float8 as "applicationSends",
       case when row_number() over (partition by r.application_id order by r.ordinal) = 1 then p.minute_sends end as "applicationTimes",
       p.per_recipient_hour as "recipientRate", case when p.per_recipient_hour is not null then (
         select json_agg(${ms(Prisma.sql`l.created_at`)} order by l.created_at) from (
-          -- "is true" keeps the index by application away.
+          -- "is true" prevents the use of the index by application.
           select created_at from sends where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key
             and (application_id = r.application_id) is true
             -- Times further ahead were recorded before the clock stepped back.
@@ -108,7 +108,7 @@ export async function readCreations(
     ) b on true
     cross join lateral (
       select max(l.guess_cost) as guess_cost, json_agg(json_build_array(${ms(Prisma.sql`l.expires_at`)}, l.guess_cost, l.wrong_guesses)) as codes from (
-        -- No code is valid for more than 90 minutes. The order makes PostgreSQL take the index by recipient, even while there are few sends.
+        -- No code is valid for more than 90 minutes. The order makes PostgreSQL use the index by recipient, even while there are few sends.
         select expires_at, guess_cost::integer, wrong_guesses from sends
         where p.mode = 'live' and account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
           and created_at > t.now - interval '91 minutes' and expires_at > t.now - make_interval(secs => ${ENDED_CODE_SECONDS})

@@ -136,7 +136,7 @@ const PRICED = Prisma.sql`
       case when s.account_id = c.account_id then c.account_id else ${OPERATOR}::uuid end, count(*),
       count(*) filter (where c.charged_from = 'free_quota'), count(*) filter (where c.charged_from = 'credit')
     from changed c left join senders s on s.id = c.cost_sender_id where c.pricing is not null
-    -- All callers insert in the same order, so that two cannot deadlock.
+    -- All callers insert in the same order, so that two callers cannot deadlock.
     group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
     on conflict (day, country, category, type, billable, pricing_model, payer) do update set
       messages = m.messages + excluded.messages, free_sends = m.free_sends + excluded.free_sends, credits = m.credits + excluded.credits

@@ -19,7 +19,7 @@ export interface Erased {
   codesEnded: number;
 }
 
-/** The sends `s` to a recipient, of one account or of all, through the index by recipient. */
+/** SQL for the sends `s` to a recipient, of one account or of all, through the index by recipient. */
 const sendsTo = (recipientKeys: readonly string[], accountId: string | null): Prisma.Sql => Prisma.sql`
   accounts a cross join unnest(array['test', 'live']) m (mode) cross join unnest(${[...recipientKeys]}::text[]) k (recipient_key)
   cross join lateral (

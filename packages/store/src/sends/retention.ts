@@ -20,7 +20,7 @@ const PAUSE_FACTOR = 4;
 const TEST_SEND_DAYS = 30;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** `numbers` runs first, so that numbers are masked before any send is deleted. */
+/** The steps, in order: numbers are masked before any send is deleted. */
 type Step = 'numbers' | 'test_sends' | 'sends';
 
 /** Returns the steps under the current settings. If `retainSendsDays` is set, one step deletes live and test sends alike. */

@@ -13,8 +13,8 @@ export interface TakeTerms {
 }
 
 /**
- * A send after `take_deliveries`. `claimed`: for one call, after `waitMs`; `waits`: it waits for a sender; `over`: it is due and cannot be
- * sent.
+ * A send after `take_deliveries`. `claimed`: the caller may make one call, after `waitMs`; `waits`: the send waits for a sender; `over`: it
+ * is due but cannot be sent.
  */
 export type TakenSend = SendSnapshot &
   ({ outcome: 'claimed'; waitMs: number } | { outcome: 'waits' | 'over' });
@@ -28,7 +28,8 @@ export interface Deliveries {
    */
   take(id: string): Promise<TakenSend | undefined>;
   /**
-   * Takes due sends, oldest first, then sends that wait for a sender, by the turns of their accounts. Test sends are returned as `over`.
+   * Takes due sends, oldest first, then sends that wait for a sender, in the order of their accounts' turns. Test sends are returned as
+   * `over`.
    * @param jobWaitMs how long to leave a new send to its job
    */
   takeDue(limit: number, jobWaitMs: number): Promise<TakenSend[]>;

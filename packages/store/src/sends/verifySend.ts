@@ -119,7 +119,7 @@ interface GuessWrite {
   decision: GuessDecision;
 }
 
-/** Returns the record of a write. A field that the change leaves out is missing in the record and stays unchanged in the row. */
+/** Returns the record of a write. A field that the change omits is missing in the record and stays unchanged in the row. */
 function toGuessRecord({ guess, index, send, decision: { change = {}, reclaimsUnit } }: GuessWrite): object {
   return {
     ordinal: index + 1,
@@ -172,7 +172,7 @@ async function writeGuesses(
       where s.id = any(array(${lockedIds})) and s.id = g.id and s.version = g.version
       returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, g.verification is not distinct from 'verified' as is_right, g.reclaims_unit
     ), by_recipient as materialized (
-      -- A batch may have guesses at several codes of one recipient. A right one counts as the last of them.
+      -- A batch may have guesses at several codes of one recipient. A right guess counts as the last of them.
       select account_id, mode, recipient_key, sum(guess_cost) as points, max(guess_cost) as guess_cost, bool_or(is_right) as is_right
       from written group by account_id, mode, recipient_key
     ), budgets as (
@@ -193,6 +193,6 @@ async function writeGuesses(
     )
     select g.ordinal, g.key_state as "keyState", w.id is not null as "isWritten",
       case when w.reclaims_unit then reclaim_unit(w.id, w.account_id, w.charged_from) end
-    -- In the order in which accounts are locked.
+    -- Accounts are locked in the order of their ids.
     from guesses g left join written w using (id) order by w.account_id`;
 }

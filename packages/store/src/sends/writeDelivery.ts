@@ -80,7 +80,7 @@ function writeAttempts(database: Database, changes: readonly Change[]): Promise<
 
 /**
  * The steps that refund the unit of a failure in `changed`. The unit is kept if the code was verified and a message may have arrived. Each
- * failure has its own statement: a refund also locks an account, and a batch would lock sends and accounts in no fixed order.
+ * failure has its own statement, because a refund also locks an account, and a batch would lock sends and accounts in no fixed order.
  */
 export const REFUNDED = Prisma.sql`
   returned as (

@@ -48,7 +48,7 @@ export async function inviteMember(
 ): Promise<Invited> {
   const { accountId, email, role, network } = invited;
   return audited<Invited>(database, actor, async (connection, log) => {
-    // The lock lasts until the commit, so that no invitation outlives its inviter's removal.
+    // The lock lasts until the commit, so that an inviter who is removed at the same time leaves no invitation behind.
     const isAdmin = await connection.sql.execute`
       select from members
       where account_id = ${accountId}::uuid and user_id = ${actor.id}::uuid and role = 'admin' for share`;

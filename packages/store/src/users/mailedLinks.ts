@@ -45,7 +45,8 @@ type Requested = 'accepted' | 'not_sent';
 
 /**
  * The links by kind of mail, with their lifetime, and how many of these mails an address may get. Each kind has its own count, so that
- * other mails cannot use up a person's password resets. Resets reach only users; the others reach any address, so their limits are lower.
+ * other mails cannot use up a person's password resets. Resets are sent only to users. Other mails are sent to any address, so their limits
+ * are lower.
  */
 const LINKS = {
   password_reset: {
@@ -117,7 +118,10 @@ export interface PendingSignUp {
   passwordHash: string;
 }
 
-/** Mails a link that confirms the address of a sign-up. If a user has the address already, only a mail to the address says so. */
+/**
+ * Mails a link that confirms the address of a sign-up. If a user already has the address, the response is the same, and only the mail
+ * mentions it.
+ */
 export const requestSignUp = (
   database: Database,
   keyring: Keyring,

@@ -150,7 +150,7 @@ const isLast = (admins: readonly string[], userId: string): boolean =>
 /** Returns whether the actor may change the team; the command line, an actor without an id, always may. */
 const isAdmin = (admins: readonly string[], { id }: Actor): boolean => id === null || admins.includes(id);
 
-/** Revokes a removed member's invitations: a removed admin could return by their own link. */
+/** Revokes a removed member's invitations, because a removed admin could return through one of their own links. */
 async function revokeInvitationsBy(connection: Connection, accountId: string, userId: string): Promise<void> {
   await connection.prisma.invitation.deleteMany({ where: { accountId, invitedBy: userId } });
 }

@@ -22,7 +22,7 @@ type Scope = 'recipient' | 'account' | 'network';
 type Limits = Readonly<Partial<Record<Scope, readonly [trial: number, others: number]>>>;
 
 const PER_DAY: Readonly<Record<'invitation' | 'event' | 'change', Limits>> = {
-  // A trial account usually invites a few colleagues. Three mails per recipient allow for lost ones.
+  // A trial account usually invites only a few colleagues. Three mails per recipient allow for lost mails.
   invitation: { recipient: [3, 20], account: [10, 200], network: [20, 400] },
   // Events posted by hand. The page shows up to 100, and all of them may have to be repeated after an outage.
   event: { recipient: [200, 5_000], account: [50, 1_000], network: [100, 2_000] },
@@ -82,7 +82,7 @@ async function findTier(
 
 /**
  * Returns the mailbox by which mails to an address are counted: the address without its tag (`ana+tag@`) and without dots before the `@`,
- * which many providers ignore. Two people of one domain may share a count.
+ * which many providers ignore. As a result, two people of one domain may share a count.
  *
  * @param email in lower case
  */

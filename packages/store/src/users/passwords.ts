@@ -9,7 +9,7 @@ const STRENGTH_MIN = 3;
 
 let judge: Promise<ZxcvbnFactory> | undefined;
 
-/** Loads the library at the first use, because its dictionaries would use memory in every process and slow down its start. */
+/** Loads the library at the first use, because its dictionaries use memory and slow down a process's start. */
 async function loadJudge(): Promise<ZxcvbnFactory> {
   const [zxcvbn, { dictionary, adjacencyGraphs }] = await Promise.all([
     import('@zxcvbn-ts/core'),

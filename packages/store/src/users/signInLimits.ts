@@ -7,7 +7,7 @@ import { forgetTries, returnTry, takeTry } from './countedTries.js';
  */
 export const SIGN_IN_TRIES_MAX = 10;
 const PASSWORDS = { max: SIGN_IN_TRIES_MAX, seconds: 900 };
-/** Longer than an authenticator's code is valid. */
+/** Longer than the validity of an authenticator's code. */
 const CODE_SECONDS = 120;
 
 /** Counts a sign-in try of an e-mail address, whether or not a user has it. @returns its number; null if none is left */

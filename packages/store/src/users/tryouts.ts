@@ -5,14 +5,14 @@ import type { Database } from '../client/database.js';
 import { takeTry } from './countedTries.js';
 import { insertApiKey } from '../accounts/apiKeys.js';
 
-/** Lifetime of a visit's key; a longer visit gets another one. */
+/** The lifetime of a visit's key. A longer visit gets another key. */
 const KEY_SECONDS = 600;
-/** A key that expires sooner than this is not used for another call. */
+/** A key with less time left than this is not used for another call. */
 const KEY_SECONDS_LEFT_MIN = 30;
 
 /**
- * Returns the key with which the console's server calls the API for a person on an application's page Try it: an ordinary key that expires.
- * Every replica of the console can decrypt it with `SECRET_KEY`.
+ * Returns the key with which the console's server calls the API for a person on an application's "Try it" page: an ordinary key that
+ * expires. Every replica of the console can decrypt it with `SECRET_KEY`.
  *
  * @returns null if the application does not exist
  */
@@ -57,12 +57,12 @@ export async function logTriedSend(
 
 const idempotencyPrefix = (userId: string): string => `tryout-${userId}-`;
 
-/** Returns the idempotency key of a creation on the page Try it. It is stored with the send, and identifies the person who created it. */
+/** Returns the idempotency key of a creation on the "Try it" page. It is stored with the send, and identifies the person who created it. */
 export const newTryoutIdempotencyKey = (userId: string): string =>
   idempotencyPrefix(userId) + randomUUID().slice(0, 8);
 
 /**
- * Returns whether this person created a send on the application's page Try it. Reading and guessing there is not audited, so the page must
+ * Returns whether this person created a send on the application's "Try it" page. Reads and guesses on that page are not audited, so it must
  * not give access to other sends.
  */
 export async function hasTriedSend(

@@ -53,8 +53,8 @@ export async function resetPassword(database: Database, token: string, password:
 }
 
 /**
- * Removes the second factor of a person who lost it and the backup codes, also their passkeys and the provider's login, and ends all their
- * sessions.
+ * Removes the second factor of a person who lost it and its backup codes. Also removes their passkeys and the provider's login, and ends
+ * all their sessions.
  *
  * @returns false if no user has this e-mail address
  */

@@ -76,7 +76,7 @@ export async function isSessionConfirmed(database: Database, id: string): Promis
   return session?.isConfirmed ?? false;
 }
 
-/** Marks a session as confirmed, after its person proved their identity. `bothFactors`: with more than a password. */
+/** Marks a session as confirmed, after its person proved their identity. `bothFactors`: they used more than a password. */
 export async function markConfirmed(
   connection: Connection,
   id: string,
@@ -88,7 +88,7 @@ export async function markConfirmed(
     where id = ${id}::uuid`;
 }
 
-/** Marks a session that replaces one in which its person had given more than a password. */
+/** Records that a session replaces one in which its person had used more than a password. */
 export async function keepBothFactors({ sql }: Connection, id: string): Promise<void> {
   await sql.execute`update user_sessions set both_factors = true where id = ${id}::uuid`;
 }

@@ -148,7 +148,7 @@ export async function changeUser(
   });
 }
 
-/** From no rights to all. */
+/** In ascending order of rights. */
 const RANKS: readonly (StaffRole | null)[] = [null, 'on_call', 'operator'];
 
 /** How a user gets more rights. */
@@ -163,7 +163,7 @@ type StaffChange =
   | {
       kind: 'changed';
       user: User;
-      /** The password that the store made; null if one was given, or none was needed. */
+      /** The password that the store made; null if a password was given or none was needed. */
       password: string | null;
     }
   /** Nothing was changed: the address is unconfirmed, and no operator vouches for the user. */

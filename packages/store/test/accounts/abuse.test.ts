@@ -171,7 +171,7 @@ describe('the breaker', () => {
       const ids = await past({ count: 998, ageSeconds: 300 });
       expect(await statistics()).toEqual({ NG: [998, 998], US: [2, 2] });
       await store.sql('update accounts set rate_per_minute = 100 where id = $1', [caller.accountId]);
-      // The youngest two minutes of the busiest account: 200 sends.
+      // At this rate, the last two minutes may have 200 sends.
       await store.sql(
         `update sends set created_at = now() - interval '1 min', sent_at = now() where id = any ($1)`,
         [ids.slice(-200)],
@@ -274,7 +274,7 @@ describe('the breaker', () => {
         blockedUntil: null,
       });
       expect(await statistics()).toEqual({});
-      // Simulates a trip that ended some time before these.
+      // Simulates a trip that ended before the following sends.
       await store.sql(
         `update breaker_trips set tripped_at = tripped_at - interval '2 h', open_until = now() - interval '6 min'`,
       );

@@ -94,7 +94,7 @@ describe('grantCredits', () => {
     const lock = await store.connect();
     try {
       await far.sql.query`select 1`;
-      // The grant waits for the account; after that, no response passes.
+      // The grant waits for the account's lock. Then the proxy passes no more responses.
       await lock.query('begin');
       await lock.query('select from accounts where id = $1 for no key update', [id]);
       const granted = grantCredits(far, TEST_ACTOR, id, 25, 'from afar');
@@ -186,7 +186,7 @@ describe('listLedger', () => {
       : { ...balance, freeQuota: balance.freeQuota - change };
   }
 
-  /** Checks that each entry leads to the next, from nothing to the account's balance. */
+  /** Checks that the entries add up: from zero, over each entry's balance, to the account's balance. */
   async function expectToAddUp(entries: readonly LedgerEntry[], end?: LedgerEntry['balance']): Promise<void> {
     const oldestFirst = entries.toReversed();
     let had = { freeQuota: 0, credits: 0 };
@@ -239,7 +239,7 @@ describe('listLedger', () => {
   });
 });
 
-describe('an API key with an end', () => {
+describe('an API key that expires', () => {
   const find = ({ key }: { key: string }) => findCaller(store.database, hashApiKey(key));
   const make = async (expiresAt: Date) => {
     const caller = await buildCaller(store.database, 'live');
@@ -250,7 +250,7 @@ describe('an API key with an end', () => {
   const expire = ({ id }: { id: string }) =>
     store.sql(`update api_keys set expires_at = clock_timestamp() - interval '1 second' where id = $1`, [id]);
 
-  it('is refused from its end on, and not before', async () => {
+  it('is accepted before its expiry, and refused after it', async () => {
     const expiresAt = new Date(Date.now() + 60_000);
     const made = await make(expiresAt);
     expect(made.expiresAt).toEqual(expiresAt);
@@ -266,7 +266,7 @@ describe('an API key with an end', () => {
     });
   });
 
-  it('counts as in use until its end, and stays listed after it', async () => {
+  it('counts as in use before its expiry, and is still listed after it', async () => {
     const made = await make(new Date(Date.now() + 60_000));
     const { accountId, applicationId } = made;
     const inUse = async () =>
@@ -285,7 +285,7 @@ describe('an API key with an end', () => {
   });
 });
 
-describe('the page Try it', () => {
+describe('the "Try it" page', () => {
   const callerOf = (key: string) => findCaller(store.database, hashApiKey(key));
   async function buildUser(): Promise<string> {
     const id = newId();
@@ -319,7 +319,7 @@ describe('the page Try it', () => {
       expect(await visit(ana, await buildCaller(store.database, mode))).not.toBe(key);
     });
 
-    it('creates a key with an end, outside the count of keys, stored only encrypted', async () => {
+    it('creates a key that expires, is not counted as an account’s key, and is stored only encrypted', async () => {
       const caller = await buildCaller(store.database, 'live');
       const key = await visit(await buildUser(), caller);
       const [listed] = await keysOf(caller);
@@ -340,7 +340,7 @@ describe('the page Try it', () => {
       expect(await visit(ana, caller)).not.toBe(key);
     });
 
-    it('replaces a key shortly before its end, after which it is deleted', async () => {
+    it('replaces a key shortly before its expiry, after which it is deleted', async () => {
       const [ana, caller] = [await buildUser(), await buildCaller(store.database, 'test')];
       const ended = await visit(ana, caller);
       await leave(ended, -1);
@@ -354,7 +354,7 @@ describe('the page Try it', () => {
     });
   });
 
-  it('hasTriedSend is true for sends that the person created on the application’s page', async () => {
+  it('hasTriedSend returns true for sends that the person created on the application’s page', async () => {
     const [ana, ben] = [newId(), newId()];
     const [here, elsewhere] = [
       await buildCaller(store.database, 'test'),

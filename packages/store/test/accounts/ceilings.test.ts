@@ -42,11 +42,11 @@ describe('a ceiling of units', () => {
     { ceiling: { unitsPerDay: 20 }, cause: 'day_ceiling' },
     { ceiling: { unitsPerMonth: 20 }, cause: 'month_ceiling' },
   ])(
-    'allows exactly its number for concurrent processes and applications: $cause',
+    'allows exactly its number of units for concurrent processes and applications: $cause',
     async ({ ceiling, cause }) => {
       const caller = await limited(ceiling);
       const second = await buildCaller(store.database, 'live', { id: caller.accountId });
-      // Sends some before, so that the ceiling counts stored and new sends.
+      // Some sends exist before, so that the ceiling counts stored and new sends.
       for (let made = 0; made < 5; made++) await buildSend(store.database, caller);
       const processes = Array.from({ length: 3 }, () => openDatabase(store.url, { connectionsMax: 4 }));
 
@@ -109,7 +109,7 @@ describe('a ceiling of units', () => {
     await setCeilings(store.database, TEST_ACTOR, caller.accountId, { unitsPerMonth: null });
     expect(await create(caller)).toBe('day_ceiling');
 
-    // Another day of this month: the first, except on the first.
+    // Another day of this month: its first day or, if that is today, its second.
     await took(
       `case when extract(day from ${today}) = 1 then ${today} + 1 else date_trunc('month', ${today}) end`,
       2,

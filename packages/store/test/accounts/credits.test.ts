@@ -15,7 +15,10 @@ const dateOf = (time: number): Date => new Date(Date.UTC(2090, 0, time));
 const grant = (accountId: string, amount: number, expiresAt: Date | null = null, reference = 'INV-1') =>
   grantCredits(store.database, TEST_ACTOR, accountId, amount, 'paid', { expiresAt, reference });
 
-/** Expires the credits that are due by a time, moved a second into the past, because times are rounded to milliseconds, also upward. */
+/**
+ * Expires the credits that are due by a time. It moves their expiry a second into the past, because stored times are rounded to
+ * milliseconds and may be rounded up.
+ */
 async function reach(accountId: string, time: number): Promise<void> {
   await store.sql(
     `update credit_grants set expires_at = expires_at - ($2::timestamptz - clock_timestamp()) - interval '1 second'

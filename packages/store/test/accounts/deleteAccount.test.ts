@@ -109,7 +109,7 @@ describe('an account with a scheduled deletion', () => {
     expect(await findAccount(database, caller.accountId)).toMatchObject({ suspendedAt: null });
 
     await comesDue(caller.accountId);
-    // Interrupted before its first page, it continues in the next call.
+    // A deletion that is interrupted before its first page continues in the next call.
     expect(await deleteDueAccounts(database, AbortSignal.abort())).toEqual([]);
     expect(await store.sql('select from sends where account_id = $1', [caller.accountId])).toHaveLength(1);
     expect(await cancelDeletion(database, ADMIN, caller.accountId)).toBe(false);

@@ -80,7 +80,7 @@ describe('a trial account', () => {
     await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 20);
   });
 
-  it('gets no share back when sends fail', async () => {
+  it('does not regain its share when sends fail', async () => {
     await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 3);
     const caller = await trial(1);
     for (let made = 0; made < 3; made++) await fail(await buildSend(store.database, caller));

@@ -181,13 +181,13 @@ describe('connections', () => {
         select pg_backend_pid() as pid, pg_sleep(${seconds}) is null as slept`;
       return row.pid;
     };
-    /** Runs a statement on each connection of a full pool. @returns PostgreSQL's processes for them */
+    /** Runs a statement on each connection of a full pool. @returns the connections' PostgreSQL process ids */
     const useAll = (statement: Statement) => Promise.all([1, 2, 3].map(() => backend(statement, 0.2)));
 
-    it('is replaced with all idle ones, and its read is repeated on a new connection', async () => {
+    it('is replaced together with all idle connections, and its read is repeated on a new connection', async () => {
       const before = await useAll('query');
       expect(new Set(before).size).toBe(3);
-      // Idle for longer than a statement may take.
+      // The connections are idle for longer than a statement may take.
       await store.sql('select pg_sleep(2.5)');
       proxy.abandon();
       expect(before).not.toContain(await backend('read'));
@@ -335,7 +335,7 @@ describe('raw statements', () => {
 });
 
 describe('createBatcher', () => {
-  /** Batches that end when the test ends them. */
+  /** Records batches, each of which ends when the test ends it. */
   function heldBatches() {
     const batches: { requests: number[]; answer: () => void; fail: () => void }[] = [];
     const run = (requests: number[]): Promise<number[]> =>
@@ -346,7 +346,7 @@ describe('createBatcher', () => {
           fail: () => reject(new Error('the batch failed')),
         });
       });
-    /** The nth batch, once it has started. */
+    /** Returns the nth batch after it has started. */
     const nth = (count: number) => until(`batch ${count}`, () => batches[count - 1]);
     return { batches, run, nth };
   }

@@ -20,7 +20,7 @@ const LEASE_MS = 15_000;
 const POLICY = { attemptsMax: 5, backoffMs: 1_000 };
 const SENDS = 3_000;
 const CALLERS = 150;
-/** The whole life of one send probes about sixty rows. */
+/** All statements for one send together read about sixty rows. */
 const ROWS_READ_MAX = 200;
 
 let store: TestDatabase;
@@ -31,7 +31,7 @@ let early: Database;
 const callerWithCredits = (database: Database): Promise<TestCaller> =>
   buildCaller(database, 'live', { freeQuota: 0, credits: 10_000, ratePerMinute: 100_000 });
 
-/** Everything that the API and the worker do for a send, from its key to its second guess. */
+/** Does everything that the API and the worker do for a send, from the look-up of its key to its second guess. */
 async function live(caller: TestCaller): Promise<void> {
   expect(await findCaller(early, hashApiKey(caller.key))).toMatchObject({ accountId: caller.accountId });
   const creation = await createSend(early, newSend(caller, { idempotencyKey: newId() }));
@@ -85,7 +85,7 @@ describe('statements planned while every table was empty', () => {
   });
 
   it('read only their rows after the tables have grown, without statistics', async () => {
-    // Statistics would let PostgreSQL plan again.
+    // New statistics would make PostgreSQL plan the statements again.
     for (const table of ['sends', 'attempts', 'guess_budgets', 'api_keys', 'applications', 'accounts'])
       await store.sql(`alter table ${table} set (autovacuum_enabled = false)`);
     const first = await callerWithCredits(store.database);
@@ -95,7 +95,7 @@ describe('statements planned while every table was empty', () => {
     for (let made = 0; made < CALLERS; made++) await callerWithCredits(growing);
     await concurrently(Array.from({ length: SENDS }).keys(), 100, async (index) => {
       await createSend(growing, newSend(first, { recipient: `+5511${900_000_000 + index}` }));
-      // The pool closes a connection that is idle for ten seconds, and with it the plans.
+      // The pool would close a connection that is idle for ten seconds, and its plans would be lost.
       if (index % 500 === 0) await early.sql.query`select 1`;
     });
     await growing.sql.execute`
@@ -107,7 +107,7 @@ describe('statements planned while every table was empty', () => {
       select ${first.accountId}::uuid, 'live', recipient_key, 1, now() from sends where status = 'queued'`;
     expect(await areGrowing()).toBe(true);
     await closeDatabase(growing);
-    // A connection reports its reads at the latest when it ends.
+    // A connection may report its reads only when it ends.
     await until('the end of its connections', async () => !(await areGrowing()));
 
     const before = await rowsRead();

@@ -320,23 +320,23 @@ describe('a large database', () => {
       (db) => listAuditEntries(db, { limit: 50, accountId: busy.accountId }),
     ],
     [
-      // By account, or by time if that is equally close.
+      // PostgreSQL may use the index by account or the one by time, because both read equally little.
       'refused requests',
       [],
       2_000,
       (db) => listRefusedRequests(db, busy.accountId, {}, { limit: 50 }),
     ],
   ];
-  /** Statements that run rarely, and are planned for their values. */
+  /** Statements that run rarely and that PostgreSQL plans for their values. */
   const NOW_AND_THEN: typeof STATEMENTS = [
-    ['sends that are not over', ['sends_due_at'], 3_000, readWaitingSends],
-    ['what is held', [], 1_000, readHeldSends],
+    ['unfinished sends', ['sends_due_at'], 3_000, readWaitingSends],
+    ['held sends', [], 1_000, readHeldSends],
     ['messages that never arrived', [], 1_000, readDeliveries],
     ['the deliveries of the last day', ['sends_pkey'], 30_000, countDeliveryHours],
     ['calls by minute', ['attempts_finished_at_idx'], 20_000, (db) => readAttemptMinutes(db, 30)],
     ['the provider’s answers', ['attempts_finished_at_idx'], 5_000, (db) => readProviderAnswers(db, 5)],
     // The hour has hardly more calls than it reads, so reading in order or sorting is then equal.
-    ['what senders did lately', ['attempts_finished_at_idx'], 40_000, readSenderActivity],
+    ['the latest calls of senders', ['attempts_finished_at_idx'], 40_000, readSenderActivity],
     [
       'a search in an account by the end of a number',
       ['sends_of_application', 'sends_idempotency_key'],
@@ -396,7 +396,7 @@ describe('a large database', () => {
     });
   });
 
-  it('reads a few waiting sends, and one while no sender has a permit or a hold matches all', async () => {
+  it('reads a few waiting sends, and only one while no sender has a permit or a hold matches all of them', async () => {
     const rowsRead = async (): Promise<number> => {
       const nodes = await planned(
         (database) => openDeliveries(database, TERMS).takeDue(5, 2_000),
@@ -407,7 +407,7 @@ describe('a large database', () => {
         .reduce((sum, node) => sum + node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0), 0);
     };
     await store.sql(`update sends set due_at = now() + interval '1 hour' where due_at <= now()`);
-    // Some for each of the five, out of the hundreds that wait.
+    // Of the hundreds of waiting sends, it reads a few for each of the five that it takes.
     const some = await rowsRead();
     expect(some).toBeGreaterThan(5);
     expect(some).toBeLessThan(60);
@@ -432,7 +432,7 @@ describe('a large database', () => {
     expect([third.sends.length, third.next]).toEqual([5, null]);
   });
 
-  it('does the same for ledger entries of one kind, with their balances', async () => {
+  it('limits the search for a page of ledger entries of one kind, and returns where to continue, with balances', async () => {
     const list = (page: object = {}) =>
       listLedger(store.database, large.accountId, { limit: 10, kind: 'granted', ...page });
     const first = await list();
@@ -460,7 +460,7 @@ describe('a large database', () => {
     expect(Math.abs(series.at(-10)!.sends - DAY_MS / 25_000)).toBeLessThanOrEqual(2 * 6);
     expect(locales[0]!.sends / SENDS).toBeCloseTo(2 / 3, 1);
     expect((await asked({ locale: 'en' })).totals.sends / SENDS).toBeCloseTo(1 / 3, 1);
-    // Another one for an application.
+    // An overview of one application has another sampling factor.
     const own = await asked({ applicationId: other.applicationId });
     expect([own.sampled, own.totals.sends]).toEqual([3, SENDS / 2]);
   });

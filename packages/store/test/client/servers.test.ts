@@ -90,7 +90,7 @@ describe('an address with several hosts', () => {
       await setReadOnly('off');
       await pingDatabase(database);
       await setReadOnly('on');
-      // Connections to a server that has become a standby break.
+      // When a server becomes a standby, its connections break.
       for (const proxy of proxies) proxy.hangUp();
       await until('no connection to it', async () => !(await answers(database)));
       expect(await answers(database)).toBe(false);
@@ -158,7 +158,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     return database;
   }
 
-  /** The ways in which processes use a database, over many connections at once. */
+  /** Uses a database in the same ways as the processes, over many connections at once. */
   async function expectUse(database: Database): Promise<void> {
     await checkDatabase(database);
     const [time] = await database.sql.query<[{ now: Date; difference: number }]>`
@@ -166,7 +166,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     expect(Math.abs(time.now.getTime() - Date.now())).toBeLessThan(60_000);
     expect(Math.abs(time.difference)).toBeLessThan(60);
     const caller = await buildCaller(database, 'test', { ratePerMinute: 10_000 });
-    // Ten at a time: forty would wait for the few connections longer than a transaction may on a busy machine.
+    // Ten at a time. On a busy machine, forty would wait for the few connections longer than a transaction may.
     await concurrently(Array.from({ length: 40 }).keys(), 10, async (n) => {
       const id = await buildSend(database, caller);
       expect(await findSend(database, caller.accountId, id)).toMatchObject({ send: { id } });
@@ -219,7 +219,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     await checkDatabase(database);
     await setDefault('default_transaction_isolation', 'serializable');
     const check = () =>
-      // A copy, because a passed check counts for half a minute.
+      // Uses a copy, because a passed check stays valid for half a minute.
       checkDatabase({ ...database }).then(
         () => 'ready',
         (error: Error) => error.message,
@@ -235,7 +235,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     await expectUse(openAt(await poolerUrl(TRANSACTION)));
   });
 
-  it('without prepared statements is reported as the fault', async () => {
+  it('without prepared statements is reported with its setting max_prepared_statements', async () => {
     const url = await poolerUrl({ ...TRANSACTION, default_pool_size: 1, max_prepared_statements: 0 });
     await pingDatabase(openAt(url));
     await expect(pingDatabase(openAt(url))).rejects.toThrow(/PgBouncer .* max_prepared_statements above 0$/);

@@ -41,7 +41,7 @@ const schemasOfTables = async (): Promise<string[]> =>
     )
   ).map(({ schema }) => schema);
 
-/** Uses a database like a deployment, concurrently where that matters. */
+/** Uses a database like a deployment does, concurrently where that makes a difference. */
 async function useDatabase(database: Database): Promise<void> {
   await checkDatabase(database);
   const name = `Padaria ${databaseName()}`;
@@ -54,7 +54,7 @@ async function useDatabase(database: Database): Promise<void> {
     }),
   );
   const created = await Promise.all(
-    // Each in a separate batch, because all of them change one account.
+    // Each creation is in a separate batch, because all of them change one account.
     wanted.map(async (send, n) => {
       for (let turn = 0; turn < n; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       return createSend(database, send);
@@ -117,7 +117,7 @@ const buildDecoy = (schema: string) =>
   );
 
 const isLong = process.env['ALL_TESTS'] === '1';
-/** Defaults that made sessions fail before sessions had their own settings. */
+/** Defaults with which sessions failed before they requested their own settings. */
 const HARMFUL_DEFAULTS = HOSTILE_DEFAULTS.filter(([name]) =>
   ['default_transaction_isolation', 'standard_conforming_strings', 'array_nulls', 'search_path'].includes(
     name,
@@ -132,7 +132,7 @@ describe('defaults', () => {
     await withDatabase(url, useDatabase, 6);
   });
 
-  it('of a database change nothing, each alone', async () => {
+  it('of a database change nothing, each tested separately', async () => {
     await migrate(store.url);
     await buildDecoy('decoy');
     for (const [name, value] of isLong ? HOSTILE_DEFAULTS : HARMFUL_DEFAULTS) {
@@ -197,7 +197,7 @@ describe('defaults', () => {
 });
 
 describe('the schema of all tables', () => {
-  it('is public, even for a role that has a schema with its name', async () => {
+  it('is public, even for a role with a schema of its own name', async () => {
     const { url, role } = await buildRole(store);
     await buildDecoy(role);
     await migrate(url);

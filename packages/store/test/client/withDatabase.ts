@@ -1,6 +1,6 @@
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 
-/** Opens the database at an address, and closes it after `use`. */
+/** Opens the database at an address, and closes it after `use` has ended. */
 export async function withDatabase<T>(
   url: string,
   use: (database: Database) => Promise<T>,

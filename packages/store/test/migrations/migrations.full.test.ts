@@ -119,7 +119,7 @@ describe('migrate', () => {
   it('waits for another migration up to a limit, and logs its process', async () => {
     const other = await createTestDatabase();
     const holder = await other.connect();
-    // Held by a session that may not be ours.
+    // The lock may also be held by a session of another program.
     await holder.query('select pg_advisory_lock(7165201)');
     const [{ pid }] = (await holder.query('select pg_backend_pid() as pid')).rows as [{ pid: number }];
     const lines: string[] = [];

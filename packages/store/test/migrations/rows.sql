@@ -1,6 +1,6 @@
 -- What the database accepts, and what it refuses: a statement that ends in `; -- name` breaks the check, index or rule of that name, and
--- all others are valid. `:account` and the like are the ids of rows that schema.test.ts makes. A check of one column, such as a range or
--- a list of words, has no row here: prisma/schema.sql shows it as it is.
+-- all others are valid. `:account` and the like are the ids of rows that schema.test.ts makes. A check of a single column, such as a range
+-- or a list of words, has no row here, because prisma/schema.sql shows it completely.
 
 -- ── One valid row of each kind ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -190,7 +190,7 @@ describe('the schema', () => {
          )
        ) where i.indrelid = 'sends'::regclass`,
     );
-    // A lock and a failure happen once, to few sends, and have an index each.
+    // The columns `failed_at` and `locked_at` change once, for few sends, so they may have an index.
     expect(looked!.columns).toEqual(expect.arrayContaining(['id', 'due_at', 'failed_at', 'locked_at']));
     const changed =
       'status phase verification wrong_guesses wrong_guess_times sent_at delivered_at read_at verified_at version attempts attempt_number ' +

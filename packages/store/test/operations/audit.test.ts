@@ -114,7 +114,7 @@ describe('the audit log', () => {
   });
 });
 
-/** Returns the names of the fields in details: the changed ones, and the others. */
+/** Returns the names of the fields in details: of the changed ones and of all others. */
 const fieldsOf = (details: Record<string, unknown>): string[] =>
   Object.entries(details).flatMap(([field, value]) => {
     if (field === 'before' || field === 'after')
@@ -122,7 +122,7 @@ const fieldsOf = (details: Record<string, unknown>): string[] =>
     return [field === 'name' && 'after' in details ? String(value) : field];
   });
 
-// Runs after all of these changes.
+// Must run after the tests of all changes.
 it('has only fields that the console can display', async () => {
   const path = '../../../../apps/console/web/src/locales/en/audit.json';
   const texts = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')) as {

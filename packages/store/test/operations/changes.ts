@@ -31,15 +31,15 @@ export interface Fixture {
   guest: Guest;
 }
 
-/** An audited change. Its repeat changes nothing, unless it is repeatable. */
+/** An audited change. Repeating it changes nothing, unless `isRepeatable` is set. */
 interface AuditedChange {
   action: string;
-  /** The id or address of the changed object; another one does not exist. */
+  /** The id or address of the changed object. The tests also call the change with an id or address that does not exist. */
   of?: Of;
   change: (fixture: Fixture, of: string) => Promise<unknown>;
-  /** The actions of other changes that it includes. */
+  /** The actions of the other changes that this change includes. */
   also?: readonly string[];
-  /** Runs before. */
+  /** Runs before the change. */
   given?: (fixture: Fixture) => Promise<unknown>;
   isRepeatable?: true;
   /** Other calls that change nothing. */
@@ -57,7 +57,7 @@ const changeOf =
     ...rest: Rest
   ): AuditedChange => ({ action, of, change: ({ database }, id) => by(database, ACTOR, id, ...rest) });
 
-/** A change by a function without such an id. */
+/** A change by a function that has no id or address after the actor. */
 const changeBy = <Rest extends unknown[]>(
   action: string,
   by: (database: store.Database, actor: typeof ACTOR, ...rest: Rest) => Promise<unknown>,

@@ -278,7 +278,7 @@ describe('staff', () => {
   it('see a sender’s calls of an hour by outcome, with the latest errors first', async () => {
     const [{ id: one }] = [await buildSender(store.database), await buildSender(store.database)];
     const send = await buildSend(store.database, caller);
-    // One per minute for two hours, and one more.
+    // Inserts one call per minute for two hours, and one call now.
     await store.sql(
       `insert into attempts (send_id, number, sender_id, outcome, error_code, started_at, finished_at)
        select $1::uuid, n, $2::uuid, case when n % 10 = 0 then 'retry' else 'accepted' end,

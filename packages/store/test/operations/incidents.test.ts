@@ -57,7 +57,7 @@ describe('an incident', () => {
     expect(endedAt).toEqual(seenAt);
   });
 
-  it('that returns within ten minutes is the same with its first start, and later a new one', async () => {
+  it('that returns within ten minutes is continued with its first start, and later it is a new one', async () => {
     await recordIncidents(store.database, [WORKER]);
     await recordIncidents(store.database, []);
     await age('9 minutes');

@@ -44,7 +44,7 @@ const chart = (of = live): Promise<Overview> =>
     timeZone: 'UTC',
   });
 
-/** Sends of the last days that are finished, or of which some wait. */
+/** Sends of the last days: all of them finished, or some still waiting. */
 const histories = (states: readonly PastSend['status'][]): fc.Arbitrary<PastSend[]> =>
   fc
     .array(
@@ -73,7 +73,7 @@ const histories = (states: readonly PastSend['status'][]): fc.Arbitrary<PastSend
 const OVER = DELIVERY_STATES.slice(2);
 const history = (seed: number): PastSend[] => fc.sample(histories(OVER), { numRuns: 1, seed })[0]!;
 
-/** Returns the rows of the table counted directly from all sends before a time, and the table. */
+/** Returns the expected rows, counted directly from all sends before a time, and the rows of the table. */
 async function countAndReport(before: number): Promise<[unknown[], unknown[]]> {
   const columns = `application_id, day, country, locale, created, sent, delivered, read, verified, locked, expired,
     expired_before_delivery, attempts_exhausted, rejected_by_provider, undelivered, prices`;
@@ -143,7 +143,7 @@ it('secondsWithin returns each share of the times accurate to 9%', async () => {
     [totals.deliverySecondsMedian!, 0.5],
     [totals.deliverySecondsP95!, 0.95],
   ] as const) {
-    // The share lies between two of the times, and each may be returned as any time of its bucket.
+    // The percentile lies between two of the times, and each time may be returned as any time of its bucket.
     expect(reported).toBeGreaterThan(seconds[Math.floor(share * seconds.length) - 1]! / 1.091);
     expect(reported).toBeLessThan(seconds[Math.ceil(share * seconds.length)]! * 1.091);
   }

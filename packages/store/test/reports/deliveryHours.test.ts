@@ -41,7 +41,7 @@ describe('countDeliveryHours', () => {
     await insert(2, 'sent', { verification: 'verified' });
     await insert(2, 'sent', { verification: 'locked' });
     await insert(2, 'read', { caller: test });
-    // Its code has not expired.
+    // The code of this send has not expired.
     await insert(0, 'sent');
     await countDeliveryHours(store.database);
     expect(await readDeliveries(store.database)).toEqual([
@@ -67,7 +67,7 @@ describe('countDeliveryHours', () => {
     ]);
   });
 
-  it('counts the last day again in the next hour, with the receipts that came late', async () => {
+  it('counts the last day again in the next hour, including receipts that arrived late', async () => {
     const [late] = await insert(20, 'sent');
     await countDeliveryHours(store.database);
     const undelivered = async () => (await readDeliveries(store.database))[0]?.lastDay.undelivered;

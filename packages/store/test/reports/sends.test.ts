@@ -31,7 +31,7 @@ describe('an overview', () => {
   const FROM = new Date('2026-03-01T00:00:00-03:00');
   const HOUR_MS = 3_600_000;
   const COUNT = 300;
-  /** Clocks are set back from one o'clock to midnight. PostgreSQL starts that day with the second midnight. */
+  /** In these zones, clocks are set back from one o'clock to midnight. PostgreSQL starts that day at the second midnight. */
   const TWO_MIDNIGHTS = new Set(['America/Havana', 'Atlantic/Azores']);
 
   let live: TestCaller;
@@ -73,7 +73,7 @@ describe('an overview', () => {
     const count = (is: (send: PastSend) => boolean): number => some.filter(is).length;
     const delivered = some.filter(({ status }) => status === 'delivered' || status === 'read');
     const seconds = delivered.map(({ deliveryMs }) => deliveryMs / 1000).toSorted((a, b) => a - b);
-    /** Between the two values around the position, accurate to 9% of 4 seconds. */
+    /** Interpolates between the two values around the position. The expected accuracy is 9% of 4 seconds. */
     const percentile = (share: number): unknown => {
       if (seconds.length === 0) return null;
       const place = share * (seconds.length - 1);
@@ -141,7 +141,7 @@ describe('an overview', () => {
       () => false,
     ],
     [
-      'a time, its first moment included and its last one not',
+      'a period with its first moment and without its last',
       () => ({ from: new Date(FROM.getTime() + 10 * HOUR_MS), to: new Date(FROM.getTime() + 20 * HOUR_MS) }),
       ({ at }) =>
         at.getTime() >= FROM.getTime() + 10 * HOUR_MS && at.getTime() < FROM.getTime() + 20 * HOUR_MS,
@@ -250,7 +250,7 @@ describe('the list of sends', () => {
   let test: TestCaller;
   let stranger: TestCaller;
   beforeAll(async () => {
-    // Many to one recipient.
+    // The sends below are many to one recipient, which a guess budget would refuse.
     await changeSetting(store.database, TEST_ACTOR, 'guessBudget', null);
     await buildSender(store.database);
     live = await buildCaller(store.database, 'live', { credits: 1000, ratePerMinute: 10_000 });

@@ -44,7 +44,7 @@ const { insertAttempt } = sendActions(store);
 describe('senders', () => {
   beforeEach(() => store.sql('truncate senders, sender_blocks, sends, attempts cascade'));
 
-  /** Returns the senders that may message a country now: those that get permits while each has some. */
+  /** Returns the senders that may message a country now: all that get permits while every sender has free permits. */
   const available = async (country = 'BR') => {
     await store.sql('delete from sender_permits');
     await store.sql(
@@ -88,7 +88,7 @@ describe('senders', () => {
     expect(await available()).toEqual([sender.id]);
   });
 
-  it('send nothing, count for no rate, and have no token after they are removed, but stay in history', async () => {
+  it('send nothing, count toward no rate and have no token after they are removed, but stay in history', async () => {
     const gone = await buildSender(store.database);
     await blockSender(store.database, gone);
     const other = await buildSender(store.database);
@@ -253,7 +253,7 @@ describe('senders', () => {
     ]);
   });
 
-  it('of a portfolio with room under its limit of recipients are preferred, and the others send too', async () => {
+  it('of a portfolio that is under its limit of recipients are preferred, and the others also send', async () => {
     const full = await buildSender(store.database, { businessAccountId: '11' });
     const roomy = await buildSender(store.database, { businessAccountId: '22' });
     const caller = await buildCaller(store.database, 'live', { credits: 60 });
@@ -335,7 +335,7 @@ describe('isSuperseded', () => {
   const ABOUT = { onlyFor: '' } as const;
   beforeEach(() => store.sql('truncate senders, sender_blocks, sends, attempts cascade'));
 
-  /** A send with an accepted message, after this many milliseconds. */
+  /** Creates a send with a message that was accepted at this number of milliseconds. */
   async function accepted(
     sender: Sender,
     atMs: number,
@@ -361,7 +361,7 @@ describe('isSuperseded', () => {
     expect(await isSuperseded(store.database, about, { ...before, source: 'receipt' })).toBe(true);
     const later = await accepted(sender, 20);
     expect([await is('answer'), await is('receipt')]).toEqual([true, false]);
-    // A caller may verify a code that it chose.
+    // A verified code proves no delivery, because the caller may have chosen the code.
     const change = (columns: string) =>
       store.sql(`update sends set ${columns} where id = $1`, [later.sendId]);
     await change(`verification = 'verified', verified_at = now()`);
@@ -534,7 +534,7 @@ describe('permits', () => {
       expect(new Set(all).size).toBe(all.length);
     });
 
-    it('gives permits again after a crash that emptied its table', async () => {
+    it('gives permits again after a crash that emptied the table of permits', async () => {
       const { id } = await buildSender(store.database);
       await take(80);
       await store.sql('truncate sender_permits');
@@ -564,7 +564,7 @@ describe('permits', () => {
         permits.push(...(await take(1)));
         await passes(1000);
       }
-      // One of them has fewer than 10 once in millions of runs.
+      // By chance, a sender has fewer than 10 once in millions of runs.
       expect(Math.min(...shares(senders, permits))).toBeGreaterThanOrEqual(10);
     });
 

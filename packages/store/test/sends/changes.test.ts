@@ -73,7 +73,7 @@ describe('changeSend', () => {
     const seen: number[] = [];
     const slower = changeSend(store.database, { id }, (send, now): Decision<string> => {
       seen.push(send.wrongGuesses);
-      // On the old row: a failure with its refund and an attempt. On the new one: nothing.
+      // For the old row, decides a failure with its refund and an attempt; for the new row, nothing.
       return send.wrongGuesses === 3
         ? { result: 'too late' }
         : {

@@ -94,7 +94,7 @@ describe('a batch', () => {
       });
       if (application !== '')
         await store.sql(`update applications set ${application} where id = $1`, [caller.applicationId]);
-      // Creates some before, so that a window counts stored and new sends.
+      // Some sends exist before, so that a window counts stored and new sends.
       for (let made = 0; made < 2; made++) await buildSend(store.database, caller, { recipient: SAME });
       const creations = await Promise.all(
         Array.from({ length: TOGETHER }, () =>
@@ -135,7 +135,7 @@ describe('a batch', () => {
          ) s where account_id = $1 and points > 0 order by recipient`,
         [caller.accountId],
       );
-    // Each in both orders.
+    // Guesses at each send twice, in opposite orders.
     await Promise.all([...ids, ...ids.toReversed()].map((id) => guess(id, false)));
     const each = (2 * TOGETHER) / 3;
     expect(await budgets()).toEqual(recipients.map((recipient) => ({ recipient, wrong: each })));
@@ -213,7 +213,7 @@ describe('a batch', () => {
       Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
     );
     const ends = await Promise.allSettled(
-      // PostgreSQL rejects such text.
+      // PostgreSQL rejects text with a NUL character.
       ids.map((id, index) => deliver(id, index === 30 ? '\0' : undefined)),
     );
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
@@ -286,7 +286,7 @@ describe('concurrent batches of the same rows do not deadlock', () => {
     return by % 2 === 0 ? begun : begun.toReversed();
   }
 
-  /** In ascending order, like sorted rows in the database. */
+  /** Returns the middle entry in ascending order, like sorted rows in the database. */
   const middleOf = (list: readonly string[]): string => list.toSorted()[ROWS / 2]!;
 
   const recipients = Array.from({ length: ROWS }, (_, place) => `+5511987${100_000 + place}`);
@@ -389,7 +389,7 @@ describe('units', () => {
 
     const create = async (n: number): Promise<void> => {
       const caller = any(callers)!;
-      // Every fourth repeats another's key.
+      // Every fourth creation uses one of a few keys.
       const wishes = n % 4 === 0 ? { idempotencyKey: `key-${n % 7}` } : {};
       const creation = await createSend(store.database, newSend(caller, wishes));
       if (creation.outcome === 'created') made.push({ id: creation.send.id, caller });

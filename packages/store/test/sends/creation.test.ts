@@ -55,7 +55,7 @@ describe('rate windows', () => {
     };
   };
 
-  /** Creates all of these sends in one batch. @returns how they ended, and the database's clock in microseconds */
+  /** Creates these sends in one batch. @returns the results, and the database's clock in microseconds */
   async function createTogether(sends: readonly NewSend[]): Promise<{ results: Result[]; now: bigint }> {
     const { now, requests, states } = await readCreations(store.database, sends);
     const { decisions, accounts } = decideCreations(requests, states, now);
@@ -69,25 +69,25 @@ describe('rate windows', () => {
     answers: Result[];
   }
 
-  /** A send that is there, and when it was made. */
+  /** A send that the model has created. */
   interface Made {
     applicationId: string;
     recipient: string;
     key: string | null;
-    /** Of the body, where there is a key. */
+    /** The hash of the body; null without a key. */
     hash: string | null;
     at: bigint;
-    /** Of its account and of its application. */
+    /** The counters of its account and of its application. */
     counters: [Counter, Counter];
   }
 
-  /** The time of the last send of a second: all sends of it leave the window together. */
+  /** All sends of one second share a counter. It has the time of the last of them, and they leave the window together. */
   interface Counter {
     at: bigint;
   }
 
   interface Account {
-    /** Null: the default. */
+    /** Null for the default rate. */
     rate: number | null;
     units: number;
     sends: Made[];
@@ -100,7 +100,7 @@ describe('rate windows', () => {
 
   const seconds = (microseconds: bigint): number => Number((microseconds + 999_999n) / 1_000_000n);
 
-  /** What a limit leaves for one more at a time, by counting all there is. */
+  /** Returns the state of a limit at a time, by counting all sends. */
   function counted(quota: number, length: bigint, times: readonly bigint[], now: bigint) {
     const inside = times.filter((at) => at + length > now);
     const left = Math.max(0, quota - inside.length);
@@ -111,7 +111,7 @@ describe('rate windows', () => {
   }
 
   const SECOND = 1_000_000n;
-  /** Lets a send of now share the counter of the one before, where that is of the same second. */
+  /** Lets a new send share the counter of the previous one if both are in the same second. */
   function shareCounter(made: Made, which: 0 | 1, before: Made | undefined, now: bigint): void {
     const last = before?.counters[which];
     if (last === undefined || last.at + MINUTE <= now || last.at / SECOND !== now / SECOND) return;
@@ -119,7 +119,7 @@ describe('rate windows', () => {
     made.counters[which] = last;
   }
 
-  /** The expected outcome of one request. A created send counts for later ones. */
+  /** Returns the expected result of one request. A created send counts for later requests. */
   function expected(account: Account, limits: Limits, mode: string, send: NewSend, now: bigint): Result {
     const { applicationId, recipient } = send;
     const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key).toString();
@@ -191,7 +191,7 @@ describe('rate windows', () => {
     };
   }
 
-  /** Two accounts, each with an application of either mode, and what the model knows of them. */
+  /** Two accounts, each with an application in each mode, and the model's state of them. */
   class Model {
     private constructor(
       private readonly callers: readonly TestCaller[],
@@ -216,7 +216,7 @@ describe('rate windows', () => {
       );
     }
 
-    /** One call of the function. @returns its answers, and the model's */
+    /** Creates sends in one batch. @returns the actual results, and those of the model */
     async create(
       requests: readonly { caller: number; recipient: number; key: number | null; body: string }[],
     ): Promise<Answers> {
@@ -247,7 +247,7 @@ describe('rate windows', () => {
       this.limits.set(applicationId, limits);
     }
 
-    /** Time goes by: all sends are that much older. Whole milliseconds, as the columns keep no less. */
+    /** Makes all sends older by this time, in whole milliseconds, because the columns have no finer resolution. */
     async age(microseconds: number): Promise<void> {
       await store.sql(
         `update sends set created_at = created_at - make_interval(secs => $2::double precision / 1000000) where account_id = any ($1)`,
@@ -322,7 +322,7 @@ describe('rate windows', () => {
 
   beforeAll(() => store.sql('update settings set guess_budget = null'));
 
-  it('allow, refuse and report the same as a count of all sends, for any change of limits and times', async () => {
+  it('give the same results as a count of all sends, for any change of limits and times', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
         const model = await Model.make();
@@ -331,7 +331,7 @@ describe('rate windows', () => {
           if (outcome !== undefined) expect(outcome.given).toEqual(outcome.answers);
         }
       }),
-      // Bounds the search for a smaller counterexample.
+      // Limits the time of the search for a smaller counterexample.
       { numRuns: 10, interruptAfterTimeLimit: 30_000 },
     );
   }, 60_000);
@@ -370,7 +370,7 @@ describe('rate windows', () => {
     });
     const create = async (): Promise<Result> =>
       (await createTogether([newSend(caller, { recipient: '+5511987650001' })])).results[0]!;
-    /** The clock steps back: what is there is from so much later. */
+    /** Simulates a clock that steps back: all stored times are later by this interval. */
     const stepBack = async (length: string): Promise<void> => {
       await store.sql(
         `update sends set created_at = created_at + $2::interval, expires_at = expires_at + $2::interval where account_id = $1`,
@@ -402,7 +402,7 @@ describe('busy accounts', () => {
   const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
   const create = (caller: TestCaller): Promise<Creation> => createSend(store.database, newSend(caller));
 
-  /** Holds rows by a transaction that stays open until `release`. */
+  /** Locks rows in a transaction that stays open until `release`. */
   async function holding(statement: string, values: unknown[]): Promise<{ release: () => Promise<void> }> {
     const client = await store.connect();
     await client.query('begin');
@@ -423,13 +423,13 @@ describe('busy accounts', () => {
       (by: TestCaller) => by.applicationId,
     ],
   ] as const)('while another transaction holds the row of an %s', (_, statement, idOf) => {
-    it('the creations of all others continue, and its own follow when the lock is released', async () => {
+    it('creations of other accounts continue, and creations of its account follow when the lock is released', async () => {
       const held = await buildCaller(store.database, 'live', unlimited);
       const others = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
       const hold = await holding(statement, [idOf(held)]);
       const own = [held, held, held].map(create);
       await until('its creations wait', async () => (await store.countLockWaits()) > 0);
-      // All in one call with creations of the one that is held: none waits for it.
+      // Each batch also has creations of the locked account, and no other account waits for it.
       for (let round = 0; round < 3; round++) {
         const mixed = await Promise.all(others.map(create));
         own.push(create(held));
@@ -442,7 +442,7 @@ describe('busy accounts', () => {
       expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
     });
 
-    it('its creations fail after some seconds, and store nothing', async () => {
+    it('creations of its account fail after some seconds, and store nothing', async () => {
       const held = await buildCaller(store.database, 'live', unlimited);
       const hold = await holding(statement, [idOf(held)]);
       const ends = await Promise.allSettled(Array.from({ length: 60 }, () => create(held)));
@@ -454,7 +454,7 @@ describe('busy accounts', () => {
     });
   });
 
-  it('do not delay other accounts when more of them are locked than may wait', async () => {
+  it('do not delay other accounts when more accounts are locked than may wait for their locks', async () => {
     const held = await Promise.all(
       Array.from({ length: 8 }, () => buildCaller(store.database, 'live', unlimited)),
     );
@@ -482,7 +482,7 @@ describe('busy accounts', () => {
         'suspended',
         (by: TestCaller) => suspendAccount(store.database, TEST_ACTOR, by.accountId, 'a test'),
       ],
-    ] as const)('is refused when %s meanwhile', async (_, cause, change) => {
+    ] as const)('is refused when %s while it waited', async (_, cause, change) => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const hold = await holding('select from applications where id = $1 for update', [caller.applicationId]);
       const waiting = create(caller);
@@ -517,7 +517,7 @@ describe('processes that create sends of one account at the same time', () => {
   });
   afterAll(() => Promise.all(processes.map(closeDatabase)));
 
-  /** Creates sends in all processes. @returns how many ended in each way */
+  /** Creates sends in all processes. @returns how many had each result */
   async function createInAll(make: (n: number) => NewSend): Promise<Record<string, number>> {
     const creations = await Promise.all(
       processes.flatMap((database) => Array.from({ length: EACH }, (_, n) => createSend(database, make(n)))),
@@ -530,7 +530,7 @@ describe('processes that create sends of one account at the same time', () => {
     return counts;
   }
 
-  it('keep its limit', async () => {
+  it('keep the account’s limit', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 37 });
     expect(await createInAll(() => newSend(caller))).toEqual({ created: 37, account_rate: 63 });
     expect(
@@ -545,7 +545,7 @@ describe('processes that create sends of one account at the same time', () => {
     expect(numbers.map(({ n }) => n)).toEqual(Array.from({ length: 37 }, (_, n) => n + 1));
   });
 
-  it('take exactly the units that it has, while units are refunded', async () => {
+  it('take exactly the units that the account has, while units are refunded', async () => {
     const caller = await buildCaller(store.database, 'live', {
       freeQuota: 11,
       credits: 20,
@@ -638,20 +638,23 @@ describe('writeCreations', () => {
       'the units were taken',
       (by: TestCaller) => store.sql('update accounts set free_quota = 0 where id = $1', [by.accountId]),
     ],
-  ])('writes nothing if %s after the read, and the creations of other accounts', async (_, change) => {
-    const [caller, other] = [
-      await buildCaller(store.database, 'live', { freeQuota: 2 }),
-      await buildCaller(store.database, 'live', { freeQuota: 2 }),
-    ];
-    const sends = [newSend(caller), newSend(other)];
-    const { now, requests, states } = await readCreations(store.database, sends);
-    const { decisions, accounts } = decideCreations(requests, states, now);
-    expect(decisions.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
-    await change(caller);
-    const written = await writeCreations(store.database, { sends, states, decisions, accounts, now });
-    expect([...written]).toEqual([other.accountId]);
-    expect(await store.sql('select id from sends where id = any($1)', [sends.map(({ id }) => id)])).toEqual([
-      { id: sends[1]!.id },
-    ]);
-  });
+  ])(
+    'writes nothing for the account if %s after the read, and writes the creations of other accounts',
+    async (_, change) => {
+      const [caller, other] = [
+        await buildCaller(store.database, 'live', { freeQuota: 2 }),
+        await buildCaller(store.database, 'live', { freeQuota: 2 }),
+      ];
+      const sends = [newSend(caller), newSend(other)];
+      const { now, requests, states } = await readCreations(store.database, sends);
+      const { decisions, accounts } = decideCreations(requests, states, now);
+      expect(decisions.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
+      await change(caller);
+      const written = await writeCreations(store.database, { sends, states, decisions, accounts, now });
+      expect([...written]).toEqual([other.accountId]);
+      expect(await store.sql('select id from sends where id = any($1)', [sends.map(({ id }) => id)])).toEqual(
+        [{ id: sends[1]!.id }],
+      );
+    },
+  );
 });

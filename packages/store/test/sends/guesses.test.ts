@@ -39,7 +39,7 @@ describe('a recipient’s guess budget', () => {
     return Object.fromEntries(rows.map(({ key, count }) => [key, count]));
   }
 
-  /** Guesses wrong codes at as many sends as needed, five for each. */
+  /** Guesses this many wrong codes, five at each send. */
   async function guessWrong(caller: TestCaller, times: number, recipient = TO): Promise<void> {
     for (let left = times; left > 0; left -= 5) {
       const id = await send(caller, recipient);
@@ -78,7 +78,7 @@ describe('a recipient’s guess budget', () => {
     expect(await counts(caller)).toEqual({});
   });
 
-  it('counts the guesses since the success for concurrent correct and wrong codes', async () => {
+  it('counts only the wrong guesses since the correct one, for concurrent guesses', async () => {
     for (let round = 0; round < 5; round++) {
       const caller = await buildCaller(store.database, 'test');
       const ids = await Promise.all(Array.from({ length: 10 }, () => send(caller)));
@@ -90,7 +90,7 @@ describe('a recipient’s guess budget', () => {
       expect(answers.filter(({ valid }) => valid)).toHaveLength(1);
       const judged = answers.filter(({ verification }) => verification === 'pending').length;
       const left = (await counts(caller))[`test ${TO}`] ?? 0;
-      // The forty earlier ones are gone: only thirty were expected.
+      // The right guess has reset the forty earlier wrong guesses.
       expect(left).toBeLessThanOrEqual(judged);
       await guessWrong(caller, 1);
       expect(await counts(caller)).toEqual({ [`test ${TO}`]: left + 1 });
@@ -183,7 +183,7 @@ describe('active codes', () => {
       },
     );
 
-    it('allows another code after one is verified, expires, or is locked with guesses to spare', async () => {
+    it('allows another code after one is verified or expires', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
       expect(outcomes([await create(caller)])).toEqual(['active_codes']);
@@ -193,7 +193,7 @@ describe('active codes', () => {
       expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'active_codes']);
     });
 
-    it('counts only the remaining guesses of an active code: earlier ones are counted already', async () => {
+    it('counts only the remaining guesses of an active code, because earlier ones are already counted', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const [first] = idsOf(await Promise.all(Array.from({ length: 19 }, () => create(caller))));
       for (let n = 0; n < 3; n++) await verify(caller, first!, WRONG);
@@ -300,7 +300,7 @@ describe('active codes', () => {
       expect(outcomes([await create(caller, { code: CODES.four })])).toEqual(['created']);
     });
 
-    it('is not caused by one mistyped short code: the next codes are created immediately', async () => {
+    it('is not the result of one mistyped short code: the next codes are created immediately', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       for (const code of [CODES.four, CODES.six])
         await verify(caller, await buildSend(store.database, caller, { recipient: TO, code }), WRONG);

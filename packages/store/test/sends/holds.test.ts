@@ -46,7 +46,7 @@ describe('eraseExpiredCodes', () => {
     return (await store.sql<{ id: string }>(text)).map(({ id }) => id);
   }
 
-  /** Erases until there is nothing left to look at. @returns how many sends were looked at */
+  /** Erases until no send is left to look at. @returns how many sends were looked at */
   async function eraseAll(limit = 500): Promise<number> {
     let all = 0;
     for (let looked = 1; looked > 0; all += looked) looked = await eraseExpiredCodes(store.database, limit);
@@ -123,7 +123,10 @@ describe('holds', () => {
   const nowhere: HoldTarget = { kind: 'country', target: NO_COUNTRY };
   const account = (): HoldTarget => ({ kind: 'account', target: caller.accountId });
 
-  /** Returns which sends get a permit: the caller's to Brazil and to no country, the other account's to Brazil and to the United States. */
+  /**
+   * Returns whether each of four sends gets a permit: the caller's to Brazil and to a number without a country, the other account's to
+   * Brazil and to the United States.
+   */
   async function passed(): Promise<boolean[]> {
     const wants = [
       { accountId: caller.accountId, recipient: '+5511987650001', country: 'BR' },

@@ -68,7 +68,7 @@ describe('an account with its own senders', () => {
     expect([count(rest, mine, sender), rest.length]).toEqual([20, 20]);
   });
 
-  it('sends immediately while the shared senders are taken, and waits while its own are', async () => {
+  it('sends immediately while the shared senders are busy, and waits while its own are', async () => {
     const [mine, other] = [await account('own'), await account('shared')];
     const shared = await buildSender(store.database);
     const sender = await own(mine);
@@ -148,7 +148,7 @@ it('concurrent callers claim each send once, by an allowed sender within its thr
     const mine = direct.filter((_, position) => position % databases.length === n);
     const jobs = await Promise.all(mine.map((id) => deliveries.take(id)));
     taken.push(...jobs.flatMap((one) => (one?.outcome === 'claimed' ? [one.send] : [])));
-    // All except those of the slow sender.
+    // Takes all sends except those of the slow sender.
     while (count(taken, second) + count(taken, third) < 2 * 65) taken.push(...(await takeDue(9, database)));
   };
   const startedAt = performance.now();
@@ -158,7 +158,7 @@ it('concurrent callers claim each send once, by an allowed sender within its thr
   expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length);
   for (const send of taken)
     expect(servedBy.get(send.accountId)!.map(({ id }) => id)).toContain(send.senderId);
-  // Nine per second, in this time and the half second ahead.
+  // The slow sender has nine permits per second, for the elapsed time and half a second ahead.
   expect(count(taken, first)).toBeGreaterThanOrEqual(5);
   expect(count(taken, first)).toBeLessThanOrEqual(1 + 9 * (seconds + 0.5));
 });

@@ -163,7 +163,7 @@ describe('reports', () => {
       [sendId, number, senderId],
     );
 
-  /** Returns what a receipt would be decided on, or null. */
+  /** Returns the data from which a receipt would be decided, or null. */
   async function reported(which: Partial<WhichReport>) {
     const report = receipt(which.messageId ?? `wamid.unknown.${newId()}`, which);
     const { sends, unmatched } = await findReportedSends(store.database, [{ key: '', tries: 0, report }]);
@@ -178,7 +178,7 @@ describe('reports', () => {
   }
 
   describe('the send of a receipt', () => {
-    it('is found by our attempt’s name during the call, before the message id is known', async () => {
+    it('is found by the attempt’s name during the call, before the message id is known', async () => {
       const sendId = await buildSend(store.database, caller);
       await isInProgress(sendId, 2);
       expect(await reported({ attempt: { sendId, number: 2 } })).toEqual({
@@ -281,7 +281,7 @@ describe('applyDenial', () => {
   };
   const denied = () => store.sql('select message_id, send_id, account_id, country from denials');
 
-  /** A send with a message with this id. @returns the send's id */
+  /** Creates a send with a message that has this id. @returns the send's id */
   async function sentMessage(messageId: string): Promise<string> {
     const sendId = await buildSend(store.database, caller);
     await store.sql(
@@ -358,7 +358,7 @@ describe('writeReceipts', () => {
   const left = async () => (await store.sql('select from provider_reports')).length;
   const costs = () => listMessageCosts(store.database, 1);
 
-  it('makes one change of the send, with its price, and deletes the receipts', async () => {
+  it('writes one change of the send, with its price, and deletes the receipts', async () => {
     const id = await accepted();
     const pricing = PRICE;
     await storeReceipts([

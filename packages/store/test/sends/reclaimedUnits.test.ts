@@ -183,7 +183,7 @@ describe('the unit of a failed send', () => {
     expect(ends.filter((end) => end !== null && end.valid)).toHaveLength(sends.length);
     const charged = sends.filter(({ isFailed }) => isFailed).length;
     const sum = (all: number[][]): number => all.flat().reduce((total, units) => total + units, 0);
-    // Every code was verified, so every send holds its unit, whether it failed before or after.
+    // Every code was verified, so every send holds its unit, whether it failed before or after the verification.
     expect(sum(await Promise.all(callers.map(balance)))).toBe(sum(before) - charged);
   });
 

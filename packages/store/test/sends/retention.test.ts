@@ -65,7 +65,7 @@ const recipients = async () => (await sendsLeft()).map(({ recipient }) => recipi
 const idsLeft = async () => (await sendsLeft()).map(({ id }) => id);
 
 describe('retention of numbers', () => {
-  it('masks those of old sends; limits, search and repeats still work', async () => {
+  it('masks numbers of old sends, and limits, search and repeats still work', async () => {
     await past(91, { recipient: NUMBER });
     await past(89, { recipient: NUMBER });
     expect(await retainAll(store.database)).toEqual({ numbersReplaced: 1, sendsDeleted: 0 });
@@ -76,7 +76,7 @@ describe('retention of numbers', () => {
     expect((await listSends(store.database, live.accountId, filter, { limit: 10 })).sends).toHaveLength(2);
   });
 
-  it('keeps counting them in the hourly limit after an erasure', async () => {
+  it('still counts erased numbers in the hourly limit', async () => {
     await limitApplication(store.database, TEST_ACTOR, live.applicationId, { perRecipientHour: 1 });
     const id = await buildSend(store.database, live, { recipient: NUMBER });
     await store.sql('update sends set recipient = $2 where id = $1', [id, maskRecipient(NUMBER)]);
@@ -100,13 +100,13 @@ describe('retention of numbers', () => {
     expect(await overdueDays()).toBeNull();
   });
 
-  it('keeps them forever if that is set', async () => {
+  it('keeps numbers forever if that is set', async () => {
     await changeSetting(store.database, TEST_ACTOR, 'retainNumbersDays', null);
     await past(3_000, { recipient: NUMBER });
     expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
   });
 
-  it('masks them by the creation of their sends, for any order of ids', async () => {
+  it('masks numbers by the creation time of their sends, for any order of ids', async () => {
     await past(1, { recipient: NUMBER });
     await buildSend(store.database, live, { recipient: NUMBER });
     await store.sql(
@@ -118,7 +118,7 @@ describe('retention of numbers', () => {
     expect(await recipients()).toEqual([NUMBER, maskRecipient(NUMBER)]);
   });
 
-  it('masks each once with several workers, and after an interruption', async () => {
+  it('masks each number once with several workers, and after an interruption', async () => {
     const model = await past(91, { recipient: NUMBER });
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country, locale,
@@ -156,7 +156,7 @@ describe('retention of sends', () => {
     expect(await idsLeft()).toEqual([sends.youngLive, sends.youngTest]);
   });
 
-  it('deletes them with all their data, but keeps the ledger and other counts', async () => {
+  it('deletes sends with all their data, but keeps the ledger and other counts', async () => {
     await days(30);
     const gone = await past(31, { recipient: NUMBER });
     const stays = await past(29, { recipient: NUMBER });

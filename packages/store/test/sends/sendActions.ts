@@ -24,7 +24,7 @@ import {
 
 export const CODE = '042913';
 export const TERMS = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
-/** How long a due send is left to its job. */
+/** How long a new send is left to its job. */
 const JOB_WAIT_MS = 2_000;
 
 type Store = Pick<TestDatabase, 'database' | 'sql'>;

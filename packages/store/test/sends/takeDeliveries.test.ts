@@ -74,7 +74,7 @@ describe('sends that wait for a sender', () => {
     expect(taken!.claimedUntil!.getTime()).toBeGreaterThanOrEqual(
       taken!.claimedAt!.getTime() + TERMS.leaseMs,
     );
-    // After a crash, a sweep takes it before its deadline.
+    // The send is due again when its lease ends, so that after a crash it is taken before its deadline.
     expect(taken!.dueAt).toEqual(taken!.claimedAt);
     expect(await countTaken()).toBe(0);
   });
@@ -128,7 +128,7 @@ describe('sends that wait for a sender', () => {
     expect(await isAwaiting(id)).toBe(true);
   });
 
-  it('are taken without new sends, which are left to their jobs', async () => {
+  it('are taken, while new sends are left to their jobs', async () => {
     const id = await buildSend(store.database, live);
     await buildSender(store.database);
     expect(await countTaken()).toBe(0);
@@ -151,7 +151,7 @@ describe('sends that wait for a sender', () => {
     const taken = (await Promise.all(Array.from({ length: 6 }, () => countTaken()))).reduce(
       (sum, n) => sum + n,
     );
-    // One immediately and four more, one every ninth of a second, and one more for each ninth that passed meanwhile.
+    // One permit immediately, four more within half a second, and one more for each ninth of a second that has passed.
     expect(taken).toBeGreaterThanOrEqual(5);
     expect(taken).toBeLessThanOrEqual(6 + Math.ceil((performance.now() - begun) / (1_000 / 9)));
     const left = await store.sql<{ id: string }>('select id from sends where is_waiting');
@@ -197,7 +197,7 @@ describe('turns', () => {
     );
   }
 
-  /** Takes this many. @returns their accounts' positions in `callers`, in the order of their turns */
+  /** Takes this many sends. @returns their accounts' positions in `callers`, in the order of their turns */
   async function takeTurns(callers: readonly TestCaller[], limit: number): Promise<number[]> {
     const taken = await takeDue(limit);
     return taken.map((send) => callers.findIndex(({ accountId }) => accountId === send.accountId));
@@ -244,7 +244,7 @@ describe('turns', () => {
       const batches = await Promise.all(Array.from({ length: 8 }, () => takeTurns(callers, 5)));
       let turns = batches.flat();
       for (let more = [0]; more.length > 0; turns = [...turns, ...more]) more = await takeTurns(callers, 5);
-      // As many as the sender has permits within half a second, plus the time that passed meanwhile.
+      // At least the sender's permits of half a second. More if time has passed.
       expect(turns.length).toBeGreaterThanOrEqual(43);
       const shares = callers.map((_, n) => count(turns, n));
       expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
@@ -427,9 +427,9 @@ describe('the send of a job', () => {
   });
 
   it.each([
-    ['waits for its time', `due_at = now() + interval '1 minute'`],
+    ['is not due yet', `due_at = now() + interval '1 minute'`],
     [
-      'is under way',
+      'is being sent',
       `status = 'sending', phase = 'calling', channel = 'whatsapp', from_number = '+15550783881', sender_id = (select id from senders),
          attempt_number = 1, claimed_at = now(), claimed_until = now() + interval '1 minute'`,
     ],
@@ -438,7 +438,7 @@ describe('the send of a job', () => {
       `created_at = now() - interval '11 minutes', expires_at = now() - interval '1 minute', due_at = now() - interval '1 second'`,
     ],
     [
-      'has too little life left',
+      'has too little time left',
       `created_at = now() - interval '571 seconds', expires_at = now() + interval '29 seconds'`,
     ],
     ['was verified', `verification = 'verified', verified_at = now(), phase = 'giving_up'`],
@@ -482,7 +482,7 @@ describe('the send of a job', () => {
     );
     expect((await takeDue(1)).map(({ id }) => id)).toEqual([two]);
     expect((await takeDue()).map(({ id }) => id)).toEqual([one]);
-    // Without Redis there is no job.
+    // Without Redis, no send has a job, so new sends are taken at once.
     const taken = await openDeliveries(store.database, TERMS).takeDue(10, 0);
     expect(taken).toMatchObject([{ outcome: 'claimed', send: { id: three } }]);
   });

@@ -151,12 +151,12 @@ describe('concurrent guesses', () => {
   it.each([
     ['the fourth wrong guess', 'wrong_guesses = 4', WRONG, { verification: 'locked', encryptedCode: null }],
     [
-      'the loss of the message',
+      'a failure of the message',
       "phase = 'ready', due_at = now()",
       CODE,
       { verification: 'verified', encryptedCode: expect.anything() },
     ],
-  ])('and %s, which is committed first: the guesses are judged again', async (_, change, code, becomes) => {
+  ])('and %s that is committed first: the guesses are judged again', async (_, change, code, becomes) => {
     const id = await sent();
     for (let n = 0; n < 3; n++) await verify(live, id, WRONG);
     const other = await store.connect();
@@ -211,7 +211,7 @@ describe.each<[string, (caller: TestCaller) => Promise<unknown>, GuessOutcome]>(
     const id = await send(caller);
     const before = await version(id);
     const other = await store.connect();
-    // The write needs this table, the read does not.
+    // Blocks the write but not the read, because only the write uses this table.
     await other.query('begin; lock table guess_budgets in access exclusive mode');
     const guessed = guess(id, code);
     await until('the wait of the write', async () => (await store.countLockWaits()) > 0);
@@ -226,13 +226,13 @@ describe.each<[string, (caller: TestCaller) => Promise<unknown>, GuessOutcome]>(
 it('a code is valid until exactly its deadline', async () => {
   await until('guesses before and after deadlines', async () => {
     const ids = (await Promise.all(Array.from({ length: 100 }, () => send(live)))).toSorted();
-    // A deadline in each millisecond around the guesses.
+    // The deadlines are one millisecond apart, around the time of the guesses.
     await store.sql(
       `update sends s set expires_at = date_trunc('milliseconds', clock_timestamp()) + n * interval '1 millisecond'
        from unnest($1::uuid[]) with ordinality u (id, n) where s.id = u.id`,
       [ids],
     );
-    // The database rejects a code that is verified at its deadline.
+    // The database would reject a verification at or after the deadline.
     const states = await Promise.all(ids.map(async (id) => (await verify(live, id, CODE)).verification));
     return states.includes('expired') && states.includes('verified');
   });

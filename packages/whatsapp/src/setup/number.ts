@@ -189,11 +189,11 @@ export async function register(
   );
 }
 
-/** How long a registered number may take to be shown as connected. */
+/** How long Meta may take to show a registered number as connected. */
 const CONNECTED_READS = 10;
 const CONNECTED_PAUSE_MS = 1_000;
 
-/** Returns the step that shows whether Meta lets the number, its business account and its business send, and what Meta requires. */
+/** Returns the step that shows whether Meta allows the number, its business account and its business to send, and what Meta requires. */
 export async function readHealth(
   call: GraphCall,
   { token, businessAccountId, isDryRun }: SetupOptions,

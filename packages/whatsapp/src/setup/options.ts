@@ -18,10 +18,10 @@ export interface SetupOptions {
   /** The two-step PIN of the number, or the PIN to set for it; null if unknown. */
   pin: string | null;
   template: string;
-  /** Null for the language in which the template exists, and `en` if it exists in neither. */
+  /** Null for the English language in which the template exists, or for `en` if it exists in none. */
   english: 'en' | 'en_US' | null;
   codeValiditySeconds: number;
-  /** Reads only: a step that would change something is `waiting`, and its detail says what it would do. */
+  /** Whether to only read. A step that would change something is then `waiting`, and its detail describes the change. */
   isDryRun: boolean;
   /** Whether an existing template that differs may be changed. */
   mayChangeTemplates: boolean;
@@ -29,6 +29,6 @@ export interface SetupOptions {
   approvalMs: number;
   /** Returns whether a sender with the number was activated, so that it is registered. */
   isKnown: (phoneNumberId: string) => Promise<boolean>;
-  /** Adds the sender, paused, or finds that it exists. */
+  /** Adds the sender, paused, unless it exists. */
   addSender: (number: SetupNumber) => Promise<SetupStep>;
 }

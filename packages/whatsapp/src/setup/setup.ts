@@ -83,7 +83,10 @@ export const isWell = ({ status }: SetupStep): boolean => status === 'done' || s
 const TRIES = 3;
 const REPEAT_MS = 500;
 
-/** Repeats calls that failed for a temporary reason. All calls of the setup may be repeated: creating a template twice is refused. */
+/**
+ * Repeats calls that failed for a temporary reason. All calls of the setup may be repeated, because Meta refuses a second creation of the
+ * same template.
+ */
 const repeating =
   (graph: GraphCall): GraphCall =>
   async (...request) => {

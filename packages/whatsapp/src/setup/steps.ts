@@ -1,7 +1,7 @@
 import type { GraphFailure } from '../graphCalls.js';
 
 /**
- * The state of a step. `already`: nothing had to be done. `waiting`: it needs no action, only time, such as an approval. `needs_you`: a
+ * The state of a step. `already`: nothing needed to be done. `waiting`: it needs no action, only time, such as an approval. `needs_you`: a
  * person has to act. `failed`: the setup could not complete it.
  */
 export type SetupStatus = 'done' | 'already' | 'waiting' | 'needs_you' | 'failed';
@@ -43,7 +43,7 @@ export interface SetupStep {
   step: string;
   status: SetupStatus;
   detail: string;
-  /** Names the detail for a translation; null if it quotes Meta or is rare. */
+  /** The key of the detail's translation; null if the detail quotes Meta or is rare. */
   text: SetupText | null;
   /** A page of Meta on which a person can act. */
   link: string | null;

@@ -10,7 +10,7 @@ export const readWith =
   (token, node, query) =>
     call(token, node, { query });
 
-/** Returns the English language in which the template exists; `en` if it exists in neither or both. */
+/** Returns the English language in which the template exists; `en` if it exists in none or in both. */
 export const existingEnglish = (templates: readonly ReadTemplate[]): 'en' | 'en_US' =>
   templates.some(({ language }) => language === 'en_US') &&
   !templates.some(({ language }) => language === 'en')
@@ -134,7 +134,7 @@ async function provideTemplate(
 ): Promise<{ step: SetupStep | null } | { made: ReadTemplate }> {
   const { token, businessAccountId, template, codeValiditySeconds, isDryRun, mayChangeTemplates } = options;
   const name = `template_${language}`;
-  // A template without a time to live can be used, but an old one would be delivered for 30 days.
+  // A template without a time to live can be used, but messages of an old template would be delivered for up to 30 days.
   const differs =
     found !== null &&
     (found.values.ttlSeconds === null || differencesOf(found.values, codeValiditySeconds).length > 0);
@@ -153,7 +153,7 @@ async function provideTemplate(
   const result = await call(token, node, { body });
   const read = 'failure' in result ? null : result.value;
   if (read === null) {
-    // The lost response may have been a success.
+    // The call may have succeeded, although its response was lost.
     const again = await readTemplates(readWith(call), options, businessAccountId);
     const now = 'value' in again ? again.value.find((one) => one.language === language) : undefined;
     if (found === null && now !== undefined) return { made: now };
