@@ -166,6 +166,23 @@ it.each<[string, Outcome]>([
   expect(() => server.script(to, outcome)).toThrow(RangeError);
 });
 
+it.each<[object, string]>([
+  [{ answer: 'bogus' }, 'answer must be one of insufficient_credits, rate_limited, internal_error, lost'],
+  [{ answer: 'lost', on: 'create' }, 'on must be one of send, status, verify'],
+  [{ answer: 'lost', times: 'twice' }, 'times must be a number'],
+  [{ answer: 'lost', afterWork: 1 }, 'afterWork must be true or false'],
+  [{ status: 'faild' }, 'status must be one of queued'],
+  [{ status: 'failed' }, 'reason must be one of expired_before_delivery'],
+  [{ status: 'sent', after: 5 }, 'has only the fields status, reason, afterMs'],
+  [{ verification: 'pending' }, 'verification must be one of verified, expired, locked'],
+  [{ anwser: 'lost' }, 'one of the fields status, verification, answer'],
+])('refuses the outcome %j, and names what is allowed', async (outcome, message) => {
+  expect(() => server.script(TO, outcome as Outcome)).toThrow(message);
+  await expect(startOnecode({ delivery: { status: 'faild' } as never })).rejects.toThrow(
+    'status must be one of',
+  );
+});
+
 const thrownBy = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'nothing',

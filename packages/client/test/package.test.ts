@@ -116,6 +116,16 @@ describe('the command onecode-double', () => {
       const code = (await post('/code', JSON.stringify({ to }))) as string;
       expect(await post('/sends')).toMatchObject([{ id, to, code, verification: 'locked' }]);
       expect(await post('/advance', '{"seconds":-1}')).toEqual([400, expect.stringContaining('RangeError')]);
+      expect(await post('/advance', '{"minutes":1}')).toEqual([
+        400,
+        expect.stringContaining('seconds must be'),
+      ]);
+      for (const [script, fault] of [
+        [{ to, outcomes: [{ answer: 'bogus' }] }, 'answer must be one of'],
+        [{ to, outcome: { answer: 'lost' } }, 'outcomes must be an array'],
+        [{ outcomes: [] }, 'not a phone number'],
+      ] as const)
+        expect(await post('/script', JSON.stringify(script))).toEqual([400, expect.stringContaining(fault)]);
       expect(await post('/sent')).toEqual([404, expect.stringContaining('/keys, /script')]);
     } finally {
       double.kill('SIGTERM');

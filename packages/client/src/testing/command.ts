@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { startOnecode } from './index.js';
-import type { OnecodeServer, Outcome } from './types.js';
+import { checkOutcomes } from './outcomes.js';
+import type { OnecodeServer } from './types.js';
 
 const USAGE = `Usage: onecode-double [--host HOST] [--port PORT] [--control-port PORT] [--live-key KEY] [--test-key KEY]
 
@@ -13,14 +14,14 @@ It listens at 127.0.0.1; --host 0.0.0.0 lets other machines and containers reach
 /** The fields of a request to the control port. */
 interface Ask {
   to: string;
-  outcomes: Outcome[];
+  outcomes: unknown;
   seconds: number;
 }
 
 /** Returns what each path of the control port does, with the body of its POST. */
 const controlsOf = (double: OnecodeServer): Readonly<Record<string, (ask: Ask) => unknown>> => ({
   '/keys': () => double.keys,
-  '/script': ({ to, outcomes }) => double.script(to, ...outcomes),
+  '/script': ({ to, outcomes }) => double.script(to, ...checkOutcomes(outcomes)),
   '/advance': ({ seconds }) => double.advance(seconds),
   '/code': ({ to }) => double.lastCode(to),
   '/sends': () => double.sends,

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { parseNumber } from './input.js';
+import { checkOutcomes, isDelivery } from './outcomes.js';
 import { createContractServer } from './server.js';
 import { Service, viewAt } from './service.js';
 import type { Account, Application, OnecodeServer, OnecodeServerOptions, RecordedSend } from './types.js';
@@ -10,7 +11,8 @@ export type * from './types.js';
 export async function startOnecode(options: OnecodeServerOptions = {}): Promise<OnecodeServer> {
   const { codeValiditySeconds = 600, freeSends = 10, delivery = { status: 'delivered' } } = options;
   const { port = 0, host = '127.0.0.1', keys = {} } = options;
-  const service = new Service({ codeValiditySeconds, delivery: [delivery].flat() });
+  const deliveries = checkOutcomes([delivery].flat()).filter(isDelivery);
+  const service = new Service({ codeValiditySeconds, delivery: deliveries });
   const newAccount = (): Account => {
     const { freeQuota = freeSends, credits = 1000, ratePerMinute = 600 } = options;
     return { freeQuota, credits, ratePerMinute };
@@ -48,7 +50,7 @@ export async function startOnecode(options: OnecodeServerOptions = {}): Promise<
       if (send === undefined) throw new Error('Nothing was sent to this number.');
       return send.code;
     },
-    script: (to, ...outcomes) => service.script(numberOf(to), outcomes),
+    script: (to, ...outcomes) => service.script(numberOf(to), checkOutcomes(outcomes)),
     advance: (seconds) => service.advance(seconds),
     addApplication,
     addKey: (application) => service.addKey(application),
@@ -70,8 +72,8 @@ function localName(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function numberOf(to: string): string {
-  const number = parseNumber(to);
+function numberOf(to: unknown): string {
+  const number = typeof to === 'string' ? parseNumber(to) : null;
   if (number === null) throw new RangeError('This is not a phone number with + and country code.');
   return number;
 }

@@ -1,9 +1,7 @@
 import type { Verification } from '../contract.js';
+import { isDelivery, isFault } from './outcomes.js';
 import { LostAnswer, Problem } from './problem.js';
 import type { Delivery, Fault, Operation, Outcome } from './types.js';
-
-const isFault = (outcome: Outcome): outcome is Fault => 'answer' in outcome;
-export const isDelivery = (outcome: Outcome): outcome is Delivery => 'status' in outcome;
 
 /** The script of one recipient. */
 export class Script {

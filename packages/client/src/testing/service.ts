@@ -1,8 +1,9 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { DeliveryStatus, Send, VerifyResult } from '../contract.js';
 import type { CreateInput } from './input.js';
+import { isDelivery } from './outcomes.js';
 import { Problem } from './problem.js';
-import { isDelivery, rateLimited, Script } from './script.js';
+import { rateLimited, Script } from './script.js';
 import type { Application, Delivery, Outcome } from './types.js';
 
 interface Step {
@@ -74,7 +75,8 @@ export class Service {
   }
 
   advance(seconds: number): void {
-    if (!(seconds >= 0)) throw new RangeError('The clock moves forward only: seconds must not be negative.');
+    if (!(seconds >= 0))
+      throw new RangeError('The clock moves forward only: seconds must be a number of at least 0.');
     // Start from the last returned time: many requests within a millisecond have moved it ahead.
     this.aheadMs = this.now() - Date.now() + Math.round(seconds * 1000);
     this.tick();

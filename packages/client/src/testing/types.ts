@@ -92,7 +92,7 @@ export interface OnecodeServer {
    * Sets what happens to sends to a number. Deliveries and code states apply until you script others; deliveries also apply to sends in
    * progress, counted from now. Faults happen once, or `times` times, in their order.
    *
-   * @throws RangeError unless `to` is a phone number
+   * @throws RangeError unless `to` is a phone number, and TypeError for an outcome with unknown fields or values
    */
   script(to: string, ...outcomes: Outcome[]): void;
   /** Moves the clock, which affects deadlines, deliveries and limits. @throws RangeError for negative seconds */
