@@ -103,9 +103,10 @@ it(
 it(
   'the sign-in installs, type checks and passes its tests',
   async () => {
-    const [rules = '', test = ''] = blocksOf('sign-in', 'ts');
+    const [rules = '', inTurn = '', test = ''] = blocksOf('sign-in', 'ts');
     await run(`curl -sSO ${api.url}/docs/onecode-client.tgz`);
     write('signIn.ts', rules);
+    write('inTurn.ts', inTurn);
     write('signIn.test.ts', test);
     // The other pages' files compile in the same project.
     const pages = [
@@ -120,7 +121,7 @@ it(
     ];
     for (const page of pages)
       for (const [index, code] of blocksOf(page, 'ts').entries()) write(`${page}-${index}.ts`, code);
-    expect(await run(blockWith('sign-in', 'npx tsx'))).toMatch(/# pass 7\n|ℹ pass 7\n/);
+    expect(await run(blockWith('sign-in', 'npx tsx'))).toMatch(/# pass 9\n|ℹ pass 9\n/);
   },
   RUN_MS_MAX,
 );
