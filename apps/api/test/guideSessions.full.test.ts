@@ -50,7 +50,7 @@ describe('inTurn of the sign-in guide', () => {
     });
   });
 
-  /** A request whose session library loads its own copy. */
+  /** A request that loads its own copy of the session and stores it at the end. */
   const request = async (store: Map<string, string>): Promise<void> => {
     const own = JSON.parse(store.get('a') ?? '{}') as Session;
     await signIn.startSignIn(own, PHONE).finally(() => store.set('a', JSON.stringify(own)));
