@@ -102,7 +102,7 @@ app.post('/verify', async ({ session, body }, response) => {
 async function signIn(session, code) {
   // Read the ids and their number together, and only once, so that a code sent meanwhile changes neither.
   const { pending } = session;
-  const outcome = await verify(pending, code);
+  const outcome = await verify(session, pending, code);
   if (!outcome.valid) {
     session.notice = outcome.notice;
     return undefined;
@@ -171,7 +171,7 @@ function sendNotice(error) {
   return 'Codes cannot be sent at the moment. Try again.';
 }
 
-async function verify(pending, code) {
+async function verify(session, pending, code) {
   try {
     const { valid, verification, attempts_left } = await onecode.verifyLatest(pending.sendIds, code);
     return { valid, notice: verificationNotice(verification, attempts_left) };
@@ -180,6 +180,8 @@ async function verify(pending, code) {
     if (!(error instanceof IndeterminateVerificationError)) throw error;
     // The code may be used up, so never verify it again.
     pending.sendIds = [];
+    // No code is left to wait for.
+    for (const key of [session.id, pending.to]) nextSends.delete(key);
     return { valid: false, notice: 'Something went wrong. Ask for a new code.' };
   }
 }
@@ -194,14 +196,18 @@ function verificationNotice(verification, attemptsLeft) {
 async function deliveryNotice(pending) {
   if (!pending?.sendIds.length) return undefined;
   try {
-    const { status } = await onecode.status(pending.sendIds[0]);
-    return status === 'failed'
-      ? 'The code could not be delivered. Check the number or ask for a new one.'
-      : undefined;
+    const { status, failure_reason } = await onecode.status(pending.sendIds[0]);
+    return status === 'failed' ? failureNotice(failure_reason) : undefined;
   } catch (error) {
     if (!isOfService(error)) throw error;
     return undefined; // The page works without it.
   }
+}
+
+function failureNotice(reason) {
+  if (reason === 'rejected_by_provider') return 'We could not reach this number on WhatsApp. Is it right?';
+  if (reason === 'expired_before_delivery') return 'The code could not be delivered in time. Try again.';
+  return 'The code could not be delivered. Try again.';
 }
 
 app.listen(Number(PORT), '127.0.0.1', () => console.log(`http://127.0.0.1:${PORT}`));

@@ -202,10 +202,14 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(new Set(keys()).size).toBe(2);
   });
 
-  it('shows that a code could not be delivered', async () => {
+  it.each([
+    ['rejected_by_provider', 'We could not reach this number on WhatsApp.'],
+    ['attempts_exhausted', 'The code could not be delivered. Try again.'],
+    ['expired_before_delivery', 'The code could not be delivered in time.'],
+  ] as const)('shows that a delivery failed: %s', async (failure_reason, message) => {
     await withCode();
-    service.script(json(200, aSend({ status: 'failed' })));
-    expect(await visitor.page()).toContain('The code could not be delivered.');
+    service.script(json(200, aSend({ status: 'failed', failure_reason })));
+    expect(await visitor.page()).toContain(message);
   });
 
   it.each([
@@ -234,12 +238,14 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(requestsTo(VERIFICATION)).toHaveLength(1);
   });
 
-  it('waits for a judgement only up to its time limit', async () => {
+  it('waits for a judgement only up to its time limit, and then sends a new code without a pause', async () => {
     visitor = new Visitor(strict.url);
     await withCode();
     service.script(judges(staysSilent));
     const page = await visitor.submit('/verify', { code: '123456' });
     expect(page).toContain('Something went wrong. Ask for a new code.');
+    service.script(isCreated);
+    expect(await visitor.submit('/resend')).toContain('We sent a code to');
   });
 
   it('signs in only with valid: true for the session’s own send, and gives the session a new id', async () => {

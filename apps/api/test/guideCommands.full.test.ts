@@ -103,9 +103,13 @@ it(
 it(
   'the sign-in installs, type checks and passes its tests',
   async () => {
-    const [rules = '', test = ''] = blocksOf('sign-in', 'ts');
-    await run(`curl -sSO ${api.url}/docs/onecode-client.tgz`);
+    const [rules = '', inTurn = '', test = ''] = blocksOf('sign-in', 'ts');
+    await run(`npm init --yes && curl -sSO ${api.url}/docs/onecode-client.tgz`);
+    await run(blockWith('events', 'standardwebhooks'));
+    for (const [index, name] of ['events', 'route', 'signEvent'].entries())
+      write(`${name}.ts`, blocksOf('events', 'ts')[index] ?? '');
     write('signIn.ts', rules);
+    write('inTurn.ts', inTurn);
     write('signIn.test.ts', test);
     // The other pages' files compile in the same project.
     const pages = [
@@ -120,7 +124,9 @@ it(
     ];
     for (const page of pages)
       for (const [index, code] of blocksOf(page, 'ts').entries()) write(`${page}-${index}.ts`, code);
-    expect(await run(blockWith('sign-in', 'npx tsx'))).toMatch(/# pass 7\n|ℹ pass 7\n/);
+    expect(await run(blockWith('sign-in', 'npx tsx'))).toMatch(/# pass 9\n|ℹ pass 9\n/);
+    const variables = { PORT: String(await closedPort()) };
+    expect(await run(blockWith('events', 'signEvent'), variables)).toBe('99\n204\n');
   },
   RUN_MS_MAX,
 );
@@ -227,6 +233,7 @@ it('every block of commands in the guides is run by a test', () => {
     'sdk',
     'polling',
     'examples',
+    'events',
   ];
   const known = [/^curl -sS \S+\/v1\/send/m, /npm install/, /npm start/, /onecode\.py/, /^export /];
   const blocks = pages.flatMap((page) => guideBlocks(page, 'sh'));

@@ -151,7 +151,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
   });
 
   it('run their tests with the double', async () => {
-    const [rules = '', ownTest = ''] = blocksOf('sign-in', 'ts');
+    const [rules = '', , ownTest = ''] = blocksOf('sign-in', 'ts');
     write('signIn.js', scriptOf(rules));
     const tests = [...blocksOf('double', 'ts'), ownTest].filter((code) => code.includes("from 'node:test'"));
     expect(tests).toHaveLength(2);
@@ -165,7 +165,7 @@ describeIf(has('python3', '--version'))('the sign-in in Python', () => {
   const PROGRAM = `
 import json, sys, threading, urllib.request
 import sign_in
-from sign_in import Session, finish_sign_in, start_sign_in
+from sign_in import Outcome, SignInSession, finish_sign_in, progress, start_sign_in
 
 PHONE = "+447700900123"
 
@@ -173,8 +173,10 @@ def control(path, **ask):
     request = urllib.request.Request(sys.argv[1] + path, json.dumps(ask).encode(), method="POST")
     return json.load(urllib.request.urlopen(request))
 
+finish = lambda typed: finish_sign_in(session, typed).kind
 code = lambda: control("/code", to=PHONE)
 sends = lambda: len(control("/sends"))
+ended = lambda reason: Outcome("ask-for-a-new-code", reason=reason)
 lose = lambda times, **more: control("/script", to=PHONE, outcomes=[{"answer": "lost", "afterWork": True, "times": times, **more}])
 
 def twice(call):
@@ -184,16 +186,16 @@ def twice(call):
     for thread in threads: thread.join()
     return results
 
-session = Session()
+session = SignInSession()
 twice(lambda: start_sign_in(session, PHONE))
 assert sends() == 1
-assert finish_sign_in(session, "nonsense") == "wrong-code"
+assert finish("nonsense") == "wrong-code"
 typed = code()
-assert twice(lambda: finish_sign_in(session, typed)) == ["signed-in", "signed-in"]
+assert twice(lambda: finish(typed)) == ["signed-in", "signed-in"]
 assert session.signed_in_as == PHONE
 
 for make_old in (lambda session: control("/advance", seconds=600), lambda session: setattr(session.unfinished, "asked_at", 0), None):
-    session, before = Session(), sends()
+    session, before = SignInSession(), sends()
     lose(2)
     try:
         start_sign_in(session, PHONE)
@@ -203,24 +205,36 @@ for make_old in (lambda session: control("/advance", seconds=600), lambda sessio
     if make_old: make_old(session)
     start_sign_in(session, PHONE)
     assert sends() == before + (2 if make_old else 1)
-    assert finish_sign_in(session, code()) == "signed-in"
+    assert finish(code()) == "signed-in"
 
-session, codes = Session(), []
+session, codes = SignInSession(), []
 for _ in range(3):
     start_sign_in(session, PHONE, pause_seconds=0)
     codes.append(code())
-assert finish_sign_in(session, codes[0]) == "wrong-code"
-assert finish_sign_in(session, codes[1]) == "signed-in"
+assert finish(codes[0]) == "wrong-code"
+assert finish(codes[1]) == "signed-in"
 
-session = Session()
+session = SignInSession()
 start_sign_in(session, PHONE)
 lose(1, on="verify")
-assert finish_sign_in(session, code()) == "ask-for-a-new-code"
+assert finish_sign_in(session, code()) == progress(session) == ended("unknown")
 assert session.signed_in_as is None
+
+session = SignInSession()
+start_sign_in(session, PHONE)
+control("/advance", seconds=600)
+assert progress(session) == finish_sign_in(session, "123456") == progress(session) == ended("expired")
+start_sign_in(session, PHONE)
+for _ in range(4):
+    finish("nonsense")
+assert finish_sign_in(session, "nonsense") == ended("locked")
+control("/script", to=PHONE, outcomes=[{"status": "failed", "reason": "rejected_by_provider"}])
+start_sign_in(session, PHONE)
+assert progress(session) == Outcome("failed", PHONE, failure_reason="rejected_by_provider")
 print("all of it")
 `;
 
-  it('sends one message for two clicks, never an old one, and accepts the code that arrived first', async () => {
+  it('sends one message for two clicks, accepts the code that arrived first, and returns reasons', async () => {
     const [port, control] = [await closedPort(), await closedPort()];
     const command = join(ROOT, 'packages/client/dist/cjs/testing/command.js');
     const args = [

@@ -127,6 +127,7 @@ describeIf(existsSync(SDK))('where the SDK is', () => {
               'better-auth/plugins': [
                 join(ROOT, 'apps/console/node_modules/better-auth/dist/plugins/index.d.mts'),
               ],
+              express: [join(ROOT, 'node_modules/@types/express/index.d.ts')],
               standardwebhooks: [join(ROOT, 'node_modules/standardwebhooks/dist/index.d.ts')],
               'libphonenumber-js': [join(ROOT, 'node_modules/libphonenumber-js/index.d.ts')],
             },

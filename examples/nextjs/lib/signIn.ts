@@ -4,6 +4,7 @@ import {
   ConnectionError,
   IndeterminateVerificationError,
   ProblemError,
+  type Send,
   type VerifyResult,
 } from '@onecode/client';
 import { onecode } from './onecode';
@@ -67,7 +68,7 @@ async function verifyAndSignIn(
   pending: Pending,
   code: string,
 ): Promise<Session | undefined> {
-  const outcome = await verify(pending, code);
+  const outcome = await verify(session, pending, code);
   if (!outcome.valid) {
     session.notice = outcome.notice;
     return undefined;
@@ -78,7 +79,7 @@ async function verifyAndSignIn(
 }
 
 /** Verifies a code, with one request for each of the latest sends. Only `valid: true` signs in. */
-async function verify(pending: Pending, code: string): Promise<Outcome> {
+async function verify(session: Session, pending: Pending, code: string): Promise<Outcome> {
   try {
     const result = await onecode().verifyLatest(pending.sendIds, code);
     return result.valid ? { valid: true } : { valid: false, notice: verificationNotice(result) };
@@ -88,6 +89,8 @@ async function verify(pending: Pending, code: string): Promise<Outcome> {
     if (!(error instanceof IndeterminateVerificationError)) throw error;
     // The code may be used up, so never verify it again.
     pending.sendIds = [];
+    // No code is left to wait for.
+    for (const key of [session.id, pending.to]) nextSends.delete(key);
     return { valid: false, notice: 'Something went wrong. Ask for a new code.' };
   }
 }
@@ -97,10 +100,8 @@ export async function deliveryNotice(pending: Pending | undefined): Promise<stri
   const newest = pending?.sendIds[0];
   if (newest === undefined) return undefined;
   try {
-    const { status } = await onecode().status(newest);
-    return status === 'failed'
-      ? 'The code could not be delivered. Check the number or ask for a new one.'
-      : undefined;
+    const { status, failure_reason } = await onecode().status(newest);
+    return status === 'failed' ? failureNotice(failure_reason) : undefined;
   } catch (error) {
     if (error instanceof ProblemError || error instanceof ConnectionError) return undefined;
     throw error;
@@ -120,4 +121,10 @@ function verificationNotice({ verification, attempts_left }: VerifyResult): stri
   if (verification === 'expired') return 'This code is no longer valid. Ask for a new one.';
   if (verification === 'locked') return 'Too many wrong codes. Ask for a new one.';
   return 'This code was already used. Ask for a new one.';
+}
+
+function failureNotice(reason: Send['failure_reason']): string {
+  if (reason === 'rejected_by_provider') return 'We could not reach this number on WhatsApp. Is it right?';
+  if (reason === 'expired_before_delivery') return 'The code could not be delivered in time. Try again.';
+  return 'The code could not be delivered. Try again.';
 }

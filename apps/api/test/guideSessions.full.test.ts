@@ -1,0 +1,150 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startOnecode, type OnecodeServer } from '@onecode/client/testing';
+import { closedPort } from '@onecode/testing';
+import { guideBlocks, makeGuideFolder, scriptOf } from './guideBlocks.js';
+
+/** Tests the code that the guides build on the sign-in, against the test double, and the code for account events. */
+const PHONE = '+447700900123';
+
+interface Session {
+  pending?: { sendIds: string[]; askedAt: number };
+}
+type Reason = 'expired' | 'locked' | 'unknown';
+
+let server: OnecodeServer;
+let folder: string;
+let signIn: {
+  startSignIn: (session: Session, typed: string) => Promise<void>;
+  finishSignIn: (session: Session, code: string) => Promise<{ kind: string; reason?: Reason }>;
+};
+let session: Session;
+beforeAll(async () => {
+  server = await startOnecode();
+  folder = makeGuideFolder();
+  process.env['ONECODE_URL'] = server.baseUrl;
+  process.env['ONECODE_API_KEY'] = server.keys.live;
+  signIn = (await import(write('signIn.ts', guideBlocks('sign-in', 'ts')[0]!))) as typeof signIn;
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await server.close();
+});
+beforeEach(() => {
+  session = {};
+});
+
+function write(name: string, code: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, code);
+  return file;
+}
+
+describe('inTurn of the sign-in guide', () => {
+  let inTurn: <T>(id: string, call: () => Promise<T>) => Promise<T>;
+  beforeAll(async () => {
+    ({ inTurn } = (await import(write('inTurn.ts', guideBlocks('sign-in', 'ts')[1]!))) as {
+      inTurn: typeof inTurn;
+    });
+  });
+
+  /** A request that loads its own copy of the session and stores it at the end. */
+  const request = async (store: Map<string, string>): Promise<void> => {
+    const own = JSON.parse(store.get('a') ?? '{}') as Session;
+    await signIn.startSignIn(own, PHONE).finally(() => store.set('a', JSON.stringify(own)));
+  };
+
+  it('sends one message for two requests at the same time that load their own copies of the session', async () => {
+    const before = server.sends.length;
+    const store = new Map<string, string>();
+    await Promise.all([inTurn('a', () => request(store)), inTurn('a', () => request(store))]);
+    expect(server.sends.length).toBe(before + 1);
+  });
+
+  it('continues with the key of a request that failed', async () => {
+    const before = server.sends.length;
+    const store = new Map<string, string>();
+    server.script(PHONE, { answer: 'lost', afterWork: true, times: 2 });
+    const calls = [inTurn('a', () => request(store)), inTurn('a', () => request(store))];
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(server.sends.length).toBe(before + 1);
+  });
+
+  it('lets other sessions run', async () => {
+    let finish = (): void => undefined;
+    const first = inTurn('a', () => new Promise<void>((resolve) => (finish = resolve)));
+    expect(await inTurn('b', async () => 'done')).toBe('done');
+    finish();
+    await first;
+  });
+});
+
+describe('resend', () => {
+  let resend: (session: Session) => Promise<number>;
+  beforeAll(async () => {
+    const code = guideBlocks('resend', 'ts').find((block) => block.includes('PAUSE_MS'))!;
+    ({ resend } = (await import(write('resend.ts', code))) as { resend: typeof resend });
+  });
+  const sendCount = (): number => server.sends.length;
+
+  it('waits while a code can still sign in', async () => {
+    await signIn.startSignIn(session, PHONE);
+    const before = sendCount();
+    expect(await resend(session)).toBe(30);
+    session.pending!.askedAt -= 30_000;
+    expect(await resend(session)).toBe(0);
+    expect(sendCount()).toBe(before + 1);
+  });
+
+  it('does not wait after a verification without a response', async () => {
+    await signIn.startSignIn(session, PHONE);
+    const before = sendCount();
+    server.script(PHONE, { answer: 'lost', on: 'verify', afterWork: true });
+    const outcome = await signIn.finishSignIn(session, server.lastCode(PHONE));
+    expect(outcome).toEqual({ kind: 'ask-for-a-new-code', reason: 'unknown' });
+    expect(await resend(session)).toBe(0);
+    expect(sendCount()).toBe(before + 1);
+  });
+
+  it('sends nothing for a session without a number', async () => {
+    const before = sendCount();
+    expect(await resend(session)).toBe(0);
+    expect(sendCount()).toBe(before);
+  });
+});
+
+describe('the guide for account events', () => {
+  const [EVENTS = '', ROUTE = '', SIGN = ''] = guideBlocks('events', 'ts');
+  const ONECODE_WEBHOOK_SECRET = `whsec_${randomBytes(24).toString('base64')}`;
+
+  /** Runs the program that signs an event, as a reader would. */
+  const signEvent = async (program: string): Promise<string> => {
+    write('events.js', scriptOf(EVENTS));
+    const env = { ...process.env, ONECODE_WEBHOOK_SECRET, PORT: String(await closedPort()) };
+    const file = write('signEvent.mjs', scriptOf(program));
+    return spawnSync(process.execPath, [file], { env, encoding: 'utf8' }).stdout;
+  };
+
+  it('accepts a signed event with Express', async () => {
+    expect(await signEvent(SIGN)).toBe('99\n204\n');
+  });
+
+  it('refuses a changed body, and a request without one', async () => {
+    const changed = SIGN.replace('headers, body }', "headers, body: body + ' ' }");
+    expect(await signEvent(changed)).toBe('401\n');
+    expect(await signEvent(SIGN.replace('headers, body }', 'headers }'))).toBe('401\n');
+  });
+
+  it('accepts a signed event with a fetch request, and refuses a changed one', async () => {
+    write('route.mjs', scriptOf(ROUTE));
+    const program = SIGN.replace("'./events.js'", "'./route.mjs'")
+      .replace('import', 'import { receive } from "./route.mjs";\nimport')
+      .replace('await fetch(url, {', 'await receive(new Request(url, {')
+      .replace('body }))', 'body })))');
+    expect(await signEvent(program)).toBe('99\n204\n');
+    expect(await signEvent(program.replace('headers, body }', "headers, body: body + ' ' }"))).toBe('401\n');
+  });
+});
