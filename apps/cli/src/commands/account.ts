@@ -130,7 +130,7 @@ export function addAccountCommands(program: Command): void {
     )
     .option(
       '--grant-id <id>',
-      'id of an earlier grant that got no response; the credits are granted only once',
+      'id of an earlier grant without a response, so that the credits are granted only once',
       id('--grant-id'),
     )
     .addHelpText(
