@@ -59,7 +59,9 @@ describe('schemaFault', () => {
     const fault = schemaFault(RELEASE, [...APPLIED, migration]);
     if (text === null) expect(fault).toBeNull();
     else {
-      expect(fault).toContain(`the schema is too new for release 1.2.0: migration ${migration} removed something`);
+      expect(fault).toContain(
+        `the schema is too new for release 1.2.0: migration ${migration} removed something`,
+      );
       expect(fault).toContain(text);
     }
   });
