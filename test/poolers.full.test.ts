@@ -74,7 +74,11 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
 
   it('without DATABASE_POOLER, every process ends at start with one line that names it', async () => {
     const url = await poolerUrl(stack.db.url);
-    await expectRefusals(url, '', 'the pooler refuses .*: set DATABASE_POOLER=transaction .*');
+    await expectRefusals(
+      url,
+      '',
+      'the pooler rejects session settings .*: set DATABASE_POOLER=transaction .*',
+    );
   });
 
   it('with other session settings, every process ends at start with the line that doctor prints', async () => {

@@ -154,7 +154,7 @@ it('the API ends with one line for each unreadable file, a secret that is set tw
   expect((await process.exited).code).toBe(1);
   const lines = [
     `api: ${first} and ${first}_FILE are both set: set only one of them`,
-    `api: ${second}_FILE must be a file that can be read (ENOENT)`,
+    `api: ${second}_FILE must be a readable file (ENOENT)`,
     `api: METRICS_HOST must be an IP address or a host name`,
   ];
   expect(process.stderr().trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
@@ -277,7 +277,7 @@ describe('the migrations', () => {
   it('end with one line for an unreadable file', async () => {
     const process = migrate({ DATABASE_URL_FILE: join(folder, 'planted') });
     expect((await process.exited).code).toBe(1);
-    expect(process.output()).toBe('DATABASE_URL_FILE must be a file that can be read (ENOENT)\n');
+    expect(process.output()).toBe('DATABASE_URL_FILE must be a readable file (ENOENT)\n');
   });
 });
 

@@ -78,7 +78,7 @@ export function workerMetrics(registry: Registry) {
     }),
     dueDeliveries: new Counter({
       name: 'onecode_due_deliveries_total',
-      help: 'Sends claimed without a job: retries, sends that waited for a sender, and sends without a job from Redis',
+      help: 'Sends claimed without a job: retries, sends that waited for a sender, and sends with a lost or late job',
       registers,
     }),
     breakerTrips: new Counter({

@@ -494,7 +494,7 @@ it.each([
       'Chave de API de sua conta revogada',
       'Nova chave de API para sua conta',
       'Novo membro em sua conta',
-      'Sua conta só tem 10 unidades',
+      'Saldo baixo: sua conta só tem 10 unidades',
       'Uma chave de API de sua conta expira em 2 dias',
       'Webhook de sua conta alterado',
     ],
@@ -807,4 +807,17 @@ it.each([
   const { subject, text } = mailText(mail, CONSOLE_URL);
   expect(subject).toBe('The sender +5511999990001 is blocked');
   for (const sentence of sentences) expect(text).toContain(sentence);
+});
+
+it.each([
+  ['It may not send there.', 'Motivo, em inglês: It may not send there.'],
+  ['PAUSED', 'Motivo: a Meta informa que o status do modelo é PAUSED.'],
+  ['category UTILITY', 'Motivo: a Meta mudou o modelo para a categoria UTILITY.'],
+])('a mail about a blocked sender has scope and reason in Portuguese: %s', (reason, sentence) => {
+  const facts = { number: '+5511999990001', reason, language: 'pt-BR', country: null };
+  const mail = { kind: 'sender_blocked', language: 'pt-BR', facts, link: null, isKnown: true } as const;
+  const { subject, text } = mailText(mail, CONSOLE_URL);
+  expect(subject).toBe('O remetente +5511999990001 está bloqueado');
+  expect(text).toContain('O remetente não consegue enviar mensagens em português (Brasil).');
+  expect(text).toContain(sentence);
 });

@@ -36,7 +36,7 @@ export function splitAddress(text: string, schemes: readonly string[]): AddressP
 export function parsePlainAddress(text: string, schemes: readonly string[]): string {
   readScheme(text, schemes);
   if (/[@?#]/.test(text)) throw new Error('must be an address without @, ? and #');
-  if (!isPercentEncoded(text)) throw new Error('must have % written as %25 where it encodes no character');
+  if (!isPercentEncoded(text)) throw new Error('must write a % that encodes no character as %25');
   splitServer(/^[a-z+]+:\/\/([^/]*)/.exec(text)?.[1] ?? '');
   if (!URL.canParse(text)) throw new Error('must name a valid host');
   return text.replace(/(?<!\/)\/+$/, '');
@@ -47,9 +47,7 @@ function readScheme(text: string, schemes: readonly string[]): string {
   if (scheme === undefined)
     throw new Error(`must be an address that begins with ${schemes.map((one) => `${one}://`).join(' or ')}`);
   if (/[\s\p{Cc}\p{Cf}]|%[01][0-9a-f]|%7f/iu.test(text))
-    throw new Error(
-      'must have no white space, control characters or invisible characters; % itself is written %25',
-    );
+    throw new Error('must not contain white space, control or invisible characters; write % itself as %25');
   return scheme;
 }
 
@@ -101,11 +99,11 @@ export function parseDatabaseAddress(text: string): string {
     if (!words.includes(valueOf(parameter) ?? words[0]!))
       throw new Error(`must have one of ${words.join(', ')} as its ${parameter}`);
   if (given.some((parameter) => parameter.startsWith('schema=') && parameter !== 'schema=public'))
-    throw new Error('must name no schema other than public, which holds all tables');
+    throw new Error('must not name a schema other than public, which contains all tables');
   if (valueOf('sslnegotiation') === 'direct' && valueOf('sslmode') === 'disable')
-    throw new Error('must have another sslmode than disable with sslnegotiation=direct');
+    throw new Error('must not combine sslmode=disable with sslnegotiation=direct');
   if (valueOf('sslmode') === 'verify-ca' && valueOf('uselibpqcompat') === 'true' && !valueOf('sslrootcert'))
-    throw new Error('must have an sslrootcert with sslmode=verify-ca');
+    throw new Error('must contain sslrootcert, which sslmode=verify-ca requires');
   const others = given.filter((parameter) => !/^(?:host|port|dbname)=/.test(parameter)).join('&');
   return `${scheme}://${user && `${user}@`}${servers.join(',')}/${encodeURI(name)}${others && `?${others}`}`;
 }

@@ -60,7 +60,7 @@ function readValue(environment: NodeJS.ProcessEnv, name: string, mayBeFile: bool
   if (path === '') return refuseQuotes(name, value);
   if (value !== '') throw new Error(`${name} and ${name}_FILE are both set: set only one of them`);
   const content = readSecretFile(`${name}_FILE`, path);
-  if (content === '') throw new Error(`${name}_FILE must be a file that is not empty`);
+  if (content === '') throw new Error(`${name}_FILE must not be an empty file`);
   return refuseQuotes(`${name}_FILE`, content);
 }
 
@@ -70,8 +70,8 @@ function readSecretFile(name: string, path: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      throw new Error(`${name} must be a file of text in UTF-8`, { cause: error });
-    throw new Error(`${name} must be a file that can be read (${code})`, { cause: error });
+      throw new Error(`${name} must be a text file in UTF-8`, { cause: error });
+    throw new Error(`${name} must be a readable file (${code})`, { cause: error });
   }
 }
 

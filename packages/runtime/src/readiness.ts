@@ -28,7 +28,7 @@ export async function failedChecks(checks: ReadinessChecks): Promise<FailedCheck
 
 /** Returns the error of a check, or null if it passed. */
 async function faultOf(check: () => Promise<void>): Promise<Error | null> {
-  const late = wait(CHECK_MS_MAX, new Error('no answer within a second'), { ref: false });
+  const late = wait(CHECK_MS_MAX, new Error('no response within a second'), { ref: false });
   const answer = (async () => check())().then(
     () => null,
     (error: unknown) => (error instanceof Error ? error : new Error(String(error))),

@@ -8,7 +8,7 @@ import {
 
 const NOT_ENCODED =
   /^must have user and password percent-encoded .* % as %25, # as %23, \/ as %2F, \? as %3F, @ as %40$/;
-const INVISIBLE = /^must have no white space, control characters or invisible characters/;
+const INVISIBLE = /^must not contain white space, control or invisible characters/;
 const PORT = 'must have a port from 1 to 65535';
 const SERVERS = /^must name each server as host or host:port/;
 
@@ -105,8 +105,8 @@ describe('an address of PostgreSQL', () => {
     ['postgres://h/d?sslmode=leaked', /^must have one of disable, .* as its sslmode$/],
     ['postgres://h/d?sslnegotiation=leaked', /as its sslnegotiation$/],
     ['postgres://h/d?target_session_attrs=standby', /as its target_session_attrs$/],
-    ['postgres://h/d?sslnegotiation=direct&sslmode=disable', /another sslmode than disable/],
-    ['postgres://h/d?uselibpqcompat=true&sslmode=verify-ca', /must have an sslrootcert/],
+    ['postgres://h/d?sslnegotiation=direct&sslmode=disable', /must not combine sslmode=disable/],
+    ['postgres://h/d?uselibpqcompat=true&sslmode=verify-ca', /must contain sslrootcert/],
   ])('cannot be %j', (url, fault) => {
     const found = faultOf(() => read(url));
     expect(found).toMatch(fault);
@@ -218,8 +218,8 @@ describe('a plain address', () => {
     ['https://user:leaked@h', 'must be an address without @, ? and #'],
     ['https://h/?leaked', 'must be an address without @, ? and #'],
     ['https://h/#leaked', 'must be an address without @, ? and #'],
-    ['https://h/leaked%', 'must have % written as %25 where it encodes no character'],
-    ['https://h/leaked%ff', 'must have % written as %25 where it encodes no character'],
+    ['https://h/leaked%', 'must write a % that encodes no character as %25'],
+    ['https://h/leaked%ff', 'must write a % that encodes no character as %25'],
     ['https://leaked.1.2.3.4.5', 'must name a valid host'],
     ['https://lea<ked', SERVERS],
   ])('cannot be %j', (url, fault) => {

@@ -163,7 +163,7 @@ describe('configuration', () => {
           { URL: databaseAddress() },
         );
       expect(() => read(schema)).toThrow(
-        /^URL must name no schema other than public, which holds all tables$/,
+        /^URL must not name a schema other than public, which contains all tables$/,
       );
       expect(read('public').URL).toMatch(/schema=public$/);
     },
@@ -231,14 +231,14 @@ describe('configuration', () => {
     });
 
     it.each([
-      ['no file', () => join(folder, 'leaked'), 'PEPPER_FILE must be a file that can be read (ENOENT)'],
-      ['a folder', () => folder, 'PEPPER_FILE must be a file that can be read (EISDIR)'],
-      ['an empty file', () => fileWith('\n'), 'PEPPER_FILE must be a file that is not empty'],
-      ['only a byte order mark', () => fileWith('\ufeff'), 'PEPPER_FILE must be a file that is not empty'],
+      ['no file', () => join(folder, 'leaked'), 'PEPPER_FILE must be a readable file (ENOENT)'],
+      ['a folder', () => folder, 'PEPPER_FILE must be a readable file (EISDIR)'],
+      ['an empty file', () => fileWith('\n'), 'PEPPER_FILE must not be an empty file'],
+      ['only a byte order mark', () => fileWith('\ufeff'), 'PEPPER_FILE must not be an empty file'],
       [
         'in UTF-16',
         () => fileWith(Buffer.from('\ufeffleaked', 'utf16le')),
-        'PEPPER_FILE must be a file of text in UTF-8',
+        'PEPPER_FILE must be a text file in UTF-8',
       ],
       [
         'in quotation marks',

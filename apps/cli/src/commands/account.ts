@@ -117,7 +117,7 @@ export function addAccountCommands(program: Command): void {
       'number of credits to add',
       wholeNumber('--amount', { min: 1, max: UNITS_MAX }),
     )
-    .requiredOption('--reason <text>', 'kept in the ledger', text('--reason'))
+    .requiredOption('--reason <text>', 'reason, kept in the ledger', text('--reason'))
     .option(
       '--reference <text>',
       'reference in your bookkeeping, such as an invoice number',
@@ -130,7 +130,7 @@ export function addAccountCommands(program: Command): void {
     )
     .option(
       '--grant-id <id>',
-      'id of an earlier grant that got no response; the credits are granted only once',
+      'id of an earlier grant without a response, so that the credits are granted only once',
       id('--grant-id'),
     )
     .addHelpText(
@@ -180,7 +180,7 @@ export function addAccountCommands(program: Command): void {
   addAbuseControlCommands(one);
 
   one('suspend', 'suspend an account: its API requests are refused; existing sends are still delivered')
-    .requiredOption('--reason <text>', 'kept with the account', text('--reason'))
+    .requiredOption('--reason <text>', 'reason, kept with the account', text('--reason'))
     .addHelpText('after', example('account suspend ID --reason "invoice 42 is open"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
       const account = await changed('account', (...by) => suspendAccount(...by, accountId, reason));
@@ -191,7 +191,7 @@ export function addAccountCommands(program: Command): void {
     'delete',
     'permanently delete the users, keys and sends of an account; the ledger and the suspended account remain',
   )
-    .requiredOption('--reason <text>', 'kept in the audit log', text('--reason'))
+    .requiredOption('--reason <text>', 'reason, kept in the audit log', text('--reason'))
     .option(...YES)
     .addHelpText('after', example('account delete ID --reason "contract ended"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {

@@ -46,7 +46,7 @@ export function addHoldCommands(program: Command): void {
   add('set', 'hold live sends: all, to one country, or of one account')
     .argument('<kind>', KINDS.join(', '), oneOf('the kind', KINDS))
     .argument('[target]', "a country code, or an account's id")
-    .requiredOption('--reason <text>', 'kept with the hold', text('--reason'))
+    .requiredOption('--reason <text>', 'reason, kept with the hold', text('--reason'))
     .addHelpText('after', example('hold set live --reason "the template was rejected"'))
     .action(
       async (

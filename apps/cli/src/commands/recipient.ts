@@ -35,7 +35,11 @@ export function addRecipientCommands(program: Command): void {
     });
 
   about(add('erase', 'end its active codes and mask the number permanently'))
-    .requiredOption('--reason <text>', 'kept in the audit log; must not contain the number', text('--reason'))
+    .requiredOption(
+      '--reason <text>',
+      'reason, kept in the audit log; must not contain the number',
+      text('--reason'),
+    )
     .option(...YES)
     .addHelpText('after', example('recipient erase --to +5511987654321 --reason "Request 17"'))
     .action(async ({ to, account, reason }: Options & { reason: string }, command: Command) => {

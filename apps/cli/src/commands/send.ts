@@ -65,7 +65,7 @@ function explain(event: TimelineEvent): Row {
 }
 
 export function addSendCommands(program: Command): void {
-  const add = commandGroup(program, 'send', 'sends, each of one code to one recipient', 'send show ID');
+  const add = commandGroup(program, 'send', 'sends: one code to one recipient each', 'send show ID');
   add('show', 'show the timeline of a send, without its recipient and code; the audit log records it')
     .argument('<id>', 'the send', id('the send'))
     .addHelpText('after', example('send show ID'))

@@ -147,14 +147,14 @@ export function addSenderCommands(program: Command): void {
   one('check', 'check a sender with the provider and print remedies; exit code 1 if a check fails')
     .option(
       '--fix',
-      'first register the number, subscribe the app, and create or correct templates, where needed',
+      'first register the number, subscribe the app, and create or correct templates, if needed',
     )
     .option(
       '--pin <pin>',
       'with --fix: register the number with this two-step PIN; -: read it from standard input',
       pinSource('--pin'),
     )
-    .addHelpText('after', '\nA running worker makes the checks.\n\nExample:\n  $ onecode sender check ID')
+    .addHelpText('after', '\nA running worker performs the checks.\n\nExample:\n  $ onecode sender check ID')
     .action(async (senderId: string, { fix, pin }: { fix?: true; pin?: string }, command: Command) => {
       if (pin !== undefined && !fix) throw new UserError('--pin needs --fix');
       const given = pin === '-' ? await readPin() : (pin ?? null);

@@ -41,9 +41,12 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
       if (checked.accepted === false) throw new NotOk();
     });
 
-  one('app', "set or remove the Meta app of a sender's own business; that app posts the sender's webhooks")
+  one(
+    'app',
+    "set or remove the app secret of a business's own Meta app, which posts the webhooks of its senders",
+  )
     .option('--secret <source>', '-: read the app secret from standard input', secretSource('--secret'))
-    .option('--none', 'erase the app secret: webhooks arrive at the shared address')
+    .option('--none', 'erase the app secret: webhooks arrive at the shared address again')
     .addHelpText(
       'after',
       `\nEnter callback_path, below BASE_URL, and verify_token in the app's settings.\n${example('sender app ID --secret - < secret.txt')}`,

@@ -123,7 +123,9 @@ async function findTemplateWarnings(database: Database, validitySeconds: number)
         ...(minutes === undefined
           ? []
           : [`the footer of ${template} shows ${minutes === null ? 'no expiry' : `${minutes} minutes`}`]),
-        ...(ttlSeconds === undefined ? [] : [`${template} is delivered for up to ${ttlSeconds} seconds`]),
+        ...(ttlSeconds === undefined
+          ? []
+          : [`messages with ${template} are delivered for up to ${ttlSeconds} seconds`]),
       ];
     });
   });

@@ -211,7 +211,7 @@ describe('the health page’s statistics', () => {
     expect([away.queues, away.states.redis]).toEqual([null, 'degraded']);
     expect([away.postgresqlMs, away.waiting, away.provider]).not.toContain(null);
     await until('the loss on the board', async () => (await board('/api/queues')).status === 503);
-    expect(await (await board('/api/queues')).text()).toContain('Redis does not respond');
+    expect(await (await board('/api/queues')).text()).toContain('Redis is unavailable');
     expect((await board('')).status).toBe(200);
 
     await redis.open();

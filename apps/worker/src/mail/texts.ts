@@ -42,7 +42,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
         ? {
             subject: 'You are already registered',
             paragraphs: [
-              'You or another person tried to sign up with this address, which is already registered. Nothing was changed.',
+              'You or another person tried to sign up with this address, which is already registered. Nothing has changed.',
               'If this was you, sign in. If you forgot your password, you can set a new one on the sign-in page.',
             ],
             button: ['Sign in', 'sign-in'],
@@ -179,7 +179,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
           : country === null
             ? 'The sender cannot send messages.'
             : `The sender cannot send messages to ${around.country(country)}.`,
-        `Reason: ${blockReason(reason)}`,
+        blockReason('en', reason),
         'The Senders page explains the reason and what to do.',
       ],
       button: ['View senders', 'senders'],
@@ -206,7 +206,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     password_reset: () => ({
       subject: 'Defina uma nova senha',
       paragraphs: [
-        'Uma nova senha foi pedida para este endereço de e-mail. O link vale por uma hora e funciona uma única vez.',
+        'Recebemos um pedido de nova senha para este e-mail. O link vale por uma hora e funciona uma única vez.',
         'Se não foi você, ignore este e-mail: sua senha continua a mesma.',
       ],
       button: ['Definir nova senha', 'link'],
@@ -216,8 +216,8 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
         ? {
             subject: 'Você já tem cadastro',
             paragraphs: [
-              'Você ou outra pessoa tentou se cadastrar com este endereço de e-mail, que já está cadastrado. Nada mudou.',
-              'Se foi você, entre. Se esqueceu a senha, você pode definir outra na página de login.',
+              'Você ou outra pessoa tentou se cadastrar com este e-mail, que já tem cadastro. Nada mudou.',
+              'Se foi você, é só entrar. Se esqueceu a senha, defina outra na página de login.',
             ],
             button: ['Entrar', 'sign-in'],
           }
@@ -225,23 +225,24 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
             subject: 'Confirme seu e-mail',
             paragraphs: [
               'Abra o link e digite a senha que você escolheu. O link vale por um dia e funciona uma única vez.',
-              'Se você não se cadastrou, ignore esta mensagem: sem ela, ninguém pode usar seu e-mail.',
+              'Se você não se cadastrou, ignore esta mensagem: sem o link, ninguém pode usar seu e-mail.',
             ],
             button: ['Confirmar o e-mail', 'link'],
           },
     address_change: () => ({
       subject: 'Confirme seu novo e-mail',
       paragraphs: [
-        'Abra o link no navegador em que sua sessão está aberta. Depois disso, você entra com este endereço de e-mail. O link vale por um dia e funciona uma única vez.',
+        'Abra o link no navegador em que você está conectado. Depois disso, você passa a entrar com este e-mail. O link vale por um dia e funciona uma única vez.',
         'Se você não pediu isso, ignore este e-mail.',
       ],
       button: ['Confirmar o e-mail', 'link'],
     }),
     invitation: ({ account, role, by }) => ({
-      subject: account === null ? 'Você recebeu um convite do Onecode' : `Participe de ${account} no Onecode`,
+      subject:
+        account === null ? 'Você recebeu um convite para o Onecode' : `Participe de ${account} no Onecode`,
       paragraphs: [
         `${by} convida você para ${account === null ? 'uma conta' : `a conta ${account}`} como ${ROLES['pt-BR'][role] ?? role}. O convite vale por sete dias e funciona uma única vez.`,
-        'Se você não conhece quem enviou, ignore este e-mail.',
+        'Se você não conhece essa pessoa, ignore este e-mail.',
       ],
       button: ['Ver o convite', 'link'],
     }),
@@ -249,7 +250,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       password_changed: ['Sua senha foi alterada', 'Todas as outras sessões foram encerradas.'],
       two_factor_on: [
         'A autenticação em dois fatores está ativa',
-        'A partir de agora, o login também exige um código do seu aplicativo.',
+        'A partir de agora, o login também exige um código do seu aplicativo autenticador.',
       ],
       two_factor_off: [
         'A autenticação em dois fatores está desativada',
@@ -264,10 +265,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     }),
     address_changed: ({ to }) => ({
       subject: 'Seu e-mail foi alterado',
-      paragraphs: [
-        `Agora você entra com ${to} e não recebe mais mensagens neste endereço.`,
-        NOT_YOU['pt-BR'],
-      ],
+      paragraphs: [`Agora você entra com ${to} e não recebe mais mensagens neste e-mail.`, NOT_YOU['pt-BR']],
     }),
     key_made: ({ application, hint, by }, { account, inSubject }) => ({
       subject: `Nova chave de API para ${inSubject(application)}`,
@@ -280,7 +278,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     key_revoked: ({ application, hint, by }, { account, inSubject }) => ({
       subject: `Chave de API de ${inSubject(application)} revogada`,
       paragraphs: [
-        `${by ?? 'A equipe do serviço'} revogou a chave ${hint} da aplicação ${application} de ${account}. Requisições com ela são recusadas.`,
+        `${by ?? 'A equipe do serviço'} revogou a chave ${hint} da aplicação ${application} de ${account}. As requisições que a usam passam a ser recusadas.`,
       ],
       button: ['Ver as chaves', 'applications'],
     }),
@@ -309,7 +307,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     key_expires: ({ application, hint, days, until }, { account, inSubject, time }) => ({
       subject: `Uma chave de API de ${inSubject(application)} expira em ${days === 1 ? 'um dia' : `${days} dias`}`,
       paragraphs: [
-        `A chave ${hint} da aplicação ${application} de ${account} expira em ${time(until)}. Depois disso, requisições com ela são recusadas.`,
+        `A chave ${hint} da aplicação ${application} de ${account} expira em ${time(until)}. Depois disso, as requisições que a usam são recusadas.`,
         'Se a chave está em uso, crie uma nova, passe a usá-la e só então revogue a antiga.',
       ],
       button: ['Ver as chaves', 'applications'],
@@ -317,8 +315,8 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     deletion_scheduled: ({ deleteAt, by }, { account, inSubject, time }) => ({
       subject: `${inSubject(account)} vai ser excluída`,
       paragraphs: [
-        `${by ?? 'A equipe do serviço'} pediu a exclusão da conta ${account}. Ela será excluída em ${time(deleteAt)}. Até lá, tudo funciona como antes.`,
-        'Depois disso, os membros perdem o acesso, as chaves param de funcionar, e envios e números são apagados para sempre. Até lá, qualquer administrador pode cancelar a exclusão.',
+        `${by ?? 'A equipe do serviço'} pediu a exclusão da conta ${account}. Ela será excluída em ${time(deleteAt)}. Até lá, tudo funciona como antes, e qualquer administrador pode cancelar a exclusão.`,
+        'Depois disso, os membros perdem o acesso, as chaves param de funcionar, e os envios e números são apagados para sempre.',
       ],
       button: ['Cancelar a exclusão', 'team'],
     }),
@@ -330,35 +328,36 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['Ver a equipe', 'team'],
     }),
     low_balance: ({ left, below, perDay }, { account, inSubject, number }) => ({
-      subject: `${inSubject(account)} só tem ${units('pt-BR', left, number)}`,
+      subject: `Saldo baixo: ${inSubject(account)} só tem ${units('pt-BR', left, number)}`,
       paragraphs: [
         `O saldo de ${account} caiu abaixo de ${units('pt-BR', below, number)}. Sem unidades, os envios em produção são recusados, e os usuários não recebem códigos.`,
         ...rate(
           perDay,
           left,
-          (days) => `No ritmo do último dia (${number(perDay)} envios em produção), ele acaba em ${days}.`,
+          (days) =>
+            `No ritmo do último dia (${number(perDay)} envios em produção), o saldo acaba em ${days}.`,
           (days) => (days < 1 ? 'menos de um dia' : days < 2 ? 'um dia' : `${number(Math.floor(days))} dias`),
         ),
       ],
       button: ['Ver o saldo', 'overview'],
     }),
     breaker_tripped: ({ country, sends, unverified, until }, around) => ({
-      subject: `Envios para ${around.country(country)} estão bloqueados`,
+      subject: `${around.inSubject(around.account)}: envios para ${around.country(country)} bloqueados`,
       paragraphs: [
-        `Dos últimos ${around.number(sends)} códigos de ${around.account} para ${around.country(country)}, ${around.number(unverified)} não foram verificados. Isso parece tráfego inflado; por isso, o disjuntor antifraude bloqueia esses envios até ${around.time(until)}.`,
-        'Envios para outros países continuam. Verifique quem pede códigos nas suas páginas.',
+        `Dos últimos ${around.number(sends)} códigos de ${around.account} para ${around.country(country)}, ${around.number(unverified)} não foram verificados. Isso parece tráfego inflado; por isso, o disjuntor antifraude bloqueia os envios para esse país até ${around.time(until)}.`,
+        'Os envios para outros países continuam. Verifique quem está pedindo códigos na sua página de login.',
       ],
       button: ['Ver o que aconteceu', 'overview'],
     }),
     sender_blocked: ({ number, reason, language, country }, around) => ({
-      subject: `A Meta bloqueou o remetente ${number}`,
+      subject: `O remetente ${number} está bloqueado`,
       paragraphs: [
         language !== null
-          ? `Ele não envia nada em ${around.language(language)}.`
+          ? `O remetente não consegue enviar mensagens em ${around.language(language)}.`
           : country === null
-            ? 'Ele não envia nada.'
-            : `Ele não envia nada para ${around.country(country)}.`,
-        `Motivo informado pela Meta, em inglês: ${reason}`,
+            ? 'O remetente não consegue enviar mensagens.'
+            : `O remetente não consegue enviar mensagens para ${around.country(country)}.`,
+        blockReason('pt-BR', reason),
         'A página Remetentes explica o motivo e mostra o que fazer.',
       ],
       button: ['Ver os remetentes', 'senders'],
@@ -368,7 +367,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       return {
         subject: `Alerta do Onecode: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`,
         paragraphs: [
-          `${sentence}. Esta verificação está com falha há mais de cinco minutos. O incidente começou em ${time(facts.since)}.`,
+          `${sentence}. O problema já dura mais de cinco minutos. O incidente começou em ${time(facts.since)}.`,
           remedy,
           ...(facts.acknowledgedBy === null
             ? []
@@ -397,12 +396,28 @@ function findingText(
   return { sentence: sentence.replace(/\.$/, about === null ? '' : `: ${about}`), remedy };
 }
 
-/** Returns the reason of a block as a sentence: the template's status or category at Meta, or the stored sentence unchanged. */
-function blockReason(reason: string): string {
-  const [, category] = /^category (.*)$/.exec(reason) ?? [];
-  if (category !== undefined) return `Meta has moved the template to the category ${category}.`;
-  return /^[A-Z_]+(?: \(.*\))?$/.test(reason) ? `Meta reports the template status ${reason}.` : reason;
+/** Returns a sentence with the reason of a block: the template's status or category at Meta, or an English text that is kept as it is. */
+function blockReason(language: Locale, reason: string): string {
+  const { status, category, other } = REASONS[language];
+  const [, name] = /^category (.*)$/.exec(reason) ?? [];
+  if (name !== undefined) return category(name);
+  return /^[A-Z_]+(?: \(.*\))?$/.test(reason) ? status(reason) : other(reason);
 }
+
+const REASONS: Readonly<
+  Record<Locale, Readonly<Record<'status' | 'category' | 'other', (text: string) => string>>>
+> = {
+  en: {
+    status: (text) => `Reason: Meta reports the template status ${text}.`,
+    category: (text) => `Reason: Meta has moved the template to the category ${text}.`,
+    other: (text) => `Reason: ${text}`,
+  },
+  'pt-BR': {
+    status: (text) => `Motivo: a Meta informa que o status do modelo é ${text}.`,
+    category: (text) => `Motivo: a Meta mudou o modelo para a categoria ${text}.`,
+    other: (text) => `Motivo, em inglês: ${text}`,
+  },
+};
 
 const ROLES: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   en: { admin: 'admin', developer: 'developer', viewer: 'viewer' },
@@ -411,7 +426,7 @@ const ROLES: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
 
 const NOT_YOU: Readonly<Record<Locale, string>> = {
   en: 'If this was not you, set a new password now and contact an operator of this service.',
-  'pt-BR': 'Se não foi você, defina uma nova senha já e avise um operador deste serviço.',
+  'pt-BR': 'Se não foi você, defina uma nova senha agora e avise a equipe do serviço.',
 };
 
 /** Returns the texts of the mails about changes to a user's own sign-in. */
@@ -439,13 +454,13 @@ export const AROUND: Readonly<
     yourAccount: 'your account',
     copy: 'If the button does not work, open this address:',
     muted: 'You can choose in your profile which of these emails you get.',
-    fixed: 'This email cannot be turned off: it was requested, or it concerns the security of a sign-in.',
+    fixed: 'This email cannot be turned off: it was requested, or it is about the security of your sign-in.',
   },
   'pt-BR': {
     yourAccount: 'sua conta',
     copy: 'Se o botão não funcionar, abra este endereço:',
-    muted: 'Você pode escolher no seu perfil quais destes e-mails recebe.',
-    fixed: 'Este e-mail não pode ser desativado: ele foi pedido ou trata da segurança de um acesso.',
+    muted: 'No seu perfil, você escolhe quais destes e-mails quer receber.',
+    fixed: 'Este e-mail não pode ser desativado: ele foi solicitado ou trata da segurança do seu login.',
   },
 };
 

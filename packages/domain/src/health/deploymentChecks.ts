@@ -163,7 +163,7 @@ function senders({ senders: all, accountsWithoutSender }: DatabaseFacts): Deploy
     ...(blocked.length === 0
       ? []
       : [
-          `None of ${blocked.map(sendersOf).join(' and none of ')} can send: onecode sender list has the reasons.`,
+          `None of ${blocked.map(sendersOf).join(' and none of ')} can send: onecode sender list shows the reasons.`,
         ]),
     ...(accountsWithoutSender.length === 0
       ? []

@@ -19,7 +19,7 @@ const TEXTS: Texts = {
     unavailable: 'O Redis está indisponível.',
     slow: 'O Redis está respondendo devagar.',
     out_of_memory: 'O Redis recusa escritas: está sem memória.',
-    read_only: 'O Redis recusa escritas: é uma réplica ou tem réplicas de menos.',
+    read_only: 'O Redis recusa escritas: é uma réplica ou tem poucas réplicas.',
     disk: 'O Redis recusa escritas: não consegue salvar em disco.',
     unfit:
       'O Redis recusa o usuário, a senha ou as permissões de REDIS_URL, ou tem uma configuração que o Onecode não aceita.',
@@ -67,7 +67,7 @@ const TEXTS: Texts = {
     senders: 'Operadores pausaram remetentes.',
     queue: 'Há uma fila pausada no Redis.',
     remedy:
-      'Pergunte ao operador que fez isso antes de liberar ou retomar. Envios retidos, ou sem outro remetente, falham quando o código expira.',
+      'Fale com o operador responsável antes de liberar ou retomar os envios. Envios retidos, ou sem outro remetente, falham quando o código expira.',
   },
   provider_unhealthy: {
     errors: 'As chamadas à Meta estão falhando.',
@@ -86,8 +86,9 @@ const TEXTS: Texts = {
       'Verifique o webhook nas configurações do app na Meta, a página de status dela e se /webhooks/whatsapp pode ser alcançado pela internet. Os códigos saem; só o status fica em enviado.',
   },
   deliveries_missing: {
-    country: 'Para um país, mais mensagens deixam de chegar do que na semana anterior.',
-    sender: 'De um remetente, mais mensagens deixam de chegar do que na semana anterior.',
+    country: 'Aumentou, em relação à semana anterior, a parcela de mensagens para um país que nunca chegam.',
+    sender:
+      'Aumentou, em relação à semana anterior, a parcela de mensagens de um remetente que nunca chegam.',
     remedy:
       'Abra a página Remetentes e compare a coluna Nunca entregues. Se um remetente se destaca, pause-o. Se for um país, procure, na visão geral das contas, a conta que inflou o tráfego.',
   },
@@ -102,7 +103,7 @@ const TEXTS: Texts = {
   mail_failing: {
     mail: 'Os e-mails não estão sendo enviados.',
     remedy:
-      'Veja na página Saúde a última resposta do servidor SMTP e se SMTP_URL ainda vale. Os códigos não são afetados. O envio de cada e-mail é tentado durante um dia.',
+      'Veja na página Saúde a última resposta do servidor SMTP e se SMTP_URL ainda é válido. Os códigos não são afetados. O envio de cada e-mail é tentado durante um dia.',
   },
 };
 

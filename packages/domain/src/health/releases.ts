@@ -60,7 +60,7 @@ export function schemaFault(release: Release, applied: readonly string[]): strin
     );
   if (contract === undefined) return null;
   const { migration, oldestRelease } = contract;
-  return `the schema is too new for release ${release.version}: migration ${migration} took away what it needs; run ${
+  return `the schema is too new for release ${release.version}: migration ${migration} removed something that it needs; run ${
     oldestRelease === null ? 'a newer release' : `release ${oldestRelease} or a newer one`
   }`;
 }
@@ -80,11 +80,11 @@ export function contractFaults(
       oldestRelease !== null && !seen.some((release) => compareReleases(release, oldestRelease) >= 0);
     return [
       ...describe(processes.filter((process) => !works(process))).map(
-        (who) => `migration ${migration} breaks ${who}: it takes away what they need`,
+        (who) => `migration ${migration} breaks ${who}: it removes something that they need`,
       ),
       ...(isSkipped
         ? [
-            `migration ${migration} goes past release ${oldestRelease}, of which no process has run here: what only that release writes is missing`,
+            `migration ${migration} skips release ${oldestRelease}, which has never run here: data that only it writes is missing`,
           ]
         : []),
     ];

@@ -59,7 +59,9 @@ describe('schemaFault', () => {
     const fault = schemaFault(RELEASE, [...APPLIED, migration]);
     if (text === null) expect(fault).toBeNull();
     else {
-      expect(fault).toContain(`the schema is too new for release 1.2.0: migration ${migration} took away`);
+      expect(fault).toContain(
+        `the schema is too new for release 1.2.0: migration ${migration} removed something`,
+      );
       expect(fault).toContain(text);
     }
   });
@@ -91,7 +93,7 @@ describe('contractFaults', () => {
     const processes = [running(), running(old), running(old), running({ ...old, kind: 'worker' })];
     expect(contractFaults([contract()], processes, ['1.2.0'])).toEqual(
       ['2 × api of release 1.1.0', '1 × worker of release 1.1.0'].map(
-        (who) => `migration ${DROP} breaks ${who}: it takes away what they need`,
+        (who) => `migration ${DROP} breaks ${who}: it removes something that they need`,
       ),
     );
   });
@@ -104,7 +106,7 @@ describe('contractFaults', () => {
 
   it('reports a skipped release that never ran', () => {
     expect(contractFaults([contract()], [], ['1.1.0'])).toEqual([
-      expect.stringContaining('goes past release 1.2.0, of which no process has run here'),
+      expect.stringContaining('skips release 1.2.0, which has never run here'),
     ]);
   });
 });

@@ -153,12 +153,12 @@ function explainPoolerRejection(error: Error): Error {
   // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-proxy.html
   if (/^Feature not supported: RDS Proxy\b.*command-line options/.test(error.message))
     return new UnusableDatabase(
-      'RDS Proxy refuses the settings of a session: connect to PostgreSQL itself or to PgBouncer (see docs/managed-services.md#poolers)',
+      'RDS Proxy rejects session settings: connect to PostgreSQL itself or to PgBouncer (see docs/managed-services.md#poolers)',
     );
   const refusal = /unsupported startup parameter\b.*/.exec(error.message)?.[0];
   return refusal === undefined
     ? error
     : new UnusableDatabase(
-        `the pooler refuses the settings of a session (${refusal}): set DATABASE_POOLER=transaction (see docs/operations.md#poolers); npm run migrate needs PostgreSQL itself, in MIGRATE_DATABASE_URL`,
+        `the pooler rejects session settings (${refusal}): set DATABASE_POOLER=transaction (see docs/operations.md#poolers); npm run migrate needs PostgreSQL’s own address in MIGRATE_DATABASE_URL`,
       );
 }

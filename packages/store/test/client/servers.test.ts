@@ -246,7 +246,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     async (mode) => {
       const url = await poolerUrl({ ...TRANSACTION, pool_mode: mode });
       const reason =
-        /^the pooler refuses [^\n]*: set DATABASE_POOLER=transaction [^\n]* MIGRATE_DATABASE_URL$/;
+        /^the pooler rejects session settings [^\n]*: set DATABASE_POOLER=transaction [^\n]* MIGRATE_DATABASE_URL$/;
       const database = openAt(url, { pooler: 'none' });
       expect(await findRightsFault(database)).toMatch(reason);
       await expect(pingDatabase(database)).rejects.toThrow(reason);
@@ -309,7 +309,7 @@ describe('RDS Proxy', () => {
       pooler: 'transaction',
     });
     expect(await findRightsFault(database)).toMatch(
-      /^RDS Proxy refuses the settings .* PgBouncer \(see docs\//,
+      /^RDS Proxy rejects session settings: .* PgBouncer \(see docs\//,
     );
     await closeDatabase(database);
   });

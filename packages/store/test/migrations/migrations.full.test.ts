@@ -253,7 +253,7 @@ describe('a contracting migration', () => {
     const refusal: unknown = await up().catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(ContractRefused);
     expect((refusal as ContractRefused).faults).toEqual([
-      `migration ${NAME} breaks 1 × api of release 1.1.0: it takes away what they need`,
+      `migration ${NAME} breaks 1 × api of release 1.1.0: it removes something that they need`,
     ]);
     expect(await applied()).toEqual(['1_baseline', '2_things']);
   });
@@ -277,7 +277,7 @@ describe('a contracting migration', () => {
     expect(await up({ force: true, log: (line) => lines.push(line) })).toEqual([NAME]);
     expect(lines).toEqual([
       expect.stringMatching(/^Forced: migration 3_\w+ breaks 1 × api of release 1\.1\.0: .*\.$/),
-      expect.stringMatching(/^Forced: migration 3_\w+ goes past release 1\.2\.0, .*\.$/),
+      expect.stringMatching(/^Forced: migration 3_\w+ skips release 1\.2\.0, .*\.$/),
     ]);
   });
 

@@ -46,7 +46,9 @@ function differencesOf(values: Partial<TemplateValues>, codeValiditySeconds: num
             : `its footer says ${codeExpirationMinutes} minutes, and codes are valid for ${minutes}`,
         ]),
     ...(ttlSeconds != null && ttlSeconds > codeValiditySeconds
-      ? [`it is delivered for up to ${ttlSeconds} seconds, and codes are valid for ${codeValiditySeconds}`]
+      ? [
+          `its messages are delivered for up to ${ttlSeconds} seconds, but codes are valid for ${codeValiditySeconds}`,
+        ]
       : []),
     ...(hasCodeButton === true ? [] : ['it has no button for the code']),
   ];
