@@ -152,10 +152,10 @@ function LowQuality({ incident }: Pick<Props, 'incident'>) {
 }
 
 /** The senders with held messages, each with their number. */
-function Holding({ incident: { holding = [] } }: Pick<Props, 'incident'>) {
+function Holding({ incident }: Pick<Props, 'incident'>) {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
-  return holding.map(({ senderId, number, messages }) => (
+  return incident.holding?.map(({ senderId, number, messages }) => (
     <Text key={senderId}>
       <Anchor component={Link} to={`/staff/senders/${senderId}`} inherit underline="always">
         {number}
