@@ -103,6 +103,7 @@ create table attempts (
   constraint attempts_outcome_check CHECK (outcome = ANY (ARRAY['accepted'::text, 'retry'::text, 'unknown'::text, 'sender'::text, 'recipient'::text, 'config'::text]))
 );
 CREATE INDEX attempts_finished_at_idx ON public.attempts USING btree (finished_at);
+CREATE INDEX attempts_held_idx ON public.attempts USING btree (finished_at, sender_id) WHERE (message_status IS NOT NULL);
 CREATE INDEX attempts_message_id_idx ON public.attempts USING btree (message_id) WHERE (message_id IS NOT NULL);
 
 create table audit_entries (

@@ -180,6 +180,7 @@ describe('the command line of a deployment', () => {
         quality: 'GREEN',
         messaging_limit: 'TIER_UNLIMITED',
         unique_recipients_24h: 2,
+        held_messages_24h: 0,
         checked_at: expect.any(String),
         templates: ['en', 'en_US', 'pt_BR'].map((language) => ({ ...template, language })),
       });

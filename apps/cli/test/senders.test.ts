@@ -106,6 +106,7 @@ describe('sender', () => {
       quality: 'UNKNOWN',
       messaging_limit: null,
       unique_recipients_24h: 0,
+      held_messages_24h: 0,
       checked_at: null,
       alerts: [],
       templates: [],

@@ -340,6 +340,7 @@ create table attempts (
 );
 create index attempts_message_id_idx on attempts (message_id) where message_id is not null;
 create index attempts_finished_at_idx on attempts (finished_at);
+create index attempts_held_idx on attempts (finished_at, sender_id) where message_status is not null;
 
 -- A row is deleted when it is applied.
 -- Reports of the provider that are not applied yet. `reporter`: the account with the Meta app that sent it; null for the operator's app.

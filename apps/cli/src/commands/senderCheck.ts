@@ -3,6 +3,7 @@ import { preflight, senderState, activeBlock, type PreflightResult } from '@onec
 import { findAccount, readSettings } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { countWorkers } from '@onecode/store/operations';
+import { countHeldMessages } from '@onecode/store/reports';
 import {
   countRecipients,
   isReadSince,
@@ -46,6 +47,7 @@ export function formatSender(sender: Sender) {
 /** Formats a sender with the provider's reports about it, in the provider's words. */
 export async function showSender(database: Database, sender: Sender): Promise<Row> {
   const { number, templates, alerts, readAt } = await knowledgeOf(database, sender);
+  const held = await countHeldMessages(database);
   return {
     ...formatSender(sender),
     business_account_id: sender.businessAccountId,
@@ -53,6 +55,7 @@ export async function showSender(database: Database, sender: Sender): Promise<Ro
     quality: number.quality?.value ?? 'UNKNOWN',
     messaging_limit: number.messagingLimit?.value ?? null,
     unique_recipients_24h: await countRecipients(database, sender.id),
+    held_messages_24h: held.find(({ senderId }) => senderId === sender.id)?.lastDay ?? 0,
     checked_at: readAt,
     alerts: alerts.map((alert) => pickFields(alert, 'type', 'severity', 'detail', 'at')),
     templates: templates.map(({ name, language, facts }) => ({

@@ -94,6 +94,30 @@ describe('the health page’s statistics', () => {
     await untilSeen('their end', (seen) => named(seen).length === 0);
   });
 
+  it('show the senders with messages that Meta held for a quarter of an hour', async () => {
+    const { database } = server.db;
+    const { id } = await buildSender(database, { number: '+15550783877' });
+    const send = await buildSend(database, await buildCaller(database, 'live', { credits: 9 }));
+    await server.db.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, message_status, started_at, finished_at)
+       select $1, n, $2, 'accepted', 'held_for_quality_assessment', at, at
+       from generate_series(1, 6) n, lateral (select now() - make_interval(mins => n * 5)) t (at)`,
+      [send, id],
+    );
+    const named = ({ findings }: HealthView) => findings.filter(({ name }) => name === 'messages_held');
+    const view = await untilSeen('held messages', (seen) => named(seen).length > 0);
+    expect(named(view)).toMatchObject([
+      {
+        owner: 'meta',
+        severity: 'degraded',
+        holding: [{ senderId: id, number: '+1 ••••• 3877', messages: 6 }],
+      },
+    ]);
+    expect(view.states.senders).toBe('degraded');
+    await server.db.sql('update attempts set message_status = null where send_id = $1', [send]);
+    await untilSeen('their end', (seen) => named(seen).length === 0);
+  });
+
   it('show which template Meta paused, when, how many senders still serve its language, and which number has a low quality', async () => {
     const { database } = server.db;
     const sender = await buildSender(database, { number: '+15550783899', businessAccountId: '88' });

@@ -155,6 +155,21 @@ describe('senders', () => {
     expect((await senderOf(unused)).deliveries).toBeNull();
   });
 
+  it('show how many of their messages Meta held in the last 24 hours', async () => {
+    const { id } = await buildSender(server.db.database);
+    const { id: other } = await buildSender(server.db.database);
+    const caller = await buildCaller(server.db.database, 'live', { credits: 9 });
+    const send = await buildSend(server.db.database, caller);
+    await server.db.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, message_status, started_at, finished_at)
+       select $1, hours, $2, 'accepted', 'paused', now() - make_interval(hours => hours), now() - make_interval(hours => hours)
+       from unnest(array[1, 23, 25]) hours`,
+      [send, id],
+    );
+    expect(await senderOf(id)).toMatchObject({ held24h: 2, deliveries: null });
+    expect(await senderOf(other)).toMatchObject({ held24h: 0 });
+  });
+
   it('block nothing after a cool-down, although the fault is not cleared', async () => {
     const { id } = await buildSender(server.db.database);
     await blockSender(server.db.database, { id }, { errorCode: 190, isConfiguration: true });

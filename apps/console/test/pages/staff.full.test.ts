@@ -294,6 +294,33 @@ describeInBrowser('the pages of staff', () => {
     });
   });
 
+  it('show which sender’s messages Meta holds, and lead to the sender’s page with the number of the day', async () => {
+    const { database } = server.db;
+    await server.db.sql('delete from senders');
+    const sender = await buildSender(database);
+    const send = await buildSend(database, await buildCaller(database, 'live', { credits: 9 }));
+    await server.db.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, message_status, started_at, finished_at)
+       select $1, minutes, $2, 'accepted', 'paused', at, at
+       from unnest(array[1, 5, 10, 20, 40, 600]) minutes, lateral (select now() - make_interval(mins => minutes)) t (at)`,
+      [send, sender.id],
+    );
+    await asPerson(await person(server, { staff: 'on_call' }), async (page) => {
+      await page.goto('/staff/health');
+      const incident = page.getByRole('region', { name: /Meta accepts messages and holds them/ });
+      await incident.getByText('5 held messages in the last hour').waitFor();
+      await incident.getByRole('button', { name: 'Pause' }).waitFor();
+      await incident.getByRole('link', { name: maskRecipient(sender.number) }).click();
+      await page.getByRole('heading', { level: 1, name: sender.number }).waitFor();
+      const held = page
+        .getByRole('definition')
+        .filter({ hasText: 'Meta accepted them, but sends them later or drops them.' });
+      expect(await held.innerText()).toMatch(/^6\s/);
+      await page.getByText('Messages held in the last 24 hours').waitFor();
+    });
+    await server.db.sql('delete from senders');
+  });
+
   it('show in Portuguese in the audit log that an activated sender was new', async () => {
     const reader = await person(server, { staff: 'operator' });
     await server.db.sql("update users set language = 'pt-BR' where id = $1", [reader.id]);

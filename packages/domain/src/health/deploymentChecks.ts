@@ -212,10 +212,12 @@ export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
 }
 
 /** Returns a finding's subject if there may be several findings of its kind, and the blocks of its senders. */
-function listSubjects({ template, failures, deliveries, blocks }: Finding): string[] {
+function listSubjects({ template, failures, deliveries, blocks, holding }: Finding): string[] {
   if (template !== undefined) return [`template ${template.template} ${template.language}`];
   if (blocks !== undefined)
     return [...new Set(blocks.map(({ number, reason }) => `${number} ${reason.replace(/\.$/, '')}`))];
+  if (holding !== undefined)
+    return holding.map(({ number, messages }) => `${number} ${messages} held messages in the last hour`);
   if (deliveries !== undefined) return [...listGroup(deliveries), describeDeliveries(deliveries)];
   if (failures === undefined) return [];
   const { reason, failed, ended } = failures;

@@ -151,6 +151,18 @@ const KINDS = {
     remedy:
       'Send less from the number. Look for an account that sends codes which recipients do not expect, or for traffic pumping. Meta may limit the number next.',
   },
+  messages_held: {
+    owners: ['meta'],
+    severities: ['degraded'],
+    causes: {
+      held: {
+        check: 'senders',
+        sentence: 'Meta accepts messages and holds them, so codes arrive late or never.',
+      },
+    },
+    remedy:
+      'Open WhatsApp Manager: a new or unverified business portfolio has to be verified, or a pause lifted. If another portfolio has senders, pause the sender until then.',
+  },
   paused_by_operator: {
     owners: ['held'],
     severities: EITHER,

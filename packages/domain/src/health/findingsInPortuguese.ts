@@ -62,6 +62,11 @@ const TEXTS: Texts = {
     remedy:
       'Envie menos por esse número. Procure uma conta cujos destinatários não esperam códigos, ou tráfego inflado. A Meta pode limitar o número em seguida.',
   },
+  messages_held: {
+    held: 'A Meta aceita mensagens e as retém: os códigos chegam tarde ou não chegam.',
+    remedy:
+      'Abra o Gerenciador do WhatsApp: é preciso verificar um portfólio empresarial novo ou sem verificação, ou encerrar uma pausa. Se outro portfólio tem remetentes, pause o remetente até lá.',
+  },
   paused_by_operator: {
     hold: 'Há envios retidos.',
     senders: 'Operadores pausaram remetentes.',

@@ -32,6 +32,8 @@ export interface Finding {
   senders?: number;
   /** Numbers with low quality. */
   lowQuality?: readonly { senderId: string; number: string }[];
+  /** Numbers with messages that Meta holds, and how many it held in the last hour. */
+  holding?: readonly { senderId: string; number: string; messages: number }[];
 }
 
 /** The sends that failed in five minutes: all, or those to a country, from a sender, or for a reason. */
@@ -122,6 +124,9 @@ const LATENCY_SECONDS: Thresholds = { degraded: 3, failing: 8 };
 /** Shares of the accepted messages without any receipt, judged only for at least `ACCEPTED_MIN` messages. Receipts take seconds. */
 const UNREPORTED: Thresholds = { degraded: 0.5, failing: 0.9 };
 const ACCEPTED_MIN = 20;
+/** Meta held at least this many messages of a sender in the last hour, over at least a quarter of an hour. */
+const HELD_MIN = 5;
+const HELD_SECONDS = 900;
 /** Fewer webhooks with a wrong signature are not reported, because anyone can post one. */
 const REJECTED_MIN = 5;
 /**
@@ -237,6 +242,7 @@ const senders: Rule = (statistics) =>
       ...blockedSenders(pool),
       ...templates(pool),
       ...quality(pool),
+      ...heldMessages(pool),
       ...capacity(pool, statistics.traffic?.fiveMinutes ?? []),
     ];
     const { account } = pool;
@@ -333,6 +339,14 @@ function quality({ senders: all }: Pool): Finding[] {
     .filter(({ hasLowQuality }) => hasLowQuality)
     .map(({ id, number }) => ({ senderId: id, number }));
   return found('sender_quality_low', 'quality', lowQuality.length > 0 ? 'degraded' : null, { lowQuality });
+}
+
+/** Returns a finding if Meta keeps holding the messages of senders. */
+function heldMessages({ senders: all }: Pool): Finding[] {
+  const holding = all
+    .filter(({ heldMessages: held }) => held.lastHour >= HELD_MIN && held.lastHourSeconds >= HELD_SECONDS)
+    .map(({ id, number, heldMessages: held }) => ({ senderId: id, number, messages: held.lastHour }));
+  return found('messages_held', 'held', holding.length > 0 ? 'degraded' : null, { holding });
 }
 
 /**

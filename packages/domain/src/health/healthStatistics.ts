@@ -78,6 +78,16 @@ export interface SenderBlock extends Pick<
   template: BlockedTemplate | null;
 }
 
+/** The live messages of a sender that the provider accepted and held before it sent or dropped them. */
+export interface HeldMessages {
+  lastDay: number;
+  lastHour: number;
+  /** The seconds between the first and the last one of the last hour. */
+  lastHourSeconds: number;
+}
+
+export const NO_HELD_MESSAGES: HeldMessages = { lastDay: 0, lastHour: 0, lastHourSeconds: 0 };
+
 export interface SenderStatistics {
   id: string;
   /** The account that owns it; null for a shared sender. */
@@ -89,6 +99,7 @@ export interface SenderStatistics {
   blocks: readonly SenderBlock[];
   /** Whether the provider rates the number's quality as low. */
   hasLowQuality: boolean;
+  heldMessages: HeldMessages;
 }
 
 /** The statistics that the rules read. Null means that a source did not respond in time. */

@@ -138,11 +138,13 @@ describe('healthChecks', () => {
     };
     const template = { template: 'code', language: 'pt_BR', status: '', at: '', serving: 1 };
     const account = { id: 'a', name: 'Loja Azul' };
+    const holding = [{ senderId: 's', number: '+1 ••••• 3881', messages: 12 }];
     expect(healthChecks([])).toMatchObject([{ check: 'health', ok: true }]);
     const checks = healthChecks([
       { name: 'insufficient_senders', cause: 'none', owner: 'us', severity: 'failing' },
       { name: 'sends_failing', cause: 'country', owner: 'meta', severity: 'degraded', failures },
       { name: 'deliveries_missing', cause: 'sender', owner: 'meta', severity: 'degraded', deliveries },
+      { name: 'messages_held', cause: 'held', owner: 'meta', severity: 'degraded', holding },
       { name: 'senders_blocked', cause: 'template', owner: 'meta', severity: 'degraded', template },
       { name: 'paused_by_operator', cause: 'hold', owner: 'held', severity: 'degraded' },
       { name: 'no_workers', cause: 'none', owner: 'us', severity: 'degraded', account },
@@ -152,6 +154,7 @@ describe('healthChecks', () => {
         /^health_insufficient_senders false, failing, us: .* there is no sender\. .* Steps: docs\/runbooks\.md#insufficient_senders$/,
         /^health_sends_failing false, degraded, meta, country BR, 12 of 30 sends failed, mostly because of rejected_by/,
         /^health_deliveries_missing false, degraded, meta, sender s, 40 of 200 messages .* arrived, 9 of 900 in the week before: /,
+        /^health_messages_held false, degraded, meta, \+1 ••••• 3881 12 held messages in the last hour: Meta accepts /,
         /^health_senders_blocked false, degraded, meta, template code pt_BR: /,
         /^health_paused_by_operator true, degraded, held: Sends are on hold\. .*#paused_by_operator$/,
         /^health_no_workers false, degraded, us, account Loja Azul: /,

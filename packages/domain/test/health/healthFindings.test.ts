@@ -30,6 +30,7 @@ const ACTIVE: SenderStatistics = {
   state: 'active',
   blocks: [],
   hasLowQuality: false,
+  heldMessages: { lastDay: 0, lastHour: 0, lastHourSeconds: 0 },
 };
 const PAUSED: SenderStatistics = { ...ACTIVE, id: 'paused', state: 'paused', blocks: [block('operator')] };
 const COOLING: SenderStatistics = {
@@ -48,6 +49,11 @@ const BLOCKED_TEMPLATE = block('provider', {
 });
 /** A sender with an English template that Meta blocks. */
 const WITHOUT_ENGLISH: SenderStatistics = { ...ACTIVE, id: 'without', blocks: [BLOCKED_TEMPLATE] };
+const holding = (lastHour: number, lastHourSeconds: number): SenderStatistics => ({
+  ...ACTIVE,
+  id: 'holding',
+  heldMessages: { lastDay: lastHour + 7, lastHour, lastHourSeconds },
+});
 const backlog = (count: number, oldestSeconds: number): Backlog => ({
   ...NO_BACKLOG,
   count,
@@ -224,6 +230,18 @@ const CASES: Case[] = [
     { senders: [ACTIVE, { ...ACTIVE, hasLowQuality: true }] },
     ['us sender_quality_low quality degraded'],
   ],
+  [
+    'Meta held five messages of a sender within a quarter of an hour',
+    { senders: [ACTIVE, holding(5, 900)] },
+    ['meta messages_held held degraded'],
+  ],
+  [
+    'Meta held the messages of an account’s only sender',
+    { senders: [ACTIVE, ofAccount(holding(900, 3_500))] },
+    ['meta messages_held held degraded'],
+  ],
+  ['Meta held four messages', { senders: [holding(4, 3_000)] }, []],
+  ['Meta held messages for less than a quarter of an hour', { senders: [holding(900, 899)] }, []],
   ['too few calls to judge fail', provider({ calls: 4, failing: 4 }), []],
   [
     'enough calls to judge fail',

@@ -2,6 +2,7 @@ import {
   isNew,
   hasLowQuality,
   maskRecipient,
+  NO_HELD_MESSAGES,
   senderState,
   activeBlock,
   isBlocking,
@@ -18,6 +19,7 @@ import {
 import { pingDatabase, type Database } from '../client/database.js';
 import { readMailStatistics, type MailStatistics } from '../mails/outbox.js';
 import { readDeliveries } from '../reports/deliveryHours.js';
+import { countHeldMessages } from '../reports/heldMessages.js';
 import { listSenderKnowledge, type SenderKnowledge } from '../senders/readings.js';
 import { listSenders, type ListedSender } from '../senders/senders.js';
 import {
@@ -121,7 +123,11 @@ export function source<T>(read: () => Promise<T>): () => Promise<T | null> {
 
 /** Returns the senders that were activated. */
 async function readSenders(database: Database): Promise<SenderStatistics[]> {
-  const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
+  const [senders, knowledge, held] = await Promise.all([
+    listSenders(database),
+    listSenderKnowledge(database),
+    countHeldMessages(database),
+  ]);
   const now = new Date();
   return senders
     .filter(({ blocks }) => !isNew(blocks))
@@ -135,6 +141,7 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
         state: senderState(blocks, now),
         blocks: currentBlocks(blocks, now).map((block) => blockStatistics(block, sender, known)),
         hasLowQuality: hasLowQuality(known?.number ?? {}),
+        heldMessages: held.find(({ senderId }) => senderId === id) ?? NO_HELD_MESSAGES,
       };
     });
 }

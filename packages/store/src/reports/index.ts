@@ -1,5 +1,6 @@
 export { type AccountDetails, findAccountDetails, type FoundAccount, searchAccounts } from './accounts.js';
 export { countDeliveryHours, readDeliveries } from './deliveryHours.js';
+export { countHeldMessages } from './heldMessages.js';
 export { countDenials, type DenialCount } from './denials.js';
 export {
   type Balance,

@@ -17,6 +17,7 @@ import {
   listSends,
   overview,
   readDeliveries,
+  countHeldMessages,
   readSenderActivity,
   search,
   type OverviewQuestion,
@@ -335,6 +336,7 @@ describe('a large database', () => {
     ['the deliveries of the last day', ['sends_pkey'], 30_000, countDeliveryHours],
     ['calls by minute', ['attempts_finished_at_idx'], 20_000, (db) => readAttemptMinutes(db, 30)],
     ['the provider’s answers', ['attempts_finished_at_idx'], 5_000, (db) => readProviderAnswers(db, 5)],
+    ['messages that Meta held', ['attempts_held_idx'], 100, countHeldMessages],
     // The hour has hardly more calls than it reads, so reading in order or sorting is then equal.
     ['the latest calls of senders', ['attempts_finished_at_idx'], 40_000, readSenderActivity],
     [

@@ -16,7 +16,7 @@ import {
   readWaitingSends,
   recordHeartbeat,
 } from '@onecode/store/operations';
-import { readSenderActivity } from '@onecode/store/reports';
+import { countHeldMessages, readSenderActivity } from '@onecode/store/reports';
 import { readMigrations } from '@onecode/store/migrations';
 import {
   buildCaller,
@@ -297,6 +297,28 @@ describe('staff', () => {
         ],
       },
     ]);
+  });
+
+  it('see how many messages of the last day and hour Meta held, by sender', async () => {
+    const { id } = await buildSender(store.database);
+    const { id: other } = await buildSender(store.database);
+    const send = await buildSend(store.database, caller);
+    await store.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, message_status, started_at, finished_at)
+       select $1::uuid, n, sender_id::uuid, 'accepted', status, at, at
+       from (values (1, $2, 'paused', 5), (2, $2, 'held_for_quality_assessment', 25), (3, $2, 'paused', 90), (4, $2, 'paused', 1430),
+         (5, $2, 'paused', 1450), (6, $2, null, 50), (7, $3, 'paused', 300), (8, null, 'paused', 1)) v (n, sender_id, status, minutes),
+         lateral (select now() - make_interval(mins => minutes)) t (at)`,
+      [send, id, other],
+    );
+    const held = await countHeldMessages(store.database);
+    expect(held).toHaveLength(2);
+    expect(held).toEqual(
+      expect.arrayContaining([
+        { senderId: id, lastDay: 4, lastHour: 2, lastHourSeconds: 1_200 },
+        { senderId: other, lastDay: 1, lastHour: 0, lastHourSeconds: 0 },
+      ]),
+    );
   });
 
   it('see how many sends are held, up to ten thousand', async () => {

@@ -9,7 +9,7 @@ import {
   SENDER_THROUGHPUT,
 } from '@onecode/domain';
 import { findAccount, readSettings } from '@onecode/store/accounts';
-import { readDeliveries, readSenderActivity } from '@onecode/store/reports';
+import { countHeldMessages, readDeliveries, readSenderActivity } from '@onecode/store/reports';
 import {
   addSender,
   AssignmentRefused,
@@ -113,11 +113,12 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
       async handle(call) {
         const { database } = call.context;
         const accountId = accountOf(call);
-        const [senders, activity, deliveries, knowledge, { codeValiditySeconds }, account] =
+        const [senders, activity, deliveries, held, knowledge, { codeValiditySeconds }, account] =
           await Promise.all([
             list(call),
             readSenderActivity(database),
             readDeliveries(database),
+            countHeldMessages(database),
             listSenderKnowledge(database),
             readSettings(database),
             accountId === null ? null : findAccount(database, accountId),
@@ -132,6 +133,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
             const traffic = {
               activity: activity.find(({ senderId }) => senderId === sender.id),
               deliveries: bySender.find(({ name }) => name === sender.id),
+              held: held.find(({ senderId }) => senderId === sender.id),
             };
             const provider = providerView(sender, known, codeValiditySeconds, now);
             return senderView(account === null ? sender : forMembers(sender), traffic, provider, now);

@@ -9,6 +9,7 @@ import {
   activeBlock,
   type Block,
   type DeliveryGroup,
+  type HeldMessages,
 } from '@onecode/domain';
 import type { SenderPolicy } from '@onecode/store/accounts';
 import type { SenderActivity } from '@onecode/store/reports';
@@ -92,7 +93,15 @@ export const SENDER_RULES = {
 
 export function senderView(
   { blocks, ...sender }: ListedSender,
-  { activity, deliveries }: { activity: SenderActivity | undefined; deliveries: DeliveryGroup | undefined },
+  {
+    activity,
+    deliveries,
+    held,
+  }: {
+    activity: SenderActivity | undefined;
+    deliveries: DeliveryGroup | undefined;
+    held: HeldMessages | undefined;
+  },
   provider: ReturnType<typeof providerView>,
   now: Date,
 ) {
@@ -120,6 +129,8 @@ export function senderView(
     /** Null if no message of the last eight days was counted. */
     deliveries:
       deliveries === undefined ? null : { lastDay: deliveries.lastDay, weekBefore: deliveries.weekBefore },
+    /** How many of its messages Meta held in the last 24 hours. */
+    held24h: held?.lastDay ?? 0,
     errors: (activity?.errors ?? []).map((error) => ({
       ...error,
       explanation: explainError(error.errorCode, error.outcome),

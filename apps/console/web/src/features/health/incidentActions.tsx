@@ -24,18 +24,20 @@ interface Sender {
 export function IncidentActions({ incident }: { incident: IncidentView }) {
   const { t } = useTranslation(['health', 'holds']);
   const nameOf = useCountryName();
-  const { name, cause, blocks = [], lowQuality = [], failures, deliveries } = incident;
+  const { name, cause, blocks = [], lowQuality = [], holding = [], failures, deliveries } = incident;
   const { country, senderId } = failures ?? deliveries ?? {};
   // Operators cannot end Meta's block of a template.
   const resumable = blocks.filter(({ cause, onlyFor }) => cause !== 'provider' || onlyFor === '');
   const blocked = new Map(resumable.map(({ senderId, number }) => [senderId, number]));
-  const suspect = lowQuality.map(({ senderId, number }): Sender => ({ id: senderId, number }));
+  const suspect = [...lowQuality, ...holding].map(({ senderId, number }): Sender => ({
+    id: senderId,
+    number,
+  }));
   // What Meta reports may have changed since the last check.
   const checkable = new Map(
-    [...blocks.filter(({ cause }) => cause !== 'operator'), ...lowQuality].map(({ senderId, number }) => [
-      senderId,
-      number,
-    ]),
+    [...blocks.filter(({ cause }) => cause !== 'operator'), ...lowQuality, ...holding].map(
+      ({ senderId, number }) => [senderId, number],
+    ),
   );
   if (senderId !== undefined) suspect.push({ id: senderId, number: senderId });
   const hold = { leftSection: <IconHandStop size={14} /> };

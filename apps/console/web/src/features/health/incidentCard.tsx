@@ -58,6 +58,7 @@ export function IncidentCard({ view, incident, isFirst }: Props) {
           )}
           <Blocks view={view} incident={incident} />
           <LowQuality incident={incident} />
+          <Holding incident={incident} />
           <Hit view={view} incident={incident} />
           <Text maw={720}>{remedyOf(incident)}</Text>
           {needsOperator && <HandOver facts={messageOf(incident)} path={senderPath(incident)} />}
@@ -147,6 +148,20 @@ function LowQuality({ incident }: Pick<Props, 'incident'>) {
     <Anchor key={senderId} component={Link} to={`/staff/senders/${senderId}`} underline="always">
       {number}
     </Anchor>
+  ));
+}
+
+/** The senders with held messages, each with their number. */
+function Holding({ incident }: Pick<Props, 'incident'>) {
+  const { t } = useTranslation('health');
+  const { whole } = useNumbers();
+  return incident.holding?.map(({ senderId, number, messages }) => (
+    <Text key={senderId}>
+      <Anchor component={Link} to={`/staff/senders/${senderId}`} inherit underline="always">
+        {number}
+      </Anchor>{' '}
+      · {t('heldMessages', { count: messages, number: whole(messages) })}
+    </Text>
   ));
 }
 

@@ -31,7 +31,7 @@ export function SenderProvider({ sender }: { sender: SenderView }) {
       }
       actions={<CheckButton id={sender.id} />}
     >
-      {provider.facts.length > 0 && <ProviderFacts provider={provider} />}
+      {(provider.facts.length > 0 || sender.held24h > 0) && <ProviderFacts sender={sender} />}
       {provider.templates.length > 0 && <Templates name={sender.template} templates={provider.templates} />}
       {provider.checks.length > 0 && <Preflight provider={provider} />}
     </Section>
@@ -39,9 +39,12 @@ export function SenderProvider({ sender }: { sender: SenderView }) {
 }
 
 function ProviderFacts({
-  provider: { facts, recipients24h, recipientsMax, recipientsLeft },
+  sender: {
+    provider: { facts, recipients24h, recipientsMax, recipientsLeft },
+    held24h,
+  },
 }: {
-  provider: ProviderView;
+  sender: SenderView;
 }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
@@ -64,6 +67,10 @@ function ProviderFacts({
           )}
         </Fact>
       )}
+      <Fact label={t('provider.facts.held24h')}>
+        {whole(held24h)}
+        {held24h > 0 && <Small>{t('provider.held')}</Small>}
+      </Fact>
     </SimpleGrid>
   );
 }
