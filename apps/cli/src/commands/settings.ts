@@ -1,6 +1,6 @@
 import { findValidityConflict } from '@onecode/domain';
 import {
-  changeSetting,
+  changeSettings,
   readSettings,
   SETTING_BOUNDS,
   STAFF_TWO_FACTOR,
@@ -96,7 +96,7 @@ export function addSettingsCommands(program: Command): void {
     .action(async (name: SettingName, typed: string, _options: object, command: Command) => {
       const value = parseValue(name, typed);
       const { changed, warnings } = await withDatabase(async (database) => ({
-        changed: await changeSetting(database, actor(), FIELDS[name], value),
+        changed: await changeSettings(database, actor(), { [FIELDS[name]]: value }),
         warnings: name === 'code_validity_seconds' ? await findTemplateWarnings(database, Number(value)) : [],
       }));
       print(command, formatSettings(changed), {
