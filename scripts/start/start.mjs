@@ -113,7 +113,7 @@ async function startAll({ processes, end, showLogs, commandAt }) {
 
   console.log('Starting …');
   const simulated = ports.simulator !== null;
-  // Before the worker, whose first run aggregates the history: otherwise the health page would report it as late for a minute.
+  // Before the worker starts, because its first run aggregates the history: otherwise the health page would report it as late for a minute.
   const seeded = await seed(env, simulated);
   const started = await Promise.all(
     apps(ports, env).map(async (app) => {

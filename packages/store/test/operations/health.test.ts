@@ -255,7 +255,7 @@ describe('traffic', () => {
     expect(rows).toHaveLength(2);
   });
 
-  it('leaves out messages accepted a moment ago, whose receipts may still arrive', async () => {
+  it('leaves out messages accepted a moment ago, because their receipts may still arrive', async () => {
     const accepted = count(30, { event: 'accepted', reason: '' });
     await addTraffic(store.database, [accepted]);
     expect(await readTraffic(store.database)).toMatchObject({ fiveMinutes: [], twoMinutes: [] });
