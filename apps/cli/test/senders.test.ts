@@ -141,7 +141,7 @@ describe('sender', () => {
     expect(await json('sender list')).toMatchObject([paused]);
     expect(await json(`sender show ${id}`)).toMatchObject(paused);
     await json(`sender resume ${id} --reason better`);
-    const audit = (await json('audit list')) as unknown[];
+    const audit = await json<unknown[]>('audit list');
     expect(audit.slice(0, 2)).toMatchObject([
       { action: 'sender.resume', details: { reason: 'better', ended: ['low'] } },
       { action: 'sender.pause', details: { reason: 'low' } },
