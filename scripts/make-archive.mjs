@@ -29,6 +29,8 @@ const OTHER_FILES = [
   'prisma/migrations',
   'apps/console/web/src/locales',
   'deploy',
+  'docs',
+  'README.md',
   'LICENSE',
   'NOTICE',
   'CHANGELOG.md',

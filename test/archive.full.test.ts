@@ -75,7 +75,12 @@ describe('the release archive', () => {
     const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' });
     expect(files.filter((name) => name.endsWith('.node'))).toEqual([]);
     expect(files).toEqual(
-      expect.arrayContaining(['deploy/systemd/onecode-api@.service', 'deploy/postgresql/database.sql']),
+      expect.arrayContaining([
+        'deploy/systemd/onecode-api@.service',
+        'deploy/postgresql/database.sql',
+        'docs/runbooks.md',
+        'README.md',
+      ]),
     );
   });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { changeSetting, findAccount, limitApplication, setIdentityCheck } from '@onecode/store/accounts';
+import { changeSettings, findAccount, limitApplication, setIdentityCheck } from '@onecode/store/accounts';
 import { logTriedSend } from '@onecode/store/users';
 import { placeHold } from '@onecode/store/holds';
 import {
@@ -61,7 +61,7 @@ describe('a person’s number', () => {
     await stack.addSender();
     await stack.simulator.changeSender('106540352242921', { identityKeyCheck: true });
     await setIdentityCheck(database, TEST_ACTOR, live.applicationId, 'observe');
-    await changeSetting(database, TEST_ACTOR, 'guessBudget', null);
+    await changeSettings(database, TEST_ACTOR, { guessBudget: null });
 
     sends.tested = await create(test, NUMBER, 'k-tested');
     await stack.untilStatus(test.key, sends.tested, 'read');

@@ -23,18 +23,22 @@ const folder = join(root, 'prisma/migrations');
 async function run(name) {
   const latest = readdirSync(folder).toSorted().at(-1) ?? '';
   const isLatest = name === undefined || name === latest.replace(/^\d+_/, '');
-  if (isLatest && !isReleased(latest)) return refreshMigration(latest);
-  return beginMigration(name, latest);
+  const release = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*').stdout.trim();
+  if (!isLatest || contains(release, latest)) return beginMigration(name, latest);
+  await refreshMigration(latest);
+  if (release === '')
+    console.error(
+      `Warning: this clone has no release tags, so ${latest} was changed as if no release contained it. If one does, restore the file, run git fetch --tags, and repeat the command.`,
+    );
 }
 
 /**
- * Returns whether the newest release contains a migration.
- * @param {string} name of its folder
+ * Returns whether a release contains a migration.
+ * @param {string} release its tag; empty if there is none
+ * @param {string} name of the migration's folder
  */
-function isReleased(name) {
-  const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*').stdout.trim();
-  return tag !== '' && git('cat-file', '-e', `${tag}:prisma/migrations/${name}/migration.sql`).status === 0;
-}
+const contains = (release, name) =>
+  release !== '' && git('cat-file', '-e', `${release}:prisma/migrations/${name}/migration.sql`).status === 0;
 
 /** @param {string[]} args */
 const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });

@@ -112,6 +112,9 @@ async function startAll({ processes, end, showLogs, commandAt }) {
   await runNpm(processes, ['run', '--silent', 'migrate'], { title: 'npm run migrate', env });
 
   console.log('Starting …');
+  const simulated = ports.simulator !== null;
+  // Before the worker starts, because its first run aggregates the history: otherwise the health page would report it as late for a minute.
+  const seeded = await seed(env, simulated);
   const started = await Promise.all(
     apps(ports, env).map(async (app) => {
       const start = () => startUntilReady({ processes, end, showLogs }, app);
@@ -120,8 +123,6 @@ async function startAll({ processes, end, showLogs, commandAt }) {
       return running;
     }),
   );
-  const simulated = ports.simulator !== null;
-  const seeded = await seed(env, simulated);
   const simulator = `http://127.0.0.1:${ports.simulator}`;
   if (simulated) await offerNewAccount(env, simulator);
   recordEnvironment(env);

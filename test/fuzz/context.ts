@@ -1,5 +1,5 @@
 import { generateApiKey } from '@onecode/domain';
-import { changeSetting, revokeApiKey } from '@onecode/store/accounts';
+import { changeSettings, revokeApiKey } from '@onecode/store/accounts';
 import { newId, type Database } from '@onecode/store/client';
 import { buildCaller, TEST_ACTOR } from '@onecode/testing';
 
@@ -68,7 +68,7 @@ export async function createFuzzContext(
     buildCaller(database, 'test'),
   ]);
   // Otherwise the constant guesses at the document's example recipient would exhaust its budget.
-  await changeSetting(database, TEST_ACTOR, 'guessBudget', null);
+  await changeSettings(database, TEST_ACTOR, { guessBudget: null });
   await revokeApiKey(database, TEST_ACTOR, revoked.keyId);
   const callers: FuzzCaller[] = [
     { name: 'test', key: test.key, refusals: [] },

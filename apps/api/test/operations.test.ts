@@ -1,7 +1,7 @@
 import { hashApiKey, type Mode } from '@onecode/domain';
 import {
   allowCountries,
-  changeSetting,
+  changeSettings,
   createApiKey,
   findAccount,
   listApiKeys,
@@ -47,7 +47,7 @@ afterEach(() =>
 const build = (mode: Mode, account?: Parameters<typeof buildCaller>[2]): Promise<TestCaller> =>
   buildCaller(api.db.database, mode, account);
 const set = <Name extends keyof Settings>(name: Name, value: Settings[Name]) =>
-  changeSetting(api.db.database, TEST_ACTOR, name, value);
+  changeSettings(api.db.database, TEST_ACTOR, { [name]: value });
 /** Returns the row of a send. */
 const readRow = async (id: string): Promise<Record<string, unknown> | undefined> =>
   (await api.db.sql('select * from sends where id = $1', [id]))[0];

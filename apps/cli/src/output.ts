@@ -92,7 +92,8 @@ function formatNested(name: string, value: unknown): string {
 
 const formatLabel = (name: string): string => name.replaceAll('_', ' ');
 
-function alignColumns(table: readonly string[][]): string[] {
+/** Returns a line for each row, with columns as wide as their longest value. */
+export function alignColumns(table: readonly string[][]): string[] {
   const widths =
     table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
   return table.map((row) =>

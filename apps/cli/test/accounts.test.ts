@@ -377,7 +377,7 @@ describe('hold', () => {
     expect(await json('hold set country BR --reason again')).toEqual(brazil);
     expect(await json('hold set live --reason template')).toEqual(all);
     expect(await json('hold list')).toEqual([brazil, all]);
-    expect(await json('hold release country BR')).toEqual(brazil);
+    expect(await json('hold release country BR --reason over')).toEqual(brazil);
     expect(await json('hold release live')).toEqual(all);
     expect(await json('hold list')).toEqual([]);
     await expectFault('there is no hold on this target', 'hold release country US');

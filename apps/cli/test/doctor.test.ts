@@ -60,6 +60,7 @@ describe('the command line of a deployment', () => {
       'processes',
       'secret_key',
       'senders',
+      'holds',
       'number_pepper',
       `sender_${sender}`,
       'health',
@@ -116,6 +117,19 @@ describe('the command line of a deployment', () => {
         /^health_redis_unhealthy: degraded, redis: Redis rejects the user, .*#redis_unhealthy$/,
       ),
       expect.stringMatching(/^redis: the Redis in REDIS_URL answers ERR This instance has cluster support/),
+    ]);
+  });
+
+  it('doctor fails during a hold, with its time and reason, also while no send waits', async () => {
+    await onecode(['hold', 'set', 'live', '--reason', 'the template was rejected'], env);
+    const { code, checks } = await doctor();
+    await onecode(['hold', 'release', 'live'], env);
+    expect(code).toBe(1);
+    expect(faultsOf(checks)).toEqual([
+      NOT_DURABLE,
+      expect.stringMatching(
+        /^holds: All live sends have been on hold since 20\S+Z, .*the template was rejected/,
+      ),
     ]);
   });
 

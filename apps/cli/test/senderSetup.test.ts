@@ -179,7 +179,10 @@ describe('sender setup', () => {
   it('waits for the approval of templates, and continues in the next run', async () => {
     simulator.changeSettings({ reviewMs: 60_000 });
     const { steps, sender } = await setUp(2, '--wait 0');
-    expect(steps['template_en']).toMatchObject({ status: 'waiting' });
+    expect(steps).toMatchObject({
+      template_en: { status: 'waiting', detail: expect.stringMatching(/waits for Meta’s approval\.$/) },
+      activation: { status: 'waiting', detail: expect.stringMatching(/Then run the setup again\.$/) },
+    });
     expect(sender).toMatchObject({ state: 'paused' });
     for (const language of ['pt_BR', 'en'])
       await simulator.business.changeTemplate(

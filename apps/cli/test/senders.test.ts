@@ -135,6 +135,20 @@ describe('sender', () => {
     expect(await json('sender list')).toMatchObject([{ id, ...ACTIVE }]);
   });
 
+  it('pause and resume keep a reason, which list, show and the audit log have', async () => {
+    const { id } = await buildSender(store.database);
+    const paused = { id, state: 'paused', pause_reason: 'low' };
+    expect(await json(`sender pause ${id} --reason low`)).toMatchObject(paused);
+    expect(await json('sender list')).toMatchObject([paused]);
+    expect(await json(`sender show ${id}`)).toMatchObject(paused);
+    await json(`sender resume ${id} --reason better`);
+    const audit = await json<unknown[]>('audit list');
+    expect(audit.slice(0, 2)).toMatchObject([
+      { action: 'sender.resume', details: { reason: 'better', ended: ['low'] } },
+      { action: 'sender.pause', details: { reason: 'low' } },
+    ]);
+  });
+
   it('list prints the end and the reason of a block, and active after its end', async () => {
     await blockSender(store.database, await buildSender(store.database), { reason: 'quality' });
     const resting = {

@@ -1,4 +1,5 @@
 import { findAccount } from '@onecode/store/accounts';
+import { readRetention, retainOnwards } from '@onecode/store/sends';
 import {
   buildAccount,
   buildCaller,
@@ -12,7 +13,7 @@ import {
 const db = useTestDatabase();
 
 describe('fillHistory', () => {
-  it('writes the same data as the service: numbers without gaps, a consistent ledger, room for new sends', async () => {
+  it('writes the same data as the service: numbers without gaps, a consistent ledger, room for new sends, days to aggregate', async () => {
     const accountId = await buildAccount(db.database, { freeQuota: 0 });
     const live = await buildCaller(db.database, 'live', { id: accountId });
     const test = await buildCaller(db.database, 'test', { id: accountId });
@@ -43,5 +44,8 @@ describe('fillHistory', () => {
     const ends = await db.sql('select distinct status from sends order by 1');
     expect(ends.map(({ status }) => status)).toEqual(['delivered', 'failed', 'read', 'sent']);
     expect(await buildSend(db.database, live)).toEqual(expect.any(String));
+    expect((await readRetention(db.database)).seconds).toBeGreaterThan(86_400);
+    await retainOnwards(db.database, new AbortController().signal);
+    expect((await readRetention(db.database)).seconds).toBeLessThan(0);
   });
 });

@@ -66,11 +66,17 @@ export function addHoldCommands(program: Command): void {
   add('release', 'end a hold: the waiting sends are sent immediately')
     .argument('<kind>', KINDS.join(', '), oneOf('the kind', KINDS))
     .argument('[target]', "a country code, or an account's id")
+    .option('--reason <text>', 'kept in the audit log', text('--reason'))
     .addHelpText('after', example('hold release country BR'))
     .action(
-      async (kind: HoldTarget['kind'], typed: string | undefined, _options: object, command: Command) => {
-        const target = parseTarget(kind, typed);
-        const released = await withDatabase((database) => releaseHold(database, actor(), target));
+      async (
+        kind: HoldTarget['kind'],
+        typed: string | undefined,
+        { reason: releaseReason }: { reason?: string },
+        command: Command,
+      ) => {
+        const what = { ...parseTarget(kind, typed), ...(releaseReason !== undefined && { releaseReason }) };
+        const released = await withDatabase((database) => releaseHold(database, actor(), what));
         if (released === null) throw new UserError('there is no hold on this target');
         print(command, formatHold(released));
       },

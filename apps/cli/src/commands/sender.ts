@@ -27,6 +27,7 @@ import {
   readPin,
   readToken,
   templateName,
+  text,
   token,
   wholeNumber,
   type AddCommand,
@@ -168,16 +169,22 @@ export function addSenderCommands(program: Command): void {
       if (checks.some(({ ok }) => !ok)) throw new NotOk();
     });
 
-  for (const [name, description, change] of [
-    ['pause', 'pause a sender until it is resumed', pauseSender],
-    ['resume', "end a sender's pause and clear its faults", resumeSender],
-    ['remove', 'remove a sender and erase its token; its past sends still name it', removeSender],
+  for (const [name, description, change, kept] of [
+    ['pause', 'pause a sender until it is resumed', pauseSender, 'kept with the sender'],
+    ['resume', "end a sender's pause and clear its faults", resumeSender, 'kept in the audit log'],
   ] as const)
     one(name, description)
-      .addHelpText('after', example(`sender ${name} ID`))
-      .action(async (senderId: string, _options: object, command: Command) => {
-        print(command, formatSender(await changed('sender', (...by) => change(...by, senderId))));
+      .option('--reason <text>', kept, text('--reason'))
+      .addHelpText('after', example(`sender ${name} ID --reason TEXT`))
+      .action(async (senderId: string, { reason }: { reason?: string }, command: Command) => {
+        print(command, formatSender(await changed('sender', (...by) => change(...by, senderId, reason))));
       });
+
+  one('remove', 'remove a sender and erase its token; its past sends still name it')
+    .addHelpText('after', example('sender remove ID'))
+    .action(async (senderId: string, _options: object, command: Command) => {
+      print(command, formatSender(await changed('sender', (...by) => removeSender(...by, senderId))));
+    });
 
   one('throughput', 'set how many messages per second the provider accepts from a sender')
     .argument('<number>', 'messages per second', wholeNumber('the throughput', SENDER_THROUGHPUT))

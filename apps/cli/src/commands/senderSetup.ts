@@ -350,7 +350,11 @@ async function activate(
   const open = openSteps(steps);
   if (open.length > 0) {
     const names = open.map((one) => one.step).join(', ');
-    return stepOf(step, 'waiting', `The sender can be activated when these steps are done: ${names}.`);
+    return stepOf(
+      step,
+      'waiting',
+      `The sender can be activated when these steps are done: ${names}. Then run the setup again.`,
+    );
   }
   if (activeBlock(sender.blocks, new Date()) === null)
     return stepOf(step, 'already', 'The sender is active.');

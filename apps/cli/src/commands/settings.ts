@@ -1,6 +1,6 @@
 import { findValidityConflict } from '@onecode/domain';
 import {
-  changeSetting,
+  changeSettings,
   readSettings,
   SETTING_BOUNDS,
   STAFF_TWO_FACTOR,
@@ -14,7 +14,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { commandGroup, limit, oneOf, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { example, print, type Row } from '../output.js';
+import { alignColumns, example, print, type Row } from '../output.js';
 
 const NUMBERS = {
   free_sends: 'freeSends',
@@ -51,9 +51,11 @@ const formatSettings = (settings: Settings): Row =>
 const isNumber = (name: SettingName): name is NumberName => name in NUMBERS;
 const isOptional = (name: NumericSetting): name is OptionalSetting => name in INITIAL;
 
-function formatBoundsLine(name: SettingName): string {
-  return `  ${name.padEnd(27)} ${isNumber(name) ? formatBounds(name) : STAFF_TWO_FACTOR.join(' or ')}`;
-}
+/** Returns the lines of the help with the allowed values of each setting. */
+const boundsLines = (): string[] =>
+  alignColumns(
+    NAMES.map((name) => [name, isNumber(name) ? formatBounds(name) : STAFF_TWO_FACTOR.join(' or ')]),
+  ).map((line) => `  ${line}`);
 
 function formatBounds(name: NumberName): string {
   const { min, max } = SETTING_BOUNDS[NUMBERS[name]];
@@ -91,12 +93,12 @@ export function addSettingsCommands(program: Command): void {
     .argument('<value>', 'a whole number, off or a word, see below')
     .addHelpText(
       'after',
-      `\nSettings:\n${NAMES.map(formatBoundsLine).join('\n')}\n\nExample:\n  $ onecode settings set free_sends 25`,
+      `\nSettings:\n${boundsLines().join('\n')}\n\nExample:\n  $ onecode settings set free_sends 25`,
     )
     .action(async (name: SettingName, typed: string, _options: object, command: Command) => {
       const value = parseValue(name, typed);
       const { changed, warnings } = await withDatabase(async (database) => ({
-        changed: await changeSetting(database, actor(), FIELDS[name], value),
+        changed: await changeSettings(database, actor(), { [FIELDS[name]]: value }),
         warnings: name === 'code_validity_seconds' ? await findTemplateWarnings(database, Number(value)) : [],
       }));
       print(command, formatSettings(changed), {

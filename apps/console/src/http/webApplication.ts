@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import express, { type Router } from 'express';
 import expressStaticGzip from 'express-static-gzip';
 
-/** Output of `vite build`. */
 const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url));
 const NONCE = '%NONCE%';
 
@@ -18,9 +17,14 @@ export const cacheControl =
 /**
  * Serves the web application: its assets, which have a content hash in their names, as the build has compressed them, and its page for
  * every other path. Each response writes its own nonce into the page.
+ *
+ * @param built the folder with the output of `vite build`
+ * @throws Error if the web application is not built
  */
-export function webApplicationRouter(): Router {
-  const page = readFileSync(`${BUILT}/index.html`, 'utf8');
+export function webApplicationRouter(built = BUILT): Router {
+  if (!existsSync(`${built}/index.html`))
+    throw new Error('the web application is not built: run npm run build');
+  const page = readFileSync(`${built}/index.html`, 'utf8');
   // Only pages after sign-in need the files of these links. Without them, the sign-in page loads no other code.
   const signInPage = page
     .replaceAll(/<link [^<>]*>/g, (link) => (link.includes('data-signed-in') ? '' : link))
@@ -28,7 +32,7 @@ export function webApplicationRouter(): Router {
   const router = express.Router();
   router.use(
     '/assets',
-    expressStaticGzip(`${BUILT}/assets`, {
+    expressStaticGzip(`${built}/assets`, {
       index: false,
       enableBrotli: true,
       orderPreference: ['br', 'gzip'],
@@ -40,7 +44,7 @@ export function webApplicationRouter(): Router {
     }),
   );
   router.use(
-    express.static(BUILT, {
+    express.static(built, {
       index: false,
       redirect: false,
       setHeaders: cacheControl('public, max-age=3600'),

@@ -1,4 +1,4 @@
-import { changeSetting } from '@onecode/store/accounts';
+import { changeSettings } from '@onecode/store/accounts';
 import { listAuditEntries } from '@onecode/store/operations';
 import { setPassword } from '@onecode/store/users';
 import { buildAccount, TEST_ACTOR } from '@onecode/testing';
@@ -148,7 +148,7 @@ describe('a second factor', () => {
 
 describe('a second factor of staff', () => {
   const set = (staffTwoFactor: 'optional' | 'required') =>
-    changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', staffTwoFactor);
+    changeSettings(server.db.database, TEST_ACTOR, { staffTwoFactor });
   afterEach(() => set('optional'));
 
   const REQUIRED = { status: 403, body: { code: 'second_factor_required' } };

@@ -1,5 +1,5 @@
 import { hashApiKey } from '@onecode/domain';
-import { changeSetting, findCaller, grantCredits } from '@onecode/store/accounts';
+import { changeSettings, findCaller, grantCredits } from '@onecode/store/accounts';
 import { listAuditEntries } from '@onecode/store/operations';
 import { createSend } from '@onecode/store/sends';
 import { buildCaller, newSend, TEST_ACTOR, until } from '@onecode/testing';
@@ -242,7 +242,7 @@ describe('the first account', () => {
       },
     });
 
-    await changeSetting(database, TEST_ACTOR, 'newAccountUnitsPerDay', null);
+    await changeSettings(database, TEST_ACTOR, { newAccountUnitsPerDay: null });
     const bia = await person(server);
     const second = (await bia.post('/accounts', { name: 'Open', language: 'en' })).body;
     expect((await bia.get(`/accounts/${second.id}/protection`)).body).toMatchObject({ unitsPerDay: null });

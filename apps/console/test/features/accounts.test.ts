@@ -1,4 +1,4 @@
-import { changeSetting, createApplication, grantCredits, limitApplication } from '@onecode/store/accounts';
+import { changeSettings, createApplication, grantCredits, limitApplication } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { listAuditEntries } from '@onecode/store/operations';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
@@ -110,7 +110,7 @@ describe('the audit log', () => {
     const other = await buildAccount(database, { name: 'Outra' });
     for (const amount of [1, 2, 3])
       await grantCredits(database, TEST_ACTOR, other, amount, `grant ${amount}`);
-    await changeSetting(database, TEST_ACTOR, 'freeSends', 11);
+    await changeSettings(database, TEST_ACTOR, { freeSends: 11 });
 
     const first = (await onCall.get(`/staff/audit?account=${other}&area=account&limit=2`)).body;
     const second = (

@@ -7,7 +7,7 @@ import {
   useBrowser,
 } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { changeSetting, findAccount } from '@onecode/store/accounts';
+import { changeSettings, findAccount } from '@onecode/store/accounts';
 import { listHolds } from '@onecode/store/holds';
 import { useConsole } from '../console.js';
 import { inWindow, PASSWORD, person, type TestPerson } from '../people.js';
@@ -135,7 +135,7 @@ describeInBrowser('two-factor authentication required for staff', () => {
       await page.getByRole('navigation').getByRole('link', { name: 'Accounts' }).click();
       await page.getByRole('heading', { name: 'Accounts', level: 1 }).waitFor();
     });
-    await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'optional');
+    await changeSettings(server.db.database, TEST_ACTOR, { staffTwoFactor: 'optional' });
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { changeSetting } from '@onecode/store/accounts';
+import { changeSettings } from '@onecode/store/accounts';
 import { listAuditEntries } from '@onecode/store/operations';
 import { createUser, setStaffRole } from '@onecode/store/users';
 import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
@@ -97,7 +97,7 @@ describe('the configuration of the provider', () => {
 describeInBrowser('the OpenID provider of the staff', () => {
   it('signs in a staff member repeatedly, for both factors, and stores no tokens', async () => {
     const olga = await person(server, { staff: 'operator' });
-    await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'required');
+    await changeSettings(server.db.database, TEST_ACTOR, { staffTwoFactor: 'required' });
     try {
       for (let n = 0; n < 2; n += 1) {
         const page = await come({ email: olga.email.toUpperCase(), isVerified: true });
@@ -107,7 +107,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
         await page.context().close();
       }
     } finally {
-      await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'optional');
+      await changeSettings(server.db.database, TEST_ACTOR, { staffTwoFactor: 'optional' });
     }
     expect(await entriesOf(olga.id)).toEqual([
       ['user.sign_in', 'oidc'],

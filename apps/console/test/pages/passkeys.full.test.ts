@@ -1,4 +1,4 @@
-import { changeSetting } from '@onecode/store/accounts';
+import { changeSettings } from '@onecode/store/accounts';
 import { deleteExpiredVerifications, noteMailSender } from '@onecode/store/mails';
 import { listAuditEntries } from '@onecode/store/operations';
 import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
@@ -147,7 +147,7 @@ describeInBrowser('a passkey', () => {
   it('counts for both factors, and the password alone still does not', async () => {
     const operator = await person(server, { staff: 'operator' });
     const { page, context } = await withPasskey(operator, 'Key');
-    await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'required');
+    await changeSettings(server.db.database, TEST_ACTOR, { staffTwoFactor: 'required' });
     try {
       // This session was started with a password.
       expect(await operator.get('/staff/settings')).toMatchObject({
@@ -159,7 +159,7 @@ describeInBrowser('a passkey', () => {
       await page.goto('/staff/settings');
       await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     } finally {
-      await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'optional');
+      await changeSettings(server.db.database, TEST_ACTOR, { staffTwoFactor: 'optional' });
     }
     await context.close();
   });

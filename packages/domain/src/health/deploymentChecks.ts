@@ -1,6 +1,7 @@
 import { canonicalNumber } from '../recipients/canonicalNumber.js';
 import { runbookPath } from './findings.js';
 import { findingTexts, type Finding, type MissingDeliveries } from './healthFindings.js';
+import type { HoldTarget } from '../sends/holds.js';
 import type { Keyring } from '../security/keyring.js';
 import { recipientKeys } from '../recipients/numberKeys.js';
 import { isMasked } from '../recipients/recipient.js';
@@ -39,6 +40,8 @@ export interface DatabaseFacts {
   senders: readonly { state: string; account: string | null }[];
   /** The names of accounts that use only their own senders, and have none. */
   accountsWithoutSender: readonly string[];
+  /** Oldest first, each with the name of a held account. */
+  holds: readonly (HoldTarget & { accountName: string | null; reason: string; since: Date; setBy: string })[];
 }
 
 const CONNECTIONS_SHARE_MAX = 0.8;
@@ -78,6 +81,7 @@ export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | n
     processes(facts),
     secretKey(facts, keys),
     senders(facts),
+    holds(facts),
   ];
 }
 
@@ -172,12 +176,27 @@ function senders({ senders: all, accountsWithoutSender }: DatabaseFacts): Deploy
         ]),
   ];
   return faults.length === 0
-    ? ok('senders', `${active.length} of ${all.length} can send.`)
+    ? ok('senders', `${active.length} of ${all.length} are active.`)
     : bad('senders', faults.join(' '));
 }
 
 const sendersOf = (account: string | null): string =>
   account === null ? 'the shared senders' : `the senders of the account ${account}`;
+
+/** A hold fails the check: its sends wait, which the operator who runs the checks may not know. */
+function holds({ holds: all }: DatabaseFacts): DeploymentCheck {
+  if (all.length === 0) return ok('holds', 'No live sends are on hold.');
+  const described = all.map(({ kind, target, accountName, reason, since, setBy }) => {
+    const held = {
+      live: 'All live sends',
+      country: `Live sends to ${target}`,
+      account: `Live sends of the account ${accountName ?? target}`,
+    }[kind];
+    const command = ['onecode hold release', kind, target].join(' ').trimEnd();
+    return `${held} have been on hold since ${since.toISOString()}, set by ${setBy} with the reason "${reason}": run ${command} to send them.`;
+  });
+  return bad('holds', described.join(' '));
+}
 
 /** Checks whether the number keys made here match those that the API writes. @param pepper null if it is not set */
 export function numberPepperCheck(
@@ -195,17 +214,17 @@ export function numberPepperCheck(
       );
 }
 
-/** Returns one check for each finding of the health page, or one for no findings. An operator's holds and pauses are not faults. */
+/** Returns one check for each finding of the health page, or one for no findings. An operator's pauses are not faults. */
 export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   if (findings.length === 0) return [ok('health', 'The health page has no findings.')];
   return findings.map((finding) => {
-    const { name, severity, owner } = finding;
+    const { name, cause, severity, owner } = finding;
     const { sentence, remedy } = findingTexts(finding).en;
     const accounts = finding.account === undefined ? [] : [`account ${finding.account.name}`];
     const about = [severity, owner, ...accounts, ...listSubjects(finding)].join(', ');
     return {
       check: `health_${name}`,
-      ok: owner === 'held',
+      ok: owner === 'held' && cause !== 'hold',
       detail: `${about}: ${sentence} ${remedy} Steps: ${runbookPath(name)}`,
     };
   });

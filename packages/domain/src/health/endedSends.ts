@@ -1,7 +1,7 @@
 import type { FailureReason } from '../sends/send.js';
 import type { TrafficCount } from '../sends/traffic.js';
 
-/** The counts of the last minutes that health findings read. */
+/** The counts of the last minutes that health findings read, without the messages accepted in the last twenty seconds. */
 export interface RecentTraffic {
   /** Sends that ended, accepted messages, and webhooks, of the last five minutes. */
   fiveMinutes: readonly TrafficCount[];

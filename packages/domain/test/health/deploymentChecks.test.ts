@@ -30,6 +30,14 @@ const WELL: DatabaseFacts = {
     { state: 'active', account: 'Loja Azul' },
   ],
   accountsWithoutSender: [],
+  holds: [],
+};
+
+const HOLD = {
+  accountName: null,
+  reason: 'rejected',
+  since: new Date('2026-01-02T03:04:05Z'),
+  setBy: 'carla',
 };
 
 const notOk = (change: Partial<DatabaseFacts>, keys: readonly number[] | null = [2, 1]): string[] =>
@@ -41,7 +49,7 @@ describe('databaseChecks', () => {
   it('passes every check with its facts if nothing is wrong', () => {
     expect(notOk({})).toEqual([]);
     expect(databaseChecks(WELL, [2, 1]).map(({ detail }) => detail)).toEqual(
-      expect.arrayContaining(['Running: 2 api, 1 worker, of release 1.1.0.', '2 of 3 can send.']),
+      expect.arrayContaining(['Running: 2 api, 1 worker, of release 1.1.0.', '2 of 3 are active.']),
     );
   });
 
@@ -104,6 +112,21 @@ describe('databaseChecks', () => {
       { accountsWithoutSender: ['Loja Verde'] },
       /^senders: These accounts use only their own senders and have none: Loja Verde\./,
     ],
+    [
+      'all live sends are on hold',
+      { holds: [{ ...HOLD, kind: 'live', target: '' }] },
+      /^holds: All live sends .* since 2026-01-02T03:04:05\.000Z, set by carla with the reason "rejected": run onecode hold release live to/,
+    ],
+    [
+      'a country and an account are on hold',
+      {
+        holds: [
+          { ...HOLD, kind: 'country', target: 'BR' },
+          { ...HOLD, kind: 'account', target: 'id', accountName: 'Loja Verde' },
+        ],
+      },
+      /^holds: Live sends to BR .* hold release country BR to .* of the account Loja Verde .* hold release account id to send them\.$/,
+    ],
   ])('reports a fault when %s', (_, change, expected) => {
     expect(notOk(change)).toEqual([expect.stringMatching(expected)]);
   });
@@ -128,7 +151,7 @@ describe('databaseChecks', () => {
 });
 
 describe('healthChecks', () => {
-  it('name the subject, remedy and runbook of each finding, and pass for an operator’s holds', () => {
+  it('name the subject, remedy and runbook of each finding, and pass for an operator’s pauses', () => {
     const reason = 'rejected_by_provider';
     const failures = { country: 'BR', reason, failed: 12, ended: 30, accounts: 1 } as const;
     const deliveries = {
@@ -147,6 +170,7 @@ describe('healthChecks', () => {
       { name: 'messages_held', cause: 'held', owner: 'meta', severity: 'degraded', holding },
       { name: 'senders_blocked', cause: 'template', owner: 'meta', severity: 'degraded', template },
       { name: 'paused_by_operator', cause: 'hold', owner: 'held', severity: 'degraded' },
+      { name: 'paused_by_operator', cause: 'queue', owner: 'held', severity: 'degraded' },
       { name: 'no_workers', cause: 'none', owner: 'us', severity: 'degraded', account },
     ]);
     expect(checks.map(({ check, ok, detail }) => `${check} ${ok}, ${detail}`)).toEqual(
@@ -156,7 +180,8 @@ describe('healthChecks', () => {
         /^health_deliveries_missing false, degraded, meta, sender s, 40 of 200 messages .* arrived, 9 of 900 in the week before: /,
         /^health_messages_held false, degraded, meta, \+1 ••••• 3881 12 held messages in the last hour: Meta accepts /,
         /^health_senders_blocked false, degraded, meta, template code pt_BR: /,
-        /^health_paused_by_operator true, degraded, held: Sends are on hold\. .*#paused_by_operator$/,
+        /^health_paused_by_operator false, degraded, held: Sends are on hold\. .*#paused_by_operator$/,
+        /^health_paused_by_operator true, degraded, held: /,
         /^health_no_workers false, degraded, us, account Loja Azul: /,
       ].map((line) => expect.stringMatching(line) as string),
     );

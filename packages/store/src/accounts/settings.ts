@@ -72,33 +72,34 @@ export async function isStaffTwoFactorRequired(database: Connection): Promise<bo
 }
 
 /**
- * Changes one setting.
+ * Changes settings, all or none. Each changed setting has its own entry in the audit log.
  *
  * @param reason for the audit log
- * @throws if the setting does not allow the value
+ * @throws if a setting does not allow its value
  */
-export async function changeSetting<Name extends keyof Settings>(
+export async function changeSettings(
   database: Database,
   actor: Actor,
-  name: Name,
-  value: Settings[Name],
+  changes: Partial<Settings>,
   reason?: string,
 ): Promise<Settings> {
   // Prisma would silently drop the fraction.
-  if (typeof value === 'number' && !Number.isInteger(value))
+  if (Object.values(changes).some((value) => typeof value === 'number' && !Number.isInteger(value)))
     throw new RangeError('a setting must be a whole number');
   return audited(database, actor, async (connection, log) => {
     await connection.sql.execute`select from settings for no key update`;
     const before = await readSettings(connection);
-    await connection.prisma.settings.update({ where: { id: true }, data: { [name]: value } });
+    await connection.prisma.settings.update({ where: { id: true }, data: changes });
     const after = await readSettings(connection);
-    const details = {
-      name,
-      before: before[name],
-      after: after[name],
-      ...(reason !== undefined && { reason }),
-    };
-    if (before[name] !== after[name]) await log({ action: 'settings.change', subject: name, details });
+    for (const name of Object.keys(changes) as (keyof Settings)[]) {
+      const details = {
+        name,
+        before: before[name],
+        after: after[name],
+        ...(reason !== undefined && { reason }),
+      };
+      if (before[name] !== after[name]) await log({ action: 'settings.change', subject: name, details });
+    }
     return after;
   });
 }

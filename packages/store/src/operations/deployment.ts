@@ -1,6 +1,7 @@
 import { senderState, type DatabaseFacts } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { findRightsFault } from '../client/rights.js';
+import { readHeldSends } from '../holds/holds.js';
 import { listSenders } from '../senders/senders.js';
 import { readClock } from './clock.js';
 import { readConnectionStatistics } from './health.js';
@@ -37,6 +38,7 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
       keyVersions: [],
       senders: [],
       accountsWithoutSender: [],
+      holds: [],
     };
   const now = new Date();
   return {
@@ -50,6 +52,7 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
       account: accountName,
     })),
     accountsWithoutSender: await listAccountsWithoutSender(database),
+    holds: (await readHeldSends(database)).holds,
   };
 }
 

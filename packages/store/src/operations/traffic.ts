@@ -29,6 +29,9 @@ export async function mergeOldTraffic(database: Connection): Promise<void> {
 /** A total since the first start of the service, which never decreases. */
 export type TrafficTotal = Omit<TrafficCount, 'senderId' | 'accountId'>;
 
+/** The receipts of newer messages may still be on their way. */
+const RECEIPT_SPAN = '20 seconds';
+
 /** Returns all totals, and the counts of the last minutes. */
 export async function readTraffic(
   database: Connection,
@@ -39,7 +42,8 @@ export async function readTraffic(
     database.sql.query<(TrafficCount & { isOfTwoMinutes: boolean })[]>`
       select event, country, sender_id as "senderId", account_id as "accountId", reason, sum(count)::float8 as count,
         began_at > statement_timestamp() - interval '2 minutes' as "isOfTwoMinutes"
-      from traffic_counts where began_at > statement_timestamp() - interval '5 minutes' group by 1, 2, 3, 4, 5, 7`,
+      from traffic_counts where began_at > statement_timestamp() - interval '5 minutes'
+        and (event <> 'accepted' or began_at <= statement_timestamp() - ${RECEIPT_SPAN}::interval) group by 1, 2, 3, 4, 5, 7`,
   ]);
   const within = (rows: typeof recent): TrafficCount[] =>
     rows.map(({ isOfTwoMinutes: _isOfTwoMinutes, ...count }) => count);

@@ -1,4 +1,4 @@
-import { changeSetting, grantCredits, readTrialSends } from '@onecode/store/accounts';
+import { changeSettings, grantCredits, readTrialSends } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase } from '@onecode/store/client';
 import { changeSend, createSend } from '@onecode/store/sends';
 import { failure, type FailureReason } from '@onecode/domain';
@@ -41,7 +41,7 @@ async function createRejected(caller: TestCaller, count: number): Promise<void> 
 
 describe('a trial account', () => {
   it('shares the daily pool exactly with all trial accounts', async () => {
-    await changeSetting(store.database, TEST_ACTOR, 'trialSendsPerDay', 25);
+    await changeSettings(store.database, TEST_ACTOR, { trialSendsPerDay: 25 });
     await store.sql(`update settings set trial_sends_on = '2026-01-01', trial_sends_of_day = 500`);
     const callers = await Promise.all(Array.from({ length: 4 }, () => trial()));
     const processes = Array.from({ length: 3 }, () => openDatabase(store.url, { connectionsMax: 4 }));
@@ -58,11 +58,11 @@ describe('a trial account', () => {
     expect(await readTrialSends(store.database)).toMatchObject({ sends: 25, perDay: 25 });
     const ordinary = await buildCaller(store.database, 'live');
     expect(await create(ordinary)).toBe('created');
-    await changeSetting(store.database, TEST_ACTOR, 'trialSendsPerDay', 500);
+    await changeSettings(store.database, TEST_ACTOR, { trialSendsPerDay: 500 });
   });
 
   it('creates exactly its daily share of live sends, and leaves the rest of the pool to other accounts', async () => {
-    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 7);
+    await changeSettings(store.database, TEST_ACTOR, { trialAccountSendsPerDay: 7 });
     const caller = await trial();
     const second = await buildCaller(store.database, 'live', { id: caller.accountId });
     const processes = Array.from({ length: 3 }, () => openDatabase(store.url, { connectionsMax: 4 }));
@@ -77,15 +77,15 @@ describe('a trial account', () => {
     expect(ends.filter((end) => end === 'created')).toHaveLength(7);
     expect(new Set(ends)).toEqual(new Set(['created', 'trial_share']));
     expect(await create(await trial())).toBe('created');
-    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 20);
+    await changeSettings(store.database, TEST_ACTOR, { trialAccountSendsPerDay: 20 });
   });
 
   it('does not regain its share when sends fail', async () => {
-    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 3);
+    await changeSettings(store.database, TEST_ACTOR, { trialAccountSendsPerDay: 3 });
     const caller = await trial(1);
     for (let made = 0; made < 3; made++) await fail(await buildSend(store.database, caller));
     expect(await create(caller)).toBe('trial_share');
-    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 20);
+    await changeSettings(store.database, TEST_ACTOR, { trialAccountSendsPerDay: 20 });
   });
 
   it('creates one live send per minute after WhatsApp rejected most of its latest sends', async () => {
@@ -115,13 +115,13 @@ describe('a trial account', () => {
   });
 
   it('has neither limit after its first credits', async () => {
-    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 6);
+    await changeSettings(store.database, TEST_ACTOR, { trialAccountSendsPerDay: 6 });
     const caller = await trial();
     await createRejected(caller, 5);
     await buildSend(store.database, caller);
     expect(await create(caller)).toBe('trial_share');
     await grantCredits(store.database, TEST_ACTOR, caller.accountId, 5, 'paid');
     expect(await create(caller)).toBe('created');
-    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 20);
+    await changeSettings(store.database, TEST_ACTOR, { trialAccountSendsPerDay: 20 });
   });
 });

@@ -237,10 +237,10 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
       store.logTriedSend(database, ACTOR, { id, accountId, mode }, RECIPIENT),
   },
   revokeApiKey: changeOf(({ caller }) => caller.keyId)('key.revoke', store.revokeApiKey),
-  changeSetting: {
+  changeSettings: {
     action: 'settings.change',
-    given: ({ database }) => store.changeSetting(database, ACTOR, 'freeSends', 10),
-    change: ({ database }) => store.changeSetting(database, ACTOR, 'freeSends', 11),
+    given: ({ database }) => store.changeSettings(database, ACTOR, { freeSends: 10 }),
+    change: ({ database }) => store.changeSettings(database, ACTOR, { freeSends: 11 }),
   },
   setMessagePrice: changeBy('settings.price', store.setMessagePrice, {
     country: 'BR',

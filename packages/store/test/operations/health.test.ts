@@ -255,6 +255,17 @@ describe('traffic', () => {
     expect(rows).toHaveLength(2);
   });
 
+  it('leaves out messages accepted a moment ago, because their receipts may still arrive', async () => {
+    const accepted = count(30, { event: 'accepted', reason: '' });
+    await addTraffic(store.database, [accepted]);
+    expect(await readTraffic(store.database)).toMatchObject({ fiveMinutes: [], twoMinutes: [] });
+    await store.sql(`update traffic_counts set began_at = began_at - interval '20 seconds'`);
+    expect(await readTraffic(store.database)).toMatchObject({
+      fiveMinutes: [accepted],
+      twoMinutes: [accepted],
+    });
+  });
+
   it('keeps counts that could not be written for the next write', async () => {
     const counter = createTrafficCounter();
     const { count: _, ...key } = count(1);

@@ -1,5 +1,5 @@
 import { DELIVERY_STATES, secondsWithin, TIME_BOUNDS, type Receipt } from '@onecode/domain';
-import { changeSetting, deleteAccount } from '@onecode/store/accounts';
+import { changeSettings, deleteAccount } from '@onecode/store/accounts';
 import { overview, type Overview } from '@onecode/store/reports';
 import { retainAll, retainOnwards, storeReports } from '@onecode/store/sends';
 import {
@@ -24,7 +24,7 @@ let live: TestCaller;
 beforeEach(async () => {
   await store.sql('truncate accounts, senders, attempts, provider_reports cascade');
   await store.sql('update cursors set position = default');
-  await changeSetting(store.database, TEST_ACTOR, 'retainSendsDays', null);
+  await changeSettings(store.database, TEST_ACTOR, { retainSendsDays: null });
   await buildSender(store.database);
   live = await buildCaller(store.database, 'live');
   callers = [
@@ -152,7 +152,7 @@ it('secondsWithin returns each share of the times accurate to 9%', async () => {
 });
 
 it('aggregateDays skips a day, and all later ones, while one of its sends or receipts is pending', async () => {
-  await changeSetting(store.database, TEST_ACTOR, 'retainSendsDays', 30);
+  await changeSettings(store.database, TEST_ACTOR, { retainSendsDays: 30 });
   const at = (days: number, status: PastSend['status']): PastSend => ({
     ...history(1)[0]!,
     caller: live,

@@ -1,5 +1,5 @@
 import { bucketStarts, DELIVERY_STATES, DONE, type Verification } from '@onecode/domain';
-import { changeSetting } from '@onecode/store/accounts';
+import { changeSettings } from '@onecode/store/accounts';
 import { newId, type Database } from '@onecode/store/client';
 import {
   findSendDetails,
@@ -251,7 +251,7 @@ describe('the list of sends', () => {
   let stranger: TestCaller;
   beforeAll(async () => {
     // The sends below are many to one recipient, which a guess budget would refuse.
-    await changeSetting(store.database, TEST_ACTOR, 'guessBudget', null);
+    await changeSettings(store.database, TEST_ACTOR, { guessBudget: null });
     await buildSender(store.database);
     live = await buildCaller(store.database, 'live', { credits: 1000, ratePerMinute: 10_000 });
     other = await buildCaller(store.database, 'live', { id: live.accountId });

@@ -1,4 +1,4 @@
-import { changeSetting, findAbuseControls } from '@onecode/store/accounts';
+import { changeSettings, findAbuseControls } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { createSend, listExhaustedRecipients, resetGuessCount, type Creation } from '@onecode/store/sends';
 import {
@@ -20,7 +20,7 @@ describe('a recipient’s guess budget', () => {
   const TO = '+5511987654321';
   const OTHER = '+5511987654322';
 
-  afterEach(() => changeSetting(store.database, TEST_ACTOR, 'guessBudget', 100));
+  afterEach(() => changeSettings(store.database, TEST_ACTOR, { guessBudget: 100 }));
 
   const { verify, age } = sendActions(store);
   const send = (caller: TestCaller, recipient = TO): Promise<string> =>
@@ -101,7 +101,7 @@ describe('a recipient’s guess budget', () => {
     const test = await buildCaller(store.database, 'test');
     const live = await buildCaller(store.database, 'live', { id: test.accountId });
     const stranger = await buildCaller(store.database, 'test');
-    await changeSetting(store.database, TEST_ACTOR, 'guessBudget', 5);
+    await changeSettings(store.database, TEST_ACTOR, { guessBudget: 5 });
     for (const caller of [test, live, stranger]) await guessWrong(caller, 5);
     await guessWrong(test, 5, OTHER);
     const refused = async () => (await findAbuseControls(store.database, test.accountId))!.refusedRecipients;

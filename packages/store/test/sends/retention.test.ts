@@ -1,5 +1,5 @@
 import { maskRecipient } from '@onecode/domain';
-import { changeSetting, findAccount, limitApplication } from '@onecode/store/accounts';
+import { changeSettings, findAccount, limitApplication } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { listLedger, listSends } from '@onecode/store/reports';
 import { createSend, readRetention, retainAll, retainOnwards } from '@onecode/store/sends';
@@ -27,8 +27,8 @@ let test: TestCaller;
 beforeEach(async () => {
   await store.sql('truncate accounts, senders, denials, attempts, send_identities, guess_budgets cascade');
   await store.sql(`update cursors set position = default`);
-  await changeSetting(store.database, TEST_ACTOR, 'retainNumbersDays', 90);
-  await changeSetting(store.database, TEST_ACTOR, 'retainSendsDays', null);
+  await changeSettings(store.database, TEST_ACTOR, { retainNumbersDays: 90 });
+  await changeSettings(store.database, TEST_ACTOR, { retainSendsDays: null });
   live = await buildCaller(store.database, 'live', { credits: 1_000 });
   test = await buildCaller(store.database, 'test', { id: live.accountId });
 });
@@ -101,7 +101,7 @@ describe('retention of numbers', () => {
   });
 
   it('keeps numbers forever if that is set', async () => {
-    await changeSetting(store.database, TEST_ACTOR, 'retainNumbersDays', null);
+    await changeSettings(store.database, TEST_ACTOR, { retainNumbersDays: null });
     await past(3_000, { recipient: NUMBER });
     expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
   });
@@ -140,7 +140,8 @@ describe('retention of numbers', () => {
 });
 
 describe('retention of sends', () => {
-  const days = (value: number | null) => changeSetting(store.database, TEST_ACTOR, 'retainSendsDays', value);
+  const days = (value: number | null) =>
+    changeSettings(store.database, TEST_ACTOR, { retainSendsDays: value });
 
   it('deletes test sends after thirty days, and live ones only if a time is set', async () => {
     const sends = {

@@ -213,13 +213,7 @@ function judgeTemplate(
     case 'PENDING':
     case 'IN_APPEAL':
     case undefined:
-      return step(
-        name,
-        'waiting',
-        `${title} waits for Meta’s approval. Run the setup again to continue.`,
-        link,
-        'template_pending',
-      );
+      return step(name, 'waiting', `${title} waits for Meta’s approval.`, link, 'template_pending');
     default: {
       const reason = values.reason ? ` (${values.reason})` : '';
       const advice = STATUS_ADVICE[values.status] ?? 'See WhatsApp Manager.';

@@ -1,7 +1,7 @@
 import { findValidityConflict } from '@onecode/domain';
 import { Type, type TSchema } from 'typebox';
 import {
-  changeSetting,
+  changeSettings,
   EFFECT_COUNT_MAX,
   readSettingEffects,
   readSettings,
@@ -71,8 +71,7 @@ export const settingsRoutes: readonly Route[] = [
       ).properties,
     }),
     async handle({ context, actor, body: { reason, ...settings } }) {
-      for (const [name, value] of Object.entries(settings) as [NumericSetting, number][])
-        await changeSetting(context.database, actor, name, value, reason.trim());
+      await changeSettings(context.database, actor, settings, reason.trim());
     },
   }),
   route('put', '/staff/settings/staff-two-factor', 'operator', {
@@ -82,7 +81,7 @@ export const settingsRoutes: readonly Route[] = [
       // Otherwise the setting would lock out the operator who made it, and possibly all staff.
       if (staffTwoFactor === 'required' && !person.showedBothFactors)
         throw new ConsoleProblem('second_factor_required');
-      await changeSetting(context.database, actor, 'staffTwoFactor', staffTwoFactor, reason.trim());
+      await changeSettings(context.database, actor, { staffTwoFactor }, reason.trim());
     },
   }),
 ];

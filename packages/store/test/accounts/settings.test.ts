@@ -1,0 +1,26 @@
+import { changeSettings, readSettings } from '@onecode/store/accounts';
+import { TEST_ACTOR, useTestDatabase } from '@onecode/testing';
+
+const store = useTestDatabase();
+
+describe('changeSettings', () => {
+  it('changes all settings in one transaction, and logs those with another value', async () => {
+    const { codeValiditySeconds } = await readSettings(store.database);
+    const changes = { freeSends: 25, codeValiditySeconds, guessBudget: null };
+    expect(await changeSettings(store.database, TEST_ACTOR, changes, 'a test')).toMatchObject(changes);
+    const entries = await store.sql('select subject, details from audit_entries order by id');
+    expect(entries).toEqual([
+      { subject: 'freeSends', details: { name: 'freeSends', before: 10, after: 25, reason: 'a test' } },
+      { subject: 'guessBudget', details: expect.objectContaining({ after: null }) },
+    ]);
+  });
+
+  it('changes nothing if one value is not allowed', async () => {
+    const before = await readSettings(store.database);
+    for (const guessBudget of [1, 5.5])
+      await expect(
+        changeSettings(store.database, TEST_ACTOR, { freeSends: 99, guessBudget }),
+      ).rejects.toThrow();
+    expect(await readSettings(store.database)).toEqual(before);
+  });
+});
