@@ -8,7 +8,7 @@ import type {
 } from '@onecode/domain';
 import type { CloudApiOptions, CloudApiSender } from './client.js';
 import { openGraph, type GraphResult } from './graphCalls.js';
-import { elements, members, storableText } from './json.js';
+import { elements, isMetaId, members, storableText } from './json.js';
 
 export interface ReadSender extends CloudApiSender {
   template: string;
@@ -235,7 +235,7 @@ function numberValues(
 /** Returns the id of the business account (`WABA`) or the portfolio (`BUSINESS`) of a number; null if it is missing or malformed. */
 function entityId(entities: readonly Record<string, unknown>[], type: 'WABA' | 'BUSINESS'): string | null {
   const id = entities.find((entity) => entity['entity_type'] === type)?.['id'];
-  return typeof id === 'string' && /^[0-9]{1,32}$/.test(id) ? id : null;
+  return isMetaId(id) ? id : null;
 }
 
 function accountValues(

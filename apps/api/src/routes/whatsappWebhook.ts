@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
-import { Problem, type Keyring, type WebhookResult } from '@onecode/domain';
+import { Problem, type WebhookResult } from '@onecode/domain';
 import { isId } from '@onecode/store/client';
 import { findOwnApp, learnBusinessAccounts, reportsOfApp, type OwnApp } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
@@ -9,9 +9,7 @@ import {
   isSignature,
   parseWebhook,
   signatureMatches,
-  UnreadableWebhook,
   verifyTokenOf,
-  type WebhookReports,
 } from '@onecode/whatsapp';
 import type { ApiContext } from '../context.js';
 import { answerText } from '../answer.js';
@@ -97,8 +95,9 @@ function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<
     const reports = await readBody(request, async (body) => {
       if (!secrets.some((secret) => signatureMatches(body, signature, secret)))
         throw new Problem('invalid_signature');
-      return readReports(body, config.NUMBER_PEPPER);
+      return parseWebhook(body, config.NUMBER_PEPPER);
     });
+    if (reports === null) throw new Problem('invalid_json');
     const own = app === null ? reports : await reportsOfApp(database, app, reports);
     // Meta will repeat the post later.
     if (own === null) throw new Problem('too_busy');
@@ -126,13 +125,4 @@ function businessAccountLearner(
     await learnBusinessAccounts(database, unknown);
     for (const [number, account] of unknown) known.set(number, account);
   };
-}
-
-function readReports(body: Buffer, numberPepper: Keyring): WebhookReports {
-  try {
-    return parseWebhook(body, numberPepper);
-  } catch (error) {
-    if (error instanceof UnreadableWebhook) throw new Problem('invalid_json');
-    throw error;
-  }
 }

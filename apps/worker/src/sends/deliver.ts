@@ -6,6 +6,7 @@ import {
   postponeOrFail,
   releaseClaim,
   settle,
+  templateLanguages,
   tryDecrypt,
   UNREADABLE_CODE,
   UNREADABLE_TOKEN,
@@ -23,7 +24,7 @@ import {
   type ClaimedSend,
   type TakenSend,
 } from '@onecode/store/sends';
-import { templateLanguage, type AuthenticationMessage } from '@onecode/whatsapp';
+import type { AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
 import type { OpenSender } from '../senders/senderPool.js';
@@ -248,7 +249,7 @@ async function call(
         to: send.recipient,
         code,
         template: sender.template,
-        language: templateLanguage(send.locale, sender.englishTemplateLanguage),
+        language: templateLanguages(sender.englishTemplateLanguage)[send.locale],
         attempt,
         identityHash,
       },

@@ -1,9 +1,8 @@
+import { TOKEN_SCOPES } from '@onecode/domain';
 import type { GraphCall } from '../graphCalls.js';
 import { elements, members } from '../json.js';
 import type { SetupOptions } from './options.js';
 import { adviceOn, refused, step, SYSTEM_USERS, type SetupStep } from './steps.js';
-
-const SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
 
 /** Checks the token. @returns the step, and the id of the token's app if Meta reports it */
 export async function checkToken(
@@ -26,7 +25,7 @@ export async function checkToken(
     return { step: step('token', 'needs_you', detail, SYSTEM_USERS, 'token_invalid'), appId };
   }
   const given = elements(scopes);
-  const missing = Array.isArray(scopes) ? SCOPES.filter((scope) => !given.includes(scope)) : [];
+  const missing = Array.isArray(scopes) ? TOKEN_SCOPES.filter((scope) => !given.includes(scope)) : [];
   if (missing.length > 0) {
     const detail = `The access token lacks the permissions ${missing.join(' and ')}.`;
     return { step: step('token', 'needs_you', detail, SYSTEM_USERS, 'token_permissions'), appId };

@@ -1,6 +1,5 @@
-import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { templateLanguages, type PhoneRecipient } from '@onecode/domain';
+import { generateCode, templateLanguages, type PhoneRecipient } from '@onecode/domain';
 import type { CloudApi } from '../client.js';
 import { step, type SetupStep } from './steps.js';
 
@@ -18,14 +17,13 @@ interface TestCodeOptions {
   listStatuses: (messageId: string) => Promise<string[]>;
 }
 
-const CODE_DIGITS = 6;
 const RECEIPT_POLL_MS = 500;
 
 /** Sends a code from a number and waits for its receipts, which reach the API like those of all messages. */
 export async function sendTestCode(cloudApi: CloudApi, options: TestCodeOptions): Promise<SetupStep> {
   const { token, phoneNumberId, template, to, receiptMs } = options;
   const name = 'test';
-  const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
+  const code = generateCode();
   const locale = to.country === 'BR' ? 'pt-BR' : 'en';
   const outcome = await cloudApi.sendCode(
     { phoneNumberId, token },
