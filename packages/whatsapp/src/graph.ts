@@ -7,7 +7,7 @@ import type {
   TemplateValues,
 } from '@onecode/domain';
 import type { CloudApiOptions, CloudApiSender } from './client.js';
-import { openGraph, type GraphResult } from './graphCalls.js';
+import { openGraph, type GraphCall, type GraphResult } from './graphCalls.js';
 import { elements, isMetaId, members, storableText } from './json.js';
 
 export interface ReadSender extends CloudApiSender {
@@ -38,18 +38,15 @@ const TEMPLATE_PAGES_MAX = 50;
  */
 export function createGraphReader(options: CloudApiOptions): GraphReader {
   const call = openGraph(options);
-  const read: Read = (token, node, query) => call(token, node, { query });
-  return { readSender: (sender) => readSender(read, sender) };
+  return { readSender: (sender) => readSender(call, sender) };
 }
 
-export type Read = (token: string, node: string, query: Record<string, string>) => Promise<GraphResult>;
-
-async function readSender(read: Read, sender: ReadSender): Promise<SenderReading> {
+async function readSender(call: GraphCall, sender: ReadSender): Promise<SenderReading> {
   if (!/^[\w-]+$/.test(sender.phoneNumberId))
     return failedReading("The sender's phone number id is malformed.");
   const [node, token] = await Promise.all([
-    read(sender.token, sender.phoneNumberId, { fields: NUMBER_FIELDS }),
-    readToken(read, sender.token),
+    call(sender.token, sender.phoneNumberId, { query: { fields: NUMBER_FIELDS } }),
+    readToken(call, sender.token),
   ]);
   const entities =
     'value' in node ? elements(members(node.value['health_status'])['entities']).map(members) : [];
@@ -60,9 +57,9 @@ async function readSender(read: Read, sender: ReadSender): Promise<SenderReading
     return { ...failedReading(failure), number, token };
   }
   const [account, subscription, templates] = await Promise.all([
-    read(sender.token, businessAccountId, { fields: ACCOUNT_FIELDS }),
-    read(sender.token, `${businessAccountId}/subscribed_apps`, {}),
-    readTemplates(read, sender, businessAccountId),
+    call(sender.token, businessAccountId, { query: { fields: ACCOUNT_FIELDS } }),
+    call(sender.token, `${businessAccountId}/subscribed_apps`, { query: {} }),
+    readTemplates(call, sender, businessAccountId),
   ]);
   return {
     businessAccountId: { value: businessAccountId },
@@ -96,8 +93,8 @@ const INVALID_TOKEN = 190;
 /** The latest time of a JavaScript date. */
 const SECONDS_MAX = 8_640_000_000_000;
 
-async function readToken(read: Read, token: string): Promise<SenderReading['token']> {
-  const result = await read(token, 'debug_token', { input_token: token });
+async function readToken(call: GraphCall, token: string): Promise<SenderReading['token']> {
+  const result = await call(token, 'debug_token', { query: { input_token: token } });
   if ('failure' in result && result.code === INVALID_TOKEN)
     return { value: { isValid: false, scopes: [], expiresAt: 0 } };
   return mapped(result, ({ data }) => {
@@ -121,18 +118,16 @@ export interface ReadTemplate {
 
 /** Reads all languages of a template, page by page. */
 export async function readTemplates(
-  read: Read,
+  call: GraphCall,
   { token, template }: { token: string; template: string },
   businessAccountId: string,
 ): Promise<Part<ReadTemplate[]>> {
   const found: ReadTemplate[] = [];
   let after: string | null = null;
   for (let page = 0; page < TEMPLATE_PAGES_MAX; page++) {
-    const result = await read(token, `${businessAccountId}/message_templates`, {
-      name: template,
-      fields: TEMPLATE_FIELDS,
-      limit: String(TEMPLATES_PAGE),
-      ...(after === null ? {} : { after }),
+    const query = { name: template, fields: TEMPLATE_FIELDS, limit: String(TEMPLATES_PAGE) };
+    const result = await call(token, `${businessAccountId}/message_templates`, {
+      query: after === null ? query : { ...query, after },
     });
     if ('failure' in result) return { failure: result.failure };
     for (const item of elements(result.value['data']).map(members)) {

@@ -1,14 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { CODE_CATEGORY, type TemplateValues } from '@onecode/domain';
-import { readTemplates, type Read, type ReadTemplate } from '../graph.js';
+import { readTemplates, type ReadTemplate } from '../graph.js';
 import type { GraphCall, GraphFailure } from '../graphCalls.js';
 import type { SetupOptions } from './options.js';
 import { adviceOn, refused, step, templatesPage, type SetupStep } from './steps.js';
-
-export const readWith =
-  (call: GraphCall): Read =>
-  (token, node, query) =>
-    call(token, node, { query });
 
 /** Returns the English language in which the template exists; `en` if it exists in neither or both. */
 export const existingEnglish = (templates: readonly ReadTemplate[]): 'en' | 'en_US' =>
@@ -108,7 +103,7 @@ export async function* provideTemplates(
   while (pending.length > 0 && !options.isDryRun && performance.now() < endsAt) {
     await wait(pauseMs);
     pauseMs = Math.min(pauseMs * 1.5, READ_PAUSE_MS.max);
-    const read = await readTemplates(readWith(call), { token, template }, businessAccountId);
+    const read = await readTemplates(call, { token, template }, businessAccountId);
     if ('failure' in read) continue;
     const [waitedFor, states] = [pending, read.value];
     pending = [];
@@ -154,7 +149,7 @@ async function provideTemplate(
   const read = 'failure' in result ? null : result.value;
   if (read === null) {
     // The lost response may have been a success.
-    const again = await readTemplates(readWith(call), options, businessAccountId);
+    const again = await readTemplates(call, options, businessAccountId);
     const now = 'value' in again ? again.value.find((one) => one.language === language) : undefined;
     if (found === null && now !== undefined) return { made: now };
     return { step: templateRefused(name, result as GraphFailure, businessAccountId) };
