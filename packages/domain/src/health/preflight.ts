@@ -10,7 +10,7 @@ import {
   type NumberValues,
   type SenderReading,
   type TemplateValues,
-} from './providerFacts.js';
+} from '../senders/providerFacts.js';
 import type { Locale } from '../sends/send.js';
 
 /** The checks of a sender before it is used. */
