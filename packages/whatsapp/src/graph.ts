@@ -7,7 +7,7 @@ import type {
   TemplateValues,
 } from '@onecode/domain';
 import type { CloudApiOptions, CloudApiSender } from './client.js';
-import { openGraph, type GraphCall, type GraphResult } from './graphCalls.js';
+import { openGraph, readList, type GraphCall, type GraphResult } from './graphCalls.js';
 import { elements, isMetaId, members, storableText } from './json.js';
 
 export interface ReadSender extends CloudApiSender {
@@ -27,8 +27,6 @@ const NUMBER_FIELDS =
 const ACCOUNT_FIELDS = 'account_review_status,business_verification_status';
 const TEMPLATE_FIELDS =
   'name,language,status,category,quality_score,rejected_reason,message_send_ttl_seconds,components';
-const TEMPLATES_PAGE = 100;
-const TEMPLATE_PAGES_MAX = 50;
 
 /**
  * Creates a reader of Meta's Graph API. Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0: the nodes of a phone number and a
@@ -116,37 +114,32 @@ export interface ReadTemplate {
   hasAppButton: boolean;
 }
 
-/** Reads all languages of a template, page by page. */
+/** Reads all languages of a template. */
 export async function readTemplates(
   call: GraphCall,
   { token, template }: { token: string; template: string },
   businessAccountId: string,
 ): Promise<Part<ReadTemplate[]>> {
-  const found: ReadTemplate[] = [];
-  let after: string | null = null;
-  for (let page = 0; page < TEMPLATE_PAGES_MAX; page++) {
-    const query = { name: template, fields: TEMPLATE_FIELDS, limit: String(TEMPLATES_PAGE) };
-    const result = await call(token, `${businessAccountId}/message_templates`, {
-      query: after === null ? query : { ...query, after },
-    });
-    if ('failure' in result) return { failure: result.failure };
-    for (const item of elements(result.value['data']).map(members)) {
+  const read = await readList(call, token, `${businessAccountId}/message_templates`, {
+    name: template,
+    fields: TEMPLATE_FIELDS,
+  });
+  if ('failure' in read) return { failure: read.failure };
+  return {
+    value: read.items.flatMap((item) => {
       const { id, name, language } = item;
       // Meta's search also returns templates with names that contain this one.
-      if (name === template && typeof language === 'string' && /^\w{2,16}$/.test(language))
-        found.push({
+      if (name !== template || typeof language !== 'string' || !/^\w{2,16}$/.test(language)) return [];
+      return [
+        {
           id: typeof id === 'string' ? id : null,
           language,
           values: templateValues(item),
           hasAppButton: buttonsOf(item).some((button) => /^(?:ONE|ZERO)_TAP$/.test(otpTypeOf(button))),
-        });
-    }
-    const { cursors, next } = members(result.value['paging']);
-    const cursor = members(cursors)['after'];
-    if (typeof next !== 'string' || typeof cursor !== 'string') return { value: found };
-    after = cursor;
-  }
-  return { failure: 'Meta lists more templates than we read.' };
+        },
+      ];
+    }),
+  };
 }
 
 function templateValues(item: Record<string, unknown>): Partial<TemplateValues> {

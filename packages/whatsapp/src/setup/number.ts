@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { canonicalNumber, THROUGHPUT_ON_BUSINESS_APP } from '@onecode/domain';
-import type { GraphCall, GraphResult } from '../graphCalls.js';
-import { elements, members, storableText } from '../json.js';
+import { readList, type GraphCall } from '../graphCalls.js';
+import { elements, isMetaId, members, storableText } from '../json.js';
 import type { SetupOptions } from './options.js';
 import { adviceOn, numbersPage, refused, step, type Advice, type SetupStep } from './steps.js';
 
@@ -17,8 +17,6 @@ export interface FoundNumber {
 
 const NUMBER_FIELDS =
   'id,display_phone_number,verified_name,code_verification_status,quality_rating,status,throughput,is_on_biz_app';
-const PAGE = 100;
-const PAGES_MAX = 20;
 /** Messages a second by Meta's level. Source: Meta, "Throughput". */
 const THROUGHPUT_HIGH = 1_000;
 const THROUGHPUT_STANDARD = 80;
@@ -28,19 +26,9 @@ export async function readNumbers(
   call: GraphCall,
   { token, businessAccountId }: Pick<SetupOptions, 'token' | 'businessAccountId'>,
 ): Promise<{ numbers: (FoundNumber & { text: string })[] } | { step: SetupStep }> {
-  const nodes: Record<string, unknown>[] = [];
-  let after: string | null = null;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const query = { fields: NUMBER_FIELDS, limit: String(PAGE), ...(after !== null && { after }) };
-    const result: GraphResult = await call(token, `${businessAccountId}/phone_numbers`, { query });
-    if ('failure' in result) return { step: refused('number', 'The numbers could not be read.', result) };
-    nodes.push(...elements(result.value['data']).map(members));
-    const { cursors, next } = members(result.value['paging']);
-    const cursor = members(cursors)['after'];
-    if (typeof next !== 'string' || typeof cursor !== 'string') break;
-    after = cursor;
-  }
-  const numbers = nodes.flatMap(numberOf);
+  const read = await readList(call, token, `${businessAccountId}/phone_numbers`, { fields: NUMBER_FIELDS });
+  if ('failure' in read) return { step: refused('number', 'The numbers could not be read.', read) };
+  const numbers = read.items.flatMap(numberOf);
   if (numbers.length > 0) return { numbers };
   const detail = 'The business account has no number. Add one in WhatsApp Manager, and verify it there.';
   return { step: step('number', 'needs_you', detail, numbersPage(businessAccountId), 'no_number') };
@@ -71,7 +59,7 @@ export async function findNumber(
 function numberOf(node: Record<string, unknown>): (FoundNumber & { text: string })[] {
   const { id, display_phone_number: display, verified_name: name, status, quality_rating: quality } = node;
   const e164 = typeof display === 'string' ? `+${display.replaceAll(/\D/g, '')}` : '';
-  if (typeof id !== 'string' || !/^[0-9]{1,32}$/.test(id) || e164.length < 8) return [];
+  if (!isMetaId(id) || e164.length < 8) return [];
   const words = [name, status, quality].filter((word) => typeof word === 'string' && word !== '');
   return [
     {
