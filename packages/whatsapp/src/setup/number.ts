@@ -31,7 +31,7 @@ export async function readNumbers(
   const numbers = read.items.flatMap(numberOf);
   if (numbers.length > 0) return { numbers };
   const detail = 'The business account has no number. Add one in WhatsApp Manager, and verify it there.';
-  return { step: step('number', 'needs_you', detail, numbersPage(businessAccountId), 'no_number') };
+  return { step: step('number', 'needs_you', detail, 'no_number', numbersPage(businessAccountId)) };
 }
 
 /** Returns the wanted number of the business account, or its only number. */
@@ -45,7 +45,10 @@ export async function findNumber(
   const { businessAccountId, number: wanted } = options;
   const link = numbersPage(businessAccountId);
   const list = numbers.map(({ text }) => text).join('; ');
-  const needsYou = (detail: string) => ({ step: step('number', 'needs_you', detail, link), number: null });
+  const needsYou = (detail: string) => ({
+    step: step('number', 'needs_you', detail, null, link),
+    number: null,
+  });
   if (wanted === null && numbers.length > 1)
     return needsYou(`The business account has several numbers: choose one. ${list}.`);
   const chosen =
@@ -140,35 +143,21 @@ export async function register(
   const link = numbersPage(businessAccountId);
   // Meta limits registrations to ten in 72 hours, and shows numbers as connected that were never registered.
   if (isConnected(status) && (await isKnown(id)))
-    return step(
-      name,
-      'already',
-      'The number is connected, so it is not registered again.',
-      null,
-      'connected',
-    );
+    return step(name, 'already', 'The number is connected, so it is not registered again.', 'connected');
   if (pin === null)
     return step(
       name,
       'needs_you',
       'The PIN is missing: the two-step PIN of the number, or six digits of your choice if it has none.',
-      null,
       'pin_missing',
     );
-  if (isDryRun)
-    return step(name, 'waiting', 'Would register the number with the PIN.', null, 'would_register');
+  if (isDryRun) return step(name, 'waiting', 'Would register the number with the PIN.', 'would_register');
   const result = await call(token, `${id}/register`, { body: { messaging_product: 'whatsapp', pin } });
   if ('value' in result)
-    return step(name, 'done', 'The number is registered. Keep its two-step PIN.', null, 'registered');
+    return step(name, 'done', 'The number is registered. Keep its two-step PIN.', 'registered');
   const advice = REGISTRATION_ADVICE[result.code ?? 0];
   if (advice === undefined && result.code === 100 && /already registered/i.test(result.message ?? ''))
-    return step(
-      name,
-      'already',
-      'Meta reports that the number is already registered.',
-      null,
-      'registered_before',
-    );
+    return step(name, 'already', 'Meta reports that the number is already registered.', 'registered_before');
   return refused(
     name,
     'The number could not be registered.',
@@ -202,16 +191,17 @@ export async function readHealth(
   if (problems.length > 0) {
     const isBlocked = problems.some(({ isBlocking }) => isBlocking);
     const detail = problems.map(({ text }) => text).join(' ');
-    return step(name, isBlocked ? 'needs_you' : 'already', detail, link);
+    return step(name, isBlocked ? 'needs_you' : 'already', detail, null, link);
   }
   if (status !== undefined && !isConnected(status))
     return step(
       name,
       'needs_you',
       `Meta shows the number as ${typeof status === 'string' ? storableText(status) : 'not connected'}.`,
+      null,
       link,
     );
-  return step(name, 'already', 'Meta allows the number to send.', null, 'can_send');
+  return step(name, 'already', 'Meta allows the number to send.', 'can_send');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -138,7 +138,7 @@ async function provideTemplate(
   if (found !== null && !(differs && mayChange)) return { step: null };
   if (isDryRun) {
     const detail = `Would ${found === null ? 'create' : 'change'} the template ${template} (${language}).`;
-    return { step: step(name, 'waiting', detail, null, found === null ? 'would_create_template' : null) };
+    return { step: step(name, 'waiting', detail, found === null ? 'would_create_template' : null) };
   }
   const wanted = wantedTemplate(codeValiditySeconds);
   const [node, body] =
@@ -198,11 +198,11 @@ function judgeTemplate(
   if (differences.length > 0) {
     const remedy = hasAppButton ? 'or change it in WhatsApp Manager' : 'or allow that it is changed';
     const detail = `${title} exists and was not changed: ${differences.join(', ')}. Use another name, ${remedy}.`;
-    return step(name, 'needs_you', detail, link, 'template_differs');
+    return step(name, 'needs_you', detail, 'template_differs', link);
   }
   switch (values.status) {
     case 'APPROVED':
-      return step(name, isNew ? 'done' : 'already', `${title} is approved.`, null, 'template_approved');
+      return step(name, isNew ? 'done' : 'already', `${title} is approved.`, 'template_approved');
     case 'PENDING':
     case 'IN_APPEAL':
     case undefined:
@@ -210,8 +210,8 @@ function judgeTemplate(
         name,
         'waiting',
         `${title} waits for Meta’s approval. Run the setup again to continue.`,
-        link,
         'template_pending',
+        link,
       );
     default: {
       const reason = values.reason ? ` (${values.reason})` : '';
@@ -220,8 +220,8 @@ function judgeTemplate(
         name,
         'needs_you',
         `${title} is ${values.status}${reason}. ${advice}`,
-        link,
         values.status === 'REJECTED' ? 'template_rejected' : null,
+        link,
       );
     }
   }

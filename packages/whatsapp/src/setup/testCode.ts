@@ -47,18 +47,18 @@ export async function sendTestCode(cloudApi: CloudApi, options: TestCodeOptions)
     statuses = await options.listStatuses(outcome.messageId);
     if (statuses.includes('failed')) {
       const detail = 'Meta accepted the test message and then reported that it failed.';
-      return step(name, 'failed', detail, null, 'test_failed');
+      return step(name, 'failed', detail, 'test_failed');
     }
     if (statuses.some((status) => status === 'delivered' || status === 'read')) {
       const detail = `The test code ${code} was delivered within ${seconds()} seconds.`;
-      return step(name, 'done', detail, null, 'test_delivered');
+      return step(name, 'done', detail, 'test_delivered');
     }
     await wait(RECEIPT_POLL_MS);
   }
   if (statuses.includes('sent')) {
     const detail = `The test code ${code} was sent but not delivered within ${seconds()} seconds: is the phone online?`;
-    return step(name, 'waiting', detail, null, 'test_sent');
+    return step(name, 'waiting', detail, 'test_sent');
   }
   const detail = `Meta accepted the test code ${code}, but no receipt reached this service. Check that an API is running, and the callback address and verify token in the app's WhatsApp settings.`;
-  return step(name, 'needs_you', detail, null, 'test_unreported');
+  return step(name, 'needs_you', detail, 'test_unreported');
 }
