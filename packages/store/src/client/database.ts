@@ -24,6 +24,7 @@ export interface Database extends Connection {
     options?: { maxWait?: number; timeout?: number },
   ): Promise<R>;
   readonly pool: pg.Pool;
+  readonly servers: Servers;
   readonly onDelivery: (before: Send, after: Send) => void;
 }
 
@@ -88,6 +89,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     transaction: (work, limits) =>
       prisma.$transaction((client) => work({ prisma: client, sql: prismaSql(client) }), limits),
     pool,
+    servers,
     onDelivery: options.onDelivery ?? (() => {}),
   };
 }
@@ -158,10 +160,11 @@ export async function closeDatabase({ prisma, pool }: Database): Promise<void> {
   await pool.end();
 }
 
-/** Checks that PostgreSQL responds. @throws Error with the reason, or the driver's error */
+/** Checks that PostgreSQL responds and accepts new connections. @throws Error with the reason, or the driver's error */
 export async function pingDatabase(database: Database): Promise<void> {
   try {
     await database.sql.query`select 1`;
+    await database.servers.retryRefused();
   } catch (error) {
     const fault = connectionFault(error);
     throw fault === null ? error : new Error(fault, { cause: error });

@@ -43,6 +43,9 @@ export function throwStatementError(error: Error): never {
  */
 export const refusesValues = (error: unknown): boolean => /^(?:22|23|P0)/.test(readSqlState(error) ?? '');
 
+/** Returns whether the server rejected the user or password. Retrying does not help. */
+export const isRefusal = (error: unknown): boolean => /^28(?:P01|000)$/.test(readSqlState(error) ?? '');
+
 /** Returns whether a statement got no response because its connection broke or was silent. The message is the driver's own. */
 export function isLostConnection(error: Error): boolean {
   return (

@@ -1,6 +1,6 @@
 import { callbackify } from 'node:util';
 import pg from 'pg';
-import { UnusableDatabase } from './errors.js';
+import { isRefusal, UnusableDatabase } from './errors.js';
 import type { Settings } from './settings.js';
 
 /** Milliseconds to connect to a server, and for its response, while searching for the writable one. */
@@ -20,6 +20,8 @@ export class Servers {
   readonly #needsWriter: boolean;
   #found: Server | null = null;
   #search: Promise<Server> | null = null;
+  /** Whether the last new connection was refused for its user or password. */
+  #isRefused = false;
 
   /** @param settings requested in the start-up packet of each connection, without another round trip */
   constructor(url: string, settings: Settings) {
@@ -35,6 +37,20 @@ export class Servers {
       for (const name of ['target_session_attrs', 'options']) one.searchParams.delete(name);
       return { connectionString: one.href, options };
     });
+  }
+
+  /**
+   * Opens a connection if the server rejected the user or password of the last new one; connections that are already open would hide that.
+   * @throws if it is rejected again
+   */
+  async retryRefused(): Promise<void> {
+    if (!this.#isRefused) return;
+    try {
+      await this.#findServer();
+      this.#isRefused = false;
+    } catch (error) {
+      if (isRefusal(error)) throw error;
+    }
   }
 
   /** Searches for the writable server. Searches do not overlap. */
@@ -82,7 +98,9 @@ export class Servers {
     try {
       await connect();
       await this.#refuseReader(client);
+      this.#isRefused = false;
     } catch (error) {
+      if (isRefusal(error)) this.#isRefused = true;
       this.#searchAgain();
       closeClient(client);
       throw explainPoolerRejection(error as Error);
