@@ -33,7 +33,7 @@ describe('the roles of docs/deploy.md', () => {
     // More rounds than lines: a fault that repeats is counted.
     await until('a fault of a loop', () => lines('"loop run failed"') >= 1);
     await expect(stack.onecode('sender list')).rejects.toThrow(
-      'lacks a right: run onecode doctor to see which',
+      'lacks a privilege: run onecode doctor to see which',
     );
     await expect(stack.onecode('doctor')).rejects.toThrow('onecode doctor ended with 1');
     const late = startProcess('apps/worker/dist/main.js', {

@@ -4,10 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { gzip } from 'node:zlib';
 import { Problem } from '@onecode/domain';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
-import { LRUCache } from 'lru-cache';
 import { openApiDocument, SERVICE_PLACEHOLDER } from './contract.js';
 
 /** The output of the site's `npm run build`. */
@@ -67,7 +66,7 @@ export function docsRouter({
   const site = readSite();
   const pages = pagesOf(site.files);
   const policy = contentSecurityPolicy(site.scripts);
-  const contents = contentsOf(placeholders(site.base, { baseUrl, docsUrl, consoleUrl }));
+  const readContent = contentsOf(placeholders(site.base, { baseUrl, docsUrl, consoleUrl }));
 
   router.all('/openapi.json', (request, response) => {
     refuseOtherMethods(request, response);
@@ -90,10 +89,10 @@ export function docsRouter({
       'Referrer-Policy': 'no-referrer',
     });
     if ('to' in page) return response.redirect(308, page.to);
-    const encoding = ENCODINGS.find((name) => request.acceptsEncodings(name) !== false) ?? 'identity';
-    const { content, etag, isText } = (await contents.fetch(`${encoding}:${page.file}`)) as Content;
+    const isZipped = request.acceptsEncodings('gzip') !== false;
+    const { content, etag, isText } = await readContent(page.file, isZipped);
     if (isText) response.vary('Accept-Encoding');
-    if (isText && encoding !== 'identity') response.set('Content-Encoding', encoding);
+    if (isText && isZipped) response.set('Content-Encoding', 'gzip');
     response.set({ 'Content-Type': TYPES[extname(page.file)], ETag: etag });
     response.send(content);
   });
@@ -132,14 +131,6 @@ const missingPageHtml = (docs: string): string => `<!doctype html>
 </html>
 `;
 
-const ENCODINGS = ['br', 'gzip'] as const;
-const ENCODERS = {
-  // Higher levels take several times as long and save only a few percent.
-  br: (text: string) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
-  gzip: (text: string) => promisify(gzip)(text),
-  identity: (text: string) => Buffer.from(text),
-};
-
 /** The content of a file of the site and its headers. All files except the SDK are text. */
 interface Content {
   content: Buffer;
@@ -147,26 +138,23 @@ interface Content {
   isText: boolean;
 }
 
-/**
- * The maximum size of the compressed files in memory, enough for about the whole site. Compressing the search index takes 8 ms of processor
- * time.
- */
-const CONTENT_BYTES_MAX = 4 * 1024 * 1024;
-
-/** Returns a cache of the site's files by `encoding:file`, with the addresses filled in. Compresses in zlib's thread pool. */
-function contentsOf(fillIn: (text: string) => string): LRUCache<string, Content> {
-  return new LRUCache<string, Content>({
-    maxSize: CONTENT_BYTES_MAX,
-    sizeCalculation: ({ content }) => content.length + 1,
-    fetchMethod: async (key) => {
-      const [encoding, file] = key.split(':') as [keyof typeof ENCODERS, string];
-      const stored = await readFile(join(SITE, file));
-      const isText = !file.endsWith('.tgz');
-      const content = isText ? await ENCODERS[encoding](fillIn(stored.toString())) : stored;
-      const hash = createHash('sha256').update(content).digest('base64url');
-      return { content, etag: `"${hash.slice(0, 22)}"`, isText };
-    },
-  });
+/** Returns a function that reads a file of the site with the addresses filled in, and keeps its content. Texts are compressed if asked. */
+function contentsOf(fillIn: (text: string) => string): (file: string, isZipped: boolean) => Promise<Content> {
+  const read = async (file: string, isZipped: boolean): Promise<Content> => {
+    const stored = await readFile(join(SITE, file));
+    const isText = !file.endsWith('.tgz');
+    const plain = isText ? Buffer.from(fillIn(stored.toString())) : stored;
+    const content = isText && isZipped ? await promisify(gzip)(plain) : plain;
+    const hash = createHash('sha256').update(content).digest('base64url');
+    return { content, etag: `"${hash.slice(0, 22)}"`, isText };
+  };
+  const contents = new Map<string, Promise<Content>>();
+  return (file, isZipped) => {
+    const key = `${file} ${isZipped}`;
+    const known = contents.get(key) ?? read(file, isZipped);
+    contents.set(key, known);
+    return known;
+  };
 }
 
 function readSite(): Site {

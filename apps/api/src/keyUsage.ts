@@ -1,9 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { recordKeyUsage } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 
-/** The last use of a key is written at most about once a minute. */
-const WRITTEN_MS = 60_000;
+/** Bounds the memory while the database is unavailable. */
 const KEYS_MAX = 10_000;
 
 /** The recent uses of keys, by the keys' SHA-256 in latin1. */
@@ -17,10 +15,9 @@ export interface KeyUsageTracker {
 /** Creates a tracker that keeps the uses of keys in memory until a loop writes them. */
 export function createKeyUsageTracker(database: Database): KeyUsageTracker {
   const pending = new Set<string>();
-  const written = new LRUCache<string, true>({ max: KEYS_MAX, ttl: WRITTEN_MS });
   return {
     record(hash) {
-      if (pending.size < KEYS_MAX && !written.has(hash)) pending.add(hash);
+      if (pending.size < KEYS_MAX) pending.add(hash);
     },
     async flush() {
       const hashes = [...pending];
@@ -28,10 +25,7 @@ export function createKeyUsageTracker(database: Database): KeyUsageTracker {
         database,
         hashes.map((hash) => Buffer.from(hash, 'latin1')),
       );
-      for (const hash of hashes) {
-        pending.delete(hash);
-        written.set(hash, true);
-      }
+      for (const hash of hashes) pending.delete(hash);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { preflight } from '@onecode/domain';
+import { preflight, type ProviderChange } from '@onecode/domain';
 import {
   applyProviderReport,
   isReadSince,
@@ -8,7 +8,7 @@ import {
   type Sender,
   type SenderKnowledge,
 } from '@onecode/store/senders';
-import { storeReports, type NewProviderChange } from '@onecode/store/sends';
+import { storeReports } from '@onecode/store/sends';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';
 import { reportOf } from '@onecode/whatsapp';
 import { createGraphReader } from '@onecode/whatsapp/graph';
@@ -35,7 +35,7 @@ describe('a change in a webhook', () => {
   const blocked = async (onlyFor: string, { id } = sender) =>
     (await t.blocks(id)).filter((block) => block.onlyFor === onlyFor);
   const pauses = (one = sender) => blocked('', one);
-  const store = (changes: readonly NewProviderChange[]) =>
+  const store = (changes: readonly ProviderChange[]) =>
     storeReports(t.database, { receipts: [], denials: [], changes }, null);
   const untilApplied = () =>
     until('the end of all changes', async () => (await t.sql('select from provider_reports')).length === 0);

@@ -95,7 +95,7 @@ export class WorkerEnvironment extends TestEnvironment {
         const signature = request.headers['x-hub-signature-256'];
         if (typeof signature !== 'string' || !signatureMatches(body, signature, APP_SECRET))
           return void response.writeHead(401).end();
-        const reports = parseWebhook(body, TEST_NUMBER_PEPPER);
+        const reports = parseWebhook(body, TEST_NUMBER_PEPPER)!;
         return void Promise.all([
           storeReports(this.db.database, reports, null),
           learnBusinessAccounts(this.db.database, reports.businessAccounts),

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import {
   cleanEnv,
   EnvMissingError,
@@ -176,18 +175,6 @@ export function wholeNumber(min: number, max: number, fallback?: number): Requir
 /** Returns a variable for a TCP port; 0 selects a free one. */
 export function port(fallback?: number): RequiredValidatorSpec<number> {
   return wholeNumber(0, 65_535, fallback);
-}
-
-const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
-const HOST_NAME_LENGTH_MAX = 253;
-
-/** Returns a variable for an address to listen on: an IP address or a host name. */
-export function host(fallback?: string): RequiredValidatorSpec<string> {
-  return variable((value) => {
-    const isName = value.length <= HOST_NAME_LENGTH_MAX && HOST_NAME.test(value);
-    if (isIP(value) === 0 && !isName) throw new Error('must be an IP address or a host name');
-    return value;
-  }, fallback);
 }
 
 /** The addresses to which account events may be posted: public ones by https or, for development, any address, also by http. */

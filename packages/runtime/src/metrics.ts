@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
-import { host, port } from './config.js';
+import { port, text } from './config.js';
 import { HEADER_BYTES_MAX, listen } from './http.js';
 import { failedChecks, type FailedCheck, type ReadinessChecks } from './readiness.js';
 import { COMMIT, VERSION } from './version.js';
@@ -40,7 +40,7 @@ export interface MetricsAddress {
 }
 
 /** The environment variables of `MetricsAddress`. */
-export const METRICS_ADDRESS = { METRICS_HOST: host('127.0.0.1'), METRICS_PORT: port(0) };
+export const METRICS_ADDRESS = { METRICS_HOST: text('127.0.0.1'), METRICS_PORT: port(0) };
 
 const STOPPING: FailedCheck = { name: 'stopping', reason: 'the process is shutting down' };
 

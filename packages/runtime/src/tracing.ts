@@ -16,7 +16,7 @@ import {
   type SpanContext,
   type Tracer,
 } from '@opentelemetry/api';
-import { address, oneOf, variable } from './config.js';
+import { address, oneOf, text } from './config.js';
 import { requestIdOf, setRequestFact } from './http.js';
 import type { Logger } from './log.js';
 import { parseTraceparent } from './traceparent.js';
@@ -24,40 +24,14 @@ import { VERSION } from './version.js';
 
 export type { Span } from '@opentelemetry/api';
 
-const SAMPLERS = ['always_on', 'always_off', 'traceidratio'];
-const SAMPLER_WORDS = [...SAMPLERS, ...SAMPLERS.map((sampler) => `parentbased_${sampler}`)];
-
-/**
- * The environment variables of tracing. The first one turns tracing on. OpenTelemetry's SDK reads these and other variables itself; they
- * are checked here because the SDK ignores an unknown sampler.
- */
+/** The environment variables of tracing. The first one turns it on. OpenTelemetry's SDK reads the last three itself. */
 export const TRACING = {
   OTEL_EXPORTER_OTLP_ENDPOINT: address(['http', 'https'], ''),
   OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(['http/protobuf', 'http/json'], 'http/protobuf'),
-  OTEL_EXPORTER_OTLP_HEADERS: variable(parseHeaders, ''),
-  OTEL_TRACES_SAMPLER: variable((word) => {
-    if (!SAMPLER_WORDS.includes(word)) throw new Error(`must be one of ${SAMPLER_WORDS.join(', ')}`);
-    return word;
-  }, ''),
-  OTEL_TRACES_SAMPLER_ARG: variable((share) => {
-    if (!/^[\d.]+(?:e-?\d+)?$/i.test(share) || !(Number(share) <= 1))
-      throw new Error('must be a number from 0 to 1');
-    return share;
-  }, ''),
+  OTEL_EXPORTER_OTLP_HEADERS: text(''),
+  OTEL_TRACES_SAMPLER: text(''),
+  OTEL_TRACES_SAMPLER_ARG: text(''),
 };
-
-/** Refuses malformed headers, which OpenTelemetry's SDK would silently drop. */
-function parseHeaders(list: string): string {
-  try {
-    if (!/^[^=,\p{Cc}]+=[^,\p{Cc}]+(?:,[^=,\p{Cc}]+=[^,\p{Cc}]+)*,?$/u.test(list)) throw new Error('no list');
-    decodeURIComponent(list);
-    return list;
-  } catch (error) {
-    throw new Error('must be name=value, with commas between several, and values percent-encoded', {
-      cause: error,
-    });
-  }
-}
 
 /** The running export of this process's spans. */
 export interface Tracing {
@@ -111,9 +85,13 @@ export async function startTracing(
       : import('@opentelemetry/exporter-trace-otlp-proto'),
     import('@opentelemetry/resources'),
   ]);
+  let isStarted = false;
   const debug = (message: string): void => log.debug({ message }, 'OpenTelemetry');
+  // At the start, the SDK's errors are about variables that it ignores. Later ones are about exports, which `exportReporter` logs.
+  const error = (message: string): void =>
+    isStarted ? debug(message) : log.warn({ message }, 'OpenTelemetry');
   diag.setLogger(
-    { error: debug, warn: debug, info: debug, debug, verbose: debug },
+    { error, warn: debug, info: debug, debug, verbose: debug },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
   const exporter = new OTLPTraceExporter();
@@ -138,6 +116,7 @@ export async function startTracing(
       }),
     ],
   });
+  isStarted = true;
   provider.register({ propagator: null });
   tracer = provider.getTracer('onecode', VERSION);
   return {

@@ -5,7 +5,6 @@ import {
   address,
   ConfigError,
   databaseAddress,
-  host,
   oneOf,
   port,
   readConfig,
@@ -257,33 +256,6 @@ describe('configuration', () => {
 
     it('is read for secrets only', () => {
       expect(readConfig({ PEPPER: 'abcd', NAME_FILE: fileWith('other') }, SECRETS).NAME).toBe('onecode');
-    });
-  });
-
-  describe('a host to listen on', () => {
-    const HOST = { HOST: host('127.0.0.1') };
-
-    it.each(['127.0.0.1', '0.0.0.0', '::', '::1', 'fe80::1%eth0', 'localhost', 'metrics.internal', 'a-1.b'])(
-      'may be %s',
-      (value) => {
-        expect(readConfig({ HOST: value }, HOST).HOST).toBe(value);
-      },
-    );
-
-    it('has a default', () => {
-      expect(readConfig({ HOST: '' }, HOST).HOST).toBe('127.0.0.1');
-    });
-
-    it.each([
-      '256.0.0.1',
-      '9090',
-      '127.0.0.1:9090',
-      '[::1]',
-      'a..b',
-      `${'a'.repeat(64)}.b`,
-      `${'a.'.repeat(127)}b`,
-    ])('is not %s', (value) => {
-      expect(() => readConfig({ HOST: value }, HOST)).toThrow('HOST must be an IP address or a host name');
     });
   });
 });

@@ -130,6 +130,19 @@ it('logs once that the collector refuses spans, and once that it accepts them ag
   ]);
 });
 
+it('warns about an unknown sampler and samples every trace', async () => {
+  const { url } = await startTraceCollector();
+  const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_TRACES_SAMPLER: 'unknown' });
+  await demo.untilOutput('"up"');
+  demo.kill('SIGTERM');
+  const lines = linesOf((await demo.ended).stdout);
+  expect(lines[0]).toMatchObject({
+    level: 'warn',
+    msg: 'OpenTelemetry',
+    message: expect.stringContaining('OTEL_TRACES_SAMPLER'),
+  });
+});
+
 const CONTEXT = '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('traceparent', () => {

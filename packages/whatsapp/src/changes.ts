@@ -3,20 +3,11 @@ import {
   messagingLimitName,
   SENDER_PATTERNS,
   type BusinessAccountAlert,
+  type ProviderChange,
   type ProviderReport,
 } from '@onecode/domain';
-import { elements, errorNumber, members, storable, storableText } from './json.js';
+import { elements, errorNumber, isMetaId, members, storable, storableText } from './json.js';
 import { timeOf } from './timestamp.js';
-
-/** A change of a template, a number or a business account, as Meta reported it. */
-export interface ProviderChange {
-  /** SHA-256 of the change, which identifies repeats: Meta repeats a post that got no response. */
-  digest: Buffer;
-  businessAccountId: string;
-  field: string;
-  value: Record<string, unknown>;
-  occurredAt: Date;
-}
 
 /** The webhook fields with such changes. Source: Meta, "Webhooks reference" of the WhatsApp Business Platform. */
 const FIELDS = new Set([
@@ -39,7 +30,7 @@ export function changesOf(entry: Record<string, unknown>): ProviderChange[] {
     .flatMap(({ field, value }) => {
       const known = knownValue(field, members(value));
       const businessAccountId = members(members(value)['waba_info'])['waba_id'] ?? id;
-      if (known === null || !isAccountId(businessAccountId)) return [];
+      if (known === null || !isMetaId(businessAccountId)) return [];
       return [
         {
           digest: createHash('sha256')
@@ -52,9 +43,6 @@ export function changesOf(entry: Record<string, unknown>): ProviderChange[] {
       ];
     });
 }
-
-const isAccountId = (value: unknown): value is string =>
-  typeof value === 'string' && /^[0-9]{1,32}$/.test(value);
 
 /** Returns the stored part of a change, or null for a field that is not about a template, a number or a business account. */
 function knownValue(

@@ -7,8 +7,8 @@ import type {
   TemplateValues,
 } from '@onecode/domain';
 import type { CloudApiOptions, CloudApiSender } from './client.js';
-import { openGraph, type GraphResult } from './graphCalls.js';
-import { elements, members, storableText } from './json.js';
+import { openGraph, readList, type GraphCall, type GraphResult } from './graphCalls.js';
+import { elements, isMetaId, members, storableText } from './json.js';
 
 export interface ReadSender extends CloudApiSender {
   template: string;
@@ -27,8 +27,6 @@ const NUMBER_FIELDS =
 const ACCOUNT_FIELDS = 'account_review_status,business_verification_status';
 const TEMPLATE_FIELDS =
   'name,language,status,category,quality_score,rejected_reason,message_send_ttl_seconds,components';
-const TEMPLATES_PAGE = 100;
-const TEMPLATE_PAGES_MAX = 50;
 
 /**
  * Creates a reader of Meta's Graph API. Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0: the nodes of a phone number and a
@@ -38,18 +36,15 @@ const TEMPLATE_PAGES_MAX = 50;
  */
 export function createGraphReader(options: CloudApiOptions): GraphReader {
   const call = openGraph(options);
-  const read: Read = (token, node, query) => call(token, node, { query });
-  return { readSender: (sender) => readSender(read, sender) };
+  return { readSender: (sender) => readSender(call, sender) };
 }
 
-export type Read = (token: string, node: string, query: Record<string, string>) => Promise<GraphResult>;
-
-async function readSender(read: Read, sender: ReadSender): Promise<SenderReading> {
+async function readSender(call: GraphCall, sender: ReadSender): Promise<SenderReading> {
   if (!/^[\w-]+$/.test(sender.phoneNumberId))
     return failedReading("The sender's phone number id is malformed.");
   const [node, token] = await Promise.all([
-    read(sender.token, sender.phoneNumberId, { fields: NUMBER_FIELDS }),
-    readToken(read, sender.token),
+    call(sender.token, sender.phoneNumberId, { query: { fields: NUMBER_FIELDS } }),
+    readToken(call, sender.token),
   ]);
   const entities =
     'value' in node ? elements(members(node.value['health_status'])['entities']).map(members) : [];
@@ -60,9 +55,9 @@ async function readSender(read: Read, sender: ReadSender): Promise<SenderReading
     return { ...failedReading(failure), number, token };
   }
   const [account, subscription, templates] = await Promise.all([
-    read(sender.token, businessAccountId, { fields: ACCOUNT_FIELDS }),
-    read(sender.token, `${businessAccountId}/subscribed_apps`, {}),
-    readTemplates(read, sender, businessAccountId),
+    call(sender.token, businessAccountId, { query: { fields: ACCOUNT_FIELDS } }),
+    call(sender.token, `${businessAccountId}/subscribed_apps`, { query: {} }),
+    readTemplates(call, sender, businessAccountId),
   ]);
   return {
     businessAccountId: { value: businessAccountId },
@@ -96,8 +91,8 @@ const INVALID_TOKEN = 190;
 /** The latest time of a JavaScript date. */
 const SECONDS_MAX = 8_640_000_000_000;
 
-async function readToken(read: Read, token: string): Promise<SenderReading['token']> {
-  const result = await read(token, 'debug_token', { input_token: token });
+async function readToken(call: GraphCall, token: string): Promise<SenderReading['token']> {
+  const result = await call(token, 'debug_token', { query: { input_token: token } });
   if ('failure' in result && result.code === INVALID_TOKEN)
     return { value: { isValid: false, scopes: [], expiresAt: 0 } };
   return mapped(result, ({ data }) => {
@@ -119,39 +114,32 @@ export interface ReadTemplate {
   hasAppButton: boolean;
 }
 
-/** Reads all languages of a template, page by page. */
+/** Reads all languages of a template. */
 export async function readTemplates(
-  read: Read,
+  call: GraphCall,
   { token, template }: { token: string; template: string },
   businessAccountId: string,
 ): Promise<Part<ReadTemplate[]>> {
-  const found: ReadTemplate[] = [];
-  let after: string | null = null;
-  for (let page = 0; page < TEMPLATE_PAGES_MAX; page++) {
-    const result = await read(token, `${businessAccountId}/message_templates`, {
-      name: template,
-      fields: TEMPLATE_FIELDS,
-      limit: String(TEMPLATES_PAGE),
-      ...(after === null ? {} : { after }),
-    });
-    if ('failure' in result) return { failure: result.failure };
-    for (const item of elements(result.value['data']).map(members)) {
+  const read = await readList(call, token, `${businessAccountId}/message_templates`, {
+    name: template,
+    fields: TEMPLATE_FIELDS,
+  });
+  if ('failure' in read) return { failure: read.failure };
+  return {
+    value: read.items.flatMap((item) => {
       const { id, name, language } = item;
       // Meta's search also returns templates with names that contain this one.
-      if (name === template && typeof language === 'string' && /^\w{2,16}$/.test(language))
-        found.push({
+      if (name !== template || typeof language !== 'string' || !/^\w{2,16}$/.test(language)) return [];
+      return [
+        {
           id: typeof id === 'string' ? id : null,
           language,
           values: templateValues(item),
           hasAppButton: buttonsOf(item).some((button) => /^(?:ONE|ZERO)_TAP$/.test(otpTypeOf(button))),
-        });
-    }
-    const { cursors, next } = members(result.value['paging']);
-    const cursor = members(cursors)['after'];
-    if (typeof next !== 'string' || typeof cursor !== 'string') return { value: found };
-    after = cursor;
-  }
-  return { failure: 'Meta lists more templates than we read.' };
+        },
+      ];
+    }),
+  };
 }
 
 function templateValues(item: Record<string, unknown>): Partial<TemplateValues> {
@@ -235,7 +223,7 @@ function numberValues(
 /** Returns the id of the business account (`WABA`) or the portfolio (`BUSINESS`) of a number; null if it is missing or malformed. */
 function entityId(entities: readonly Record<string, unknown>[], type: 'WABA' | 'BUSINESS'): string | null {
   const id = entities.find((entity) => entity['entity_type'] === type)?.['id'];
-  return typeof id === 'string' && /^[0-9]{1,32}$/.test(id) ? id : null;
+  return isMetaId(id) ? id : null;
 }
 
 function accountValues(

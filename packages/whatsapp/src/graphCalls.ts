@@ -1,6 +1,6 @@
 import { checkedBase, type CloudApiOptions } from './client.js';
 import { openExchanges, type ExchangeEnd } from './exchange.js';
-import { errorNumber, members, parseJson, storableText } from './json.js';
+import { elements, errorNumber, members, parseJson, storableText } from './json.js';
 
 /** Why a call to Meta's Graph API failed. It never contains the token. */
 export interface GraphFailure {
@@ -41,6 +41,32 @@ export function openGraph({ baseUrl, timeoutMs, proxy }: CloudApiOptions): Graph
     });
     return resultOf(end, token);
   };
+}
+
+const PAGE_ITEMS = 100;
+const PAGES_MAX = 50;
+
+/** Reads all items of a list, page by page. */
+export async function readList(
+  call: GraphCall,
+  token: string,
+  node: string,
+  query: Record<string, string>,
+): Promise<{ items: Record<string, unknown>[] } | GraphFailure> {
+  const items: Record<string, unknown>[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const result: GraphResult = await call(token, node, {
+      query: { ...query, limit: String(PAGE_ITEMS), ...(after !== null && { after }) },
+    });
+    if ('failure' in result) return result;
+    items.push(...elements(result.value['data']).map(members));
+    const { cursors, next } = members(result.value['paging']);
+    const cursor = members(cursors)['after'];
+    if (typeof next !== 'string' || typeof cursor !== 'string') return { items };
+    after = cursor;
+  }
+  return withoutAnswer('Meta lists more than we read.', false);
 }
 
 const withoutAnswer = (failure: string, isTemporary: boolean): GraphFailure => ({

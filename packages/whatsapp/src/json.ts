@@ -28,6 +28,10 @@ export function isAbsentOr(value: unknown, expected: string): boolean {
   return value === undefined || value === null || value === expected;
 }
 
+/** Returns whether a value has the form of Meta's ids and of phone numbers without `+`. */
+export const isMetaId = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9]{1,32}$/.test(value);
+
 const TEXT_LENGTH_MAX = 500;
 
 /** Returns a text cut to the stored length, without characters that PostgreSQL cannot store: NUL and lone surrogates. */

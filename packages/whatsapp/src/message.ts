@@ -38,8 +38,3 @@ export function messageBody(message: AuthenticationMessage) {
     biz_opaque_callback_data: opaqueDataOf(message.attempt),
   };
 }
-
-/** Returns the template language for a locale. `englishTemplateLanguage` is the language in which the English template was approved. */
-export function templateLanguage(locale: 'pt-BR' | 'en', englishTemplateLanguage: 'en' | 'en_US'): string {
-  return locale === 'pt-BR' ? 'pt_BR' : englishTemplateLanguage;
-}

@@ -1,6 +1,6 @@
 import { canonicalNumber, recipientKeys, type Keyring, type Pricing, type Receipt } from '@onecode/domain';
 import { classifyError, providerErrorOf } from './errors.js';
-import { elements, isAbsentOr, members } from './json.js';
+import { elements, isAbsentOr, isMetaId, members } from './json.js';
 import { messageIdOf } from './messageId.js';
 import { attemptNameOf } from './opaqueData.js';
 import { timeOf } from './timestamp.js';
@@ -33,8 +33,8 @@ export function receiptOf(
       name === 'failed'
         ? {
             ...classifyError(providerErrorOf(null, elements(errors)[0])),
-            ...(isNumber(phoneNumberId) && { phoneNumberId }),
-            ...(isNumber(recipient) && {
+            ...(isMetaId(phoneNumberId) && { phoneNumberId }),
+            ...(isMetaId(recipient) && {
               recipientKeys: recipientKeys(numberPepper, canonicalNumber(`+${recipient}`)),
             }),
           }
@@ -68,6 +68,3 @@ function pricingOf(pricing: Record<string, unknown>): Pricing | null {
 function isReceiptStatus(name: unknown): name is Receipt['status'] {
   return name === 'sent' || name === 'delivered' || name === 'read' || name === 'failed';
 }
-
-const isNumber = (value: unknown): value is string =>
-  typeof value === 'string' && /^[0-9]{1,32}$/.test(value);

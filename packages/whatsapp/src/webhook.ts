@@ -1,17 +1,8 @@
-import type { Denial, Keyring, Receipt } from '@onecode/domain';
-import { changesOf, type ProviderChange } from './changes.js';
+import type { Denial, Keyring, ProviderChange, Receipt } from '@onecode/domain';
+import { changesOf } from './changes.js';
 import { denialOf } from './denials.js';
-import { elements, isAbsentOr, members, parseJson } from './json.js';
+import { elements, isAbsentOr, isMetaId, members, parseJson } from './json.js';
 import { receiptOf } from './receipts.js';
-
-/** The body of a webhook is not JSON. The message does not contain the body, which may have personal data. */
-export class UnreadableWebhook extends Error {
-  override readonly name = 'UnreadableWebhook';
-
-  constructor() {
-    super('The body of the webhook is not JSON.');
-  }
-}
 
 /** The reports of a webhook, in their order, with duplicates. */
 export interface WebhookReports {
@@ -27,11 +18,11 @@ export interface WebhookReports {
  * Returns the reports in the raw body of a webhook. Other objects, fields and members are ignored, including messages from recipients.
  *
  * @param numberPepper hashes recipients' numbers, which no report contains
- * @throws {UnreadableWebhook} only if the body is not JSON.
+ * @returns null if the body is not JSON
  */
-export function parseWebhook(rawBody: Buffer, numberPepper: Keyring): WebhookReports {
+export function parseWebhook(rawBody: Buffer, numberPepper: Keyring): WebhookReports | null {
   const parsed = parseJson(new TextDecoder().decode(rawBody));
-  if (parsed === undefined) throw new UnreadableWebhook();
+  if (parsed === undefined) return null;
   const post = members(parsed);
   const isOurs = isAbsentOr(post['object'], 'whatsapp_business_account');
   const entries = isOurs ? elements(post['entry']).map(members) : [];
@@ -55,13 +46,10 @@ export function parseWebhook(rawBody: Buffer, numberPepper: Keyring): WebhookRep
     businessAccounts: new Map(
       messages.flatMap(({ businessAccountId, value }) => {
         const phoneNumberId = members(value['metadata'])['phone_number_id'];
-        return isDigits(phoneNumberId) && isDigits(businessAccountId)
+        return isMetaId(phoneNumberId) && isMetaId(businessAccountId)
           ? [[phoneNumberId, businessAccountId]]
           : [];
       }),
     ),
   };
 }
-
-const isDigits = (value: unknown): value is string =>
-  typeof value === 'string' && /^[0-9]{1,32}$/.test(value);

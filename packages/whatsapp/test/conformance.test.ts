@@ -2,7 +2,7 @@ import { describeWithReference, reference } from '@onecode/testing';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { parse as parseYaml } from 'yaml';
-import { messageBody, templateLanguage } from '../src/index.js';
+import { messageBody } from '../src/index.js';
 import { closeProviders, MESSAGE, sendTo } from './provider.js';
 
 // This is a CommonJS module: its function is the `default` of the default export.
@@ -37,13 +37,6 @@ describe('the body of a message', () => {
       },
       biz_opaque_callback_data: '0190a6f2-5c1d-7b3e-9f00-1234567890ab.2',
     });
-  });
-
-  it('has the language in which the template was approved', () => {
-    expect(templateLanguage('pt-BR', 'en')).toBe('pt_BR');
-    expect(templateLanguage('pt-BR', 'en_US')).toBe('pt_BR');
-    expect(templateLanguage('en', 'en')).toBe('en');
-    expect(templateLanguage('en', 'en_US')).toBe('en_US');
   });
 });
 

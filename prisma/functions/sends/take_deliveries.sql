@@ -21,7 +21,7 @@ declare
   v_turns uuid[];
 begin
   -- The lock under which permits are assigned.
-  perform pg_advisory_xact_lock(7165203);
+  perform pg_advisory_xact_lock(hashtextextended('permits', 0));
   -- Read after waiting for the lock, so that times never decrease. Columns store milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
   v_ids := coalesce(p_ids, array(

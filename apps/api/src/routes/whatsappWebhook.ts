@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
-import { Problem, type Keyring, type WebhookResult } from '@onecode/domain';
+import { Problem, type WebhookResult } from '@onecode/domain';
 import { isId } from '@onecode/store/client';
 import { findOwnApp, learnBusinessAccounts, reportsOfApp, type OwnApp } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
@@ -9,24 +9,16 @@ import {
   isSignature,
   parseWebhook,
   signatureMatches,
-  UnreadableWebhook,
   verifyTokenOf,
-  type WebhookReports,
 } from '@onecode/whatsapp';
 import type { ApiContext } from '../context.js';
 import { answerText } from '../answer.js';
 import { createBodyReader } from '../body.js';
 
-/**
- * Any client can post, and the signature can only be checked when the whole body has arrived, so the body buffers are limited to 40 MiB in
- * total. Real posts have a few kilobytes, and after an outage up to 1,000 statuses, about 350 KiB; 3 MiB is the largest webhook that Meta
- * documents.
- */
-const BODY_SIZES = [
-  { bytes: 64 * 1024, countMax: 128 },
-  { bytes: 512 * 1024, countMax: 40 },
-  { bytes: 3 * 1024 * 1024, countMax: 4 },
-];
+/** The largest webhook that Meta documents. Real posts have a few kilobytes, and after an outage up to 1,000 statuses, about 350 KiB. */
+const BODY_BYTES_MAX = 3 * 1024 * 1024;
+/** Any client can post, and the signature covers the whole body. */
+const BODIES_BYTES_MAX = 40 * 1024 * 1024;
 
 /** The path parameters of a webhook: the id of a sender with its own Meta app. */
 type OfApp = { id?: string };
@@ -93,18 +85,19 @@ function resultOf(error: unknown): WebhookResult {
 /** Returns a function that stores the reports of a post. */
 function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<void> {
   const { database, deliveryQueue, config, metrics } = context;
-  const readBody = createBodyReader(BODY_SIZES);
+  const readBody = createBodyReader('payload_too_large', BODY_BYTES_MAX, BODIES_BYTES_MAX);
   const learn = businessAccountLearner(database);
   return async (request) => {
     const signature = request.headers['x-hub-signature-256'];
     if (!isSignature(signature)) throw new Problem('invalid_signature');
     const app = await appOf(context, request);
     const secrets = app === null ? config.WHATSAPP_APP_SECRET : [app.secret];
-    const reports = await readBody(request, (body) => {
+    const reports = await readBody(request, async (body) => {
       if (!secrets.some((secret) => signatureMatches(body, signature, secret)))
         throw new Problem('invalid_signature');
-      return readReports(body, config.NUMBER_PEPPER);
+      return parseWebhook(body, config.NUMBER_PEPPER);
     });
+    if (reports === null) throw new Problem('invalid_json');
     const own = app === null ? reports : await reportsOfApp(database, app, reports);
     // Meta will repeat the post later.
     if (own === null) throw new Problem('too_busy');
@@ -132,13 +125,4 @@ function businessAccountLearner(
     await learnBusinessAccounts(database, unknown);
     for (const [number, account] of unknown) known.set(number, account);
   };
-}
-
-function readReports(body: Buffer, numberPepper: Keyring): WebhookReports {
-  try {
-    return parseWebhook(body, numberPepper);
-  } catch (error) {
-    if (error instanceof UnreadableWebhook) throw new Problem('invalid_json');
-    throw error;
-  }
 }

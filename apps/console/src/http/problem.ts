@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler } from 'express';
-import { UnknownTimeZone } from '@onecode/domain';
 import { logOf, type Logger } from '@onecode/runtime';
-import { InvalidCursor } from '@onecode/store/reports';
+import { InvalidCursor, UnknownTimeZone } from '@onecode/store/reports';
 import { LimitReached, type LimitedAction } from '@onecode/store/users';
 
 const STATUS = {

@@ -1,5 +1,6 @@
+import type { ProviderChange } from '@onecode/domain';
 import { applyProviderReport } from '@onecode/store/senders';
-import { deleteReports, type ProviderChange, type StoredReport } from '@onecode/store/sends';
+import { deleteReports, type StoredReport } from '@onecode/store/sends';
 import { reportOf } from '@onecode/whatsapp';
 import type { WorkerContext } from '../context.js';
 import { alertAboutBlocks } from './senderFaults.js';
@@ -7,7 +8,10 @@ import { alertAboutBlocks } from './senderFaults.js';
 /** Applies a reported change of a template, a number or a business account. A change of an unknown kind is dropped. */
 export async function applyProviderChange(
   context: WorkerContext,
-  { key, report: { businessAccountId, field, value, occurredAt } }: StoredReport<ProviderChange>,
+  {
+    key,
+    report: { businessAccountId, field, value, occurredAt },
+  }: StoredReport<Omit<ProviderChange, 'digest'>>,
 ): Promise<void> {
   const { database } = context;
   const report = reportOf(field, value);

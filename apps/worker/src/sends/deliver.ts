@@ -6,6 +6,7 @@ import {
   postponeOrFail,
   releaseClaim,
   settle,
+  templateLanguages,
   tryDecrypt,
   UNREADABLE_CODE,
   UNREADABLE_TOKEN,
@@ -16,14 +17,8 @@ import {
   type Settlement,
 } from '@onecode/domain';
 import { inSpan, markFailed, recordSpan, type JobOutcome } from '@onecode/runtime';
-import {
-  changeSend,
-  changeSendSnapshot,
-  countAttemptsWith,
-  type ClaimedSend,
-  type TakenSend,
-} from '@onecode/store/sends';
-import { templateLanguage, type AuthenticationMessage } from '@onecode/whatsapp';
+import { changeSend, countAttemptsWith, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
+import type { AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
 import type { OpenSender } from '../senders/senderPool.js';
@@ -154,7 +149,7 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: 
   ]);
   const sender = await senders.open(senderId);
   const release = (): Promise<string | null> =>
-    changeSendSnapshot(database, taken, (current, now) => releaseClaim(current, now, number));
+    changeSend(database, taken, (current, now) => releaseClaim(current, now, number));
   // If this process was frozen, the lease or the code may have expired.
   if (!hasPermit || performance.now() >= Math.min(permitAt + CALL_DELAY_MS_MAX, expiresAt))
     return { kind: (await release()) === 'released' ? 'released' : 'stale' };
@@ -182,7 +177,7 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: 
 
   // Only a receipt, a guess or another worker changes a claimed send, so the snapshot is most likely still current.
   const settlement = await inSpan('settle', {}, () =>
-    changeSendSnapshot(database, taken, (current, now) =>
+    changeSend(database, taken, (current, now) =>
       settle(current, now, number, outcome, policy, Math.random()),
     ),
   );
@@ -248,7 +243,7 @@ async function call(
         to: send.recipient,
         code,
         template: sender.template,
-        language: templateLanguage(send.locale, sender.englishTemplateLanguage),
+        language: templateLanguages(sender.englishTemplateLanguage)[send.locale],
         attempt,
         identityHash,
       },

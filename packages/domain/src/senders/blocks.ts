@@ -1,4 +1,5 @@
 import type { FaultScope } from '../sends/outcome.js';
+import { PROVIDER_WAIT_MS_MAX } from '../sends/retry.js';
 import type { Locale } from '../sends/send.js';
 import { NO_COUNTRY } from '../recipients/recipient.js';
 
@@ -195,8 +196,6 @@ export function coolDownSeconds(
 
 /** Milliseconds of the waits after the first, second and later rejections in a row, without jitter. */
 const LIMIT_WAITS_MS = [2_000, 4_000, 8_000, 10_000] as const;
-/** The longest wait, whatever the provider requests. */
-const WAIT_MS_MAX = 900_000;
 
 /**
  * Returns the milliseconds for which nothing is sent after the nth rejection by a rate limit in a row. Adds up to half of it as jitter, and
@@ -206,7 +205,9 @@ const WAIT_MS_MAX = 900_000;
  */
 export function limitWaitMs(nth: number, retryAfterSeconds: number | null, random: number): number {
   const ms = LIMIT_WAITS_MS[Math.min(nth, LIMIT_WAITS_MS.length) - 1] as number;
-  return Math.round(Math.min(WAIT_MS_MAX, Math.max(ms * (1 + random / 2), (retryAfterSeconds ?? 0) * 1_000)));
+  return Math.round(
+    Math.min(PROVIDER_WAIT_MS_MAX, Math.max(ms * (1 + random / 2), (retryAfterSeconds ?? 0) * 1_000)),
+  );
 }
 
 /**

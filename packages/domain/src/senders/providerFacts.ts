@@ -95,6 +95,16 @@ export function mergeAlerts(
     .slice(0, ALERTS_MAX);
 }
 
+/** A change of a template, a number or a business account, as the provider sent it. */
+export interface ProviderChange {
+  /** SHA-256 of the change, equal for repeats. */
+  digest: Uint8Array;
+  businessAccountId: string;
+  field: string;
+  value: Record<string, unknown>;
+  occurredAt: Date;
+}
+
 /** A provider report and its subject. */
 export type ProviderReport =
   | { about: 'template'; name: string; language: string; values: Partial<TemplateValues> }
@@ -237,8 +247,9 @@ export const TEMPLATE_STATE_CODES = [132001, 132015, 132016] as const;
  */
 export const TOKEN_CODES = [0, 3, 10, 104, 190, 131005] as const;
 
-/** The permission that a token needs for sending. */
+/** The permission that a token needs for sending, and all that a sender's token needs. */
 const MESSAGING_SCOPE = 'whatsapp_business_messaging';
+export const TOKEN_SCOPES = ['whatsapp_business_management', MESSAGING_SCOPE];
 
 /**
  * Returns whether a read is the first that finds a sender's token valid: a new token, or one that was repaired at the provider. Such a read

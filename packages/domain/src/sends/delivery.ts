@@ -77,19 +77,6 @@ export type Postponement =
   | { kind: 'no_sender' }
   | { kind: 'failed'; reason: FailureReason };
 
-/** Whether a send may be sent now, or the first reason why not. */
-type Eligibility = 'eligible' | 'done' | 'not_due' | 'expired' | 'exhausted' | 'code_finished' | 'too_late';
-
-function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
-  if (!isDelivering(send)) return 'done';
-  const isClaimed = send.claimedUntil !== null && send.claimedUntil > now;
-  if (isClaimed || (send.dueAt !== null && send.dueAt > now)) return 'not_due';
-  if (now >= send.expiresAt) return 'expired';
-  if (send.attempts >= policy.attemptsMax) return 'exhausted';
-  if (send.verification !== 'pending') return 'code_finished';
-  return isWorthSending(send, now) ? 'eligible' : 'too_late';
-}
-
 /**
  * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`.
  *
@@ -98,9 +85,10 @@ function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
  * for a sender.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
-  const state = eligibility(send, now, policy);
-  if (state === 'done') return { result: { kind: 'done' } };
-  if (state === 'not_due') return { result: { kind: send.phase === 'waiting' ? 'no_sender' : 'not_due' } };
+  if (!isDelivering(send)) return { result: { kind: 'done' } };
+  const isClaimed = send.claimedUntil !== null && send.claimedUntil > now;
+  if (isClaimed || (send.dueAt !== null && send.dueAt > now))
+    return { result: { kind: send.phase === 'waiting' ? 'no_sender' : 'not_due' } };
 
   const unfinished = send.claimedUntil === null ? [] : [endedAttempt(send, { outcome: 'unknown' })];
   const receiptUntil = unfinished.length > 0 ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
@@ -110,10 +98,12 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
     attempts: unfinished,
   });
 
-  if (state === 'too_late') return postpone('giving_up', send.expiresAt);
-  if (state === 'eligible') return postpone('waiting', send.expiresAt);
+  const isExpired = now >= send.expiresAt;
+  const isExhausted = send.attempts >= policy.attemptsMax;
+  if (!isExpired && !isExhausted && send.verification === 'pending')
+    return postpone(isWorthSending(send, now) ? 'waiting' : 'giving_up', send.expiresAt);
   if (mayStillArrive(receiptUntil, now)) return postpone('giving_up', receiptUntil);
-  const reason = state === 'exhausted' ? 'attempts_exhausted' : 'expired_before_delivery';
+  const reason = isExhausted && !isExpired ? 'attempts_exhausted' : 'expired_before_delivery';
   return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: unfinished };
 }
 

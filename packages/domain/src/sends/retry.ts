@@ -8,7 +8,7 @@ export interface RetryPolicy {
 }
 
 /** The longest wait, whatever the provider requests. */
-const WAIT_MS_MAX = 900_000;
+export const PROVIDER_WAIT_MS_MAX = 900_000;
 /** The maximum n for the wait of 4^n seconds after a pair rate limit. */
 const PAIR_EXPONENT_MAX = 4;
 
@@ -28,7 +28,7 @@ export function retryDelayMs(
     ? 1000 * 4 ** Math.min(PAIR_EXPONENT_MAX, attemptNumber - attempts + 1)
     : backoffMs * 2 ** (attempts - 1);
   const askedMs = outcome.kind === 'retry' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
-  return Math.round(Math.min(WAIT_MS_MAX, Math.max(baseMs * (1 + random / 2), askedMs)));
+  return Math.round(Math.min(PROVIDER_WAIT_MS_MAX, Math.max(baseMs * (1 + random / 2), askedMs)));
 }
 
 /** Returns whether a sender sent this recipient too many messages. Only this send waits, not the sender's other recipients. */
@@ -40,5 +40,5 @@ export function isPairLimit(outcome: Outcome): boolean {
  * Returns the milliseconds to wait for a receipt after an attempt with an unknown outcome, so that a time-out alone never refunds a unit.
  */
 export function receiptWaitMs(policy: RetryPolicy): number {
-  return Math.min(WAIT_MS_MAX, policy.backoffMs * 2 ** policy.attemptsMax);
+  return Math.min(PROVIDER_WAIT_MS_MAX, policy.backoffMs * 2 ** policy.attemptsMax);
 }

@@ -1,8 +1,7 @@
-import { changeRow, type Actor } from '../operations/audit.js';
+import { audited, changedFields, changeRow, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
-import { Prisma } from '../generated/prisma/client.js';
-import { accountColumns, findAccount, type Account } from './accounts.js';
+import { findAccount, type Account } from './accounts.js';
 
 /** The grant was refused and nothing changed: the account would have too many credits, or another grant has this id. */
 export class GrantRefused extends Error {
@@ -10,8 +9,6 @@ export class GrantRefused extends Error {
     super(`credits were not granted: ${why}`);
   }
 }
-
-type GrantOutcome = 'granted' | 'repeated' | 'unknown' | GrantRefused['why'];
 
 export interface GrantTerms {
   /** The operator's reference for bookkeeping, such as an invoice number. */
@@ -22,14 +19,16 @@ export interface GrantTerms {
   grantId?: string;
 }
 
+/** The maximum of the column, minus room for refunded units. */
+const CREDITS_MAX = 2_000_000_000;
+
 /**
- * Grants credits to an account, with the reason in the ledger, and ends a trial. Runs as one statement, so that it never holds the
- * account's lock during a round trip: creations wait for this lock.
+ * Grants credits to an account, with the reason in the ledger, and ends a trial.
  *
  * @returns the changed account, or null if it does not exist
  * @throws GrantRefused
  */
-export async function grantCredits(
+export function grantCredits(
   database: Database,
   actor: Actor,
   id: string,
@@ -37,29 +36,46 @@ export async function grantCredits(
   reason: string,
   { reference = null, expiresAt = null, grantId = newId() }: GrantTerms = {},
 ): Promise<Account | null> {
-  const [{ outcome, ...account }] = await database.sql.query<[Account & { outcome: GrantOutcome }]>`
-    with given as materialized (
-      select * from grant_credits(${id}::uuid, ${amount}::integer, ${reason}, ${grantId}::uuid, ${reference}, ${expiresAt}::timestamptz)
-    ), logged as (
-      insert into audit_entries (actor_kind, actor_id, actor_name, action, account_id, subject, details)
-      select ${actor.kind}, ${actor.id}::uuid, ${actor.name}, ${'account.credit'}, (after).id, (after).id::text, jsonb_strip_nulls(jsonb_build_object(
-        'amount', ${amount}::integer, 'reason', ${reason}::text, 'reference', ${reference}::text, 'expiresAt', ${expiresAt}::timestamptz
-      )) || jsonb_build_object(
-        'before', ${grantedFields('before')}, 'after', ${grantedFields('after')}
-      )
-      from given where outcome = 'granted'
-    )
-    select outcome, ${accountColumns('(given.after)')} from given, settings`;
-  if (outcome === 'too_many' || outcome === 'other_grant') throw new GrantRefused(outcome);
-  return outcome === 'unknown' ? null : account;
+  return audited(database, actor, async (connection, log) => {
+    const { sql } = connection;
+    // Locks the account. Units used until now are taken from the grants before this one.
+    await sql.execute`select expire_credits(${id}::uuid)`;
+    const before = await findAccount(connection, id);
+    if (before === null) return null;
+    const [known] = await sql.query<{ isSame: boolean }[]>`
+      select (account_id, units, reason, reference, expires_at)
+        is not distinct from (${id}::uuid, ${amount}::integer, ${reason}::text, ${reference}::text, ${expiresAt}::timestamptz) as "isSame"
+      from ledger_entries where grant_id = ${grantId}::uuid`;
+    if (known?.isSame === true) return before;
+    if (known !== undefined) throw new GrantRefused('other_grant');
+    if (before.credits > CREDITS_MAX - amount) throw new GrantRefused('too_many');
+    const isGranted = await sql.execute`
+      insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id, reference, expires_at)
+      values (${id}::uuid, 'granted', 'credit', ${amount}, ${reason}, ${grantId}::uuid, ${reference}, ${expiresAt}::timestamptz)
+      on conflict do nothing`;
+    // A concurrent grant to another account has used the id.
+    if (isGranted === 0) throw new GrantRefused('other_grant');
+    if (expiresAt !== null)
+      await sql.execute`
+        insert into credit_grants (account_id, units) values (${id}::uuid, ${before.credits}) on conflict do nothing`;
+    await sql.execute`
+      insert into credit_grants (account_id, expires_at, units)
+      select ${id}::uuid, ${expiresAt}::timestamptz, ${amount}::integer where exists (select from credit_grants where account_id = ${id}::uuid)
+      on conflict (account_id, expires_at) do update set units = credit_grants.units + excluded.units`;
+    await sql.execute`
+      update accounts set credits = credits + ${amount}::integer, trial_countries = null where id = ${id}::uuid`;
+    const after = { ...before, credits: before.credits + amount, trialCountries: null };
+    const details = {
+      amount,
+      reason,
+      ...(reference !== null && { reference }),
+      ...(expiresAt !== null && { expiresAt }),
+      ...changedFields(before, after),
+    };
+    await log({ action: 'account.credit', accountId: id, subject: id, details });
+    return after;
+  });
 }
-
-/** Returns the fields of an account that a grant changes: its credits and, if it was on trial, its trial countries. */
-const grantedFields = (row: 'before' | 'after'): Prisma.Sql => {
-  const name = Prisma.raw(`(${row})`);
-  return Prisma.sql`jsonb_build_object('credits', ${name}.credits) ||
-    case when (before).trial_countries is null then '{}' else jsonb_build_object('trialCountries', ${name}.trial_countries) end`;
-};
 
 /** Removes the expired credits of all accounts. */
 export async function expireCredits({ sql }: Connection): Promise<void> {

@@ -1,7 +1,8 @@
-import { addCounts, countTimes, NO_COUNTRY, TIME_BOUNDS } from '@onecode/domain';
+import { NO_COUNTRY } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { readIdTime } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
+import { addCounts, countTimes, TIME_BOUNDS } from './sendCounts.js';
 
 const DAY_MS = 86_400_000;
 /**

@@ -24,3 +24,4 @@ export type { SendSummary } from './sendSummary.js';
 export { InvalidCursor, type Page } from './pages.js';
 export { aggregateDays } from './dailyStatistics.js';
 export { buildTimeline, type TimelineEvent } from './sendTimeline.js';
+export { UnknownTimeZone } from './timeZones.js';

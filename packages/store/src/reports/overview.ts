@@ -1,16 +1,9 @@
-import {
-  addCounts,
-  bucketStarts,
-  countTimes,
-  FAILURE_REASONS,
-  secondsWithin,
-  type FailureReason,
-  type Locale,
-  type Mode,
-} from '@onecode/domain';
+import { FAILURE_REASONS, type FailureReason, type Locale, type Mode } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { countedUntil, countSends, type Cell, type CountedSends } from './dailyStatistics.js';
+import { addCounts, countTimes, secondsWithin } from './sendCounts.js';
+import { bucketStarts } from './timeZones.js';
 
 /** Which sends an overview covers, and its buckets. */
 export interface OverviewQuestion {

@@ -52,8 +52,6 @@ interface Pending {
 interface AccountQueue {
   underWay: Pending[];
   waiting: Pending[];
-  /** The number of requests, from the first waiting one, that run one by one because one of them caused a rollback of their batch. */
-  alone: number;
 }
 
 const creatorOf = oncePerClient((database: Database) => {
@@ -77,22 +75,23 @@ const creatorOf = oncePerClient((database: Database) => {
       if (ends[0] !== 'lost') return ends as End[];
     }
   };
-  const runQueue = async (accountId: string, queue: AccountQueue): Promise<void> => {
-    while (queue.waiting.length > 0) {
-      try {
-        const ends = await createNext(accountId, queue);
-        for (const [index, { resolve }] of queue.underWay.entries())
-          resolve(finish(database, accountId, ends[index] as End));
-      } catch (error) {
-        if (queue.underWay.length > 1 && wasRolledBack(error)) {
-          // Run them one by one, so that only the faulty one fails.
-          queue.waiting.unshift(...queue.underWay);
-          queue.alone = queue.underWay.length;
-        } else for (const { reject } of queue.underWay) reject(error);
-        if (error instanceof AccountBusy) for (const { reject } of queue.waiting.splice(0)) reject(error);
-      }
-      queue.underWay = [];
+  /** Creates the next requests of an account, and one by one if one of them caused a rollback, so that only the faulty one fails. */
+  const runNext = async (accountId: string, queue: AccountQueue): Promise<void> => {
+    try {
+      const ends = await createNext(accountId, queue);
+      for (const [index, { resolve }] of queue.underWay.entries())
+        resolve(finish(database, accountId, ends[index] as End));
+    } catch (error) {
+      const batch = queue.underWay;
+      if (batch.length > 1 && wasRolledBack(error))
+        for (const one of batch) await runNext(accountId, Object.assign(queue, { underWay: [one] }));
+      else for (const { reject } of batch) reject(error);
+      if (error instanceof AccountBusy) for (const { reject } of queue.waiting.splice(0)) reject(error);
     }
+    queue.underWay = [];
+  };
+  const runQueue = async (accountId: string, queue: AccountQueue): Promise<void> => {
+    while (queue.waiting.length > 0) await runNext(accountId, queue);
     queues.delete(accountId);
   };
   return (send: NewSend): Promise<Creation> =>
@@ -100,7 +99,7 @@ const creatorOf = oncePerClient((database: Database) => {
       const pending = { send, resolve, reject };
       const known = queues.get(send.accountId);
       if (known !== undefined) return void known.waiting.push(pending);
-      const queue = { underWay: [], waiting: [pending], alone: 0 };
+      const queue = { underWay: [], waiting: [pending] };
       queues.set(send.accountId, queue);
       void runQueue(send.accountId, queue);
     });
@@ -108,11 +107,9 @@ const creatorOf = oncePerClient((database: Database) => {
 
 const sendsOf = ({ underWay }: AccountQueue): NewSend[] => underWay.map(({ send }) => send);
 
-/** Takes the next requests of an account. Requests that lost a race stay in the batch. */
+/** Takes the next requests of an account. Requests that lost a race, or run alone, stay in the batch. */
 function takeBatch(queue: AccountQueue, sizeMax: number): void {
-  if (queue.underWay.length > 0) return;
-  queue.underWay = queue.waiting.splice(0, queue.alone > 0 ? 1 : sizeMax);
-  queue.alone = Math.max(0, queue.alone - 1);
+  if (queue.underWay.length === 0) queue.underWay = queue.waiting.splice(0, sizeMax);
 }
 
 /** The result of a creation in a batch. */

@@ -1,4 +1,4 @@
-export { changeSend, changeSendSnapshot } from './changeSend.js';
+export { changeSend } from './changeSend.js';
 export { AccountBusy, createSend, type Creation } from './createSend.js';
 export type { NewSend } from './newSend.js';
 export { applyDenial } from './denials.js';

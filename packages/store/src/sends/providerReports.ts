@@ -1,22 +1,11 @@
-import type { Denial, Receipt } from '@onecode/domain';
+import type { Denial, ProviderChange, Receipt } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-
-/** A change of a template, a number or a business account, as the provider sent it. */
-export interface ProviderChange {
-  businessAccountId: string;
-  field: string;
-  value: Record<string, unknown>;
-  occurredAt: Date;
-}
-
-/** @property digest SHA-256 of all of it, equal for repeats */
-export type NewProviderChange = ProviderChange & { digest: Uint8Array };
 
 /** The reports of one webhook. */
 export interface NewReports {
   receipts: readonly Receipt[];
   denials: readonly Denial[];
-  changes: readonly NewProviderChange[];
+  changes: readonly ProviderChange[];
 }
 
 /** A stored report that is not applied yet. */
@@ -76,7 +65,7 @@ const BATCH = { operator: 400, ownApps: 25 };
 export interface DueReports {
   receipts: StoredReport<Receipt>[];
   denials: StoredReport<Denial>[];
-  changes: StoredReport<ProviderChange>[];
+  changes: StoredReport<Omit<ProviderChange, 'digest'>>[];
   /** Whether more reports may be due. */
   isFull: boolean;
 }

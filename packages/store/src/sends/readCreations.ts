@@ -16,6 +16,52 @@ import type { NewSend } from './newSend.js';
 /** Milliseconds since 1970. */
 const ms = (time: Prisma.Sql): Prisma.Sql => Prisma.sql`round(date_part('epoch', ${time}) * 1000)`;
 
+/** The latest sends to the recipient of the request `r` by its application `p` in the hour before `t.now`. */
+const RECIPIENT_TIMES = Prisma.sql`(
+  select json_agg(${ms(Prisma.sql`l.created_at`)} order by l.created_at) from (
+    -- "is true" prevents the use of the index by application.
+    select created_at from sends where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key
+      and (application_id = r.application_id) is true
+      -- Times further ahead were recorded before the clock stepped back.
+      and created_at > t.now - interval '1 hour' and created_at < t.now + interval '1 hour'
+    order by created_at desc limit p.per_recipient_hour
+  ) l
+)`;
+
+/** When the breaker's block of the country of the request `r` ends. */
+const BREAKER_UNTIL = Prisma.sql`(
+  select ${ms(Prisma.sql`open_until`)} from breaker_trips
+  where account_id = r.account_id and country = r.country and open_until > t.now and not exists (
+    -- A number that has verified a code before is not a sign of traffic pumping.
+    select from sends where account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
+      and verification = 'verified' order by created_at desc limit 1
+  ) limit 1
+)`;
+
+/** The latest live sends of the account of the request `r` in the day before `t.now`, ten at most. */
+const TRIAL_SENDS = Prisma.sql`(
+  select json_build_object('count', count(*), 'rejected', count(*) filter (where l.failure_reason = 'rejected_by_provider'),
+    'lastAt', ${ms(Prisma.sql`max(l.created_at)`)})
+  from (
+    select s.created_at, s.failure_reason from applications q cross join lateral (
+      select created_at, failure_reason from sends where application_id = q.id and id >= first_id_at(t.now - interval '1 day')
+      order by id desc limit 10
+    ) s where q.account_id = r.account_id and q.mode = 'live' order by s.created_at desc limit 10
+  ) l having count(*) > 0
+)`;
+
+/** The active live codes of the recipient of the request `r`. */
+const ACTIVE_CODES = Prisma.sql`(
+  select max(l.guess_cost) as guess_cost, json_agg(json_build_array(${ms(Prisma.sql`l.expires_at`)}, l.guess_cost, l.wrong_guesses)) as codes from (
+    -- No code is valid for more than 90 minutes. The order makes PostgreSQL use the index by recipient, even while there are few sends.
+    select expires_at, guess_cost::integer, wrong_guesses from sends
+    where p.mode = 'live' and account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
+      and created_at > t.now - interval '91 minutes' and expires_at > t.now - make_interval(secs => ${ENDED_CODE_SECONDS})
+      and verification = 'pending'
+    order by created_at desc
+  ) l
+)`;
+
 /** The input for deciding a batch of creations: `states` has undefined for a request of a deleted application. */
 export interface CreationBatch {
   /** The database's clock. */
@@ -55,39 +101,14 @@ export async function readCreations(
       case when row_number() over (partition by r.account_id order by r.ordinal) = 1 then o.minute_sends end as "accountTimes",
       p.per_minute as "applicationRate", p.sends_created::float8 as "applicationSends",
       case when row_number() over (partition by r.application_id order by r.ordinal) = 1 then p.minute_sends end as "applicationTimes",
-      p.per_recipient_hour as "recipientRate", case when p.per_recipient_hour is not null then (
-        select json_agg(${ms(Prisma.sql`l.created_at`)} order by l.created_at) from (
-          -- "is true" prevents the use of the index by application.
-          select created_at from sends where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key
-            and (application_id = r.application_id) is true
-            -- Times further ahead were recorded before the clock stepped back.
-            and created_at > t.now - interval '1 hour' and created_at < t.now + interval '1 hour'
-          order by created_at desc limit p.per_recipient_hour
-        ) l
-      ) end as "recipientTimes",
+      p.per_recipient_hour as "recipientRate", case when p.per_recipient_hour is not null then ${RECIPIENT_TIMES} end as "recipientTimes",
       ${guessPointsMax(Prisma.sql`greatest(r.guess_cost, b.guess_cost, g.guess_cost)`)} as "guessPointsMax", b.points as "wrongPoints",
-      g.codes as "activeCodes", case when p.mode = 'live' and o.breaker_unverified_percent is not null then (
-        select ${ms(Prisma.sql`open_until`)} from breaker_trips
-        where account_id = r.account_id and country = r.country and open_until > t.now and not exists (
-          -- A number that has verified a code before is not a sign of traffic pumping.
-          select from sends where account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
-            and verification = 'verified' order by created_at desc limit 1
-        ) limit 1
-      ) end as "breakerUntil",
+      g.codes as "activeCodes", case when p.mode = 'live' and o.breaker_unverified_percent is not null then ${BREAKER_UNTIL} end as "breakerUntil",
       o.units_per_day as "unitsPerDay", o.units_per_month as "unitsPerMonth",
       case when o.units_on = d.today then o.units_of_day else 0 end as "unitsOfDay",
       case when date_trunc('month', o.units_on::timestamp) = date_trunc('month', d.today::timestamp) then o.units_of_month else 0 end as "unitsOfMonth",
       c.trial_sends_per_day as "trialSendsPerDay", case when c.trial_sends_on = d.today then c.trial_sends_of_day else 0 end as "trialSendsOfDay",
-      c.trial_account_sends_per_day as "trialAccountSendsPerDay", case when p.mode = 'live' and o.trial_countries is not null then (
-        select json_build_object('count', count(*), 'rejected', count(*) filter (where l.failure_reason = 'rejected_by_provider'),
-          'lastAt', ${ms(Prisma.sql`max(l.created_at)`)})
-        from (
-          select s.created_at, s.failure_reason from applications q cross join lateral (
-            select created_at, failure_reason from sends where application_id = q.id and id >= first_id_at(t.now - interval '1 day')
-            order by id desc limit 10
-          ) s where q.account_id = r.account_id and q.mode = 'live' order by s.created_at desc limit 10
-        ) l having count(*) > 0
-      ) end as "trialSends",
+      c.trial_account_sends_per_day as "trialAccountSendsPerDay", case when p.mode = 'live' and o.trial_countries is not null then ${TRIAL_SENDS} end as "trialSends",
       o.free_quota as "freeQuota", o.credits,
       case when p.mode = 'live' and row_number() over (partition by r.application_id order by r.ordinal) = 1 then
         case o.senders when 'shared' then (select permits_are_taken('shared', null, null, ${DIRECT_PERMIT_WAIT_MS}::integer)) else permits_are_taken(o.senders, r.account_id, r.application_id, ${DIRECT_PERMIT_WAIT_MS}::integer) end
@@ -106,16 +127,7 @@ export async function readCreations(
       select guess_cost, ${pointsLeft('guess_budgets', Prisma.sql`t.now`)} as points from guess_budgets
       where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key limit 1
     ) b on true
-    cross join lateral (
-      select max(l.guess_cost) as guess_cost, json_agg(json_build_array(${ms(Prisma.sql`l.expires_at`)}, l.guess_cost, l.wrong_guesses)) as codes from (
-        -- No code is valid for more than 90 minutes. The order makes PostgreSQL use the index by recipient, even while there are few sends.
-        select expires_at, guess_cost::integer, wrong_guesses from sends
-        where p.mode = 'live' and account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
-          and created_at > t.now - interval '91 minutes' and expires_at > t.now - make_interval(secs => ${ENDED_CODE_SECONDS})
-          and verification = 'pending'
-        order by created_at desc
-      ) l
-    ) g`;
+    cross join lateral ${ACTIVE_CODES} g`;
   return { now: rows[0]?.now ?? 0, requests, states: byOrdinal(sends, rows) };
 }
 

@@ -10,11 +10,10 @@ import {
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { updateSends, type Change } from './changeBatcher.js';
 import type { StoredReport } from './providerReports.js';
 import { readReportedSends, type ReportedRow } from './readSend.js';
 import { toSend } from './sendRow.js';
-import { ATTEMPT_RECORDS, ATTEMPTED, isFailure, REFUNDED } from './writeDelivery.js';
+import { isFailure, REFUNDED, updateSends, type Change } from './updateSends.js';
 
 /** The payer in `message_costs` of messages from senders without an account. */
 export const OPERATOR = '00000000-0000-0000-0000-000000000000';
@@ -114,28 +113,15 @@ const getBatcher = oncePerClient((database: Database) =>
   }),
 );
 
-const REPORTED_SENDS = {
-  records: {
-    columns: Prisma.sql`${ATTEMPT_RECORDS.columns}, arrived_at timestamptz, cost_sender_id uuid`,
-    valuesOf: (change: Change) => ({
-      ...ATTEMPT_RECORDS.valuesOf(change),
-      arrived_at: change.cost?.arrivedAt,
-      cost_sender_id: change.cost?.senderId,
-    }),
-  },
-  returning: Prisma.sql`
-    s.id, s.account_id, s.country, s.charged_from, s.verification, c.attempt_records, c.pricing, c.arrived_at, c.cost_sender_id`,
-};
-
 /** The step that counts the costs of `changed`. */
 const PRICED = Prisma.sql`
   priced as (
     insert into message_costs as m (day, country, category, type, billable, pricing_model, payer, messages, free_sends, credits)
-    select (c.arrived_at at time zone 'UTC')::date, coalesce(c.country, ${NO_COUNTRY}), c.pricing ->> 'category', c.pricing ->> 'type',
+    select (c."arrivedAt" at time zone 'UTC')::date, coalesce(c.country, ${NO_COUNTRY}), c.pricing ->> 'category', c.pricing ->> 'type',
       (c.pricing ->> 'billable')::boolean, c.pricing ->> 'model',
       case when s.account_id = c.account_id then c.account_id else ${OPERATOR}::uuid end, count(*),
       count(*) filter (where c.charged_from = 'free_quota'), count(*) filter (where c.charged_from = 'credit')
-    from changed c left join senders s on s.id = c.cost_sender_id where c.pricing is not null
+    from changed c left join senders s on s.id = c."senderId" where c.pricing is not null
     -- All callers insert in the same order, so that two callers cannot deadlock.
     group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
     on conflict (day, country, category, type, billable, pricing_model, payer) do update set
@@ -153,15 +139,14 @@ async function writeTogether(
   writes: readonly Write[],
   consequences: Prisma.Sql,
 ): Promise<(string[] | null)[]> {
-  const firsts = new Map<string, Write>();
-  for (const write of writes) if (!firsts.has(write.sendId)) firsts.set(write.sendId, write);
+  const firsts = new Map(writes.toReversed().map((write) => [write.sendId, write]));
   const tried = [...firsts.values()];
   const changes = tried.flatMap(({ change }) => change ?? []);
   const keys = tried.flatMap((write) =>
     write.keys.map((key) => ({ key, guardedBy: write.change === null ? null : write.sendId })),
   );
   const [{ changed, deleted }] = await database.sql.query<[{ changed: string[]; deleted: string[] }]>`
-    with ${updateSends(changes, REPORTED_SENDS)}, ${ATTEMPTED}, ${consequences}, deleted as (
+    with ${updateSends(changes)}, ${consequences}, deleted as (
       delete from provider_reports where key = any(array(
         select k.key from unnest(${keys.map(({ key }) => key)}::text[], ${keys.map(({ guardedBy }) => guardedBy)}::uuid[]) as k (key, send_id)
         where k.send_id is null or k.send_id in (select id from changed)

@@ -9,7 +9,7 @@ import {
 } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { lockSends } from './changeBatcher.js';
+import { lockSends } from './updateSends.js';
 import { pointsLeft } from './guessBudgets.js';
 
 /** A guess at the code of an account's send. */

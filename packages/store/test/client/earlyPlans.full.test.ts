@@ -2,7 +2,7 @@ import { hashApiKey, settle } from '@onecode/domain';
 import { findCaller } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase, type Database } from '@onecode/store/client';
 import type { Sender } from '@onecode/store/senders';
-import { changeSendSnapshot, createSend, findSend, openDeliveries } from '@onecode/store/sends';
+import { changeSend, createSend, findSend, openDeliveries } from '@onecode/store/sends';
 import {
   applyTestReports,
   buildCaller,
@@ -44,7 +44,7 @@ async function live(caller: TestCaller): Promise<void> {
   expect(taken).toMatchObject({ outcome: 'claimed', send: { senderId: sender.id } });
   await deliveries.takeDue(1, 0);
   const messageId = `wamid.${id}`;
-  await changeSendSnapshot(early, taken!, (send, now) =>
+  await changeSend(early, taken!, (send, now) =>
     settle(send, now, 1, { kind: 'accepted', messageId }, POLICY, 0.5),
   );
   for (const attempt of [{ sendId: id, number: 1 }, null]) {

@@ -1,4 +1,4 @@
-import { DELIVERY_STATES, secondsWithin, TIME_BOUNDS, type Receipt } from '@onecode/domain';
+import { DELIVERY_STATES, type Receipt } from '@onecode/domain';
 import { changeSettings, deleteAccount } from '@onecode/store/accounts';
 import { overview, type Overview } from '@onecode/store/reports';
 import { retainAll, retainOnwards, storeReports } from '@onecode/store/sends';
@@ -12,6 +12,7 @@ import {
 } from '@onecode/testing';
 import fc from 'fast-check';
 import { insertSends, type PastSend } from './pastSends.js';
+import { secondsWithin, TIME_BOUNDS } from '../../src/reports/sendCounts.js';
 
 const store = useTestDatabase();
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-import { bucketStarts, DELIVERY_STATES, DONE, type Verification } from '@onecode/domain';
+import { DELIVERY_STATES, DONE, type Verification } from '@onecode/domain';
 import { changeSettings } from '@onecode/store/accounts';
 import { newId, type Database } from '@onecode/store/client';
 import {
@@ -23,6 +23,7 @@ import {
 } from '@onecode/testing';
 import { accepted, workerActions } from '../sends/sendActions.js';
 import { hasExpired, insertSends, type PastSend } from './pastSends.js';
+import { bucketStarts } from '../../src/reports/timeZones.js';
 
 const store = useTestDatabase();
 

@@ -1,4 +1,11 @@
-import { foldReceipts, type AttemptName, type Denial, type Pricing, type Receipt } from '@onecode/domain';
+import {
+  foldReceipts,
+  type AttemptName,
+  type Denial,
+  type Pricing,
+  type ProviderChange,
+  type Receipt,
+} from '@onecode/domain';
 import { closeDatabase, newId, openDatabase, type Database } from '@onecode/store/client';
 import { listMessageCosts } from '@onecode/store/reports';
 import type { Sender } from '@onecode/store/senders';
@@ -11,7 +18,6 @@ import {
   readDueReports,
   storeReports,
   writeReceipts,
-  type NewProviderChange,
   type WhichReport,
 } from '@onecode/store/sends';
 import {
@@ -64,7 +70,7 @@ describe('stored reports', () => {
       value: { event: 'x' },
       occurredAt: new Date(1),
     };
-    const changes: NewProviderChange[] = [{ ...change, digest: Buffer.from('digest') }];
+    const changes: ProviderChange[] = [{ ...change, digest: Buffer.from('digest') }];
     expect(await storeReports(store.database, { receipts, denials: [denial], changes }, null)).toBe(7);
     const due = await readDueReports(store.database);
     expect(new Set(due.receipts.map(({ report }) => report))).toEqual(new Set(receipts));

@@ -1,9 +1,8 @@
+import { TOKEN_SCOPES } from '@onecode/domain';
 import type { GraphCall } from '../graphCalls.js';
 import { elements, members } from '../json.js';
 import type { SetupOptions } from './options.js';
 import { adviceOn, refused, step, SYSTEM_USERS, type SetupStep } from './steps.js';
-
-const SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
 
 /** Checks the token. @returns the step, and the id of the token's app if Meta reports it */
 export async function checkToken(
@@ -23,13 +22,13 @@ export async function checkToken(
   const appId = typeof app === 'string' && app !== '' ? app : null;
   if (isValid === false) {
     const detail = 'Meta does not accept the access token. Create one for a system user.';
-    return { step: step('token', 'needs_you', detail, SYSTEM_USERS, 'token_invalid'), appId };
+    return { step: step('token', 'needs_you', detail, 'token_invalid', SYSTEM_USERS), appId };
   }
   const given = elements(scopes);
-  const missing = Array.isArray(scopes) ? SCOPES.filter((scope) => !given.includes(scope)) : [];
+  const missing = Array.isArray(scopes) ? TOKEN_SCOPES.filter((scope) => !given.includes(scope)) : [];
   if (missing.length > 0) {
     const detail = `The access token lacks the permissions ${missing.join(' and ')}.`;
-    return { step: step('token', 'needs_you', detail, SYSTEM_USERS, 'token_permissions'), appId };
+    return { step: step('token', 'needs_you', detail, 'token_permissions', SYSTEM_USERS), appId };
   }
   const end =
     typeof expiresAt === 'number' && expiresAt > 0
@@ -40,7 +39,6 @@ export async function checkToken(
       'token',
       'already',
       `Meta accepts the access token.${end}`,
-      null,
       end === '' ? 'token_accepted' : null,
     ),
     appId,
@@ -66,11 +64,10 @@ export async function subscribe(
       name,
       'already',
       'Meta sends webhooks of the business account to the app.',
-      null,
       'subscribed_before',
     );
   if (isDryRun)
-    return step(name, 'waiting', 'Would subscribe the app to the business account.', null, 'would_subscribe');
+    return step(name, 'waiting', 'Would subscribe the app to the business account.', 'would_subscribe');
   const result = await call(token, node, { body: {} });
   if ('failure' in result) return refused(name, 'The app could not be subscribed.', result);
   const after = await call(token, node, { query: {} });
@@ -80,7 +77,6 @@ export async function subscribe(
         name,
         'done',
         'The app is subscribed: Meta sends webhooks of the business account to it.',
-        null,
         'subscribed',
       );
 }

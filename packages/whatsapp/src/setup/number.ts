@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { canonicalNumber, THROUGHPUT_ON_BUSINESS_APP } from '@onecode/domain';
-import type { GraphCall, GraphResult } from '../graphCalls.js';
-import { elements, members, storableText } from '../json.js';
+import { readList, type GraphCall } from '../graphCalls.js';
+import { elements, isMetaId, members, storableText } from '../json.js';
 import type { SetupOptions } from './options.js';
 import { adviceOn, numbersPage, refused, step, type Advice, type SetupStep } from './steps.js';
 
@@ -17,8 +17,6 @@ export interface FoundNumber {
 
 const NUMBER_FIELDS =
   'id,display_phone_number,verified_name,code_verification_status,quality_rating,status,throughput,is_on_biz_app';
-const PAGE = 100;
-const PAGES_MAX = 20;
 /** Messages a second by Meta's level. Source: Meta, "Throughput". */
 const THROUGHPUT_HIGH = 1_000;
 const THROUGHPUT_STANDARD = 80;
@@ -28,22 +26,12 @@ export async function readNumbers(
   call: GraphCall,
   { token, businessAccountId }: Pick<SetupOptions, 'token' | 'businessAccountId'>,
 ): Promise<{ numbers: (FoundNumber & { text: string })[] } | { step: SetupStep }> {
-  const nodes: Record<string, unknown>[] = [];
-  let after: string | null = null;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const query = { fields: NUMBER_FIELDS, limit: String(PAGE), ...(after !== null && { after }) };
-    const result: GraphResult = await call(token, `${businessAccountId}/phone_numbers`, { query });
-    if ('failure' in result) return { step: refused('number', 'The numbers could not be read.', result) };
-    nodes.push(...elements(result.value['data']).map(members));
-    const { cursors, next } = members(result.value['paging']);
-    const cursor = members(cursors)['after'];
-    if (typeof next !== 'string' || typeof cursor !== 'string') break;
-    after = cursor;
-  }
-  const numbers = nodes.flatMap(numberOf);
+  const read = await readList(call, token, `${businessAccountId}/phone_numbers`, { fields: NUMBER_FIELDS });
+  if ('failure' in read) return { step: refused('number', 'The numbers could not be read.', read) };
+  const numbers = read.items.flatMap(numberOf);
   if (numbers.length > 0) return { numbers };
   const detail = 'The business account has no number. Add one in WhatsApp Manager, and verify it there.';
-  return { step: step('number', 'needs_you', detail, numbersPage(businessAccountId), 'no_number') };
+  return { step: step('number', 'needs_you', detail, 'no_number', numbersPage(businessAccountId)) };
 }
 
 /** Returns the wanted number of the business account, or its only number. */
@@ -57,7 +45,10 @@ export async function findNumber(
   const { businessAccountId, number: wanted } = options;
   const link = numbersPage(businessAccountId);
   const list = numbers.map(({ text }) => text).join('; ');
-  const needsYou = (detail: string) => ({ step: step('number', 'needs_you', detail, link), number: null });
+  const needsYou = (detail: string) => ({
+    step: step('number', 'needs_you', detail, null, link),
+    number: null,
+  });
   if (wanted === null && numbers.length > 1)
     return needsYou(`The business account has several numbers: choose one. ${list}.`);
   const chosen =
@@ -71,7 +62,7 @@ export async function findNumber(
 function numberOf(node: Record<string, unknown>): (FoundNumber & { text: string })[] {
   const { id, display_phone_number: display, verified_name: name, status, quality_rating: quality } = node;
   const e164 = typeof display === 'string' ? `+${display.replaceAll(/\D/g, '')}` : '';
-  if (typeof id !== 'string' || !/^[0-9]{1,32}$/.test(id) || e164.length < 8) return [];
+  if (!isMetaId(id) || e164.length < 8) return [];
   const words = [name, status, quality].filter((word) => typeof word === 'string' && word !== '');
   return [
     {
@@ -152,35 +143,21 @@ export async function register(
   const link = numbersPage(businessAccountId);
   // Meta limits registrations to ten in 72 hours, and shows numbers as connected that were never registered.
   if (isConnected(status) && (await isKnown(id)))
-    return step(
-      name,
-      'already',
-      'The number is connected, so it is not registered again.',
-      null,
-      'connected',
-    );
+    return step(name, 'already', 'The number is connected, so it is not registered again.', 'connected');
   if (pin === null)
     return step(
       name,
       'needs_you',
       'The PIN is missing: the two-step PIN of the number, or six digits of your choice if it has none.',
-      null,
       'pin_missing',
     );
-  if (isDryRun)
-    return step(name, 'waiting', 'Would register the number with the PIN.', null, 'would_register');
+  if (isDryRun) return step(name, 'waiting', 'Would register the number with the PIN.', 'would_register');
   const result = await call(token, `${id}/register`, { body: { messaging_product: 'whatsapp', pin } });
   if ('value' in result)
-    return step(name, 'done', 'The number is registered. Keep its two-step PIN.', null, 'registered');
+    return step(name, 'done', 'The number is registered. Keep its two-step PIN.', 'registered');
   const advice = REGISTRATION_ADVICE[result.code ?? 0];
   if (advice === undefined && result.code === 100 && /already registered/i.test(result.message ?? ''))
-    return step(
-      name,
-      'already',
-      'Meta reports that the number is already registered.',
-      null,
-      'registered_before',
-    );
+    return step(name, 'already', 'Meta reports that the number is already registered.', 'registered_before');
   return refused(
     name,
     'The number could not be registered.',
@@ -214,16 +191,17 @@ export async function readHealth(
   if (problems.length > 0) {
     const isBlocked = problems.some(({ isBlocking }) => isBlocking);
     const detail = problems.map(({ text }) => text).join(' ');
-    return step(name, isBlocked ? 'needs_you' : 'already', detail, link);
+    return step(name, isBlocked ? 'needs_you' : 'already', detail, null, link);
   }
   if (status !== undefined && !isConnected(status))
     return step(
       name,
       'needs_you',
       `Meta shows the number as ${typeof status === 'string' ? storableText(status) : 'not connected'}.`,
+      null,
       link,
     );
-  return step(name, 'already', 'Meta allows the number to send.', null, 'can_send');
+  return step(name, 'already', 'Meta allows the number to send.', 'can_send');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ import { checkToken, subscribe } from './access.js';
 import { findNumber, readHealth, readNumbers, register, type FoundNumber } from './number.js';
 import type { SetupOptions } from './options.js';
 import { step, type SetupStep } from './steps.js';
-import { existingEnglish, provideTemplates, readWith } from './templates.js';
+import { existingEnglish, provideTemplates } from './templates.js';
 
 export { openGraph, type GraphCall } from '../graphCalls.js';
 export type { FoundNumber } from './number.js';
@@ -35,7 +35,7 @@ export async function* setUpNumber(graph: GraphCall, options: SetupOptions): Asy
   yield registration;
   yield await subscribe(call, options, token.appId);
 
-  const templates = await readTemplates(readWith(call), options, options.businessAccountId);
+  const templates = await readTemplates(call, options, options.businessAccountId);
   if ('failure' in templates) {
     yield step('templates', 'failed', `The templates could not be read: ${templates.failure}`);
     return;
@@ -64,7 +64,7 @@ export async function listNumbers(
   if (!isWell(token.step)) return { step: token.step };
   const read = await readNumbers(call, options);
   if ('step' in read) return read;
-  const templates = await readTemplates(readWith(call), options, options.businessAccountId);
+  const templates = await readTemplates(call, options, options.businessAccountId);
   if ('failure' in templates)
     return { step: step('templates', 'failed', `The templates could not be read: ${templates.failure}`) };
   return { numbers: read.numbers, english: existingEnglish(templates.value) };

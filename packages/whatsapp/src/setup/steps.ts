@@ -53,15 +53,9 @@ export const step = (
   name: string,
   status: SetupStatus,
   detail: string,
-  link: string | null = null,
   text: SetupText | null = null,
-): SetupStep => ({
-  step: name,
-  status,
-  detail,
-  text,
-  link,
-});
+  link: string | null = null,
+): SetupStep => ({ step: name, status, detail, text, link });
 
 /** Pages of Meta. Source: the help pages of Meta Business Suite. */
 export const SYSTEM_USERS = 'https://business.facebook.com/settings/system-users';
@@ -117,5 +111,5 @@ export function refused(
   { status, advice, link, text }: Advice = adviceOn(failure),
 ): SetupStep {
   const quoted = failure.message === null ? '' : ` Meta’s message: "${failure.message}"`;
-  return step(name, status, `${what} ${failure.failure}${quoted} ${advice}`.trim(), link ?? null, text);
+  return step(name, status, `${what} ${failure.failure}${quoted} ${advice}`.trim(), text, link ?? null);
 }

@@ -1,14 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { CODE_CATEGORY, type TemplateValues } from '@onecode/domain';
-import { readTemplates, type Read, type ReadTemplate } from '../graph.js';
+import { readTemplates, type ReadTemplate } from '../graph.js';
 import type { GraphCall, GraphFailure } from '../graphCalls.js';
 import type { SetupOptions } from './options.js';
 import { adviceOn, refused, step, templatesPage, type SetupStep } from './steps.js';
-
-export const readWith =
-  (call: GraphCall): Read =>
-  (token, node, query) =>
-    call(token, node, { query });
 
 /** Returns the English language in which the template exists; `en` if it exists in none or in both. */
 export const existingEnglish = (templates: readonly ReadTemplate[]): 'en' | 'en_US' =>
@@ -110,7 +105,7 @@ export async function* provideTemplates(
   while (pending.length > 0 && !options.isDryRun && performance.now() < endsAt) {
     await wait(pauseMs);
     pauseMs = Math.min(pauseMs * 1.5, READ_PAUSE_MS.max);
-    const read = await readTemplates(readWith(call), { token, template }, businessAccountId);
+    const read = await readTemplates(call, { token, template }, businessAccountId);
     if ('failure' in read) continue;
     const [waitedFor, states] = [pending, read.value];
     pending = [];
@@ -145,7 +140,7 @@ async function provideTemplate(
   if (found !== null && !(differs && mayChange)) return { step: null };
   if (isDryRun) {
     const detail = `Would ${found === null ? 'create' : 'change'} the template ${template} (${language}).`;
-    return { step: step(name, 'waiting', detail, null, found === null ? 'would_create_template' : null) };
+    return { step: step(name, 'waiting', detail, found === null ? 'would_create_template' : null) };
   }
   const wanted = wantedTemplate(codeValiditySeconds);
   const [node, body] =
@@ -156,7 +151,7 @@ async function provideTemplate(
   const read = 'failure' in result ? null : result.value;
   if (read === null) {
     // The call may have succeeded, although its response was lost.
-    const again = await readTemplates(readWith(call), options, businessAccountId);
+    const again = await readTemplates(call, options, businessAccountId);
     const now = 'value' in again ? again.value.find((one) => one.language === language) : undefined;
     if (found === null && now !== undefined) return { made: now };
     return { step: templateRefused(name, result as GraphFailure, businessAccountId) };
@@ -205,15 +200,15 @@ function judgeTemplate(
   if (differences.length > 0) {
     const remedy = hasAppButton ? 'or change it in WhatsApp Manager' : 'or allow that it is changed';
     const detail = `${title} exists and was not changed: ${differences.join(', ')}. Use another name, ${remedy}.`;
-    return step(name, 'needs_you', detail, link, 'template_differs');
+    return step(name, 'needs_you', detail, 'template_differs', link);
   }
   switch (values.status) {
     case 'APPROVED':
-      return step(name, isNew ? 'done' : 'already', `${title} is approved.`, null, 'template_approved');
+      return step(name, isNew ? 'done' : 'already', `${title} is approved.`, 'template_approved');
     case 'PENDING':
     case 'IN_APPEAL':
     case undefined:
-      return step(name, 'waiting', `${title} waits for Meta’s approval.`, link, 'template_pending');
+      return step(name, 'waiting', `${title} waits for Meta’s approval.`, 'template_pending', link);
     default: {
       const reason = values.reason ? ` (${values.reason})` : '';
       const advice = STATUS_ADVICE[values.status] ?? 'See WhatsApp Manager.';
@@ -221,8 +216,8 @@ function judgeTemplate(
         name,
         'needs_you',
         `${title} is ${values.status}${reason}. ${advice}`,
-        link,
         values.status === 'REJECTED' ? 'template_rejected' : null,
+        link,
       );
     }
   }

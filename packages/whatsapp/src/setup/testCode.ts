@@ -1,6 +1,5 @@
-import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { templateLanguages, type PhoneRecipient } from '@onecode/domain';
+import { generateCode, templateLanguages, type PhoneRecipient } from '@onecode/domain';
 import type { CloudApi } from '../client.js';
 import { step, type SetupStep } from './steps.js';
 
@@ -18,14 +17,13 @@ interface TestCodeOptions {
   listStatuses: (messageId: string) => Promise<string[]>;
 }
 
-const CODE_DIGITS = 6;
 const RECEIPT_POLL_MS = 500;
 
 /** Sends a code from a number and waits for its receipts, which reach the API like those of all messages. */
 export async function sendTestCode(cloudApi: CloudApi, options: TestCodeOptions): Promise<SetupStep> {
   const { token, phoneNumberId, template, to, receiptMs } = options;
   const name = 'test';
-  const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
+  const code = generateCode();
   const locale = to.country === 'BR' ? 'pt-BR' : 'en';
   const outcome = await cloudApi.sendCode(
     { phoneNumberId, token },
@@ -49,18 +47,18 @@ export async function sendTestCode(cloudApi: CloudApi, options: TestCodeOptions)
     statuses = await options.listStatuses(outcome.messageId);
     if (statuses.includes('failed')) {
       const detail = 'Meta accepted the test message and then reported that it failed.';
-      return step(name, 'failed', detail, null, 'test_failed');
+      return step(name, 'failed', detail, 'test_failed');
     }
     if (statuses.some((status) => status === 'delivered' || status === 'read')) {
       const detail = `The test code ${code} was delivered within ${seconds()} seconds.`;
-      return step(name, 'done', detail, null, 'test_delivered');
+      return step(name, 'done', detail, 'test_delivered');
     }
     await wait(RECEIPT_POLL_MS);
   }
   if (statuses.includes('sent')) {
     const detail = `The test code ${code} was sent but not delivered within ${seconds()} seconds: is the phone online?`;
-    return step(name, 'waiting', detail, null, 'test_sent');
+    return step(name, 'waiting', detail, 'test_sent');
   }
   const detail = `Meta accepted the test code ${code}, but no receipt reached this service. Check that an API is running, and the callback address and verify token in the app's WhatsApp settings.`;
-  return step(name, 'needs_you', detail, null, 'test_unreported');
+  return step(name, 'needs_you', detail, 'test_unreported');
 }

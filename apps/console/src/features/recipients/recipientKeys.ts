@@ -1,6 +1,7 @@
-import { parseRecipient, pastedNumber, recipientKeys } from '@onecode/domain';
+import { parseRecipient, recipientKeys } from '@onecode/domain';
 import type { ConsoleContext } from '../../context.js';
 import { ConsoleProblem } from '../../http/problem.js';
+import { pastedNumber } from '../../http/pastedNumber.js';
 
 /** Returns all keys of a number in any spelling. @throws ConsoleProblem `invalid_input` if the text is not a number */
 export function readRecipientKeys({ config }: ConsoleContext, typed: string): string[] {

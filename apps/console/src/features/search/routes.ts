@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { hashIdempotencyKey, parseRecipient, pastedNumber } from '@onecode/domain';
+import { hashIdempotencyKey, parseRecipient } from '@onecode/domain';
 import { isId } from '@onecode/store/client';
 import {
   listSends,
@@ -15,6 +15,7 @@ import { strictObject } from '../../http/fields.js';
 import { createFairLimiter } from '../../http/limiters.js';
 import { route, type Route } from '../../http/route.js';
 import { readRecipientKeys } from '../recipients/recipientKeys.js';
+import { pastedNumber } from '../../http/pastedNumber.js';
 
 /** An idempotency key has 255 bytes at the most. */
 const BODY = strictObject({ text: Type.String({ pattern: '\\S', maxLength: 255 }) });

@@ -4,7 +4,6 @@ import {
   isNew,
   NOT_ACTIVATED,
   parseRecipient,
-  pastedNumber,
   SENDER_PATTERNS,
   SENDER_THROUGHPUT,
 } from '@onecode/domain';
@@ -34,6 +33,7 @@ import { route, type Access, type Call, type Route } from '../../http/route.js';
 import { providerView } from './providerView.js';
 import { setupRoutesAt } from './setupRoutes.js';
 import { SENDER_RULES, senderView, type AskedView, type OwnAppView } from './view.js';
+import { pastedNumber } from '../../http/pastedNumber.js';
 
 const FIELDS = {
   phoneNumberId: Type.String({ pattern: SENDER_PATTERNS.phoneNumberId.source }),

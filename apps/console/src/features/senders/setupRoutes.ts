@@ -1,7 +1,6 @@
 import {
   ACCESS_TOKEN,
   parseRecipient,
-  pastedNumber,
   SENDER_PATTERNS,
   tryDecrypt,
   type PhoneRecipient,
@@ -23,6 +22,7 @@ import { createFairLimiter } from '../../http/limiters.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Access, type Call, type Route } from '../../http/route.js';
 import type { AddedView, NumbersView, SetupView, TestCodeView } from './view.js';
+import { pastedNumber } from '../../http/pastedNumber.js';
 
 const CONNECTION = {
   businessAccountId: Type.String({ pattern: SENDER_PATTERNS.businessAccountId.source }),

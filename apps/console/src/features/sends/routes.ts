@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { DELIVERY_STATES, FAILURE_REASONS, isHeld, pastedNumber } from '@onecode/domain';
+import { DELIVERY_STATES, FAILURE_REASONS, isHeld } from '@onecode/domain';
 import { listHolds } from '@onecode/store/holds';
 import { logRead } from '@onecode/store/operations';
 import { findSendAccount, findSendDetails, listSends, type SendFilter } from '@onecode/store/reports';
@@ -11,6 +11,7 @@ import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { readRecipientKeys } from '../recipients/recipientKeys.js';
 import { SEND_COLUMNS, sendDetailsView, sendsView, staffSendView } from './view.js';
+import { pastedNumber } from '../../http/pastedNumber.js';
 
 const FILTER_FIELDS = {
   application: Type.Optional(idField),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { exampleNumber, maskRecipient, parseRecipient, pastedNumber, TEST_CODE } from '@onecode/domain';
+import { exampleNumber, maskRecipient, parseRecipient, TEST_CODE } from '@onecode/domain';
 import { readLiveCountries, type Application } from '@onecode/store/accounts';
 import {
   logTriedSend,
@@ -22,6 +22,7 @@ import type {
   TryoutVerifyView,
   TryoutView,
 } from './view.js';
+import { pastedNumber } from '../../http/pastedNumber.js';
 
 /** The API validates them; only their length is limited here. */
 const TO = Type.String({ minLength: 1, maxLength: 320 });

@@ -4,12 +4,13 @@ import {
   parseMessagingLimit,
   senderBlock,
   templateLanguages,
+  TOKEN_SCOPES,
   type BusinessAccountValues,
   type Facts,
   type NumberValues,
   type SenderReading,
   type TemplateValues,
-} from './providerFacts.js';
+} from '../senders/providerFacts.js';
 import type { Locale } from '../sends/send.js';
 
 /** The checks of a sender before it is used. */
@@ -114,7 +115,6 @@ export interface PreflightInput {
   now: Date;
 }
 
-const SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
 const DAY_SECONDS = 86_400;
 /** Meta announces a category at most a month ahead, and does not report a withdrawn announcement. */
 const ANNOUNCED_MS = 31 * DAY_SECONDS * 1000;
@@ -190,7 +190,7 @@ function tokenValid(input: PreflightInput): Found {
 function tokenScopes(input: PreflightInput): Found {
   const token = input.number.token?.value;
   if (token === undefined || input.failures.token !== undefined) return unknown(input, 'token');
-  const missing = SCOPES.filter((scope) => !token.scopes.includes(scope));
+  const missing = TOKEN_SCOPES.filter((scope) => !token.scopes.includes(scope));
   return missing.length === 0 ? fine() : bad('scopes_missing', { scopes: missing.join(', ') });
 }
 

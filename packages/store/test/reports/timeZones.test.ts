@@ -1,4 +1,4 @@
-import { bucketStarts, UnknownTimeZone } from '../../src/accounts/timeZones.js';
+import { bucketStarts, UnknownTimeZone } from '../../src/reports/timeZones.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
