@@ -218,6 +218,12 @@ describe('a read', () => {
     expect(service.requests[0]?.headers.authorization).toBeUndefined();
   });
 
+  it('returns the channel and the failure reason of a later release', async () => {
+    const send = aSend({ status: 'failed', channel: 'sms', failure_reason: 'of_a_later_release' });
+    service.script(json(200, send));
+    await expect(client().status('the-send')).resolves.toEqual(send);
+  });
+
   it.each([
     ['a page', text(200, '<html>')],
     ['a send with 202', json(202, aSend())],

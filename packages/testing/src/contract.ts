@@ -22,16 +22,21 @@ export const openApiSource = parse(
   components: {
     headers: Record<string, { required: boolean }>;
     responses: Record<string, ResponseNode>;
-    schemas: Record<string, { additionalProperties?: boolean }>;
+    schemas: Record<
+      string,
+      { additionalProperties?: boolean; properties?: Record<string, { anyOf?: unknown[] }> }
+    >;
   };
 };
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });
 ajvFormats.default(ajv);
-/** The contract without additional properties: clients must accept unknown fields, but this service must not send any. */
+/** The contract without additional fields and values: clients must accept them, but this service must not send any. */
 const strictSource = structuredClone(openApiSource);
 for (const name of ['Send', 'VerifyResult', 'SignupSettings', 'Problem'])
   strictSource.components.schemas[name]!.additionalProperties = false;
+for (const name of ['channel', 'failure_reason'])
+  strictSource.components.schemas['Send']!.properties![name]!.anyOf!.splice(1);
 
 // In strict mode, Ajv rejects unknown keywords, and the document around the schemas has many.
 ajv.addVocabulary(Object.keys(openApiSource));
