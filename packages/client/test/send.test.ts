@@ -309,4 +309,10 @@ describe('waiting for a send', () => {
     await expect(client().waitFor('the-send', { until: 'verified' as 'sent' })).rejects.toThrow(OnecodeError);
     expect(service.requests).toHaveLength(0);
   });
+
+  it.each([undefined, null, 'sent'])('refuses %j instead of options', async (options) => {
+    const waited = client().waitFor('the-send', options as unknown as { until: 'sent' });
+    await expect(waited).rejects.toThrow(new OnecodeError('waitFor needs { until }.'));
+    expect(service.requests).toHaveLength(0);
+  });
 });
