@@ -140,6 +140,8 @@ class Onecode:
             raise ValueError("base_url is not an address.") from None
         if re.search(r"[\s?#@]", base_url):
             raise ValueError("base_url has credentials, a query, a fragment or a space.")
+        if self._path.endswith("/v1"):
+            raise ValueError("base_url ends in /v1, which the client adds itself.")
         is_loopback = re.fullmatch(r"localhost|::1|127(\.[0-9]{1,3}){3}", self._host)
         if isinstance(test_hosts, str):
             raise ValueError("test_hosts is not a list of host names.")

@@ -94,6 +94,7 @@ describe('a client', () => {
         ['another protocol', { baseUrl: 'ftp://localhost' }],
         ['a password', { baseUrl: `https://user:${KEY}@codes.example.com` }],
         ['a query', { baseUrl: `${BASE_URL}?key=${KEY}` }],
+        ['the path of the calls', { baseUrl: `${BASE_URL}/onecode/v1/` }],
         ['no time', { timeoutMs: 0 }],
         ['less than no retries', { maxRetries: -1 }],
       ])('refuses %s without repeating it', async (_, options) => {
