@@ -10,7 +10,7 @@ const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  ...['docs/', 'examples/', 'packages/']
+  ...['docs/', 'examples/', 'packages/', 'clients/']
     .flatMap(namesIn)
     .filter((name) => /^(?!.*node_modules).*\.md$/.test(name)),
 ];
@@ -66,6 +66,15 @@ describe('a page', () => {
       return anchor !== '' && !anchorsOf(url.pathname.slice(root.pathname.length)).includes(anchor!);
     });
     expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  // Nothing is published: anyone could register these names.
+  it.each([...PAGES, ...GUIDES])('%s installs no client from a registry', (path) => {
+    expect(
+      fileOf(path).match(
+        /\b(?:pip|npm|npx|yarn|pnpm|go get|composer)\b[^\n]* (?:@onecode\/|onecode-client(?!\.)).*/,
+      ),
+    ).toBeNull();
   });
 
   it.each(['docs/', 'docs/decisions/'])('of %s is listed in its index', (folder) => {
