@@ -57,6 +57,17 @@ const isTested = (named: string): boolean => {
   return TEST_FILES.some((file) => pattern.test(file));
 };
 
+it('clients/python/README.md lists each option and error of the client', () => {
+  const source = fileOf('clients/python/onecode.py');
+  const [, options = ''] = /def __init__\(\s+self,\s+base_url: str,.*?\*,(.*?)\n    \):/s.exec(source) ?? [];
+  const names = [
+    ...[...options.matchAll(/^ +(\w+):/gm)].map(([, name]) => name),
+    ...[...source.matchAll(/^class (\w+Error)\(OnecodeError\)/gm)].map(([, name]) => name),
+  ];
+  const rows = [...fileOf('clients/python/README.md').matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+  expect(rows).toEqual([...names, 'ValueError']);
+});
+
 describe('a page', () => {
   it.each(PAGES)('%s has no broken links', (path) => {
     const links = [...fileOf(path).matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)];

@@ -319,6 +319,18 @@ describe('a client', () => {
           }
         });
 
+        if (language.showsDetail === true)
+          it('shows the detail of a refusal, without a key that it repeats', async () => {
+            await use();
+            for (const repeated of [KEY, KEY.replaceAll('_', String.raw`\u005f`)]) {
+              const body = `{"status":401,"code":"invalid_api_key","detail":"The key ${repeated} is revoked."}`;
+              service.script(text(401, body, { 'content-type': 'application/problem+json' }));
+              const { shown } = await verify();
+              expect(shown).toContain('invalid_api_key (401): The key [API key] is revoked.');
+              expect(shown).not.toContain(KEY);
+            }
+          });
+
         it('is not resent when a kept connection is dead', async () => {
           service.script((response, request) => {
             (request.method === 'GET' ? thenDies(json(200, aSend())) : json(200, RIGHT))(response, request);
