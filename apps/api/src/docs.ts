@@ -105,19 +105,21 @@ export function docsRouter({
 const PROGRAM_PATHS = /^\/(?:v1|webhooks)(?:\/|$)/;
 
 /**
- * Answers browsers on a path without a page. A browser prefers HTML; a program that accepts anything gets the problem that follows.
- * `/` leads to the guides, and a page's address with a slash at its end to the page.
+ * Redirects `/` to the guides, and a page's address with a slash or `.html` at its end to the page. Answers browsers on other paths
+ * without a page. A browser prefers HTML; a program that accepts anything gets the problem that follows.
  */
 function missingPage(pages: ReturnType<typeof pagesOf>, prefix: string, policy: string): RequestHandler {
   const html = missingPageHtml(`${quotable(prefix)}/docs/`);
   return (request, response, next) => {
     const { path, method } = request;
     if ((method !== 'GET' && method !== 'HEAD') || PROGRAM_PATHS.test(path)) return next();
+    if (path === '/') return response.redirect(302, 'docs/');
+    if (path === '/docs/openapi.json') return response.redirect(308, '../openapi.json');
+    const page = path.replace(/(?:\/|(?:index)?\.html)$/, '');
+    if (page !== path && pages.has(page))
+      return response.redirect(308, `${path.endsWith('/') ? '..' : '.'}/${page.split('/').at(-1)}`);
     response.vary('Accept');
     if (request.accepts(['application/problem+json', 'text/html']) !== 'text/html') return next();
-    if (path === '/') return response.redirect(302, 'docs/');
-    if (path.endsWith('/') && pages.has(path.slice(0, -1)))
-      return response.redirect(308, `../${path.split('/').at(-2)}`);
     response.status(404).set({ 'Content-Type': TYPES['.html'], 'Content-Security-Policy': policy });
     response.send(html);
   };

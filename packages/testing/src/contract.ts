@@ -65,7 +65,7 @@ const templates = Object.entries(openApiSource.paths).map(([template, node]) => 
 }));
 
 /** Paths outside of the contract. Their errors are problems too, except the errors of the probes. */
-const OUTSIDE_CONTRACT = /^\/(?:openapi\.json|docs(?:\/.*)?|webhooks\/whatsapp(?:\/.*)?)$/;
+const OUTSIDE_CONTRACT = /^\/(?:openapi\.json|docs(?:\/.*)?|webhooks\/whatsapp(?:\/.*)?)?$/;
 const PROBES = /^\/(?:livez|readyz)$/;
 /** Problems with which the server can answer before it has read the path. */
 const BEFORE_ROUTING: ProblemCode[] = ['bad_request', 'request_timeout', 'headers_too_large'];

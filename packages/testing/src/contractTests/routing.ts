@@ -35,7 +35,6 @@ export function testRouting(open: () => ContractTarget): void {
 
   describe('an unknown path is not_found, with and without a key', () => {
     it.each([
-      '/',
       '/v1',
       '/v2/send',
       '/V1/send',
