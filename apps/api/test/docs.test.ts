@@ -266,6 +266,11 @@ describe('addresses in the site', () => {
   });
 });
 
+it('links the contract from the reference, in both languages', async () => {
+  for (const path of ['/docs/reference/', '/docs/pt-br/reference/'])
+    expect(await (await get(path)).text()).toContain('<a href="https://codes.test/openapi.json"');
+});
+
 it('explains every problem code at its anchor, in both languages', async () => {
   for (const path of ['/docs/errors', '/docs/pt-br/errors']) {
     const page = await (await get(path)).text();

@@ -47,7 +47,7 @@ function overviewPage(contract: Contract, t: Translate): string {
     t(contract.info.description),
     `## ${t('Address')}`,
     block('text', SERVICE),
-    t('Download the OpenAPI 3.1 contract from `/openapi.json` at this address.'),
+    `${t('Download the OpenAPI 3.1 contract')}: [\`/openapi.json\`](${SERVICE}/openapi.json).`,
     `## ${t('Credentials')}`,
     t(contract.components.securitySchemes.bearer.description),
     `## ${t('Operations')}`,
