@@ -109,7 +109,7 @@ const PROGRAM_PATHS = /^\/(?:v1|webhooks)(?:\/|$)/;
  * without a page. A browser prefers HTML; a program that accepts anything gets the problem that follows.
  */
 function missingPage(pages: ReturnType<typeof pagesOf>, prefix: string, policy: string): RequestHandler {
-  const html = missingPageHtml(`${quotable(prefix)}/docs/`);
+  const docs = `${quotable(prefix)}/docs/`;
   return (request, response, next) => {
     const { path, method } = request;
     if ((method !== 'GET' && method !== 'HEAD') || PROGRAM_PATHS.test(path)) return next();
@@ -121,18 +121,28 @@ function missingPage(pages: ReturnType<typeof pagesOf>, prefix: string, policy: 
     response.vary('Accept');
     if (request.accepts(['application/problem+json', 'text/html']) !== 'text/html') return next();
     response.status(404).set({ 'Content-Type': TYPES['.html'], 'Content-Security-Policy': policy });
-    response.send(html);
+    response.send(missingPageHtml(docs, path.startsWith('/docs/pt-br/')));
   };
 }
 
-/** The page in both languages: the address does not say which one the reader wants. */
-const missingPageHtml = (docs: string): string => `<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Page not found</title>
-<h1>Page not found</h1>
-<p>There is no page at this address. Go to the <a href="${docs}">documentation</a>.</p>
-<p lang="pt-BR">Não existe uma página neste endereço. Veja a <a href="${docs}pt-br/">documentação</a>.</p>
+/** Returns the page in both languages: the address may not say which one the reader wants. */
+function missingPageHtml(docs: string, isPortugueseFirst: boolean): string {
+  const link = (path: string, text: string) => `<a href="${docs}${path}">${text}</a>`;
+  const texts = [
+    `<div lang="en"><h1>Page not found</h1>
+<p>There is no page at this address. Go to the ${link('', 'documentation')}: ${link('quick-start', 'Quick start')},
+${link('errors', 'Errors')}.</p></div>`,
+    `<div lang="pt-BR"><h1>Página não encontrada</h1>
+<p>Não existe uma página neste endereço. Veja a ${link('pt-br/', 'documentação')}: ${link('pt-br/quick-start', 'Primeiros passos')},
+${link('pt-br/errors', 'Erros')}.</p></div>`,
+  ];
+  return `<!doctype html>
+<html lang="${isPortugueseFirst ? 'pt-BR' : 'en'}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${isPortugueseFirst ? 'Página não encontrada' : 'Page not found'}</title>
+${(isPortugueseFirst ? texts.toReversed() : texts).join('\n')}
 </html>
 `;
+}
 
 const ENCODINGS = ['br', 'gzip'] as const;
 const ENCODERS = {

@@ -180,6 +180,17 @@ describe('a browser on a path without a page', () => {
     },
   );
 
+  it.each([
+    ['/docs/nothing', 'en', '/docs/quick-start', '/docs/pt-br/errors'],
+    ['/docs/pt-br/nothing', 'pt-BR', '/docs/pt-br/quick-start', '/docs/errors'],
+  ])('gets, for %s, the page in %s first, with links that work', async (path, language, first, last) => {
+    const page = await (await browse(path)).text();
+    expect(/lang="(.*?)"/.exec(page)?.[1]).toBe(language);
+    const links = [...page.matchAll(/href="(.*?)"/g)].map(([, link]) => link!);
+    expect([links[1], links.at(-1)]).toEqual([first, last]);
+    for (const link of links) expect((await browse(link)).status).toBe(200);
+  });
+
   // The router leaves these to the application, which writes the problem.
   it.each(['/v1/nothing', '/webhooks', '/v1'])(
     'gets no page for %s, which only programs request',
