@@ -10,7 +10,7 @@ const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  ...['docs/', 'examples/', 'packages/']
+  ...['docs/', 'examples/', 'packages/', 'clients/']
     .flatMap(namesIn)
     .filter((name) => /^(?!.*node_modules).*\.md$/.test(name)),
 ];
@@ -57,6 +57,17 @@ const isTested = (named: string): boolean => {
   return TEST_FILES.some((file) => pattern.test(file));
 };
 
+it('clients/python/README.md lists each option and error of the client', () => {
+  const source = fileOf('clients/python/onecode.py');
+  const [, options = ''] = /def __init__\(\s+self,\s+base_url: str,.*?\*,(.*?)\n    \):/s.exec(source) ?? [];
+  const names = [
+    ...[...options.matchAll(/^ +(\w+):/gm)].map(([, name]) => name),
+    ...[...source.matchAll(/^class (\w+Error)\(OnecodeError\)/gm)].map(([, name]) => name),
+  ];
+  const rows = [...fileOf('clients/python/README.md').matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+  expect(rows).toEqual([...names, 'ValueError']);
+});
+
 describe('a page', () => {
   it.each(PAGES)('%s has no broken links', (path) => {
     const links = [...fileOf(path).matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)];
@@ -66,6 +77,15 @@ describe('a page', () => {
       return anchor !== '' && !anchorsOf(url.pathname.slice(root.pathname.length)).includes(anchor!);
     });
     expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  // Nothing is published: anyone could register these names.
+  it.each([...PAGES, ...GUIDES])('%s installs no client from a registry', (path) => {
+    expect(
+      fileOf(path).match(
+        /\b(?:pip|npm|npx|yarn|pnpm|go get|composer)\b[^\n]* (?:@onecode\/|onecode-client(?!\.)).*/,
+      ),
+    ).toBeNull();
   });
 
   it.each(['docs/', 'docs/decisions/'])('of %s is listed in its index', (folder) => {

@@ -6,7 +6,7 @@ import { Logs } from '../scripts/processes/logs.mjs';
 import { freePort } from '../scripts/services/ports.mjs';
 import { apps, ready } from '../scripts/start/apps.mjs';
 import { banner } from '../scripts/start/banner.mjs';
-import { addresses } from '../scripts/start/settings.mjs';
+import { addresses, type Ports } from '../scripts/start/settings.mjs';
 import { Supervisor } from '../scripts/start/supervisor.mjs';
 import { PROCESS_VARIABLES } from './processVariables.js';
 
@@ -186,17 +186,26 @@ describe('npm start', () => {
     },
   );
 
-  it('warns when other machines reach it and webhooks may go to any address', () => {
-    const key = { application: '', id: '', key: '' };
+  const printed = (given: { HOST?: string; EVENT_ADDRESSES?: string }, ports: Ports = PORTS): string => {
     const signIn = { email: '', password: '' };
     const people = { member: signIn, operator: signIn, onCall: signIn };
-    const seed = { account: '', test: key, live: key, people };
-    const printed = (given: { HOST?: string; EVENT_ADDRESSES?: string }): string =>
-      banner(PORTS, { ...addresses(PORTS, given), ...given }, seed, {
-        tookMs: 0,
-        logFolder: null,
-        workerPid: 1,
-      });
+    const [test, live] = ['ak_test_1', 'ak_live_1'].map((key) => ({ application: '', id: '', key }));
+    const start = { tookMs: 0, logFolder: null, workerPid: 1 };
+    const seed = { account: '', test: test!, live: live!, people };
+    return banner(ports, { ...addresses(ports, given), ...given }, seed, start);
+  };
+
+  it('prints sends with a new idempotency key each, and how to read the code of the live one', () => {
+    const sends = printed({}).match(/^ +curl -s \S+\/v1\/send -H .*$/gm);
+    expect(sends).toEqual([expect.stringContaining('ak_test_1'), expect.stringContaining('ak_live_1')]);
+    for (const send of sends!) expect(send).toContain('-H "Idempotency-Key: $(openssl rand -hex 16)"');
+    expect(printed({})).toContain(
+      `curl -sG http://localhost:${PORTS.simulator}/simulator/messages -d limit=1 --data-urlencode 'recipient=+5511987654321'`,
+    );
+    expect(printed({}, { ...PORTS, simulator: null })).not.toContain('simulator/messages');
+  });
+
+  it('warns when other machines reach it and webhooks may go to any address', () => {
     expect(printed({})).not.toMatch(/Network|Warning/);
     expect(printed({ HOST: '0.0.0.0' })).toMatch(/Network.*HOST=0\.0\.0\.0/);
     expect(printed({ HOST: '0.0.0.0' })).not.toContain('Warning');

@@ -149,6 +149,9 @@ func New(baseURL, apiKey string, timeout time.Duration, maxRetries int, testHost
 	if err != nil || address.Hostname() == "" || address.User != nil || strings.ContainsAny(baseURL, "?#") {
 		return nil, errors.New("onecode: the base URL is not an address, or has credentials, a query or a fragment")
 	}
+	if strings.HasSuffix(strings.TrimRight(address.Path, "/"), "/v1") {
+		return nil, errors.New("onecode: the base URL ends in /v1, which the client adds itself")
+	}
 	mayBeHTTP := loopbackForm.MatchString(address.Hostname())
 	for _, host := range testHosts {
 		mayBeHTTP = mayBeHTTP || host == address.Hostname()

@@ -171,6 +171,8 @@ public final class Onecode {
      */
     public Onecode(String baseUrl, String apiKey, Duration timeout, int maxRetries, Duration deadline, Set<String> testHosts) {
         URI address = addressOf(baseUrl);
+        if (address.getPath().matches(".*/v1/*"))
+            throw new IllegalArgumentException("baseUrl ends in /v1, which the client adds itself.");
         boolean isLoopback = address.getHost().matches("localhost|\\[::1]|127(\\.[0-9]{1,3}){3}");
         if (!"https".equals(address.getScheme()) && !("http".equals(address.getScheme()) && (isLoopback || testHosts.contains(address.getHost()))))
             throw new IllegalArgumentException(

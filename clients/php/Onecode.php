@@ -49,6 +49,9 @@ final class Client
         $url = parse_url($baseUrl);
         if ($url === false || !isset($url['scheme'], $url['host']) || preg_match('/[\s?#@]/', $baseUrl))
             throw new \InvalidArgumentException('baseUrl is not an address, or has credentials, a query or a fragment.');
+        $this->path = rtrim($url['path'] ?? '', '/');
+        if (str_ends_with($this->path, '/v1'))
+            throw new \InvalidArgumentException('baseUrl ends in /v1, which the client adds itself.');
         $isTls = $url['scheme'] === 'https';
         $isLoopback = preg_match('/^(localhost|\[::1]|127(\.\d{1,3}){3})$/', $url['host']) === 1;
         $mayBeHttp = $isLoopback || in_array($url['host'], $testHosts, true);
@@ -62,7 +65,6 @@ final class Client
             throw new \InvalidArgumentException('timeoutSeconds or deadlineSeconds is not above 0, or maxRetries below 0.');
         $this->host = $url['host'] . (isset($url['port']) ? ":{$url['port']}" : '');
         $this->address = ($isTls ? 'tls' : 'tcp') . "://{$url['host']}:" . ($url['port'] ?? ($isTls ? 443 : 80));
-        $this->path = rtrim($url['path'] ?? '', '/');
     }
 
     /**

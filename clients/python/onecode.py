@@ -140,6 +140,8 @@ class Onecode:
             raise ValueError("base_url is not an address.") from None
         if re.search(r"[\s?#@]", base_url):
             raise ValueError("base_url has credentials, a query, a fragment or a space.")
+        if self._path.endswith("/v1"):
+            raise ValueError("base_url ends in /v1, which the client adds itself.")
         is_loopback = re.fullmatch(r"localhost|::1|127(\.[0-9]{1,3}){3}", self._host)
         if isinstance(test_hosts, str):
             raise ValueError("test_hosts is not a list of host names.")
@@ -261,7 +263,7 @@ class Onecode:
             finally:
                 timer.cancel()
             if time.monotonic() < deadline and len(text) <= _ANSWER_BYTES_MAX:
-                return _Answer(f"{method} {route}", response=response, text=text)
+                return _Answer(f"{method} {route}", response=response, text=text, api_key=self._api_key)
         except (OSError, HTTPException) as error:
             reason = f"no whole answer ({type(error).__name__})"
         finally:
@@ -291,7 +293,7 @@ class _Answer:
     It has fields only if it is JSON of the media type for its status, because proxies send their own responses.
     """
 
-    def __init__(self, message, response=None, text=b"", is_sent=True):
+    def __init__(self, message, response=None, text=b"", is_sent=True, api_key=""):
         self.message, self.status, self.request_id, self.retry_after_seconds, self.fields = message, 0, None, None, {}
         self.is_sent = is_sent
         if response is None:
@@ -303,7 +305,8 @@ class _Answer:
         self.retry_after_seconds = int(retry_after) if re.fullmatch("[0-9]{1,9}", retry_after) else None
         media_type = "application/json" if self.status < 400 else "application/problem+json"
         try:
-            read = json.loads(text.decode())
+            # Serialized again first: escapes could hide a key that a proxy repeats.
+            read = json.loads(json.dumps(json.loads(text.decode()), ensure_ascii=False).replace(api_key, "[API key]"))
         except (ValueError, RecursionError):
             return
         if isinstance(read, dict) and response.headers.get_content_type() == media_type:
@@ -336,9 +339,10 @@ class _Answer:
         is_problem = self.status >= 400 and self.fields.get("status") == self.status
         if not is_problem or not isinstance(code, str) or not re.fullmatch("[a-z_]+", code):
             return ConnectionError(self.message, self, idempotency_key)
-        error = ProblemError(f"{code} ({self.status})", self, idempotency_key)
+        detail = detail if isinstance(detail, str) else None
+        error = ProblemError(f"{code} ({self.status})" + (f": {detail}" if detail else ""), self, idempotency_key)
         error.code = code
-        error.detail = detail if isinstance(detail, str) else None
+        error.detail = detail
         error.errors = errors if isinstance(errors, dict) else {}
         return error
 

@@ -43,11 +43,17 @@ export function banner(
       : `http://localhost:${mailbox} (every mail that the workers send)`;
   const logs =
     logFolder === null ? '' : `\n  Logs         ${logFolder} (npm start -- --logs shows them here)`;
+  const create = (/** @type {string} */ key) =>
+    `curl -s ${base}/v1/send -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -H "Idempotency-Key: $(openssl rand -hex 16)" -d '{"to":"+5511987654321"}'`;
+  const code =
+    simulator === null
+      ? ''
+      : `\n  curl -sG http://localhost:${simulator}/simulator/messages -d limit=1 --data-urlencode 'recipient=+5511987654321'`;
   return `
 Onecode is running, ${(tookMs / 1000).toFixed(1)} s after the command.
 
   API          ${base}
-  Docs         ${base}/docs (an own sign-in begins at ${base}/docs/quick-start)
+  Docs         ${base}/docs (to build your own sign-in, start at ${base}/docs/quick-start)
   Console      ${console}
   Phone page   ${phone}
   Mailbox      ${mails}${simulator === null ? '' : newSender}
@@ -62,10 +68,10 @@ Onecode is running, ${(tookMs / 1000).toFixed(1)} s after the command.
   Live key     ${live.key}
 
 A test send (nothing is sent, its code is 000000):
-  curl -s ${base}/v1/send -H "Authorization: Bearer ${test.key}" -H 'Content-Type: application/json' -d '{"to":"+5511987654321"}'
+  ${create(test.key)}
 
-A live send (its code arrives on the phone page):
-  curl -s ${base}/v1/send -H "Authorization: Bearer ${live.key}" -H 'Content-Type: application/json' -d '{"to":"+5511987654321"}'
+A live send (its code arrives on ${simulator === null ? 'that phone' : 'the phone page; the second command prints it'}):
+  ${create(live.key)}${code}
 
 Its status and its verification (put the id of the answer above for ID, and the code for CODE):
   curl -s ${base}/v1/send/ID/status -H "Authorization: Bearer ${live.key}"

@@ -94,6 +94,7 @@ describe('a client', () => {
         ['another protocol', { baseUrl: 'ftp://localhost' }],
         ['a password', { baseUrl: `https://user:${KEY}@codes.example.com` }],
         ['a query', { baseUrl: `${BASE_URL}?key=${KEY}` }],
+        ['the path of the calls', { baseUrl: `${BASE_URL}/onecode/v1/` }],
         ['no time', { timeoutMs: 0 }],
         ['less than no retries', { maxRetries: -1 }],
       ])('refuses %s without repeating it', async (_, options) => {
@@ -317,6 +318,18 @@ describe('a client', () => {
             ]);
           }
         });
+
+        if (language.showsDetail === true)
+          it('shows the detail of a refusal, without a key that it repeats', async () => {
+            await use();
+            for (const repeated of [KEY, KEY.replaceAll('_', String.raw`\u005f`)]) {
+              const body = `{"status":401,"code":"invalid_api_key","detail":"The key ${repeated} is revoked."}`;
+              service.script(text(401, body, { 'content-type': 'application/problem+json' }));
+              const { shown } = await verify();
+              expect(shown).toContain('invalid_api_key (401): The key [API key] is revoked.');
+              expect(shown).not.toContain(KEY);
+            }
+          });
 
         it('is not resent when a kept connection is dead', async () => {
           service.script((response, request) => {

@@ -21,6 +21,8 @@ interface Language {
   build: (program: string, folder: string, caFile: string) => string[];
   /** It sends further requests on the connection of an earlier one. */
   keepsConnections?: true;
+  /** The message of a problem contains its detail. */
+  showsDetail?: true;
 }
 
 const PHP_FOLDER = join(ROOT, '.cache/php-cli');
@@ -29,6 +31,7 @@ const GO_FOLDER = join(ROOT, '.cache/golang-go');
 export const LANGUAGES: readonly Language[] = [
   {
     name: 'Python',
+    showsDetail: true,
     findProgram: () => onPath('python3', '--version'),
     build: (program) => {
       const client = join(CLIENTS, 'python/onecode.py');

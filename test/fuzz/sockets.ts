@@ -65,11 +65,11 @@ async function writeAll(connection: RawConnection, bytes: Buffer): Promise<RawAn
   const timer = setTimeout(end, QUIET_MS);
   connection.socket.once('data', end).once('close', () => clearTimeout(timer));
   // Node's parser treats several spaces as one.
-  const [, method = 'GET', path = '/'] =
+  const [, method = 'GET', path = '/nothing'] =
     /^([A-Z-]+) +(\/[!-~]*) +HTTP\/1\.[01]\r\n/.exec(bytes.toString('latin1').replace(/^[\r\n]+/, '')) ?? [];
   const answers = await answersUntilClosed(connection, [method]);
   answers.forEach((answer, index) =>
-    checkContract(index === 0 ? method : 'GET', index === 0 ? path : '/', answer),
+    checkContract(index === 0 ? method : 'GET', index === 0 ? path : '/nothing', answer),
   );
   return answers;
 }

@@ -104,32 +104,44 @@ export function docsRouter({
 const PROGRAM_PATHS = /^\/(?:v1|webhooks)(?:\/|$)/;
 
 /**
- * Answers requests of browsers for a path without a page. A browser prefers HTML; a program that accepts anything falls through to the
- * problem response. Redirects `/` to the guides, and a page's address with a trailing slash to the page.
+ * Redirects `/` to the guides, and a page's address with a slash or `.html` at its end to the page. For other paths without a page, answers
+ * browsers with a page. A browser prefers HTML; a program that accepts anything falls through to the problem response.
  */
 function missingPage(pages: ReturnType<typeof pagesOf>, prefix: string, policy: string): RequestHandler {
-  const html = missingPageHtml(`${quotable(prefix)}/docs/`);
+  const docs = `${quotable(prefix)}/docs/`;
   return (request, response, next) => {
     const { path, method } = request;
     if ((method !== 'GET' && method !== 'HEAD') || PROGRAM_PATHS.test(path)) return next();
+    if (path === '/') return response.redirect(302, 'docs/');
+    if (path === '/docs/openapi.json') return response.redirect(308, '../openapi.json');
+    const page = path.replace(/(?:\/|(?:index)?\.html)$/, '');
+    if (page !== path && pages.has(page))
+      return response.redirect(308, `${path.endsWith('/') ? '..' : '.'}/${page.split('/').at(-1)}`);
     response.vary('Accept');
     if (request.accepts(['application/problem+json', 'text/html']) !== 'text/html') return next();
-    if (path === '/') return response.redirect(302, 'docs/');
-    if (path.endsWith('/') && pages.has(path.slice(0, -1)))
-      return response.redirect(308, `../${path.split('/').at(-2)}`);
     response.status(404).set({ 'Content-Type': TYPES['.html'], 'Content-Security-Policy': policy });
-    response.send(html);
+    response.send(missingPageHtml(docs, path.startsWith('/docs/pt-br/')));
   };
 }
 
-/** Contains both languages, because the address does not reveal the reader's language. */
-const missingPageHtml = (docs: string): string => `<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Page not found</title>
-<h1>Page not found</h1>
-<p>There is no page at this address. Go to the <a href="${docs}">documentation</a>.</p>
-<p lang="pt-BR">Não existe uma página neste endereço. Veja a <a href="${docs}pt-br/">documentação</a>.</p>
+/** Returns the page in both languages, because the address may not reveal the reader's language. */
+function missingPageHtml(docs: string, isPortugueseFirst: boolean): string {
+  const link = (path: string, text: string) => `<a href="${docs}${path}">${text}</a>`;
+  const texts = [
+    `<div lang="en"><h1>Page not found</h1>
+<p>There is no page at this address. Go to the ${link('', 'documentation')}: ${link('quick-start', 'Quick start')},
+${link('errors', 'Errors')}.</p></div>`,
+    `<div lang="pt-BR"><h1>Página não encontrada</h1>
+<p>Não existe uma página neste endereço. Veja a ${link('pt-br/', 'documentação')}: ${link('pt-br/quick-start', 'Primeiros passos')},
+${link('pt-br/errors', 'Erros')}.</p></div>`,
+  ];
+  return `<!doctype html>
+<html lang="${isPortugueseFirst ? 'pt-BR' : 'en'}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${isPortugueseFirst ? 'Página não encontrada' : 'Page not found'}</title>
+${(isPortugueseFirst ? texts.toReversed() : texts).join('\n')}
 </html>
 `;
+}
 
 /** The content of a file of the site and its headers. All files except the SDK are text. */
 interface Content {

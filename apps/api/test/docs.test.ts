@@ -121,15 +121,30 @@ it.each([
   '/docs/site.json',
   '/docs/hashmap.json',
   '/docs/404',
-  '/docs/index.html',
-  '/docs/errors.html',
-  '/docs/errors/',
+  '/docs/404.html',
+  '/docs/nothing.html',
   '/docs/assets/',
   '/docs/assets/..%2f..%2fpackage.json',
   '/docs/%65rrors',
   '/docs//errors',
 ])('serves only pages and assets: %s is 404', async (path) => {
   expect((await get(path)).status).toBe(404);
+});
+
+describe.each(['text/html', '*/*', 'application/json'])('a request that accepts %s', (accept) => {
+  it.each([
+    ['/', 302, 'docs/'],
+    ['/docs/errors/', 308, '../errors'],
+    ['/docs/pt-br/quick-start/', 308, '../quick-start'],
+    ['/docs/quick-start.html', 308, './quick-start'],
+    ['/docs/pt-br/index.html', 308, './'],
+    ['/docs/openapi.json', 308, '../openapi.json'],
+  ])('is redirected from %s to the page', async (path, status, to) => {
+    const response = await get(path, { headers: { accept } });
+    expect([response.status, response.headers.get('location')]).toEqual([status, to]);
+    const { pathname } = new URL(to, docs.base + path);
+    expect((await get(pathname)).status).toBe(200);
+  });
 });
 
 describe('a browser on a path without a page', () => {
@@ -141,16 +156,6 @@ describe('a browser on a path without a page', () => {
       ...init,
     });
 
-  it.each([
-    ['/', 302, 'docs/'],
-    ['/docs/errors/', 308, '../errors'],
-    ['/docs/pt-br/quick-start/', 308, '../quick-start'],
-  ])('is redirected from %s to the page', async (path, status, to) => {
-    const response = await browse(path);
-    expect([response.status, response.headers.get('location')]).toEqual([status, to]);
-    expect(response.headers.get('vary')).toContain('Accept');
-  });
-
   it.each(['/docs/nothing', '/docs/nothing/', '/nothing', '/docs/%00'])(
     'gets a page for %s',
     async (path) => {
@@ -159,10 +164,22 @@ describe('a browser on a path without a page', () => {
         404,
         'text/html; charset=utf-8',
       ]);
+      expect(response.headers.get('vary')).toContain('Accept');
       expect(await response.text()).toContain('<a href="/docs/">documentation</a>');
       expect((await browse(path, { method: 'HEAD' })).status).toBe(404);
     },
   );
+
+  it.each([
+    ['/docs/nothing', 'en', '/docs/quick-start', '/docs/pt-br/errors'],
+    ['/docs/pt-br/nothing', 'pt-BR', '/docs/pt-br/quick-start', '/docs/errors'],
+  ])('gets, for %s, the page in %s first, with links that work', async (path, language, first, last) => {
+    const page = await (await browse(path)).text();
+    expect(/lang="(.*?)"/.exec(page)?.[1]).toBe(language);
+    const links = [...page.matchAll(/href="(.*?)"/g)].map(([, link]) => link!);
+    expect([links[1], links.at(-1)]).toEqual([first, last]);
+    for (const link of links) expect((await browse(link)).status).toBe(200);
+  });
 
   // The router leaves these to the application, which writes the problem.
   it.each(['/v1/nothing', '/webhooks', '/v1'])(
@@ -175,7 +192,7 @@ describe('a browser on a path without a page', () => {
 
   it('differs from a program, which accepts anything, prefers JSON or posts', async () => {
     for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html'])
-      expect(await (await get('/', { headers: { accept } })).text()).toEqual(NOT_OF_THE_ROUTER);
+      expect(await (await get('/nothing', { headers: { accept } })).text()).toEqual(NOT_OF_THE_ROUTER);
     expect(await (await browse('/', { method: 'POST' })).text()).toEqual(NOT_OF_THE_ROUTER);
   });
 });
@@ -248,6 +265,11 @@ describe('addresses in the site', () => {
     expect(page).toContain('https://codes.test/a%26b%27c%24%26/docs/errors#rate_limited');
     await other.close();
   });
+});
+
+it('links the contract from the reference, in both languages', async () => {
+  for (const path of ['/docs/reference/', '/docs/pt-br/reference/'])
+    expect(await (await get(path)).text()).toContain('<a href="https://codes.test/openapi.json"');
 });
 
 it('explains every problem code at its anchor, in both languages', async () => {

@@ -12,6 +12,8 @@ export interface Schema {
   maximum?: number;
   required?: string[];
   properties?: Record<string, Schema>;
+  /** The known values of a field, and any other text, which later versions may return. */
+  anyOf?: [Schema, Schema];
 }
 export interface Example {
   summary?: string;

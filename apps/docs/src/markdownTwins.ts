@@ -5,12 +5,18 @@ import { FOLDER, type Language } from './translations.js';
 
 const KINDS: Record<string, string> = { tip: 'Tip', info: 'Note', warning: 'Warning', danger: 'Danger' };
 
-/** Returns a page as plain Markdown, without front matter and syntax that only the site generator reads. */
-export function plainMarkdown(source: string): string {
+/**
+ * Returns a page as plain Markdown, without front matter and syntax that only the site generator reads.
+ *
+ * @param sourceOf returns the source of the page that a relative link leads to, such as `../errors.md`
+ */
+export function plainMarkdown(source: string, sourceOf: (path: string) => string): string {
+  const anchorOf = (path: string, anchor: string) =>
+    plainAnchor(path === '' ? source : sourceOf(linkOf(path)), anchor);
   const [, front = '', text = source] = /^---\n(.*?)\n---\n*(.*)$/s.exec(source) ?? [];
   const outside = text.split(/^(```[\s\S]*?^```$)/m);
   return `${plainHero(front)}${outside
-    .map((part, index) => (index % 2 === 1 ? plainBlock(part) : plainText(part)))
+    .map((part, index) => (index % 2 === 1 ? plainBlock(part) : plainText(part, anchorOf)))
     .join('')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()}\n`;
@@ -30,7 +36,7 @@ const plainBlock = (block: string): string =>
     (_, language: string, label: string) => `${label}:\n\n\`\`\`${language}`,
   );
 
-const plainText = (text: string): string =>
+const plainText = (text: string, anchorOf: (path: string, anchor: string) => string): string =>
   text
     .replaceAll(/^::: code-group\n/gm, '')
     .replaceAll(
@@ -40,12 +46,25 @@ const plainText = (text: string): string =>
     .replaceAll(/^:::$/gm, '')
     .replaceAll(/ \{#[\w-]+\}$/gm, '')
     .replaceAll(
-      /\]\((\.[\w./-]*?)(#[\w-]+)?\)/g,
-      (_, path: string, anchor = '') => `](${linkOf(path)}${anchor})`,
+      /\]\((\.[\w./-]*?)?(?:#([\w-]+))?\)/g,
+      (_, path = '', anchor?: string) =>
+        `](${linkOf(path)}${anchor === undefined ? '' : `#${anchorOf(path, anchor)}`})`,
     );
 
+/** Returns the anchor that GitHub and editors give the heading with `{#anchor}`: plain Markdown cannot set one. */
+function plainAnchor(source: string, anchor: string): string {
+  const title = new RegExp(`^#+ (.*) \\{#${anchor}\\}$`, 'm').exec(source)?.[1] ?? anchor;
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
+}
+
 /** Adds the ending: pages link to each other without one, but their Markdown versions need it. */
-const linkOf = (path: string): string => (path.endsWith('/') ? `${path}index.md` : `${path}.md`);
+function linkOf(path: string): string {
+  if (path === '') return '';
+  return path.endsWith('/') ? `${path}index.md` : `${path}.md`;
+}
 
 const SUMMARY: Record<Language, string> = {
   en: 'Onecode sends one-time codes over WhatsApp and verifies what users type. Call it from servers over HTTPS, with JSON. Authenticate the user only on `valid: true` in the response to a verification. Never retry a verification. Retry a create request with the same Idempotency-Key and the same bytes.',

@@ -47,7 +47,7 @@ function overviewPage(contract: Contract, t: Translate): string {
     t(contract.info.description),
     `## ${t('Address')}`,
     block('text', SERVICE),
-    t('Download the OpenAPI 3.1 contract from `/openapi.json` at this address.'),
+    `${t('Download the OpenAPI 3.1 contract')}: [\`/openapi.json\`](${SERVICE}/openapi.json).`,
     `## ${t('Credentials')}`,
     t(contract.components.securitySchemes.bearer.description),
     `## ${t('Operations')}`,
@@ -166,7 +166,8 @@ function objectsPage(contract: Contract, t: Translate): string {
 
 /** Returns a table of two columns, which fits a phone. */
 function fieldTable(schema: Schema, t: Translate): string {
-  const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
+  const rows = Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    const field = { ...property.anyOf?.[0], ...property };
     const isRequired = schema.required?.includes(name) === true;
     return [
       `\`${name}\`<br>${typeOf(field)}, ${t(isRequired ? 'required' : 'optional')}`,

@@ -31,8 +31,9 @@ export function writeGeneratedPages(): void {
 /** Adds to the built site its pages as Markdown, `llms.txt`, and `site.json`, which lists for the API what to serve. */
 export function finishSite(outDir: string, pages: readonly string[]): void {
   const titles = new Map<string, string>();
+  const sourceOf = (page: string): string => withCode(page, readFileSync(join(PAGES, page), 'utf8'));
   for (const page of pages) {
-    const text = plainMarkdown(withCode(page, readFileSync(join(PAGES, page), 'utf8')));
+    const text = plainMarkdown(sourceOf(page), (path) => sourceOf(join(dirname(page), path)));
     titles.set(page.replace(/\.md$/, ''), /^# (.*)$/m.exec(text)?.[1] ?? page);
     const file = join(outDir, page);
     mkdirSync(dirname(file), { recursive: true });

@@ -57,6 +57,15 @@ describe('the code of guides', () => {
   });
 });
 
+/** Returns the anchors of a Markdown file's headings, as GitHub makes them. */
+const headingsOf = (file: URL): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
 describe('links', () => {
   const anchors = new Map(
     pages.map((file) => [file, new Set([...read(file).matchAll(/ id="([^"]*)"/g)].map(([, id]) => id))]),
@@ -78,12 +87,14 @@ describe('links', () => {
     expect(broken).toEqual([]);
   });
 
-  it('of pages as Markdown lead to pages as Markdown', () => {
+  it('of pages as Markdown lead to pages as Markdown, and to headings by their text', () => {
     for (const page of pages.map((file) => file.replace('.html', '.md'))) {
-      const targets = [...read(page).matchAll(/\]\((\.[^)#]*)/g)].map(
-        ([, path = '']) => new URL(path, new URL(page, DIST)),
-      );
-      expect([page, targets.filter((target) => !existsSync(target)).map(String)]).toEqual([page, []]);
+      const links = [...read(page).matchAll(/\]\(((?:\.[^)#]*)?)(?:#([^)]*))?\)/g)];
+      const broken = links.filter(([, path = '', anchor]) => {
+        const target = path === '' ? new URL(page, DIST) : new URL(path, new URL(page, DIST));
+        return !existsSync(target) || (anchor !== undefined && !headingsOf(target).includes(anchor));
+      });
+      expect([page, broken.map(([link]) => link)]).toEqual([page, []]);
     }
   });
 
@@ -115,8 +126,8 @@ it('has neither style attributes nor addresses of other origins that a browser w
 
 it('keeps code unchanged in plain Markdown', () => {
   const source =
-    '---\na: 1\n---\n# T {#t}\n\n::: code-group\n\n```ts [Node]\n::: no {#x} [y](./z)\n```\n\n:::\n\n[y](./z#a) [w](./)\n';
-  expect(plainMarkdown(source)).toBe(
-    '# T\n\nNode:\n\n```ts\n::: no {#x} [y](./z)\n```\n\n[y](./z.md#a) [w](./index.md)\n',
+    '---\na: 1\n---\n# T {#t}\n\n::: code-group\n\n```ts [Node]\n::: no {#x} [y](./z)\n```\n\n:::\n\n[y](./z#a) [w](./) [v](#t) [u](./z#b)\n';
+  expect(plainMarkdown(source, (path) => `## A ${path}, {#a}`)).toBe(
+    '# T\n\nNode:\n\n```ts\n::: no {#x} [y](./z)\n```\n\n[y](./z.md#a-zmd) [w](./index.md) [v](#t) [u](./z.md#b)\n',
   );
 });

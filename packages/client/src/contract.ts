@@ -27,7 +27,7 @@ export interface Send {
   /** The mode of the application that the key belongs to. */
   mode: 'test' | 'live';
   /** `whatsapp` for real delivery, `sandbox` in test mode, null until it has been chosen. */
-  channel: 'whatsapp' | 'sandbox' | null;
+  channel: 'whatsapp' | 'sandbox' | null | (string & {});
   /** The number that sends the message (E.164). Null until it has been chosen, and always in test mode. */
   from: string | null;
   /** The deadline of the code, by default 10 minutes after creation. Rely on this field. */
@@ -51,7 +51,8 @@ export interface Send {
    * - `attempts_exhausted`: the provider did not accept the message in any attempt.
    * - `rejected_by_provider`: the provider rejected the message permanently.
    */
-  failure_reason: 'expired_before_delivery' | 'attempts_exhausted' | 'rejected_by_provider' | null;
+  failure_reason:
+    'expired_before_delivery' | 'attempts_exhausted' | 'rejected_by_provider' | null | (string & {});
 }
 
 /**

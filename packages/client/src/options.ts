@@ -63,6 +63,8 @@ function checkAddress(address: OnecodeOptions['baseUrl'], testHosts: readonly st
     throw new OnecodeError(
       'baseUrl is not https: the key would be readable on its way. For a test double, name its host in testHosts.',
     );
+  if (/\/v1\/*$/.test(url.pathname))
+    throw new OnecodeError('baseUrl ends in /v1, which the client adds itself.');
   return url.href.replace(/(?<!\/)\/+$/, '');
 }
 

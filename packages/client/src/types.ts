@@ -4,7 +4,10 @@ import type { Fetch, Signal } from './fetch.js';
 export interface OnecodeOptions {
   /** The key of an application, `ak_test_…` or `ak_live_…`, which sets account and mode. Keep it on your server. Undefined is refused. */
   apiKey: string | undefined;
-  /** The address of the service, such as `https://codes.example.com`. It may have a path. `http:` only for this machine and `testHosts`. */
+  /**
+   * The address of the service, such as `https://codes.example.com`. It may have a path, without `/v1`. `http:` only for this machine and
+   * `testHosts`.
+   */
   baseUrl: string | { readonly href: string } | undefined;
   /** Hosts of a test double that may use `http:`, such as `['onecode']`. Never the service: the key would be readable in transit. */
   testHosts?: readonly string[] | undefined;

@@ -18,8 +18,10 @@ const RETRY_AFTER_SECONDS_MAX = 30;
 export async function waitForSend(
   read: () => Promise<SendReading>,
   failuresMax: number,
-  { until, signal, onUpdate }: WaitForOptions,
+  options: WaitForOptions,
 ): Promise<Send> {
+  if (typeof options !== 'object' || options === null) throw new OnecodeError('waitFor needs { until }.');
+  const { until, signal, onUpdate } = options;
   if (!['sent', 'delivered', 'read'].includes(until))
     throw new OnecodeError('until is not sent, delivered or read.');
   let seen = '';

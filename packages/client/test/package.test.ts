@@ -198,7 +198,10 @@ export async function withDouble(to: string): Promise<string> {
 export async function signIn(to: string, typed: string): Promise<boolean> {
   const send: Send = await onecode.send({ to, locale: 'pt-BR' }, { idempotencyKey: 'k' });
   const seen: Send = await onecode.waitFor(send.id, { until: 'delivered', onUpdate: ({ status }) => void status });
-  if (seen.failure_reason === 'rejected_by_provider') return false;
+  if (seen.failure_reason === 'rejected_by_provider' || seen.failure_reason === 'of_a_later_release') return false;
+  const ofALaterRelease: Pick<Send, 'channel' | 'failure_reason'> = { channel: 'sms', failure_reason: 'blocked' };
+  // @ts-expect-error the contract adds no status
+  if (seen.status === 'of_a_later_release' && ofALaterRelease) return false;
   const result: VerifyResult = await onecode.verify(send.id, typed);
   if (!result.valid) return result.attempts_left > 5 ? false : result.verification === 'locked';
   const success: 'verified' = result.verification;

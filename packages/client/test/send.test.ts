@@ -218,6 +218,12 @@ describe('a read', () => {
     expect(service.requests[0]?.headers.authorization).toBeUndefined();
   });
 
+  it('returns the channel and the failure reason of a later release', async () => {
+    const send = aSend({ status: 'failed', channel: 'sms', failure_reason: 'of_a_later_release' });
+    service.script(json(200, send));
+    await expect(client().status('the-send')).resolves.toEqual(send);
+  });
+
   it.each([
     ['a page', text(200, '<html>')],
     ['a send with 202', json(202, aSend())],
@@ -301,6 +307,12 @@ describe('waiting for a send', () => {
 
   it('refuses states that cannot be waited for', async () => {
     await expect(client().waitFor('the-send', { until: 'verified' as 'sent' })).rejects.toThrow(OnecodeError);
+    expect(service.requests).toHaveLength(0);
+  });
+
+  it.each([undefined, null, 'sent'])('refuses %j instead of options', async (options) => {
+    const waited = client().waitFor('the-send', options as unknown as { until: 'sent' });
+    await expect(waited).rejects.toThrow(new OnecodeError('waitFor needs { until }.'));
     expect(service.requests).toHaveLength(0);
   });
 });

@@ -1,6 +1,6 @@
 import express, { Router, type NextFunction, type Request, type Response } from 'express';
 import { DEFAULT_WABA_ID, type ChangeOptions } from './business.js';
-import { id, InvalidInput, object, read, text } from './input.js';
+import { id, InvalidInput, object, phone, read, text } from './input.js';
 import type { Parts } from './parts.js';
 import { readReceipt } from './receipts.js';
 
@@ -40,7 +40,7 @@ export function control(parts: Parts): Router {
 
 function serveMessages(router: Router, { messages, receipts }: Parts): void {
   router.get('/messages', ({ query }, response) => {
-    const { recipient } = query;
+    const recipient = recipientIn(query);
     const found = messages.all(({ to }) => recipient === undefined || to === recipient);
     response.json(newest(found, query));
   });
@@ -116,6 +116,13 @@ function sameSiteOnly(request: Request, response: Response, next: NextFunction):
 
 function fault(response: Response, http: number, ...errors: readonly string[]): void {
   response.status(http).json({ errors });
+}
+
+/** Returns the number in `?recipient=`; undefined without one. A `+` that is not encoded arrives as a space. */
+function recipientIn({ recipient }: Request['query']): string | undefined {
+  if (recipient === undefined) return undefined;
+  const number = typeof recipient === 'string' ? recipient.replace(/^[ +]?/, '+') : recipient;
+  return read({ recipient: number }, { recipient: phone }, ['recipient']).recipient;
 }
 
 /** `?silent=true` changes the state without a webhook. */

@@ -11,8 +11,20 @@ describe('the control interface', () => {
     const codes = async (query: string) =>
       (await control(simulator, 'GET', `messages${query}`)).json.map(({ code }: Json) => code);
     expect(await codes('?limit=-1')).toEqual(['4444', '3333', '2222', '1111']);
-    expect(await codes(`?recipient=${encodeURIComponent(RECIPIENT)}&limit=1`)).toEqual(['3333']);
+    for (const recipient of [encodeURIComponent(RECIPIENT), RECIPIENT, RECIPIENT.slice(1)])
+      expect(await codes(`?recipient=${recipient}&limit=1`)).toEqual(['3333']);
   });
+
+  it.each(['recipient=abc', 'recipient=', 'recipient=5511987654321&recipient=5511987654322'])(
+    'refuses to list messages of %s',
+    async (query) => {
+      const { status, json } = await control(await start(), 'GET', `messages?${query}`);
+      expect([status, json.errors]).toEqual([
+        422,
+        ['recipient must be a phone number in E.164 form, with +'],
+      ]);
+    },
+  );
 
   it('lists requests, including refused ones', async () => {
     const simulator = await start();

@@ -95,7 +95,8 @@ const TABLE = {
   not_found: {
     status: 404,
     meaning: 'There is nothing at this address.',
-    cause: 'The path is mistyped or lacks the /v1 prefix.',
+    cause:
+      'The path is mistyped or lacks the /v1 prefix; the base URL ends in /v1, so that the path has it twice; /v1/send/{id} is not followed by /status or /verify; or the id is empty, because a variable was not set.',
     remedy: 'Compare the path with the API reference.',
   },
   method_not_allowed: {

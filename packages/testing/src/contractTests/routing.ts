@@ -35,8 +35,8 @@ export function testRouting(open: () => ContractTarget): void {
 
   describe('an unknown path is not_found, with and without a key', () => {
     it.each([
-      '/',
       '/v1',
+      '/v1/v1/send',
       '/v2/send',
       '/V1/send',
       '/v1/Send',
