@@ -114,9 +114,10 @@ describe('certificates of a private authority', () => {
     chmodSync(folder, 0o755);
     const { caFile } = makeCertificates(folder);
     const commands = [textOf('install'), readFileSync('docs/deploy.md', 'utf8')]
-      .flatMap((text) => text.split('\n'))
-      .filter((line) => line.startsWith('install ') && / \/etc\/onecode(?:\/ca\.pem)?$/.test(line))
-      .map((line) => line.replaceAll('/etc/onecode', `${folder}/onecode`).replace(' ca.pem ', ` ${caFile} `));
+      .flatMap((text) => text.match(/^install .* \/etc\/onecode(?:\/ca\.pem)?(?=$| &&)/gm) ?? [])
+      .map((command) =>
+        command.replaceAll('/etc/onecode', `${folder}/onecode`).replace(' ca.pem ', ` ${caFile} `),
+      );
     expect(commands).toHaveLength(2);
     for (const command of commands) expect(spawnSync('sh', ['-c', command]).status).toBe(0);
     const at = (path: string): string => `postgresql://h/d?sslmode=verify-full&sslrootcert=${path}`;
