@@ -9,8 +9,8 @@ const SMALL_BYTES_MAX = 512 * 1024;
 
 /**
  * Returns a function that reads the body of a request, whatever its media type and content coding. A body that is too large is refused with
- * `code`: by its `Content-Length` without reading it, or else when it exceeds the limit. `use` must not keep a large body
- * after its first `await`, because its buffer is reused.
+ * `code`: by its `Content-Length` without reading it, or else when it exceeds the limit. `use` must not keep a large body after its first
+ * `await`, because its buffer is reused.
  *
  * If the buffers of the bodies being read would exceed `totalBytesMax` together, the oldest bodies are refused with `too_busy`: slow
  * clients lose their place first. A body without `Content-Length` counts as one of the largest.
