@@ -99,7 +99,7 @@ describe('an unknown path is not_found, with and without a key', () => {
     '/metrics',
     '/openapi.yaml',
     '/docs/unknown',
-    '/docs/errors/',
+    '/docs/unknown/',
   ])('%s', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const headers = method === 'GET' ? [] : Object.entries(bearer(caller));
