@@ -96,7 +96,7 @@ export const lastDay =
     return end;
   };
 
-/** Parses a limit: a number, `off`, or `on` for the initial value. `off` is not null, which Commander turns into an empty text. */
+/** Parses a limit: a number, `off`, or `on` for the initial value. `off` is not null, which Commander turns into an empty string. */
 export const limit =
   (what: string, bounds: { min: number; max: number }, initial: number): Reader<number | 'off'> =>
   (value) => {
@@ -198,7 +198,7 @@ export const emailAddress =
     return value.toLowerCase();
   };
 
-/** Accepts only `-`: every user of the machine can read secrets on the command line in its list of processes. */
+/** Accepts only `-`: every user of the machine can see secrets on the command line in the process list. */
 export const secretSource =
   (what: string): Reader<'-'> =>
   (value) => {

@@ -26,7 +26,7 @@ export function addRecipientCommands(program: Command): void {
       .requiredOption('--to <number>', 'the number, with + and country code', phoneNumber('--to'))
       .option('--account <id>', 'only data of this account', id('--account'));
 
-  about(add('export', 'print all stored data; the audit log records it'))
+  about(add('export', 'print all stored data; the audit log records the export'))
     .addHelpText('after', example('recipient export --to +5511987654321 --json'))
     .action(async ({ to, account }: Options, command: Command) => {
       const keys = deriveRecipientKeys(to);

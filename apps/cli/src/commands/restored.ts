@@ -59,7 +59,8 @@ const describeEnd = ([newest]: readonly PrintedEntry[]): DeploymentCheck => ({
 const TOO_SHORT: DeploymentCheck = {
   check: 'audit_log',
   ok: false,
-  detail: 'The given entries do not reach back to the backup: changes between them are unknown.',
+  detail:
+    'The given entries do not reach back to the backup: changes between the backup and the oldest entry are unknown.',
 };
 
 function parseEntries(json: string): PrintedEntry[] {
@@ -85,7 +86,7 @@ async function holdLive(database: Database, who: Actor): Promise<DeploymentCheck
   const again =
     lastExpiresAt === null
       ? ''
-      : ` Some may have been sent before the restore: sends released by ${lastExpiresAt.toISOString()} are sent again, later ones fail and their units are refunded.`;
+      : ` Some may have been sent before the restore: those released by ${lastExpiresAt.toISOString()} are sent again, those released later fail with a refund.`;
   return [
     {
       check: 'restored',

@@ -66,7 +66,7 @@ function explain(event: TimelineEvent): Row {
 
 export function addSendCommands(program: Command): void {
   const add = commandGroup(program, 'send', 'sends: one code to one recipient each', 'send show ID');
-  add('show', 'show the timeline of a send, without its recipient and code; the audit log records it')
+  add('show', 'show the timeline of a send, without its recipient and code; the audit log records the read')
     .argument('<id>', 'the send', id('the send'))
     .addHelpText('after', example('send show ID'))
     .action(async (sendId: string, _options: object, command: Command) => {

@@ -104,7 +104,7 @@ async function checkOwner(database: Database, { accountId }: Sender): Promise<Ch
     : { check, ok: true, detail: `${owner}.` };
 }
 
-/** Checks at the provider a token that was just set. @param since when the read was requested */
+/** Checks with the provider whether a new token is accepted. @param since when the read was requested */
 export async function checkToken(
   database: Database,
   sender: Sender,

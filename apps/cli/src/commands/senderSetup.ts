@@ -245,7 +245,7 @@ const MENDED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Repairs at Meta what can be repaired for a sender.
+ * Repairs a sender's setup at Meta where possible.
  *
  * @param pin registers the number; null registers it only if it needs no PIN, because it is connected
  * @returns what was done or has to be done, by check; a check without an entry needed nothing

@@ -202,7 +202,7 @@ function parseMembership({ account, role }: Create): { accountId: string; role: 
   return { accountId: account, role };
 }
 
-/** Returns the password from standard input, or a generated one, which alone is printed. */
+/** Returns the password from standard input, or a generated one. Only a generated password is printed. */
 async function readPassword(
   source: '-' | undefined,
   owner: { email: string; name: string },
