@@ -32,6 +32,7 @@ const CEILING = ['account', 'ceiling', UNKNOWN_ID];
 const ONE_OF = 'exactly one of --unverified-percent, --off and --reset is required';
 const USER = ['user', 'create', '--email', 'x@example.com', '--name', 'Ana'];
 const ADD = ['sender', 'add', '--phone-number-id', '1', '--number', '+15550783881', '--token', TOKEN];
+const ASSIGN = ['sender', 'assign', UNKNOWN_ID];
 /** A repeated option overrides the earlier one. */
 const ADD_WITH = (...rest: string[]): string[] => [...ADD, ...rest];
 
@@ -166,6 +167,12 @@ describe('a usage error: exit code 2 and one line, before any input is read', ()
     [ADD_WITH('--throughput', '0'), '--throughput must be a whole number from 1 to 1000'],
     [['sender', 'throughput', UNKNOWN_ID], /missing required argument 'number'/],
     [['sender', 'throughput', UNKNOWN_ID, 'off'], 'the throughput must be a whole number from 1 to 1000'],
+    [['sender', 'edit', UNKNOWN_ID], 'at least one option is required'],
+    [['sender', 'app', UNKNOWN_ID], 'exactly one of --secret and --none is required'],
+    [ASSIGN, 'exactly one of --account and --shared is required'],
+    [[...ASSIGN, '--account', UNKNOWN_ID, '--shared'], 'exactly one of --account and --shared is required'],
+    [[...ASSIGN, '--shared', '--application', UNKNOWN_ID], '--application needs --account'],
+    [['sender', 'check', UNKNOWN_ID, '--pin', '-'], '--pin needs --fix'],
 
     [[...COUNTRIES], /required option '--allow <list>'/],
     ...['', 'BR,', 'BR,Brazil', 'ZZ', 'BR,all', '44', '+999', 'BR,+'].map((list): [string[], string] => [

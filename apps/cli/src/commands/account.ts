@@ -189,14 +189,14 @@ export function addAccountCommands(program: Command): void {
 
   one(
     'delete',
-    'permanently delete the users, keys and sends of an account; the ledger and the suspended account remain',
+    'permanently delete the keys and sends of an account, and the users who are in no other account; the ledger and the suspended account remain',
   )
     .requiredOption('--reason <text>', 'reason, kept in the audit log', text('--reason'))
     .option(...YES)
     .addHelpText('after', example('account delete ID --reason "contract ended"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
       const { name } = found('account', await withDatabase((database) => findAccount(database, accountId)));
-      await confirm(command, `This deletes the users, keys and sends of the account "${name}".`);
+      await confirm(command, `This deletes the keys and sends of the account "${name}".`);
       const deleted = await changed('account', (...by) => deleteAccount(...by, accountId, reason));
       const counts = pickFields(deleted, 'peopleDeleted', 'keysDeleted', 'sendsDeleted');
       print(command, { id: accountId, ...counts });

@@ -63,7 +63,7 @@ export function addHoldCommands(program: Command): void {
       },
     );
 
-  add('release', 'end a hold: the waiting sends are sent immediately')
+  add('release', 'end a hold: waiting sends are sent immediately, unless another hold applies')
     .argument('<kind>', KINDS.join(', '), oneOf('the kind', KINDS))
     .argument('[target]', "a country code, or an account's id")
     .option('--reason <text>', 'kept in the audit log', text('--reason'))

@@ -33,7 +33,7 @@ import {
   type AddCommand,
 } from '../arguments.js';
 import { changed, withDatabase } from '../database.js';
-import { NotOk, UserError } from '../errors.js';
+import { NotOk, UsageError, UserError } from '../errors.js';
 import { example, print } from '../output.js';
 import { checkSender, findSender, formatSender, showSender } from './senderCheck.js';
 import { addSenderSetupCommand, fixSender } from './senderSetup.js';
@@ -157,7 +157,7 @@ export function addSenderCommands(program: Command): void {
     )
     .addHelpText('after', '\nA running worker performs the checks.\n\nExample:\n  $ onecode sender check ID')
     .action(async (senderId: string, { fix, pin }: { fix?: true; pin?: string }, command: Command) => {
-      if (pin !== undefined && !fix) throw new UserError('--pin needs --fix');
+      if (pin !== undefined && !fix) throw new UsageError('--pin needs --fix');
       const given = pin === '-' ? await readPin() : (pin ?? null);
       const checks = await withDatabase(async (database) => {
         const sender = await findSender(database, senderId);
@@ -207,7 +207,7 @@ const APPLICATION = [
 
 function parseOwner({ account, application = [] }: Owner): SenderOwner {
   if (account !== undefined) return { accountId: account, applicationIds: application };
-  if (application.length > 0) throw new UserError('--application needs --account');
+  if (application.length > 0) throw new UsageError('--application needs --account');
   return 'shared';
 }
 
@@ -231,7 +231,7 @@ function addAssignCommand(one: AddCommand): void {
     )
     .action(async (senderId: string, { shared, ...options }: Assign, command: Command) => {
       if ((options.account === undefined) !== (shared === true))
-        throw new UserError('exactly one of --account and --shared is required');
+        throw new UsageError('exactly one of --account and --shared is required');
       const owner = parseOwner(options);
       const assigned = await changed('sender', (...by) => assignSender(...by, senderId, owner)).catch(
         refuseAssignment,
@@ -267,7 +267,7 @@ function addEditCommand(one: AddCommand): void {
         ...(english && { englishTemplateLanguage: english }),
         ...(number && { number: number.e164 }),
       };
-      if (Object.keys(change).length === 0) throw new UserError('at least one option is required');
+      if (Object.keys(change).length === 0) throw new UsageError('at least one option is required');
       const edited = await changed('sender', (...by) => editSender(...by, senderId, change));
       print(command, formatSender(requireNotTaken(edited)));
     });

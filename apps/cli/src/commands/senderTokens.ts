@@ -7,7 +7,7 @@ import { actor } from '../actor.js';
 import { readAppSecret, readToken, secretSource, token, type AddCommand } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
-import { found, NotOk, UserError } from '../errors.js';
+import { found, NotOk, UsageError, UserError } from '../errors.js';
 import { example, pickFields, print } from '../output.js';
 import { checkToken, findSender } from './senderCheck.js';
 
@@ -53,7 +53,7 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
     )
     .action(async (senderId: string, options: { secret?: '-'; none?: true }, command: Command) => {
       if ((options.secret === undefined) !== (options.none === true))
-        throw new UserError('exactly one of --secret and --none is required');
+        throw new UsageError('exactly one of --secret and --none is required');
       const config = readKeyConfig();
       const given = options.secret === undefined ? null : await readAppSecret('--secret');
       const isSet = await withDatabase((database) =>
