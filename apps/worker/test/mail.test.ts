@@ -409,7 +409,7 @@ describe('mails', () => {
     const made = await inviteBy(await user({ accountId, role: 'admin' }), accountId, 'new@example.com');
     await run();
     const [mail] = mailbox.to('new@example.com');
-    expect(mail!.subject).toBe('Participe de Padaria no Onecode');
+    expect(mail!.subject).toBe('Entre na equipe de Padaria no Onecode');
     expect(made).toMatchObject({ token: new URL(linkOf(mail!)).hash.slice(1) });
   });
 });
@@ -470,7 +470,7 @@ describe('an invitation', () => {
     const [mail, ...others] = mailbox.mails;
     expect(others).toEqual([]);
     expect(mail!.to).toBe('new@example.com');
-    expect(mail!.subject).toMatch(/^Participe de .+ no Onecode$/);
+    expect(mail!.subject).toMatch(/^Entre na equipe de .+ no Onecode$/);
     expect(mail!.html).not.toMatch(/<a href="http:\/\/evil|[\u202e\u2028]/);
     expect(mail!.subject + mail!.html + mail!.text).not.toMatch(/evil\.example|:\/\/evil|victim@example/);
   });

@@ -75,7 +75,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       password_changed: ['Your password was changed', 'All other sessions have ended.'],
       two_factor_on: [
         'Two-factor authentication is on',
-        'Signing in now also requires a code from your authenticator app.',
+        'From now on, signing in also requires a code from your authenticator app.',
       ],
       two_factor_off: ['Two-factor authentication is off', 'Your password alone is now enough to sign in.'],
       backup_codes_replaced: ['Your backup codes were replaced', 'The earlier ones no longer work.'],
@@ -239,7 +239,9 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     }),
     invitation: ({ account, role, by }) => ({
       subject:
-        account === null ? 'Você recebeu um convite para o Onecode' : `Participe de ${account} no Onecode`,
+        account === null
+          ? 'Você recebeu um convite para o Onecode'
+          : `Entre na equipe de ${account} no Onecode`,
       paragraphs: [
         `${by} convida você para ${account === null ? 'uma conta' : `a conta ${account}`} como ${ROLES['pt-BR'][role] ?? role}. O convite vale por sete dias e funciona uma única vez.`,
         'Se você não conhece essa pessoa, ignore este e-mail.',

@@ -206,11 +206,11 @@ const KINDS = {
     causes: {
       country: {
         check: 'receipts',
-        sentence: 'More messages to a country never arrive than in the week before.',
+        sentence: 'The share of undelivered messages to a country is higher than in the week before.',
       },
       sender: {
         check: 'receipts',
-        sentence: 'More messages from a sender never arrive than in the week before.',
+        sentence: 'The share of undelivered messages from a sender is higher than in the week before.',
       },
     },
     remedy:

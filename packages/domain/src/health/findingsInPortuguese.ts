@@ -91,9 +91,8 @@ const TEXTS: Texts = {
       'Verifique o webhook nas configurações do app na Meta, a página de status dela e se /webhooks/whatsapp pode ser alcançado pela internet. Os códigos saem; só o status fica em enviado.',
   },
   deliveries_missing: {
-    country: 'Aumentou, em relação à semana anterior, a parcela de mensagens para um país que nunca chegam.',
-    sender:
-      'Aumentou, em relação à semana anterior, a parcela de mensagens de um remetente que nunca chegam.',
+    country: 'Em relação à semana anterior, aumentou a parcela de mensagens nunca entregues a um país.',
+    sender: 'Em relação à semana anterior, aumentou a parcela de mensagens nunca entregues de um remetente.',
     remedy:
       'Abra a página Remetentes e compare a coluna Nunca entregues. Se um remetente se destaca, pause-o. Se for um país, procure, na visão geral das contas, a conta que inflou o tráfego.',
   },

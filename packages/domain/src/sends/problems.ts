@@ -74,7 +74,8 @@ const TABLE = {
   invalid_idempotency_key: {
     status: 422,
     meaning: 'The Idempotency-Key is too long.',
-    cause: 'The key has more than 255 bytes after trimming spaces and tabs. Bytes count, not characters.',
+    cause:
+      'The key has more than 255 bytes after trimming spaces and tabs. The limit counts bytes, not characters.',
     remedy: 'Use a shorter key, for example a UUID.',
   },
   rate_limited: {
