@@ -150,7 +150,7 @@ interface Content {
   isText: boolean;
 }
 
-/** Returns a function that reads a file of the site with the addresses filled in, and keeps its content. Texts are compressed if asked. */
+/** Returns a function that reads a file of the site with the addresses filled in, and caches it. Compresses text if `isZipped` is true. */
 function contentsOf(fillIn: (text: string) => string): (file: string, isZipped: boolean) => Promise<Content> {
   const read = async (file: string, isZipped: boolean): Promise<Content> => {
     const stored = await readFile(join(SITE, file));

@@ -144,7 +144,7 @@ describe('a message from a recipient', () => {
     ]);
   });
 
-  it('is otherwise stored neither in the database nor in Redis', async () => {
+  it('is stored neither in the database nor in Redis if it is not a denial', async () => {
     const text = incoming({ type: 'text', text: { body: PLANTED }, context: { id: 'wamid.x' } });
     expect((await postSigned(text)).status).toBe(200);
     expect((await postSigned(deny(newMessageId()))).status).toBe(200);

@@ -353,7 +353,7 @@ describe('a read of a sender from the provider', () => {
     expect(await blocks()).toEqual([{ onlyFor: 'pt-BR', source: 'read' }]);
   });
 
-  it('changes only its age when it fails', async () => {
+  it('changes only the time and the failures of the last read when it fails', async () => {
     const before = await known();
     t.simulator.business.changeToken('test-token', { valid: false });
     await readAgain();

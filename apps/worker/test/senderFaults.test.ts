@@ -396,7 +396,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     expect(await blocks()).toEqual([]);
   });
 
-  it('keeps its block despite receipts of an account’s own sender: the account may have forged them', async () => {
+  it('blocks the business account despite success receipts of an account’s own sender, which may be forged', async () => {
     await only(first);
     const owner = await t.newCaller();
     await buildSender(t.database, { owner: { accountId: owner.accountId, applicationIds: [] } });

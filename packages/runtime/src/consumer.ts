@@ -6,8 +6,8 @@ const RETRY_MS = 1_000;
 
 /**
  * A BullMQ worker on one queue that recovers within seconds of the end of any outage. By default, BullMQ blocks for up to ten seconds on a
- * connection that may be dead, and waits fifteen seconds after a connection error. After a refusal, as from a replica or a Redis without
- * memory, it retries without a pause.
+ * connection that may be dead, and waits fifteen seconds after a connection error. After a refusal, for example by a replica or by a Redis
+ * that is out of memory, it retries without a pause.
  */
 export class Consumer extends Worker<JobData> {
   constructor(queue: QueueName, process: Processor<JobData>, options: WorkerOptions) {

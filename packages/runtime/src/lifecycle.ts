@@ -14,8 +14,8 @@ export interface Running {
 }
 
 /**
- * How long a process keeps listening after SIGTERM, so that load balancers notice that it is stopping. Supervisors must wait longer by this
- * time.
+ * How long a process keeps listening after SIGTERM, so that load balancers notice that it is stopping. Supervisors must wait this much
+ * longer before they kill it.
  */
 export const SHUTDOWN_DELAY_MS = wholeNumber(0, 300_000, 0);
 

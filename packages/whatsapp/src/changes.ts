@@ -9,7 +9,7 @@ import {
 import { elements, errorNumber, isMetaId, members, storable, storableText } from './json.js';
 import { timeOf } from './timestamp.js';
 
-/** The webhook fields with such changes. Source: Meta, "Webhooks reference" of the WhatsApp Business Platform. */
+/** The webhook fields with changes that are stored. Source: Meta, "Webhooks reference" of the WhatsApp Business Platform. */
 const FIELDS = new Set([
   'message_template_status_update',
   'message_template_quality_update',

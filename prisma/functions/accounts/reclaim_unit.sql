@@ -2,7 +2,7 @@
 -- from the bucket that it was returned to or, if that is empty, from the other one. If both are empty, the free quota becomes negative: the
 -- account owes the unit, and cannot create live sends until it has more.
 --
--- Returns whether it charged the unit: not if no message can have arrived.
+-- Returns whether it charged the unit, which it does only if a message may have arrived.
 create or replace function reclaim_unit(p_send_id uuid, p_account_id uuid, p_charged_from text) returns boolean
 language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
--- Returns the subject of a sender's block with this scope. A sender with an unknown portfolio counts as a portfolio of its business account,
--- and one with an unknown business account as a separate business account.
+-- Returns the subject of a sender's block with this scope. If the sender's portfolio is unknown, its business account counts as the
+-- portfolio. If the business account is unknown, the sender counts as a separate business account.
 create or replace function block_subject(p_scope text, p_sender_id uuid, p_business_account_id text, p_portfolio_id text) returns text
 language sql immutable return case p_scope
   when 'sender' then p_sender_id::text

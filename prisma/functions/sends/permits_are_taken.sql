@@ -2,7 +2,7 @@
 -- senders. Takes no locks, so the answer may be slightly out of date.
 --
 -- p_senders: as in `accounts`. For `shared`, the result is the same for all accounts.
--- p_wait_ms: a permit within this time counts as soon
+-- p_wait_ms: "soon" means within this many milliseconds
 create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid, p_wait_ms integer) returns boolean
 language sql as $$
   with blocks as materialized (

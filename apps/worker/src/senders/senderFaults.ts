@@ -33,7 +33,7 @@ export function recordSenderFailure(
   return failure.kind === 'retry' ? slowDown(context, at, send, failure) : block(context, at, send, failure);
 }
 
-/** Clears blocks that were being tried with single messages, after Meta accepted or delivered a message of the sender. */
+/** Clears the blocks of a message's sender after Meta accepted or delivered the message, if it was started after the block. */
 export async function recordSenderSuccess(
   { database, senders }: Context,
   { senderId, ...success }: SenderAttempt,

@@ -82,8 +82,8 @@ const judgeHeld = (receipt: Receipt, { messageStatus }: ReportedAttempt): Receip
   receipt.failure === null ? receipt : { ...receipt, failure: afterHold(receipt.failure, messageStatus) };
 
 /**
- * Records facts of a receipt beyond its send: a fault of the sender (before the send is due again), and the identity of the recipient. A
- * repeated or postponed receipt may count twice, which only makes the limit for the account's own app stricter.
+ * Records what a receipt reports about the sender and the recipient: a fault of the sender (before the send is due again), and the
+ * recipient's identity. A repeated or postponed receipt may count twice, which only makes the limit for the account's own app stricter.
  *
  * @returns false if the receipt reports a failure that is ignored, because the account's own app has reported too many
  */

@@ -21,7 +21,7 @@ interface Rule {
  * international phone number format", faq.whatsapp.com). Area codes are 11 and those that start with 2 or 3; area code and number have ten
  * digits together. Service numbers (600, 800, 810, …) have one form.
  *
- * According to Meta's Cloud API reference, it may change a number's extra prefix for Brazil and Mexico by itself, and this is not an error
+ * According to the Cloud API reference, Meta may change the extra prefix of a number in Brazil or Mexico by itself, which is not an error
  * ("Phone number formats", developers.facebook.com/docs/whatsapp/cloud-api/reference/messages).
  */
 const RULES: readonly Rule[] = [

@@ -211,8 +211,8 @@ export function limitWaitMs(nth: number, retryAfterSeconds: number | null, rando
 }
 
 /**
- * Returns the subject of a sender's block with this scope. A sender with an unknown portfolio counts as a portfolio of its business account,
- * and one with an unknown business account as a separate business account.
+ * Returns the subject of a sender's block with this scope. If the sender's portfolio is unknown, its business account counts as the
+ * portfolio. If the business account is unknown, the sender counts as a separate business account.
  */
 export function blockSubject(
   scope: BlockScope,

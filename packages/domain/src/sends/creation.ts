@@ -17,7 +17,7 @@ import { GUESSES_MAX } from './verification.js';
 export const ENDED_CODE_SECONDS = 15;
 /** Guess points that are returned to a recipient per day. */
 export const POINTS_PER_DAY = 5;
-/** A trial account has to wait after this many of its latest ten sends were rejected, if these are also more than half of them. */
+/** A trial account has to wait when more than this many of its latest ten sends, and more than half of them, were rejected. */
 const TRIAL_REJECTIONS_MAX = 4;
 const DAY_MS = 86_400_000;
 
@@ -147,14 +147,14 @@ interface Creating {
   trialSends: number;
   windows: Record<keyof RateWindows, OpenWindow | null>;
   isLive: boolean;
-  /** Guess points that remain without active codes; below zero if there are too few. Infinite without a guess budget. */
+  /** Guess points left after wrong guesses and this code, before active codes; negative if too few. Infinite without a guess budget. */
   pointsLeft: number;
   now: number;
 }
 
 /**
- * Returns when each limit allows the request; null or a past time if it does now. If several limits refuse it, the one that reopens last is
- * reported, and on a tie the first in this list.
+ * For each limit, a function that returns when the limit allows the request: null or a past time if it allows the request now. If several
+ * limits refuse it, the one that reopens last is reported, and on a tie the first in this list.
  */
 const LIMITS: Readonly<Record<LimitCause, (one: Creating) => number | null>> = {
   account_rate: ({ windows }) => fullUntil(windows.account),
@@ -195,7 +195,7 @@ export function decideCreations(
   const decisions = requests.map((request, place): CreationDecision => {
     const state = states[place];
     if (state === undefined) return { outcome: 'key_refused', cause: 'revoked' };
-    // This must precede any refusal, because only this request's state may have the values of its account and application.
+    // Must precede every refusal: the values of the account and the application may be set in the state of this request only.
     const account = found(accounts, request.accountId, () => noCreations(state, now));
     const application = found(account.applications, request.applicationId, () => ({
       places: [],

@@ -194,8 +194,8 @@ export function settle(
     done({ kind: 'failed', reason }, failure(reason, now));
 
   const receiptUntil = outcome.kind === 'unknown' ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
-  // A receipt arrived before the provider's response. The store keeps the receipt's report if it was about this attempt. If it was about
-  // another attempt and that message fails later, this one's message may still arrive.
+  // A receipt arrived before the provider's response. If it was about this attempt, the store keeps its report. If it was about another
+  // attempt, the message of that attempt may fail later, while the message of this attempt may still arrive.
   if (send.phase !== 'calling') {
     const sentAt = send.deliveredAt ?? send.readAt ?? now;
     const mayArrive = outcome.kind === 'unknown' && send.phase === 'unconfirmed';

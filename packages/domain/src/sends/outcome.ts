@@ -57,7 +57,7 @@ export const UNREADABLE_TOKEN = {
   scope: 'token',
 } as const satisfies Outcome;
 
-/** The provider's code of a held message that it dropped; without a hold, an unexplained refusal. */
+/** The provider's error code for a message that it held and then dropped. For other messages, it is a refusal without a reason. */
 const DROPPED = 135000;
 
 /** Returns what a reported failure means for its message. If the provider held and then dropped the message, the portfolio may not send. */
@@ -76,8 +76,8 @@ export const PORTFOLIO_HELD =
 const SAME_REFUSALS_MAX = 3;
 
 /**
- * Returns an attempt's outcome after earlier attempts of its send returned the same unknown code: after the last one, the request counts as
- * faulty, so that the send fails and an operator is notified.
+ * Returns an attempt's outcome after earlier attempts of its send returned the same unknown code. After `SAME_REFUSALS_MAX` of them, the
+ * request counts as faulty: the send fails, and an operator is notified.
  *
  * @param before how many earlier attempts returned the same code
  */

@@ -183,7 +183,7 @@ function findCost(
 /**
  * Applies a receipt. Receipts arrive in any order: the status only moves forward, and a late receipt still sets its own time. A failure
  * counts only before delivery is confirmed and while no other message of the send may still arrive. If that depends on an attempt in
- * progress, the receipt waits for its end, but no longer than its claim lasts, because its worker may have died.
+ * progress, the receipt waits until the attempt ends or, because the worker may have died, until its claim expires.
  *
  * A reported failure means the same as the same error in the response to a call. If it is not about the recipient or the request, the send
  * is sent again while its code is active; the status `sent` does not change.
@@ -211,9 +211,10 @@ export function decideReceipt(
       attempts: [endAttempt(attempt, { outcome, errorCode: null, messageId: receipt.messageId, report })],
     };
   }
-  // A repeat must not resend the message that already replaced the failed one.
+  // A repeated failure receipt must not cause another resend.
   if (isUndelivered(attempt) && failed.kind !== 'recipient') return { result: 'ignored' };
-  // A calling send is claimed again when the other attempt's lease ends. In other phases it is not, so the receipt has to wait.
+  // In phase `calling`, the send is claimed again when the other attempt's lease ends. In any other phase, the receipt has to wait for
+  // that attempt.
   const otherMayBeUnderWay =
     send.claimedUntil !== null &&
     send.attemptNumber !== attempt.number &&
@@ -232,7 +233,8 @@ export function decideReceipt(
     isDelivering(send) && !isInProgress(send, attempt.number) && failed.kind !== 'recipient';
   if (isBeforeNext) return { result: 'applied', change: {}, attempts };
   const change = redelivery(send, now, failed, policy, random);
-  // Both changes end the claim. If another attempt holds it, that attempt's worker has died, and its message may still arrive.
+  // Sending again and failing both end the claim. If another attempt holds it, that attempt's worker has died, and its message may still
+  // arrive.
   if (send.claimedUntil !== null && send.attemptNumber !== attempt.number) {
     attempts.push(endedAttempt(send, { outcome: 'unknown' }));
     if (change !== null) change.receiptUntil = new Date(now.getTime() + receiptWaitMs(policy));

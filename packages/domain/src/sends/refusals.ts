@@ -115,7 +115,7 @@ export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to:
   },
 };
 
-/** The name of a refusal's text, by which it is translated: its cause, and for causes of recipients `to_` before it. */
+/** The key under which a refusal's text is translated: its cause, with the prefix `to_` for a recipient's cause. */
 export type RefusalName = LimitCause | `to_${RecipientCause}`;
 
 const REFUSALS: ReadonlyMap<string, { name: RefusalName; defence: Defence | null }> = new Map(

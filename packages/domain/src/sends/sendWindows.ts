@@ -17,7 +17,7 @@ export interface RateWindows {
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 
-/** Sends by time, oldest first: times in milliseconds since 1970, each followed by the number of sends that leave a window with it. */
+/** A flat list of pairs, oldest first: a time in milliseconds since 1970, then the number of sends that leave a window at that time. */
 export type SendTimes = number[];
 
 /** A window of a limit: `left` is below zero after its quota was lowered, and `opensAt` is when it has room for one more. */
@@ -47,7 +47,7 @@ export function windowOf(
 ): OpenWindow {
   let sends = 0;
   for (let index = 1; index < times.length; index += 2) sends += times[index] as number;
-  // The window has room when the oldest sends and one more have left it.
+  // The window has room when the sends above the quota and one more have left it.
   let older = Math.max(0, sends - quota);
   let index = 0;
   while (index < times.length && older >= (times[index + 1] as number)) {
@@ -57,7 +57,7 @@ export function windowOf(
   return { quota, left: quota - sends, opensAt: Math.min(now, times[index] ?? now) + windowMs };
 }
 
-/** Adds a send. Sends of one second share an entry with the time of the last, so a minute has 61 at most. */
+/** Adds a send. Sends of one second share an entry, which has the time of the last one, so a minute has at most 61 entries. */
 export function addToSecond(times: SendTimes, now: number): void {
   const last = times.length - 2;
   // The clock may have stepped back a little.

@@ -405,7 +405,7 @@ describe('settle', () => {
       expect(decision.attempts).toMatchObject([{ outcome: 'accepted', messageId: 'wamid.1' }]);
     });
 
-    it('sets the sent time no later than the reading', () => {
+    it('sets a sent time that is not later than the read time', () => {
       const read = { ...delivered(), status: 'read', deliveredAt: null, readAt: at(12) } as const;
       expect(settled(read, ACCEPTED).change).toEqual({ ...UNCLAIMED, sentAt: at(12) });
     });

@@ -96,7 +96,7 @@ describe('judge', () => {
       expect(judged(sentSend({ wrongGuesses }))).toMatchObject({ status: 'sent', ...DONE });
     });
 
-    it('makes an undelivered message due, which then fails', () => {
+    it('makes a send without a message due now, so that it fails', () => {
       const send = sentSend({ wrongGuesses, phase: 'waiting', dueAt: at(LIFE_SECONDS) });
       expect(judged(send)).toMatchObject({ status: 'sent', phase: 'giving_up', dueAt: NOW });
     });

@@ -60,7 +60,7 @@ async function refuseUnfit(connection: RedisConnection): Promise<void> {
 
 /**
  * Checks whether Redis is usable: the settings of the server, and a write with the prefix of the queues' keys. A read would not be enough:
- * replicas and a Redis without memory answer reads, and any node of a cluster answers a command without a key.
+ * replicas and a Redis that is out of memory answer reads, and any node of a cluster answers a command without a key.
  *
  * @param prefix of the keys, as `keyPrefix` returns it
  * @throws RefusedByRedis if Redis answers but is not usable, Error if it does not answer

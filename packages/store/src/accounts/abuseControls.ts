@@ -14,7 +14,7 @@ export const CEILING_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
 
 /** The abuse limits of an account, which its admins and operators see and set. */
 export interface AbuseControls extends Ceilings {
-  /** ISO 3166 codes; null for every country, and for numbers without a country. */
+  /** ISO 3166 codes; null allows every country, and numbers without a country. */
   allowedCountries: string[] | null;
   /** Whether it may send to satellite and premium-rate numbers. */
   allowsPremiumRate: boolean;

@@ -91,7 +91,7 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
 /**
  * Returns the evidence about every account that uses the breaker. It counts sends that people had time to verify and that did not fail; one
  * that was sent late counts only if it was verified, so that an outage of the service cannot trip a breaker. For each application, it reads
- * at most the sends that count, plus the sends of the last two minutes (at most twice the account's rate), which are too young.
+ * at most `SENDS_MAX` sends, plus those of the last two minutes (at most twice the account's rate), which are too young to count.
  */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
   const rows = await database.sql.query<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`

@@ -20,8 +20,8 @@ const DELETION_DAYS = 30;
 
 /**
  * Deletes an account's personal data: first its members, invitations, webhook, keys, and own senders with their tokens, then its sends,
- * page by page, with all their data, and their statistics. Sends that are due fail first, with a refund. The account stays, suspended, with
- * its applications, grants and ledger, which bookkeeping needs. A repeated call continues an interrupted one.
+ * page by page, with all their data, and their statistics. Unfinished live sends fail first, with a refund. The account stays, suspended,
+ * with its applications, grants and ledger, which bookkeeping needs. A repeated call continues an interrupted one.
  *
  * @param reason for the audit log and the suspension
  * @param signal ends the deletion after the current page
@@ -134,7 +134,7 @@ export function cancelDeletion(database: Database, actor: Actor, accountId: stri
 /**
  * Deletes the accounts that are due for deletion. The audit log names the admin who requested it.
  *
- * @param signal leaves the rest for the next call
+ * @param signal ends the call early; the next call deletes the rest
  * @returns their ids
  */
 export async function deleteDueAccounts(database: Database, signal: AbortSignal): Promise<string[]> {

@@ -77,7 +77,7 @@ export async function findOwnApp(
  * Counts a failure that an account's own Meta app reported for one of the account's messages. Senders without such an app are not counted.
  *
  * @param senderId the sender of the message
- * @returns false if the app has used up this month's (UTC) limit `OWN_FAILURES` of failures to act on
+ * @returns false if the app has used up its failures of this month (UTC), see `OWN_FAILURES`
  */
 export async function countOwnFailure(database: Connection, senderId: string): Promise<boolean> {
   const [account] = await database.sql.query<{ id: string; month: string; max: number }[]>`

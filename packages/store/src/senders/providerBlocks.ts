@@ -96,7 +96,7 @@ async function endTemplateFault(
       and error_code = any (${[...TEMPLATE_STATE_CODES]}::integer[]) and ${status?.at ?? null}::timestamptz >= date_trunc('second', since)`;
 }
 
-/** Ends blocks that calls started because of a sender's token before a read found the token valid. */
+/** After a read found a sender's token valid, ends the blocks that calls started because of the token before that read. */
 export async function endTokenFault({ sql }: Connection, senderId: string, readAt: Date): Promise<void> {
   await sql.execute`
     update sender_blocks set failures = 0, until = clock_timestamp(), cleared_at = ${readAt}

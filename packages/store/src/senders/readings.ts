@@ -55,7 +55,7 @@ export async function requestReading(
   accountId: string | null = null,
 ): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date }[]>`
-    -- In half of the cases, rounding would give a time in the future.
+    -- Truncated: a rounded time would be in the future half of the time.
     update senders set read_due_at = date_trunc('milliseconds', clock_timestamp())
     where id = ${senderId}::uuid and removed_at is null and (${accountId}::uuid is null or account_id = ${accountId}::uuid)
     returning read_due_at as at`;

@@ -272,8 +272,8 @@ export type SenderChange = Partial<
 > & { businessAccountId?: string };
 
 /**
- * Changes a sender, and requests a read. Another number or template ends the blocks of the former one. A sender with another number is
- * paused until it is activated, like a new sender. @returns `taken` if another sender has the phone number id
+ * Changes a sender, and requests a read. If the number or the template changes, the blocks of the former one end. A sender with another
+ * number is paused until it is activated, like a new sender. @returns `taken` if another sender has the phone number id
  */
 export async function editSender(
   database: Database,
@@ -340,7 +340,7 @@ export async function isRegistered(
 }
 
 /**
- * Removes a sender: it stops sending, and its token and app secret are erased. Its past sends keep its name.
+ * Removes a sender: it stops sending, and its token and app secret are erased. Its past sends keep its number.
  *
  * @returns null if the sender does not exist
  */

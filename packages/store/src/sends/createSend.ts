@@ -27,7 +27,7 @@ const CREATIONS_MAX = 50;
 /** After this many lost races, an account's row is locked before it is read. */
 const LOST_RACES_MAX = 3;
 const LOCK_WAIT_MS = 3_000;
-/** Maximum accounts with a pending wait for their lock, each on a connection. */
+/** The maximum number of accounts whose locks are waited for at a time. Each wait occupies a connection. */
 const LOCK_WAITS_MAX = 4;
 
 /**
@@ -48,7 +48,7 @@ interface Pending {
   reject: (error: unknown) => void;
 }
 
-/** The requests of an account: in the batch in progress, and after it. */
+/** An account's requests: those in the current batch, and those for later batches. */
 interface AccountQueue {
   underWay: Pending[];
   waiting: Pending[];
@@ -65,7 +65,7 @@ const creatorOf = oncePerClient((database: Database) => {
     },
     { batchSizeMax: CREATIONS_MAX, concurrentBatchesMax: OVERLAPPING_BATCHES_MAX },
   );
-  /** Creates the next requests of an account, and repeats them after a lost race. The requests of a batch are all lost, or none is. */
+  /** Creates the next requests of an account, and repeats them after a lost race. All of them lose a race together, or none does. */
   const createNext = async (accountId: string, queue: AccountQueue): Promise<End[]> => {
     for (let lostRaces = 0; ; lostRaces += 1) {
       const ends =

@@ -111,8 +111,8 @@ export const pointsLeft = (row: 'b' | 'guess_budgets', at: Prisma.Sql): Prisma.S
 };
 
 /**
- * The maximum number of points of wrong guesses and active codes together, under the settings `c`: the budget, but at least the cost of
- * guesses at three of the easiest codes. Null without a budget.
+ * The maximum number of points of wrong guesses and active codes together, under the settings `c`: the budget, but for codes of fewer than
+ * six digits at least the points of all guesses at three such codes. Null without a budget.
  */
 export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`case when ${guessCost} = 1 then c.guess_budget when c.guess_budget is not null then greatest(c.guess_budget, ${3 * GUESSES_MAX}::integer * ${guessCost}) end`;

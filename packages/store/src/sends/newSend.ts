@@ -9,7 +9,7 @@ export interface NewSend {
   applicationId: string;
   /** The key's bytes (1 to 255) with the `bodyHashes` of the body's exact bytes, or null without a key. */
   idempotency: { key: Uint8Array; bodyHashes: readonly Uint8Array[] } | null;
-  /** E.164, as the request gave it: the form that is messaged and shown. */
+  /** E.164, as the request gave it. The message is sent to this form, and this form is shown. */
   recipient: string;
   /** The key by which limits and budgets count. */
   recipientKey: string;

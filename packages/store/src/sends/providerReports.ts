@@ -43,7 +43,7 @@ export async function storeReports(
   if (records.length === 0) return 0;
   return database.sql.execute`
     insert into provider_reports (key, reporter, kind, report, due_at)
-    -- In half of the cases, rounding would give a time in the future.
+    -- Truncated: a rounded time would be in the future half of the time.
     select r.key, ${accountId}::uuid, r.kind, r.report, date_trunc('milliseconds', now())
     from json_to_recordset(${JSON.stringify(records)}::json) as r (key text, kind text, report json)
     -- All callers insert in the same order, so that two callers with the same reports cannot deadlock.
@@ -51,7 +51,7 @@ export async function storeReports(
     on conflict (key) do nothing`;
 }
 
-/** Returns the statuses of a message in receipts that are stored. Receipts of a message that no send has are kept for five minutes. */
+/** Returns the statuses of a message in stored receipts. Receipts that match no send are kept for five minutes. */
 export async function listReceiptStatuses(database: Database, messageId: string): Promise<string[]> {
   const rows = await database.sql.query<{ status: string }[]>`
     select report ->> 'status' as status from provider_reports

@@ -147,7 +147,7 @@ export async function replaceNumbers(
     from masked m where s.id = any(array(select id from locked)) and s.id = m.id`;
 }
 
-/** Deletes finished sends with all their data except ledger entries. Skips live sends that are due. */
+/** Deletes finished sends with all their data except ledger entries. Skips live sends that a worker still has to act on. */
 export async function deleteSends({ sql }: Connection, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0;
   return sql.execute`

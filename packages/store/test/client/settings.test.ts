@@ -132,7 +132,7 @@ describe('defaults', () => {
     await withDatabase(url, useDatabase, 6);
   });
 
-  it('of a database change nothing, each tested separately', async () => {
+  it('of a database change nothing: each is tested on its own', async () => {
     await migrate(store.url);
     await buildDecoy('decoy');
     for (const [name, value] of isLong ? HOSTILE_DEFAULTS : HARMFUL_DEFAULTS) {

@@ -568,7 +568,7 @@ describe('permits', () => {
       expect(Math.min(...shares(senders, permits))).toBeGreaterThanOrEqual(10);
     });
 
-    it('are skipped if they are blocked for the language, for that request only', async () => {
+    it('are skipped only for requests in a language for which they are blocked', async () => {
       const { id } = await buildSender(store.database);
       await store.sql(
         `insert into sender_blocks (cause, scope, subject, only_for, source, reason)

@@ -186,7 +186,7 @@ describe('a batch', () => {
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
   });
 
-  it('with a faulty creation runs only its own requests one by one, and later requests of the account together', async () => {
+  it('with a faulty creation is repeated one by one, but later requests of the account still share batches', async () => {
     const [caller] = callers as [TestCaller];
     const first = Array.from({ length: 8 }, (_, index) =>
       createSend(store.database, newSend(caller, index === 4 ? { requestId: 'no UUID' } : {})),

@@ -454,7 +454,7 @@ describe('busy accounts', () => {
     });
   });
 
-  it('do not delay other accounts when more accounts are locked than may wait for their locks', async () => {
+  it('do not delay other accounts when more accounts are locked than locks may be waited for at a time', async () => {
     const held = await Promise.all(
       Array.from({ length: 8 }, () => buildCaller(store.database, 'live', unlimited)),
     );

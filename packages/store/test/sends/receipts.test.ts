@@ -219,7 +219,7 @@ describe('reports', () => {
         expect(await reported({ attempt: name, messageId })).toMatchObject({ sendId });
     });
 
-    it('is the attempt’s if attempt and message belong to different sends', async () => {
+    it('is the send of the attempt if the attempt and the message belong to different sends', async () => {
       const [one, two] = [await buildSend(store.database, caller), await buildSend(store.database, caller)];
       const name = await attempt(one);
       await attempt(two, { messageId: `wamid.${two}` });
@@ -313,7 +313,7 @@ describe('applyDenial', () => {
     ]);
   });
 
-  it('returns `isNew` to one of many concurrent callers', async () => {
+  it('returns `isNew: true` to only one of many concurrent callers', async () => {
     await sentMessage('wamid.contested');
     await keep('wamid.contested');
     const all = await Promise.all(Array.from({ length: 8 }, apply));

@@ -92,7 +92,7 @@ describe('the unit of a failed send', () => {
     expect(await balance(caller)).toEqual([1, 0]);
   });
 
-  it('stays refunded if WhatsApp rejected every call, because a caller knows a code that it chose', async () => {
+  it('stays refunded if WhatsApp rejected every call: a caller that chose the code also knows it', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 0 });
     const id = await buildSend(store.database, caller, { code: CODE });
     await claimSend(id);

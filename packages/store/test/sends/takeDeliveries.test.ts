@@ -472,7 +472,7 @@ describe('the send of a job', () => {
     await holder.end();
   });
 
-  it('is left to its job at first, and then taken without it, longest due first', async () => {
+  it('is left to its job at first, then taken without the job, in the order of due times', async () => {
     const [one, two, three] = await many(3);
     expect(await takeDue()).toEqual([]);
     await age(one!, 3);

@@ -18,7 +18,7 @@ export { sendTestCode } from './testCode.js';
  * creates the templates, waits for their approval and reads whether the number can send. Each step reads before it writes, so that a later
  * run continues after an interruption. Existing objects are not changed, except templates if `mayChangeTemplates` is set.
  *
- * Yields a step whenever its state changes; the last state of each step counts. Ends early if a step fails that the following steps need.
+ * Yields a step whenever its state changes; the last state of each step counts. Ends early if a step that later steps need fails.
  */
 export async function* setUpNumber(graph: GraphCall, options: SetupOptions): AsyncGenerator<SetupStep, void> {
   const call = repeating(graph);

@@ -121,7 +121,7 @@ export async function* provideTemplates(
 }
 
 /**
- * Creates a missing template, or changes one that differs if that is allowed. @returns a step that ends it, the new template, or neither
+ * Creates a missing template, or changes one that differs if that is allowed. @returns the final step, the new template, or neither
  */
 async function provideTemplate(
   call: GraphCall,

@@ -13,7 +13,7 @@ interface TestCodeOptions {
   sendId: string;
   /** How long to wait for the receipts. */
   receiptMs: number;
-  /** Returns the statuses that Meta has reported of a message so far. */
+  /** Returns the statuses that Meta has reported for a message so far. */
   listStatuses: (messageId: string) => Promise<string[]>;
 }
 
