@@ -21,10 +21,10 @@ export function failure(reason: FailureReason, now: Date): SendChange {
   return { ...DONE, status: 'failed', failureReason: reason, failedAt: now, ...UNCLAIMED };
 }
 
-/** Returns the change for the provider's acceptance. While the code is pending, a receipt may still report a failure. */
-export function acceptance({ verification }: Send, sentAt: Date): SendChange {
+/** Returns the change for the provider's acceptance. While the code is active, a receipt may still cause another attempt. */
+export function acceptance({ verification, expiresAt }: Send, now: Date, sentAt = now): SendChange {
   const accepted = { status: 'sent', sentAt } as const;
-  return verification === 'pending'
+  return verification === 'pending' && now < expiresAt
     ? { ...accepted, phase: 'unconfirmed', dueAt: null }
     : { ...accepted, ...DONE };
 }

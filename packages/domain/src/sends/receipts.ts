@@ -264,7 +264,7 @@ function moveForward(
   const change: SendChange = !isForward
     ? {}
     : reported === 'sent'
-      ? acceptance(send, clampTime(send, now, 'sentAt', receipt.occurredAt))
+      ? acceptance(send, now, clampTime(send, now, 'sentAt', receipt.occurredAt))
       : { ...DONE, status: reported };
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
   if (send[field] === null && change[field] === undefined && send.status !== 'failed')

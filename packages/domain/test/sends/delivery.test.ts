@@ -378,6 +378,16 @@ describe('settle', () => {
     });
   });
 
+  it('erases the encrypted code of a send that is accepted after its deadline', () => {
+    const decision = settle(sendingSend(), at(LIFE_SECONDS), 1, ACCEPTED, POLICY, 0);
+    expect(decision.change).toMatchObject({
+      status: 'sent',
+      phase: 'done',
+      encryptedCode: null,
+      dueAt: null,
+    });
+  });
+
   it('after the deadline makes the send due immediately', () => {
     const late = at(LIFE_SECONDS + 5);
     const decision = settle(sendingSend(), late, 1, retryable(), POLICY, 0);
