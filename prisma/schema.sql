@@ -105,6 +105,7 @@ create table attempts (
 CREATE INDEX attempts_finished_at_idx ON public.attempts USING btree (finished_at);
 CREATE INDEX attempts_held_idx ON public.attempts USING btree (finished_at, sender_id) WHERE (message_status IS NOT NULL);
 CREATE INDEX attempts_message_id_idx ON public.attempts USING btree (message_id) WHERE (message_id IS NOT NULL);
+CREATE INDEX attempts_sender_id_outcome_finished_at_idx ON public.attempts USING btree (sender_id, outcome, finished_at);
 
 create table audit_entries (
   id bigint generated always as identity not null,

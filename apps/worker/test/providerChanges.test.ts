@@ -425,7 +425,7 @@ describe('a read of a sender from the provider', () => {
     expect(await badOf()).toEqual([['template_used', 'template_unused']]);
     const id = await t.send(await t.newCaller());
     await t.until(id, 'delivered');
-    await t.sql('update sends set sender_id = $1 where id = $2', [sender.id, id]);
+    await t.sql('update attempts set sender_id = $1 where send_id = $2', [sender.id, id]);
     await readAgain();
     expect(await badOf()).toEqual([]);
     expect((await known()).number.lastSentOn?.value).toBe(new Date().toISOString().slice(0, 10));

@@ -71,8 +71,8 @@ begin
   end if;
   return query select 'over', s, null::integer from sends s where s.id = any (v_ids) and s.id <> all (v_eligible);
 
-  if cardinality(v_ids) < p_limit and exists (select from sends where is_waiting) then
-    v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
+  if cardinality(v_eligible) < p_limit and exists (select from sends where is_waiting) then
+    v_turns := array(select next_turns(p_limit - cardinality(v_eligible), v_now, v_horizon));
     return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
     -- Records only the turns of sends that were claimed just now. Adding the position makes the times unique.
     insert into account_turns as t (account_id, served_at)

@@ -36,6 +36,9 @@ export function createDueDeliveries(
     active.add(delivery);
   };
 
+  const end = ({ send }: TakenSend): Promise<unknown> =>
+    send.mode === 'test' ? simulate(context, send.id) : deliverTaken(context, send.id, undefined);
+
   return {
     async run() {
       for (;;) {
@@ -49,12 +52,9 @@ export function createDueDeliveries(
         const claimed = taken.filter(({ outcome }) => outcome === 'claimed');
         for (const one of claimed) start(one);
         metrics.dueDeliveries.inc(claimed.length);
-        // End these before the next `takeDue`, which would otherwise return the same sends.
-        for (const { send, outcome } of taken) {
-          if (outcome !== 'over') continue;
-          if (send.mode === 'test') await simulate(context, send.id);
-          else await deliverTaken(context, send.id, undefined);
-        }
+        // Ends these before the next `takeDue`, which would otherwise return the same sends.
+        const ends = await Promise.allSettled(taken.filter(({ outcome }) => outcome === 'over').map(end));
+        for (const one of ends) if (one.status === 'rejected') throw one.reason;
         if (taken.length === 0) return;
       }
     },

@@ -67,13 +67,19 @@ export async function isSuperseded(
 ): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }[]>`
     select exists (
-      select from attempts a join sends s on s.id = a.send_id join senders r on r.id = a.sender_id
-      where a.send_id >= ${sendId}::uuid and a.started_at >= ${startedAt} and a.outcome = 'accepted'
-        and block_subject(${about.scope}, r.id, r.business_account_id, r.portfolio_id) = ${about.subject}
-        and ${about.onlyFor} in ('', s.locale, coalesce(s.country, 'ZZ'))
-        and (${source} = 'answer' or (
-          (s.delivered_at is not null or s.read_at is not null) and (${about.scope} = 'sender' or r.account_id is null)
-        ))
+      select from senders r cross join lateral (
+        select from attempts a cross join lateral (select * from sends where id = a.send_id limit 1) s
+        -- A call ends after it has started, so this range of the index has all calls that have started since. "is true" prevents the use of
+        -- the primary key.
+        where a.sender_id = r.id and a.outcome = 'accepted' and a.finished_at >= ${startedAt}
+          and a.started_at >= ${startedAt} and (a.send_id >= ${sendId}::uuid) is true
+          and ${about.onlyFor} in ('', s.locale, coalesce(s.country, 'ZZ'))
+          and (${source} = 'answer' or (
+            (s.delivered_at is not null or s.read_at is not null) and (${about.scope} = 'sender' or r.account_id is null)
+          ))
+        order by a.finished_at limit 1
+      ) l
+      where block_subject(${about.scope}, r.id, r.business_account_id, r.portfolio_id) = ${about.subject}
     ) as is`;
   return row?.is ?? false;
 }

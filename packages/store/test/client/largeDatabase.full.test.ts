@@ -24,6 +24,7 @@ import {
   type SendFilter,
   deleteOldRefusedRequests,
 } from '@onecode/store/reports';
+import { countRecipients, isSuperseded } from '@onecode/store/senders';
 import {
   changeSend,
   createSend,
@@ -70,6 +71,7 @@ const TERMS = { policy: { attemptsMax: 5, backoffMs: 1_000 }, leaseMs: 15_000 };
 describe('a large database', () => {
   const store = useTestDatabase();
   let busy: TestCaller;
+  let senderId: string;
   let sendId: string;
   let dueId: string;
   let large: TestCaller;
@@ -82,7 +84,7 @@ describe('a large database', () => {
       perMinute: 60,
       perRecipientHour: 5,
     });
-    await buildSender(store.database);
+    ({ id: senderId } = await buildSender(store.database));
     await fillBusy();
     sendId = await idOf('application_number = 77');
     large = await buildCaller(store.database, 'live', { freeQuota: 0 });
@@ -337,6 +339,23 @@ describe('a large database', () => {
     ['calls by minute', ['attempts_finished_at_idx'], 20_000, (db) => readAttemptMinutes(db, 30)],
     ['the provider’s answers', ['attempts_finished_at_idx'], 5_000, (db) => readProviderAnswers(db, 5)],
     ['messages that Meta held', ['attempts_held_idx'], 100, countHeldMessages],
+    [
+      'the recipients of a day',
+      ['attempts_sender_id_outcome_finished_at_idx', 'sends_pkey'],
+      4 * BUSY_SENDS,
+      (db) => countRecipients(db, senderId),
+    ],
+    [
+      'a newer success of a sender',
+      ['attempts_sender_id_outcome_finished_at_idx', 'sends_pkey'],
+      100,
+      (db) =>
+        isSuperseded(
+          db,
+          { scope: 'sender', subject: senderId, onlyFor: '' },
+          { sendId, startedAt: new Date(Date.now() - 60_000), source: 'answer' },
+        ),
+    ],
     // The hour has hardly more calls than it reads, so reading in order or sorting is then equal.
     ['the latest calls of senders', ['attempts_finished_at_idx'], 40_000, readSenderActivity],
     [

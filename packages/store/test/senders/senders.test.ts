@@ -259,9 +259,9 @@ describe('senders', () => {
     const caller = await buildCaller(store.database, 'live', { credits: 60 });
     for (let nth = 0; nth < 50; nth += 1) await buildSend(store.database, caller);
     await store.sql(
-      `update sends set status = 'sent', phase = 'done', channel = 'whatsapp', from_number = $2, sender_id = $1, encrypted_code = null,
-         due_at = null, sent_at = now()`,
-      [full.id, full.number],
+      `insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
+       select id, 1, $1, 'accepted', created_at, now() from sends`,
+      [full.id],
     );
     for (const sender of [full, roomy]) await readPortfolio(sender, undefined, 'TIER_50');
     expect(await available()).toEqual([roomy.id]);

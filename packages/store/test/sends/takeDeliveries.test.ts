@@ -128,6 +128,19 @@ describe('sends that wait for a sender', () => {
     expect(await isAwaiting(id)).toBe(true);
   });
 
+  it('are taken, although expired sends fill the limit', async () => {
+    const expired = await waiting();
+    await age(expired, 601);
+    await store.sql('update sends set due_at = expires_at where id = $1', [expired]);
+    const id = await waiting();
+    await buildSender(store.database);
+    const taken = await openDeliveries(store.database, TERMS).takeDue(1, JOB_WAIT_MS);
+    expect(taken.map(({ outcome, send }) => [outcome, send.id])).toEqual([
+      ['over', expired],
+      ['claimed', id],
+    ]);
+  });
+
   it('are taken, while new sends are left to their jobs', async () => {
     const id = await buildSend(store.database, live);
     await buildSender(store.database);
