@@ -7,7 +7,7 @@ import { actor } from '../actor.js';
 import { readAppSecret, readToken, secretSource, token, type AddCommand } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
-import { found, NotOk, UsageError, UserError } from '../errors.js';
+import { found, NotOk, UsageError } from '../errors.js';
 import { example, pickFields, print } from '../output.js';
 import { checkToken, findSender } from './senderCheck.js';
 

@@ -136,6 +136,7 @@ export function cancelDeletion(database: Database, actor: Actor, accountId: stri
  *
  * @param signal ends the call early; the next call deletes the rest
  * @returns their ids
+ * @throws the first fault, after the other accounts were deleted
  */
 export async function deleteDueAccounts(database: Database, signal: AbortSignal): Promise<string[]> {
   const due = await database.sql.query<(Actor & { accountId: string })[]>`
@@ -145,11 +146,17 @@ export async function deleteDueAccounts(database: Database, signal: AbortSignal)
       where account_id = a.id and action = 'account.schedule_deletion' order by id desc limit 1
     ) e where a.delete_at <= clock_timestamp() order by a.delete_at`;
   const deleted: string[] = [];
+  const faults: unknown[] = [];
   for (const { accountId, ...actor } of due) {
-    await deleteAccount(database, actor, accountId, 'asked for by an admin of the account', signal);
-    if (signal.aborted) break;
-    await database.sql.execute`update accounts set delete_at = null where id = ${accountId}::uuid`;
-    deleted.push(accountId);
+    try {
+      await deleteAccount(database, actor, accountId, 'asked for by an admin of the account', signal);
+      if (signal.aborted) break;
+      await database.sql.execute`update accounts set delete_at = null where id = ${accountId}::uuid`;
+      deleted.push(accountId);
+    } catch (fault) {
+      faults.push(fault);
+    }
   }
+  if (faults.length > 0) throw faults[0];
   return deleted;
 }

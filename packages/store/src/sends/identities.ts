@@ -66,9 +66,14 @@ export async function moveIdentities(
   );
   if (records.length === 0) return;
   await sql.execute`
-    update send_identities i set recipient_key = r.current
-    from json_to_recordset(${JSON.stringify(records)}::json) as r (application_id uuid, current text, older text)
-    where i.application_id = r.application_id and i.recipient_key = r.older`;
+    with records as materialized (
+      select * from json_to_recordset(${JSON.stringify(records)}::json) as r (application_id uuid, current text, older text)
+    ), locked as materialized (
+      -- All callers lock in the same order, so that two callers cannot deadlock.
+      select i.send_id, r.current from records r join send_identities i on i.application_id = r.application_id and i.recipient_key = r.older
+      order by i.send_id for no key update of i
+    )
+    update send_identities i set recipient_key = l.current from locked l where i.send_id = l.send_id`;
 }
 
 /** How many last digits of a phone number the audit log may hold. */
