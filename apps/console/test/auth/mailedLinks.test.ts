@@ -321,7 +321,7 @@ describe('the choice of notification mails', () => {
     expect((await ana.put('/profile/mails', { muted: ['password_changed'] })).status).toBe(422);
   });
 
-  it('includes the low-balance alert of an account, which its admins set', async () => {
+  it('lets admins set and remove the low-balance alert of their account', async () => {
     const accountId = await buildAccount(server.db.database);
     const path = `/accounts/${accountId}/balance-alert`;
     const admin = await person(server, { accounts: { [accountId]: 'admin' } });
