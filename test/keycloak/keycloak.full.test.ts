@@ -28,7 +28,7 @@ const messagesIn = (language: string): Map<string, string> =>
       .map((line) => line.split(/=(.*)/s) as [string, string]),
   );
 
-it('has the same messages in both languages, and those that its files name', () => {
+it('the messages for Keycloak have the same keys in both languages, which are the keys in its files', () => {
   const keys = [...messagesIn('en').keys()];
   expect([...messagesIn('pt_BR').keys()]).toEqual(keys);
   const named = FILES.filter(([name]) => /\.(?:java|ftl)$/.test(name)).flatMap(
