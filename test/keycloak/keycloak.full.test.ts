@@ -129,7 +129,7 @@ describeIf(spawnSync('javac', ['-version']).status === 0)('the authenticator for
     expect(sendCount()).toBe(before + 1);
   });
 
-  it('accepts the code that arrived first, and no older one', async () => {
+  it('accepts the code of the send before the latest one, and no older code', async () => {
     await authenticate();
     const codes = [code()];
     for (let count = 0; count < 2; count++) {

@@ -144,7 +144,7 @@ describe('sender setup', () => {
     expect(await listSenders(store.database)).toEqual([]);
   });
 
-  it('does everything else after a wrong PIN, and continues with the right one', async () => {
+  it('completes all other steps after a wrong PIN, and continues with the right PIN', async () => {
     await simulator.business.changeSender(NUMBER_ID, { pin: '111111' });
     const { sender, steps } = await setUp(2);
     expect(steps['registration']).toMatchObject({

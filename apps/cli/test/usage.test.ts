@@ -407,7 +407,7 @@ describe('the actor in the audit log', () => {
     expect((await log())[0]).toBe('ci');
   });
 
-  it('is the user of the operating system outside an image, and at a terminal in one', async () => {
+  it('is the user of the operating system outside an image, and at a terminal in an image', async () => {
     expect(await onecode(CHANGE, commandLine.env)).toMatchObject({ code: 0 });
     expect((await log())[0]).toBe(userInfo().username);
     await onecode(CHANGE, { ...commandLine.env, ONECODE_ACTOR: 'another actor' });

@@ -212,7 +212,7 @@ describe('events', () => {
     expect(await deliveriesOf(accountId)).toEqual([]);
   });
 
-  it('are not changed by a worker with an expired lease after another worker has taken them', async () => {
+  it('are not changed by a worker with an expired lease after another worker has claimed them', async () => {
     const { accountId } = await subscriber('https://127.0.0.1/');
     await testEventWebhook(database, accountId);
     const [late] = await takeDueEvents(database, 1, []);

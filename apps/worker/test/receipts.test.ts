@@ -202,7 +202,7 @@ describe('receipts', () => {
     });
   });
 
-  it('are all applied when one post contains a thousand of them', async () => {
+  it('are all applied when one post contains a thousand receipts', async () => {
     const { sender_id: senderId } = await t.row((await sentSend()).id);
     const ids = Array.from({ length: 1000 }, (_, n) => `wamid.copy${n}`);
     const caller = await t.newCaller('live', { freeQuota: 0, credits: 1000 });
@@ -253,7 +253,7 @@ describe('the cost of a message', () => {
     ]);
   });
 
-  it('is counted by the next worker when one dies after writing the delivery', async () => {
+  it('is counted by the next worker when a worker dies after writing the delivery', async () => {
     await t.sql('truncate provider_reports, message_costs');
     t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
     const id = await t.send(t.caller);

@@ -177,7 +177,7 @@ describe('a receipt with opaque data', () => {
   // The next attempt is a minute away, so only the receipt can decide this one.
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: '60000' } });
 
-  it('decides an attempt after a reset: the message was delivered, and no second one is sent', async () => {
+  it('decides an attempt after a reset: the message was delivered, and no second message is sent', async () => {
     t.simulator.rules.add({ fault: { reset: 'after' } });
     const caller = await t.newCaller();
     const id = await t.send(caller);

@@ -225,7 +225,7 @@ describe('a sign-up where mail is sent', () => {
 });
 
 describe('a change of address', () => {
-  it('happens when the new address confirms it, and notifies the old one', async () => {
+  it('takes effect when the new address confirms it, and notifies the old address', async () => {
     const ana = await person(server);
     const fresh = `fresh${networks}@example.com`;
     expect((await ana.post('/auth/change-address', { email: fresh })).status).toBe(204);

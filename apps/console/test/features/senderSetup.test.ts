@@ -123,7 +123,7 @@ describe('the setup of a sender', () => {
     expect(JSON.stringify([listed, done, body, log])).not.toMatch(/leaked|482913/);
   });
 
-  it('does everything else after a wrong PIN, and continues with the right one', async () => {
+  it('completes all other steps after a wrong PIN, and continues with the right PIN', async () => {
     // Meta shows numbers as connected that were never registered.
     await simulator.business.changeSender(NUMBER_ID, { pin: '111111', status: 'CONNECTED' });
     const id = await add();

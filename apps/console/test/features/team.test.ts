@@ -99,7 +99,7 @@ describe('an invitation', () => {
 });
 
 describe('a new link for an open invitation', () => {
-  it('replaces the earlier one immediately, and is mailed only on request', async () => {
+  it('replaces the earlier link immediately, and is mailed only on request', async () => {
     const { database } = server.db;
     await noteMailSender(database, 'codes@onecode.example');
     const mails = async (): Promise<number> =>

@@ -107,7 +107,7 @@ describeInBrowser('the page of the ledger', () => {
 });
 
 describeInBrowser('the page of refused requests', () => {
-  it('shows why requests were refused, and finds one by its id and by its idempotency key', async () => {
+  it('shows why requests were refused, and finds a request by its id and by its idempotency key', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live');
     const idempotencyKeyHash = createHash('sha256').update('ação').digest();
