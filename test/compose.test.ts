@@ -39,7 +39,7 @@ describe('docker compose', () => {
     expect(Object.keys(services).toSorted()).toEqual([...Object.keys(READS), 'postgres', 'redis'].toSorted());
   });
 
-  it.each(Object.keys(READS))('gives %s what it reads and nothing else', (process) => {
+  it.each(Object.keys(READS))('gives %s exactly the variables that it reads', (process) => {
     const reads = READS[process]!.filter((name) => !OF_IMAGE.has(name) && !UNUSED.has(name));
     expect(Object.keys(services[process]!.environment!).toSorted()).toEqual(reads.toSorted());
   });

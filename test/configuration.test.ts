@@ -270,7 +270,7 @@ describe('a fault of the environment', () => {
     ['console', { SUPPORT_URL: 'https://h/a?b#c' }],
     ['console', { SUPPORT_URL: 'mailto:help@example.com?subject=Credits%20please' }],
     ['console', { OIDC_ISSUER: 'http://[::1]:9000/realm/', ...OIDC }],
-  ])('%s: %j is valid', (process, variables) => {
+  ])('is not reported for valid variables of the %s: %j', (process, variables) => {
     expect(faultsOf(() => READERS[process]!({ ...REQUIRED, ...variables }))).toEqual([]);
   });
 

@@ -17,7 +17,7 @@ describe('the roles of docs/deploy.md', () => {
   }, STACK_START_MS_MAX);
   afterAll(() => stack.stop());
 
-  it('show a revoked right in readiness, in doctor and in one log line of each process, also at start', async () => {
+  it('without a right are reported in readiness, in doctor and in one log line of each process, also at start', async () => {
     const role = new URL(db.url).username;
     const ready = async (n: number): Promise<string> => (await fetch(`${stack.metrics[n]}/readyz`)).text();
     const said = `lacks rights on senders (select, insert, update, delete): docs/deploy.md#the-database`;
@@ -54,7 +54,7 @@ describe('the roles of docs/deploy.md', () => {
     expect(lines('"loop run failed"')).toBeLessThan(10);
   });
 
-  it('show refused passwords of new connections in readiness, in the health finding and in one log line each', async () => {
+  it('with a refused password are reported in readiness, in the health finding and in one log line of each process', async () => {
     const { username, password } = new URL(db.url);
     const { key } = await buildCaller(db.database, 'live', { freeQuota: 100 });
     const [api] = stack.metrics;

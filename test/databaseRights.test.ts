@@ -47,7 +47,7 @@ describe('the roles of docs/deploy.md', () => {
     await client.end();
   });
 
-  it('are reported to lack any missing right, with the name of its table', async () => {
+  it('are reported when they lack a right, with the name of its table', async () => {
     const role = new URL(db.url).username;
     expect(await findRightsFault(db.database)).toBeNull();
     const tables = await db.sql<{ name: string }>(

@@ -126,7 +126,7 @@ describe('a page', () => {
   });
 });
 
-it('lists every webhook field that is read, where it lists fields to subscribe to', () => {
+it('every list of webhook fields to subscribe to has all fields that Onecode reads', () => {
   const fields = fileOf('packages/whatsapp/src/changes.ts')
     .match(/const FIELDS = new Set\(\[([^\]]*)\]/)![1]!
     .match(/\w+/g)!;

@@ -37,7 +37,7 @@ describe('two APIs and two workers', () => {
     ['pt-BR', 'pt_BR'],
     ['en', 'en'],
   ])(
-    'a live send in %s arrives on the phone, is followed to read, and its code verifies once',
+    'a live send in %s arrives on the phone, its status advances to read, and its code verifies once',
     async (locale, language) => {
       await stack.simulator.changeSettings({ sentMs: NEVER_MS, deliveredMs: NEVER_MS });
       const to = locale === 'en' ? '+12025550123' : '+5511987654321';

@@ -72,7 +72,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
     }
   }
 
-  it('without DATABASE_POOLER, every process ends at start with one line that names it', async () => {
+  it('without DATABASE_POOLER, every process ends at start with one line that names the variable', async () => {
     const url = await poolerUrl(stack.db.url);
     await expectRefusals(
       url,

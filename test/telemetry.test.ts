@@ -463,7 +463,7 @@ describe('telemetry of the processes', () => {
     expect(findSecrets(stack.output() + commandLine, everySecret())).toEqual([]);
   });
 
-  it('secrets are nowhere in Redis, in no finished or failed job', async () => {
+  it('secrets are nowhere in Redis, including finished and failed jobs', async () => {
     const contents = await redisContents(stack.redis, stack.prefix);
     for (const id of ids) expect(contents).toContain(id);
     expect(findSecrets(contents, everySecret())).toEqual([]);
@@ -477,7 +477,7 @@ describe('telemetry of the processes', () => {
     expect(findSecrets(metrics.join('\n'), everySecret())).toEqual([]);
   });
 
-  it('secrets are in no span, of refused and failed requests either', async () => {
+  it('secrets are in no span, including the spans of refused and failed requests', async () => {
     // The database's refusals come last: all earlier work has been exported by then.
     const failed = ['POST /v1/send', 'POST /v1/send/:id/verify', 'process deliver'];
     for (const wanted of failed)

@@ -269,7 +269,7 @@ describeIf(hasPostgres)('a restore from the archive, and one from a dump', () =>
   }
 
   it(
-    'loses nothing it had received, or only changes after a chosen time, and continues with the rest',
+    'keeps all changes that the backup received, or those before a chosen time, and delivery continues',
     walk,
     WALK_MS_MAX,
   );

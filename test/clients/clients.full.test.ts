@@ -86,17 +86,17 @@ describe('a client', () => {
       it.each([
         ['an empty key', { apiKey: '' }],
         ['a key of another kind', { apiKey: 'sk_live_0123456789' }],
-        ['a key and a line', { apiKey: `${KEY}\n` }],
-        ['a credential', { apiKey: `Bearer ${KEY}` }],
-        ['no address', { baseUrl: 'codes' }],
+        ['a key with a line break', { apiKey: `${KEY}\n` }],
+        ['a key with the prefix Bearer', { apiKey: `Bearer ${KEY}` }],
+        ['a base URL without a protocol', { baseUrl: 'codes' }],
         ['http', { baseUrl: 'http://codes.example.com' }],
         ['http to a name that begins like this machine', { baseUrl: 'http://localhost.example.com' }],
         ['another protocol', { baseUrl: 'ftp://localhost' }],
         ['a password', { baseUrl: `https://user:${KEY}@codes.example.com` }],
         ['a query', { baseUrl: `${BASE_URL}?key=${KEY}` }],
         ['the path of the calls', { baseUrl: `${BASE_URL}/onecode/v1/` }],
-        ['no time', { timeoutMs: 0 }],
-        ['less than no retries', { maxRetries: -1 }],
+        ['a time limit of zero', { timeoutMs: 0 }],
+        ['a negative number of retries', { maxRetries: -1 }],
       ])('refuses %s without repeating it', async (_, options) => {
         const outcome = await driver.make({ baseUrl: BASE_URL, apiKey: KEY, ...options });
         expect(outcome).toMatchObject({ outcome: 'mistake' });
@@ -369,11 +369,11 @@ describe('a client', () => {
 
       it.each([
         ['a reset', resets],
-        ['a problem that repeats it', problem(401, 'invalid_api_key', {}, { title: KEY })],
-        ['a problem with its code', problem(401, KEY)],
-        ['a page that repeats it', text(403, `<html>${KEY}`, { server: KEY })],
+        ['a problem that repeats the key', problem(401, 'invalid_api_key', {}, { title: KEY })],
+        ['a problem with the key as its code', problem(401, KEY)],
+        ['a page that repeats the key', text(403, `<html>${KEY}`, { server: KEY })],
       ] satisfies [string, Behaviour][])(
-        'hides key, code and number in what can be seen after %s',
+        'shows neither the key, the code nor the number after %s',
         async (_, behaviour) => {
           service.script(behaviour);
           await use({ maxRetries: 0 });
@@ -385,7 +385,7 @@ describe('a client', () => {
         },
       );
 
-      it('makes one send when answers are lost after the work, and accepts no code when a judgement is lost', async () => {
+      it('makes one send when its responses are lost, and accepts no code when a verification’s response is lost', async () => {
         const server = await startOnecode();
         await driver.make({ baseUrl: server.baseUrl, apiKey: server.keys.live, maxRetries: 1 });
         server.script(TO, { answer: 'lost', afterWork: true, times: 2 });

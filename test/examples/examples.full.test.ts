@@ -130,7 +130,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(new Set(keys()).size).toBe(1);
   });
 
-  it('sends a new code with a new key after the send of the key has ended', async () => {
+  it('sends a new code with a new key after the send of the former key has ended', async () => {
     service.script(resets);
     await visitor.submit('/code', { to: TO });
     const [key] = keys();
@@ -147,7 +147,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(new Set(keys()).size).toBe(2);
   });
 
-  it('verifies the newest code, then the one before, but no older one', async () => {
+  it('verifies a code for the newest send, then for the send before it, and for no older send', async () => {
     const ids = [
       '0199c7a2-6f02-7d11-8a35-000000000001',
       '0199c7a2-6f02-7d11-8a35-000000000002',
@@ -238,7 +238,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(requestsTo(VERIFICATION)).toHaveLength(1);
   });
 
-  it('waits for a judgement only up to its time limit, and then sends a new code without a pause', async () => {
+  it('waits for a verification only up to its time limit, and then sends a new code without a pause', async () => {
     visitor = new Visitor(strict.url);
     await withCode();
     service.script(judges(staysSilent));

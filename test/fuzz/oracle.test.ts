@@ -96,7 +96,7 @@ describe('the fuzzer reports that', () => {
     expect(await failureOf(answering(200, { free_sends: 1 }), { twin })).toBeNull();
   });
 
-  it('growing memory, but not memory that rises and falls', () => {
+  it('memory grows, but not that it rises and falls', () => {
     const samples = (heapAt: (at: number) => number): Parameters<typeof memoryGrowth>[0] =>
       Array.from({ length: 50 }, (_, index) => ({
         at: index / 50,

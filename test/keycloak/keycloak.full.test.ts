@@ -28,7 +28,7 @@ const messagesIn = (language: string): Map<string, string> =>
       .map((line) => line.split(/=(.*)/s) as [string, string]),
   );
 
-it('has the same messages in both languages, and those that its files name', () => {
+it('the messages for Keycloak have the same keys in both languages, which are the keys in its files', () => {
   const keys = [...messagesIn('en').keys()];
   expect([...messagesIn('pt_BR').keys()]).toEqual(keys);
   const named = FILES.filter(([name]) => /\.(?:java|ftl)$/.test(name)).flatMap(
@@ -129,7 +129,7 @@ describeIf(spawnSync('javac', ['-version']).status === 0)('the authenticator for
     expect(sendCount()).toBe(before + 1);
   });
 
-  it('accepts the code that arrived first, and no older one', async () => {
+  it('accepts the code of the send before the latest one, and no older code', async () => {
     await authenticate();
     const codes = [code()];
     for (let count = 0; count < 2; count++) {

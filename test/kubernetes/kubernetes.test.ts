@@ -285,7 +285,7 @@ describeIf(KUBECTL !== null).each(OVERLAYS)(
       });
     });
 
-    it.each(Object.keys(OTHERS))('gives the %s what it reads and nothing else', (name) => {
+    it.each(Object.keys(OTHERS))('gives the %s exactly the variables and secret files it reads', (name) => {
       const { container } = workload(name);
       expect(names(container).toSorted()).toEqual([...OTHERS[name]!].toSorted());
       expect(secretFiles(workload(name)).map((one) => `${one}_FILE`)).toEqual(
@@ -352,7 +352,7 @@ describeIf(KUBECTL !== null).each(OVERLAYS)(
       expect(deny!['spec']).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
     });
 
-    it("routes the processes' public addresses to them", () => {
+    it('routes the public address of each process to this process', () => {
       const { data } = ofKind(objects, 'ConfigMap').find(({ metadata }) =>
         metadata.name.startsWith('onecode-'),
       )!;

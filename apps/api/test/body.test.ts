@@ -90,7 +90,7 @@ describe('createBodyReader', () => {
     for (const post of large) expect((await post.write('x').answer()).body).toBe(String(BYTES_MAX));
   });
 
-  it('counts a body until its client disconnects', async () => {
+  it('counts a body towards the maximum only until its client disconnects', async () => {
     for (const attempt of [1, 2, 3, 4]) {
       const gone = await begin(900 * KIB);
       gone.destroy();

@@ -173,7 +173,7 @@ describe('a browser on a path without a page', () => {
   it.each([
     ['/docs/nothing', 'en', '/docs/quick-start', '/docs/pt-br/errors'],
     ['/docs/pt-br/nothing', 'pt-BR', '/docs/pt-br/quick-start', '/docs/errors'],
-  ])('gets, for %s, the page in %s first, with links that work', async (path, language, first, last) => {
+  ])('gets a page for %s that begins in %s, with links that work', async (path, language, first, last) => {
     const page = await (await browse(path)).text();
     expect(/lang="(.*?)"/.exec(page)?.[1]).toBe(language);
     const links = [...page.matchAll(/href="(.*?)"/g)].map(([, link]) => link!);
@@ -190,14 +190,14 @@ describe('a browser on a path without a page', () => {
     },
   );
 
-  it('differs from a program, which accepts anything, prefers JSON or posts', async () => {
+  it('is distinguished from a program, which accepts any type, prefers JSON or sends a POST', async () => {
     for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html'])
       expect(await (await get('/nothing', { headers: { accept } })).text()).toEqual(NOT_OF_THE_ROUTER);
     expect(await (await browse('/', { method: 'POST' })).text()).toEqual(NOT_OF_THE_ROUTER);
   });
 });
 
-it('redirects /llms.txt to its place, also below a path prefix', async () => {
+it('redirects /llms.txt to docs/llms.txt, also below a path prefix', async () => {
   const { status, headers } = await get('/llms.txt');
   expect([status, headers.get('location')]).toEqual([308, 'docs/llms.txt']);
   expect((await get('/llms.txt', { method: 'POST' })).status).toBe(405);
@@ -237,7 +237,7 @@ describe('addresses in the site', () => {
     await other.close();
   });
 
-  it('make problem types the same as in responses', async () => {
+  it('give problem types the same address as in responses', async () => {
     const other = await serveDocs('https://a.test/codes', { docsUrl: 'https://b.test/help' });
     const page = await (await fetch(`${other.base}/docs/errors.md`)).text();
     const types = [...page.matchAll(/"type": "(.*)#(\w+)"/g)];

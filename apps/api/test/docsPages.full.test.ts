@@ -73,7 +73,7 @@ describeInBrowser('the documentation in Chromium', () => {
     ['pt-BR', 'pt-br/', { ...PHONE, colorScheme: 'light' }],
     ['en', '', { ...PHONE, colorScheme: 'dark' }],
   ] as const)(
-    'in %s (%s%j) axe finds nothing, and nothing is wider than the screen',
+    'in %s (%s%j) passes the checks of axe, and fits the width of the screen',
     async (lang, folder, options) => {
       for (const kind of KINDS) {
         const path = `/docs/${folder}${kind}`;

@@ -70,7 +70,7 @@ describe('the guide for app-store review', () => {
   const sendCount = () => server.sends.length;
 
   it.each([PHONE, '+1 (202) 555-0147', '+1 202-555-0147'])(
-    'opens the demo account for %s and its code, and sends nothing',
+    'opens the demo account for the review number %s and its code, and sends nothing',
     async (typed) => {
       const before = sendCount();
       await start(typed);
@@ -97,7 +97,7 @@ describe('the guide for app-store review', () => {
     ['with an end in more than 30 days', { until: new Date(realNow() + 100 * DAY_MS).toISOString() }],
     ['with a code of five digits', { code: '48213' }],
     ['with letters in the code', { code: '48213a' }],
-  ])('treats the review number like any other %s', async (_, settings) => {
+  ])('treats the review number like any other number with a review %s', async (_, settings) => {
     setReview(settings);
     const before = sendCount();
     await start();
@@ -128,7 +128,7 @@ describe('the guide for app-store review', () => {
     expect(await finish()).toBe('signed-in');
   });
 
-  it('returns how many wrong codes are left', async () => {
+  it('returns how many attempts are left after a wrong code', async () => {
     await start();
     expect(await review.finishSignInOrReview(session, 'nonsense')).toEqual({
       kind: 'wrong-code',
@@ -200,7 +200,7 @@ describe('the function of the guide for Amazon Cognito', () => {
     ).toHaveLength(1);
   });
 
-  it('creates a send for each event with the same code', async () => {
+  it('creates separate sends for two events with the same code', async () => {
     const twice = async () => [await handler(eventOf('048215')), await handler(eventOf('048215'))];
     expect(await sendsOf(twice)).toHaveLength(2);
   });

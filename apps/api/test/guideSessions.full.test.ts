@@ -132,7 +132,7 @@ describe('the guide for account events', () => {
     expect(await signEvent(SIGN)).toBe('99\n204\n');
   });
 
-  it('refuses a changed body, and a request without one', async () => {
+  it('refuses a changed body, and a request without a body', async () => {
     const changed = SIGN.replace('headers, body }', "headers, body: body + ' ' }");
     expect(await signEvent(changed)).toBe('401\n');
     expect(await signEvent(SIGN.replace('headers, body }', 'headers }'))).toBe('401\n');

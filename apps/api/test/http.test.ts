@@ -100,7 +100,7 @@ describe('malformed HTTP', () => {
     expect(await exchange(bytes, 1)).toEqual([[400, 'bad_request']]);
   });
 
-  it('in a body with a wrong or missing key is answered once', async () => {
+  it('in the body of a request with a wrong or missing key is answered once', async () => {
     const broken = post(CHUNKED, `zz\r\n${BODY}`);
     for (const key of [generateApiKey('test'), 'x', '']) {
       const [[status] = [0]] = await exchange(broken, 1, key);
@@ -122,7 +122,7 @@ describe('malformed HTTP', () => {
   it.each([
     ['8,300 bytes', 8_300, [431, 'headers_too_large']],
     ['8,000 bytes', 8_000, [404, 'not_found']],
-  ] as const)('may have headers of up to 8 KiB: %s', async (_name, bytes, expected) => {
+  ] as const)('includes headers over 8 KiB, and no smaller headers: %s', async (_name, bytes, expected) => {
     const head = `GET /x HTTP/1.1\r\n${HOST}X: `;
     const padded = head + 'a'.repeat(bytes - head.length - '\r\n\r\n'.length);
     expect(await exchange(`${padded}\r\n\r\n`, 1)).toEqual([expected]);

@@ -141,7 +141,7 @@ describe('a refusal', () => {
 });
 
 describe('limits', () => {
-  it('follow the setting without a restart, except for accounts with their own', async () => {
+  it('follow the setting without a restart, except for accounts with a custom limit', async () => {
     const ordinary = await build('test');
     const special = await build('test', { ratePerMinute: 5 });
     for (const caller of [ordinary, special]) await api.create(caller).expect(202);
@@ -253,7 +253,7 @@ describe('a guess', () => {
   const guess = async (id: string, code: string): Promise<unknown> =>
     (await api.verify(test, id, code).expect(200)).body;
 
-  it('is not valid after an internal error, and does not change the code', async () => {
+  it('with the right code gets internal_error if the check fails, and the code remains valid', async () => {
     const id = await create();
     await api.db.sql('alter table guess_budgets rename to guess_budgets_away');
     const { body } = await api.verify(test, id, CODE);
@@ -271,7 +271,7 @@ describe('a key that is revoked while the API still caches its caller is refused
     ({ id } = (await api.create(caller, { to: PHONE, code: CODE }).expect(202)).body);
   });
   it.each(['/v1/send', '/v1/send/ID/verify'])(
-    'when the rest of the body arrives, without a change: POST %s',
+    'when the rest of its request body arrives, and changes nothing: POST %s',
     async (path) => {
       const body = JSON.stringify(path === '/v1/send' ? { to: PHONE } : { code: CODE });
       const connection = await RawConnection.open(api.port);

@@ -96,7 +96,7 @@ async function stored(kind: 'receipt' | 'denial', messageId: string): Promise<nu
   return row!.n;
 }
 
-it('the receipts of its own senders are stored, also for a message that is being sent', async () => {
+it('receipts from an account’s app are stored for its own senders, also for a message that is being sent', async () => {
   const left = await message(ana, senders.ana);
   const leaves = await message(ana, senders.ana, 'leaves');
   const answer = await post(SECRETS.ana, senders.ana, receipts(left.receipt, leaves.receipt));
@@ -166,7 +166,7 @@ const deny = (messageId: string): object =>
     ],
   });
 
-it('denials are stored only for messages of its own senders', async () => {
+it('denials from an account’s app are stored only for messages of its own senders', async () => {
   const [own, others] = [await message(ana, senders.ana), await message(rui, senders.rui)];
   await post(SECRETS.ana, senders.ana, deny(own.messageId), deny(others.messageId), deny('wamid.unknown'));
   expect(await stored('denial', own.messageId)).toBe(1);
@@ -208,14 +208,14 @@ it('changes are stored only for business accounts without senders of other accou
   expect(await accounts()).toEqual(['200', '300']);
 });
 
-it('its posts do not change the business account of a number', async () => {
+it('posts of an account’s app do not change the business account of a number', async () => {
   const { phoneNumberId, id } = await buildSender(api.db.database);
   await post(SECRETS.ana, senders.ana, messages({ metadata: { phone_number_id: phoneNumberId } }, '666'));
   const [row] = await api.db.sql('select business_account_id from senders where id = $1', [id]);
   expect(row).toEqual({ business_account_id: null });
 });
 
-it('each address accepts only its own secret, and the shared address still works', async () => {
+it('each sender’s address accepts only the secret of its app, and the shared address still works', async () => {
   const { messageId, receipt } = await message(ana, senders.ana);
   const crossed = [
     await post(SECRETS.ana, senders.rui, receipts(receipt)),
@@ -257,7 +257,7 @@ it('the handshake accepts only the verify token of the secret', async () => {
     expect((await shake(token)).json).toMatchObject({ code: 'forbidden' });
 });
 
-it('the secret is encrypted, cannot be set by another account, and stops working after its removal', async () => {
+it('the secret of an app is encrypted, cannot be set by another account, and stops working after its removal', async () => {
   const { database } = api.db;
   const [row] = await api.db.sql<{ text: string }>(
     'select senders::text as text from senders where id = $1',

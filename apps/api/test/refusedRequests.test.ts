@@ -208,7 +208,7 @@ describe('a flood of refusals', () => {
     expect(after['counted']! - (before['counted'] ?? 0)).toBe(981);
   });
 
-  it('keeps requests of each minute', async () => {
+  it('is stored in ten rows for each minute', async () => {
     let now = 0;
     const { refuse, flush } = recorderOf(api.db.database, () => now);
     for (let second = 0; second < 120; second++) {

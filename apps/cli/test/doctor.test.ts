@@ -108,7 +108,7 @@ describe('the command line of a deployment', () => {
     ]);
   });
 
-  it('doctor distinguishes a Redis that Onecode cannot use from one that is unavailable', async () => {
+  it('doctor distinguishes a Redis that Onecode cannot use from an unavailable Redis', async () => {
     const { host, username, password } = new URL(env['REDIS_URL']!);
     const { checks } = await doctor({ REDIS_URL: `redis+cluster://${username}:${password}@${host}` });
     expect(faultsOf(checks)).toEqual([
@@ -143,7 +143,7 @@ describe('the command line of a deployment', () => {
     ]);
   });
 
-  it('doctor finds an unavailable database and one without tables', async () => {
+  it('doctor finds an unavailable database and a database without tables', async () => {
     const away = await doctor({ DATABASE_URL: `postgresql://unknown@127.0.0.1:${await closedPort()}/none` });
     expect(away.code).toBe(1);
     expect(faultsOf(away.checks)).toEqual([

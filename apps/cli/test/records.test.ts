@@ -149,7 +149,7 @@ it('cost months sums messages in money with the price of each month', async () =
   expect(await json('cost months --months 1')).toContainEqual(of(month, 'BR', 10, 0.5, 5));
 });
 
-it('request list shows only an account’s refused requests, finds one by its id, and counts all in its text output', async () => {
+it('request list shows only an account’s refused requests, finds a request by its id, and counts all in its text output', async () => {
   const caller = await buildCaller(store.database, 'live');
   const other = await buildCaller(store.database, 'live');
   const ids = [randomUUID(), randomUUID()] as const;

@@ -144,7 +144,7 @@ describe('sender setup', () => {
     expect(await listSenders(store.database)).toEqual([]);
   });
 
-  it('does everything else after a wrong PIN, and continues with the right one', async () => {
+  it('completes all other steps after a wrong PIN, and continues with the right PIN', async () => {
     await simulator.business.changeSender(NUMBER_ID, { pin: '111111' });
     const { sender, steps } = await setUp(2);
     expect(steps['registration']).toMatchObject({
@@ -277,7 +277,7 @@ describe('sender setup', () => {
   it.each([
     [{ valid: false }, /does not accept the access token/],
     [{ scopes: ['whatsapp_business_messaging'] }, /lacks the permissions whatsapp_business_management/],
-  ])('stops at a token with %j', async (state, detail) => {
+  ])('stops at the token step when Meta reports the token as %j', async (state, detail) => {
     simulator.business.changeToken(TOKEN, state);
     const { steps, names } = await setUp(2);
     expect(names).toEqual(['token']);

@@ -341,7 +341,7 @@ describe('the variables of a command', () => {
     expect(await runInFolder(ADD, { DATABASE_URL: '' })).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it("are not completed from npm start's, not even keys, when a database is set", async () => {
+  it('are never taken from npm start, not even keys, when DATABASE_URL is set', async () => {
     expectFault(await runInFolder(['account', 'list'], NO_SUCH), 1, 'cannot be reached');
     const { DATABASE_URL } = commandLine.env as { DATABASE_URL: string };
     expectFault(await runInFolder(ADD, { DATABASE_URL }), 1, 'SECRET_KEY is missing');
@@ -407,7 +407,7 @@ describe('the actor in the audit log', () => {
     expect((await log())[0]).toBe('ci');
   });
 
-  it('is the user of the operating system outside an image, and at a terminal in one', async () => {
+  it('is the user of the operating system outside an image, and at a terminal in an image', async () => {
     expect(await onecode(CHANGE, commandLine.env)).toMatchObject({ code: 0 });
     expect((await log())[0]).toBe(userInfo().username);
     await onecode(CHANGE, { ...commandLine.env, ONECODE_ACTOR: 'another actor' });

@@ -50,7 +50,7 @@ function check(block: Block, name: string, command: string, ...args: string[]): 
   return status === 0 ? '' : `${block.page}: ${stdout}${stderr}`;
 }
 
-it('knows every language of the blocks', () => {
+it('every code block is in a known language', () => {
   const known = new Set([
     'ts',
     'js',
@@ -94,7 +94,7 @@ describe.each([
 const SDK = join(ROOT, 'packages/client/src');
 describeIf(existsSync(SDK))('where the SDK is', () => {
   it(
-    'TypeScript compiles against its types, in strict mode',
+    'blocks of TypeScript compile against the types of the SDK, in strict mode',
     () => {
       const checked = of('ts').filter(({ label }) => !label.startsWith('no-check'));
       const own = mkdtempSync(join(folder, 'ts-'));

@@ -17,16 +17,16 @@ const ofLanguage = (folder: string): string[] =>
     .filter((file) => file.startsWith('pt-br/') === (folder !== ''))
     .map((file) => file.slice(folder.length));
 
-it('has the same pages in both languages', () => {
+it('the site has the same pages in both languages', () => {
   expect(ofLanguage('pt-br/')).toEqual(ofLanguage(''));
 });
 
-it('has every page in its menu, and no other', () => {
+it('the menu has every page of the site, and no other', () => {
   const listed = GROUPS.flatMap(({ pages }) => pages.map(([path]) => path.replace(/\/$/, '/index')));
   expect(['index', ...listed].map((path) => `${path}.html`).toSorted()).toEqual(ofLanguage('').toSorted());
 });
 
-it('shows every schema of the contract on a page of responses or requests', () => {
+it('the reference shows every schema of the contract on a page of responses or requests', () => {
   const { schemas } = (
     parse(readFileSync(new URL('../../api/openapi.yaml', import.meta.url), 'utf8')) as {
       components: { schemas: Record<string, unknown> };
@@ -116,7 +116,7 @@ it.each(['errors.html', 'pt-br/errors.html'])('%s has every problem code at its 
   expect(ids.toSorted()).toEqual(Object.keys(PROBLEMS).toSorted());
 });
 
-it('has neither style attributes nor addresses of other origins that a browser would load', () => {
+it('the site has neither style attributes nor addresses of other origins that a browser would load', () => {
   for (const file of pages) {
     const html = read(file);
     expect([file, / style="/.exec(html)]).toEqual([file, null]);
@@ -124,7 +124,7 @@ it('has neither style attributes nor addresses of other origins that a browser w
   }
 });
 
-it('keeps code unchanged in plain Markdown', () => {
+it('plainMarkdown keeps code unchanged', () => {
   const source =
     '---\na: 1\n---\n# T {#t}\n\n::: code-group\n\n```ts [Node]\n::: no {#x} [y](./z)\n```\n\n:::\n\n[y](./z#a) [w](./) [v](#t) [u](./z#b)\n';
   expect(plainMarkdown(source, (path) => `## A ${path}, {#a}`)).toBe(

@@ -9,7 +9,7 @@ referencePages(readContract(), t);
 errorsPage(readContract(), t);
 const catalogue = readCatalogue('pt-BR');
 
-it('every text of the contract and of the problem table has a Portuguese one', () => {
+it('every text of the contract and of the problem table has a Portuguese translation', () => {
   expect([...asked].filter((text) => !catalogue.has(text))).toEqual([]);
 });
 
@@ -17,6 +17,6 @@ it('every translation belongs to an existing text', () => {
   expect([...catalogue.keys()].filter((text) => !asked.has(text))).toEqual([]);
 });
 
-it('leaves an unknown text in English and translates the paragraphs around it', () => {
+it('a translator leaves an unknown text in English, and translates the paragraphs around it', () => {
   expect(t('An unknown text.\n\nThe HTTP status.')).toBe('An unknown text.\n\nO status HTTP.');
 });

@@ -212,7 +212,7 @@ describe('events', () => {
     expect(await deliveriesOf(accountId)).toEqual([]);
   });
 
-  it('are not changed by a worker with an expired lease after another worker has taken them', async () => {
+  it('are not changed by a worker with an expired lease after another worker has claimed them', async () => {
     const { accountId } = await subscriber('https://127.0.0.1/');
     await testEventWebhook(database, accountId);
     const [late] = await takeDueEvents(database, 1, []);
@@ -311,7 +311,7 @@ describe('events', () => {
 });
 
 describe('a webhook of a private address', () => {
-  it('is not public, in IPv4 and IPv6', () => {
+  it('is recognized by its address in IPv4 and IPv6, in every notation', () => {
     const ownOrNear = ['127.0.0.1', '10.1.2.3', '169.254.169.254', '100.64.0.1', '0.0.0.0', '::1', 'fe80::1'];
     const inAnotherForm = [
       '::ffff:127.0.0.1',

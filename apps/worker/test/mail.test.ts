@@ -230,7 +230,7 @@ describe('mails', () => {
     ]);
   });
 
-  it('that another worker has taken are not changed by the result of the first try', async () => {
+  it('are not changed by a worker with an expired lease after another worker has claimed them', async () => {
     const accountId = await buildAccount(database);
     await user({ accountId, role: 'admin' });
     await createKey(accountId);
@@ -301,7 +301,7 @@ describe('mails', () => {
     expect(mailbox.to(alone.email)[0]!.html).toContain('<html lang="en"');
   });
 
-  it('report to the admins who set the webhook, replaced its secret or removed it', async () => {
+  it('report to all admins which admin set the webhook, replaced its secret or removed it', async () => {
     const accountId = await buildAccount(database, { name: 'Padaria' });
     const { email } = await user({ accountId, role: 'admin' });
     const other = await user({ accountId, role: 'admin' }, 'pt-BR');
@@ -391,7 +391,7 @@ describe('mails', () => {
     PROCESSES_MS_MAX,
   );
 
-  it('to an unknown address are dropped, and a sign-up with a known address is reported to its user', async () => {
+  it('to an unknown address are dropped, and a sign-up with a known address is reported to the user of the address', async () => {
     const { email } = await user(null, 'pt-BR');
     await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: 'unknown@example.com' });
     const pending = { name: 'Eva', email, language: 'en', passwordHash: 'x' } as const;

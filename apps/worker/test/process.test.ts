@@ -25,7 +25,7 @@ const start = async (env: Record<string, string> = {}): Promise<WorkerProcess> =
 
 describe('a worker process', () => {
   it(
-    'starts and delivers without Redis, and reports that it is unavailable',
+    'starts and delivers without Redis, and reports Redis as unavailable',
     async () => {
       await buildSender(environment.db.database);
       const proxy = await startTcpProxy(testRedisUrl(), 'cut');

@@ -45,7 +45,7 @@ describe('receipts', () => {
     expect(times).toEqual(times.toSorted((a, b) => a.getTime() - b.getTime()));
   };
 
-  it('that arrive in the wrong order only move the status forward, and set every time', async () => {
+  it('that arrive in the wrong order only move the status forward, and set the time of each status', async () => {
     const { id, messageId } = await sentSend();
     await post(messageId, 'read', 'delivered', 'sent');
     const row = await t.row(id);
@@ -125,7 +125,7 @@ describe('receipts', () => {
     // The failure blames the business account, so the send would be sent again, and refunded when its code expires.
     { kind: 'config', errorCode: 131042, reason: 'payment', scope: 'business' },
   ] as const)(
-    'of failures from an account’s own app count for only five of a few sends ($errorCode)',
+    'of failures from an account’s own app apply to at most five sends, or one in four a month ($errorCode)',
     async (failure) => {
       const caller = await buildCaller(t.database, 'live', { freeQuota: 100 });
       const owner = { accountId: caller.accountId, applicationIds: [] };
@@ -202,7 +202,7 @@ describe('receipts', () => {
     });
   });
 
-  it('are all applied when one post contains a thousand of them', async () => {
+  it('are all applied when one post contains a thousand receipts', async () => {
     const { sender_id: senderId } = await t.row((await sentSend()).id);
     const ids = Array.from({ length: 1000 }, (_, n) => `wamid.copy${n}`);
     const caller = await t.newCaller('live', { freeQuota: 0, credits: 1000 });
@@ -253,7 +253,7 @@ describe('the cost of a message', () => {
     ]);
   });
 
-  it('is counted by the next worker when one dies after writing the delivery', async () => {
+  it('is counted by the next worker when a worker dies after writing the delivery', async () => {
     await t.sql('truncate provider_reports, message_costs');
     t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
     const id = await t.send(t.caller);

@@ -177,7 +177,7 @@ describe('a receipt with opaque data', () => {
   // The next attempt is a minute away, so only the receipt can decide this one.
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: '60000' } });
 
-  it('decides an attempt after a reset: the message was delivered, and no second one is sent', async () => {
+  it('decides an attempt after a reset: the message was delivered, and no second message is sent', async () => {
     t.simulator.rules.add({ fault: { reset: 'after' } });
     const caller = await t.newCaller();
     const id = await t.send(caller);
@@ -199,7 +199,7 @@ describe('a receipt with opaque data', () => {
     ['delivered', { status: 'delivered', failure_reason: null }, []],
     ['failed', { status: 'failed', failure_reason: 'rejected_by_provider' }, ['free_quota']],
   ] as const)(
-    'with the status %s still counts while the last attempt waits for one',
+    'with the status %s decides the send while its last attempt waits for a receipt',
     async (status, ended, returned) => {
       t.simulator.changeSettings({ sentMs: LATER_MS, deliveredMs: LATER_MS });
       t.simulator.rules.add({ fault: { wrongBody: 'no_id' } });

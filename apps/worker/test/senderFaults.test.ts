@@ -234,7 +234,7 @@ describe('an accepted message that a receipt reports as failed', () => {
        where t.cause = 'fault' and t.scope = 'sender' and t.until > now() and t.failures > 0 order by r.id`,
     );
 
-  it('is sent by another sender, and the receipt blocks the faulty one', async () => {
+  it('is sent by another sender, and the receipt blocks the faulty sender', async () => {
     failsLate(131042);
     await only(first);
     const before = await t.count('onecode_configuration_faults_total', { scope: 'business' });
@@ -313,7 +313,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     expect(blocked).toEqual([{ subject: '11' }]);
   });
 
-  it('after it was held creates one block for all senders of the portfolio, and no others', async () => {
+  it('after it was held creates one block for all senders of the portfolio, and for no other sender', async () => {
     await t.sql(`update senders set business_account_id = '51', portfolio_id = '501'`);
     const other = await buildSender(t.database);
     const owners = [

@@ -225,7 +225,7 @@ describe('a sign-up where mail is sent', () => {
 });
 
 describe('a change of address', () => {
-  it('happens when the new address confirms it, and notifies the old one', async () => {
+  it('takes effect when the new address confirms it, and notifies the old address', async () => {
     const ana = await person(server);
     const fresh = `fresh${networks}@example.com`;
     expect((await ana.post('/auth/change-address', { email: fresh })).status).toBe(204);
@@ -321,7 +321,7 @@ describe('the choice of notification mails', () => {
     expect((await ana.put('/profile/mails', { muted: ['password_changed'] })).status).toBe(422);
   });
 
-  it('includes the low-balance alert of an account, which its admins set', async () => {
+  it('lets admins set and remove the low-balance alert of their account', async () => {
     const accountId = await buildAccount(server.db.database);
     const path = `/accounts/${accountId}/balance-alert`;
     const admin = await person(server, { accounts: { [accountId]: 'admin' } });

@@ -101,11 +101,11 @@ async function expectRefusal(
 const ONLY_EMAIL = ({ email }: { email: string }) => ({ email });
 const NOTHING = () => ({});
 
-describe('the claims of a provider', () => {
+describe('the claims `email` and `email_verified` of a provider', () => {
   it.each<[string, ProviderShape]>([
     ['both in the ID token, without a UserInfo endpoint', { userInfo: null }],
     [
-      'both in the ID token, with UserInfo out of order',
+      'both in the ID token, with UserInfo that answers 500',
       { answerUserInfo: (_, to) => to.writeHead(500).end() },
     ],
     ['`email` in the ID token and `email_verified` only in UserInfo', { idToken: ONLY_EMAIL }],
@@ -196,12 +196,12 @@ describe('the claims of a provider', () => {
         { reason: 'userinfo_failed', leadsTo: FAILED, names: false },
       ],
       [
-        'UserInfo that leads elsewhere',
+        'UserInfo that redirects',
         { idToken: ONLY_EMAIL, answerUserInfo: (_, to) => to.writeHead(302, { location: '/other' }).end() },
         { reason: 'userinfo_failed', leadsTo: FAILED, names: false },
       ],
       [
-        'UserInfo that is no object',
+        'UserInfo that is not an object',
         {
           idToken: ONLY_EMAIL,
           answerUserInfo: (_, to) => to.writeHead(200, { 'content-type': 'application/json' }).end('null'),
@@ -209,14 +209,14 @@ describe('the claims of a provider', () => {
         { reason: 'userinfo_failed', leadsTo: FAILED, names: false },
       ],
     ],
-  )('refuse %s, with the reason in the log and the audit log', async (_, shape, expected) => {
+  )('are refused, with the reason in the log and the audit log: %s', async (_, shape, expected) => {
     await expectRefusal(await setUp(shape), expected);
   });
 
   describe('if a missing `email_verified` is trusted', () => {
     const TRUST = { OIDC_MISSING_EMAIL_VERIFIED: 'trust' } as const;
 
-    it('sign in an operator without it', async () => {
+    it('sign in an operator without `email_verified`', async () => {
       const setup = await setUp({ idToken: ONLY_EMAIL, userInfo: ONLY_EMAIL }, TRUST);
       const olga = await person(setup.server, { staff: 'operator' });
       setup.provider.signIn({ email: olga.email, isVerified: false });
@@ -226,7 +226,7 @@ describe('the claims of a provider', () => {
     it.each<[string, ProviderShape]>([
       ['the ID token', {}],
       ['only UserInfo', { idToken: ONLY_EMAIL }],
-    ])('refuse an address that %s reports as unverified', async (_, shape) => {
+    ])('are refused when %s reports the address as unverified', async (_, shape) => {
       await expectRefusal(await setUp(shape, TRUST), {
         reason: 'email_unverified',
         leadsTo: REFUSED,
@@ -253,9 +253,9 @@ describe('the client authentication at a provider', () => {
       { registered: 'client_secret_post', supported: ['client_secret_post'] },
       ['post'],
     ],
-    ['none that it names', { registered: 'client_secret_basic', supported: null }, ['basic']],
-    ['client_secret_basic of the console, both of others', { registered: 'client_secret_basic' }, ['basic']],
-    ['client_secret_post of the console, both of others', {}, ['basic', 'post']],
+    ['client_secret_basic, by default', { registered: 'client_secret_basic', supported: null }, ['basic']],
+    ['client_secret_basic, of the two that it lists', { registered: 'client_secret_basic' }, ['basic']],
+    ['client_secret_post, of the two that it lists', {}, ['basic', 'post']],
   ])('uses the method that the provider accepts: %s', async (_, shape, expected) => {
     const setup = await setUp(shape);
     const olga = await person(setup.server, { staff: 'operator' });
@@ -339,7 +339,7 @@ describe('a provider that cannot be used', () => {
       'provider_unusable',
     ],
     [
-      'for private keys only',
+      'with private_key_jwt only',
       {
         registered: 'client_secret_post',
         discovery: (document) => ({
@@ -354,7 +354,7 @@ describe('a provider that cannot be used', () => {
       { discovery: (document) => ({ ...document, jwks_uri: undefined }) },
       'provider_unusable',
     ],
-  ])('%s does not affect passwords, and is used when it becomes usable', async (_, shape, reason) => {
+  ])('does not affect passwords, and is used when it becomes usable: %s', async (_, shape, reason) => {
     const setup = await setUp(shape);
     const { server, provider, warnings } = setup;
     const olga = await person(server, { staff: 'operator' });

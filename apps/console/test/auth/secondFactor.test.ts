@@ -158,7 +158,7 @@ describe('a second factor of staff', () => {
 
   describe('while staff need a second factor', () => {
     it.each(['operator', 'on_call'] as const)(
-      '%s without one cannot use the staff’s routes',
+      '%s without a second factor cannot use the staff’s routes',
       async (staff) => {
         const who = await person(server, { staff });
         await set('required');
@@ -171,7 +171,7 @@ describe('a second factor of staff', () => {
       },
     );
 
-    it('the board redirects them to the page with the reason', async () => {
+    it('the queue board redirects staff without a second factor to the page with the reason', async () => {
       const who = await person(server, { staff: 'operator' });
       await set('required');
       const get = (path: string): Promise<Response> =>
@@ -181,7 +181,7 @@ describe('a second factor of staff', () => {
       for (const path of ['/api/queues', '/static/js/main.js']) expect((await get(path)).status).toBe(403);
     });
 
-    it('staff with a passkey or a provider’s login cannot add one with the password alone', async () => {
+    it('staff with a passkey or a provider’s login cannot add a second factor with the password alone', async () => {
       const [withPasskey, withLogin] = [
         await person(server, { staff: 'operator' }),
         await person(server, { staff: 'on_call' }),
@@ -207,7 +207,7 @@ describe('a second factor of staff', () => {
       expect((await withPasskey.post('/auth/two-factor/enable', { password: PASSWORD })).status).toBe(200);
     });
 
-    it('a session that used one keeps it after a confirmation by password, or a new password', async () => {
+    it('a session with both factors keeps them after a confirmation by password, or a new password', async () => {
       const who = await person(server, { staff: 'operator' });
       await server.db.sql('update user_sessions set both_factors = true where user_id = $1', [who.id]);
       await set('required');
@@ -219,7 +219,7 @@ describe('a second factor of staff', () => {
       expect((await callConsole(server, 'GET', '/staff/settings', { headers })).status).toBe(200);
     });
 
-    it('staff cannot turn it off, but customers can', async () => {
+    it('staff cannot turn off their second factor, but customers can', async () => {
       const [operator, customer] = [
         await withTwoFactor(server, { staff: 'on_call' }),
         await withTwoFactor(server),
@@ -244,7 +244,7 @@ describe('a second factor of staff', () => {
     });
   });
 
-  it('can only be required by operators who have one, so that they cannot lock out all staff', async () => {
+  it('can be required only by an operator who has one, so that the setting cannot lock out all staff', async () => {
     const require = (who: TestPerson, staffTwoFactor = 'required'): Promise<Answer> =>
       who.put('/staff/settings/staff-two-factor', { staffTwoFactor, reason: 'a test' });
     const without = await person(server, { staff: 'operator' });

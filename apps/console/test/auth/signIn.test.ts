@@ -199,7 +199,7 @@ describe('signing in', () => {
   describe('a change of password', () => {
     const NEXT = 'seven purple kettles sing';
 
-    it('requires the old one, ends every other session, and keeps the page signed in', async () => {
+    it('requires the old password, ends every other session, and keeps the page signed in', async () => {
       const ana = await person(server);
       const elsewhere = cookieOf(await signIn(ana.email));
       const changed = await ana.post('/auth/change-password', { password: PASSWORD, newPassword: NEXT });
@@ -214,7 +214,7 @@ describe('signing in', () => {
       expect(done).toEqual([{ action: 'user.password' }]);
     });
 
-    it('is refused with a wrong old one, or a weak new one', async () => {
+    it('is refused with a wrong old password, or a weak new password', async () => {
       const ana = await person(server);
       const change = (password: string, newPassword: string): Promise<Answer> =>
         ana.post('/auth/change-password', { password, newPassword });
@@ -231,7 +231,7 @@ describe('signing in', () => {
       expect(await isSignedIn(ana.cookie)).toBe(true);
     });
 
-    it('cannot be used to guess the old one, even from many addresses', async () => {
+    it('cannot be used to guess the old password, even from many addresses', async () => {
       const ana = await person(server);
       const codes = new Set<string>();
       for (let n = 0; n < 12; n += 1) {

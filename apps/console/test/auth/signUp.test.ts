@@ -259,7 +259,7 @@ describe('the first account', () => {
     expect(await accountsOf(ana.id)).toEqual([]);
   });
 
-  it('is the only one that a user can create, even after they left it to another user', async () => {
+  it('is the only account that a user can create, even after leaving it to another user', async () => {
     const ana = await person(server);
     const { id } = (await ana.post('/accounts', { name: 'Trial', language: 'en' })).body;
     await person(server, { accounts: { [id]: 'admin' } });

@@ -253,7 +253,7 @@ describe('an unexpected text in a job', () => {
     'StatementError SQLSTATE_23514',
     'PrismaClientKnownRequestError P2010',
     'Error ECONNREFUSED',
-  ])('shows a reason that workers write: %s', async (reason) => {
+  ])('is distinguished from a reason that workers write, which the board shows: %s', async (reason) => {
     const id = await jobs.failedJob(newId(), reason);
     expect(JSON.parse((await ask(onCall, 'GET', `/api/queues/deliver/${id}`)).text).job.failedReason).toBe(
       reason,
@@ -306,7 +306,7 @@ describe('a view of sends on the board', () => {
       .filter(({ actor, action }) => actor.id === who.id && action !== 'user.sign_in')
       .map(({ action, subject, accountId }) => [action, subject, accountId]);
 
-  it('is in the audit log: a job by its send, lists once an hour, for every spelling of the URL', async () => {
+  it('is in the audit log: a job under its send for any spelling of the URL, and lists once an hour', async () => {
     const reader = await person(server, { staff: 'on_call' });
     const caller = await buildCaller(server.db.database, 'live', { credits: 2 });
     const sends = [await buildSend(server.db.database, caller), await buildSend(server.db.database, caller)];

@@ -93,7 +93,7 @@ describe('account management by operators', () => {
     ['post', '/credits', { ...GRANT, expiresAt: '2025-01-01T00:00:00Z' }, { expiresAt: 'past' }],
     ['post', '/suspend', { reason: '  ' }, { reason: 'pattern' }],
     ['put', '/rate', { ratePerMinute: 0 }, { ratePerMinute: 'minimum' }],
-  ])('refuses a wrong %s %s, names the field, and changes nothing', async (method, path, body, errors) => {
+  ])('refuses an invalid %s %s, names the field, and changes nothing', async (method, path, body, errors) => {
     const [before, last] = [await show(), await latest()];
 
     const answer = await operator.call(method.toUpperCase(), at(path), body);

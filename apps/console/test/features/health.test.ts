@@ -71,7 +71,7 @@ describe('the health page’s statistics', () => {
     expect(JSON.stringify(view)).not.toMatch(/5550783881|5511987654321/);
   });
 
-  it('show when more messages to a country and from a sender never arrive than in the week before', async () => {
+  it('show a country and a sender with more messages that never arrive than in the week before', async () => {
     const { id } = await buildSender(server.db.database);
     await server.db.sql(
       `insert into delivery_hours (hour, country, sender_id, accepted, undelivered)

@@ -80,7 +80,7 @@ describe('invitations of a trial account', () => {
     expect((await invite(admin, 'later@example.com')).status).toBe(200);
   });
 
-  it('reach one mailbox three times a day, from all trial accounts together, however it is written', async () => {
+  it('reach one mailbox at most three times a day in any spelling, from all trial accounts together', async () => {
     const admins = await many(8, () => trial());
     const spellings = [
       'bia.lima@example.com',

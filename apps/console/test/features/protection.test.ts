@@ -114,7 +114,7 @@ describe.each([
     ['/ceilings', { unitsPerDay: -1, unitsPerMonth: null }, { unitsPerDay: 'minimum' }],
     ['/ceilings', { unitsPerDay: 1 }, { unitsPerMonth: 'required' }],
     ['/breaker', { rule: { unverifiedPercent: 101, minSends: 1 } }, { 'rule.unverifiedPercent': 'maximum' }],
-  ])('refuses a wrong %s %j, names the field, and changes nothing', async (rest, body, errors) => {
+  ])('refuses an invalid %s %j, names the field, and changes nothing', async (rest, body, errors) => {
     const before = await show();
     expect(await put(rest, body)).toMatchObject({ status: 422, body: { code: 'invalid_input', errors } });
     expect(await show()).toEqual(before);

@@ -123,7 +123,7 @@ describe('the setup of a sender', () => {
     expect(JSON.stringify([listed, done, body, log])).not.toMatch(/leaked|482913/);
   });
 
-  it('does everything else after a wrong PIN, and continues with the right one', async () => {
+  it('completes all other steps after a wrong PIN, and continues with the right PIN', async () => {
     // Meta shows numbers as connected that were never registered.
     await simulator.business.changeSender(NUMBER_ID, { pin: '111111', status: 'CONNECTED' });
     const id = await add();
@@ -158,7 +158,7 @@ describe('the setup of a sender', () => {
   it.each([
     [{ valid: false }, 'token_invalid'],
     [{ scopes: ['whatsapp_business_messaging'] }, 'token_permissions'],
-  ])('adds nothing with a token with %j', async (state, text) => {
+  ])('adds no sender when Meta reports the token as %j', async (state, text) => {
     simulator.business.changeToken(TOKEN, state);
     const listed = await operator.post<NumbersView>('/staff/senders/numbers', CONNECTION);
     expect(listed.body).toMatchObject({ numbers: [], step: { step: 'token', status: 'needs_you', text } });
@@ -170,7 +170,7 @@ describe('the setup of a sender', () => {
     expect(JSON.stringify([listed, added])).not.toContain('leaked');
   });
 
-  it('adds no number that the business account does not have, and none twice', async () => {
+  it('refuses a number that the business account does not have, and a number that was already added', async () => {
     const other = { ...CONNECTION, phoneNumberId: '400000000000009' };
     expect(await operator.post('/staff/senders/setup', other)).toMatchObject({
       status: 422,
@@ -182,7 +182,7 @@ describe('the setup of a sender', () => {
     ).toMatchObject({ status: 422, body: { errors: { phoneNumberId: 'taken' } } });
   });
 
-  it('reports at the number that the business account is unknown', async () => {
+  it('reports an unknown business account at the number step', async () => {
     const { id } = await buildSender(server.db.database);
     expect(await plan(id)).toMatchObject({ steps: [{ step: 'number', text: 'business_account_unknown' }] });
   });

@@ -274,7 +274,7 @@ describe('senders', () => {
 });
 
 describe('an account’s own senders', () => {
-  it('are added, checked, blocked and removed by its admins, who never see a token or why the staff blocked one', async () => {
+  it('are added, checked, blocked and removed by its admins, who see neither a token nor the reason of a block by staff', async () => {
     const accountId = await buildAccount(server.db.database);
     await changeAccount(server.db.database, TEST_ACTOR, accountId, { senders: 'own' });
     const admin = await person(server, { accounts: { [accountId]: 'admin' } });

@@ -92,7 +92,7 @@ describe('the settings', () => {
     expect(await effects('')).toMatchObject({ numbersToMask: 0, sendsToDelete: 0, templates: [] });
   });
 
-  it('list the templates that would not fit a new validity, like the sender’s checks after the change', async () => {
+  it('list the templates that contradict a new validity, as the sender’s checks do after the change', async () => {
     const { database } = server.db;
     const { id } = await buildSender(database);
     const templates = [

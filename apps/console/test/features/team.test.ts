@@ -57,8 +57,8 @@ describe('an invitation', () => {
   });
 
   it.each([
-    ['was taken back', async (id: string) => admin.delete(`/accounts/${account}/invitations/${id}`)],
-    ['was made anew', async () => invite('dora@example.com', 'viewer')],
+    ['was revoked', async (id: string) => admin.delete(`/accounts/${account}/invitations/${id}`)],
+    ['was replaced by a new one', async () => invite('dora@example.com', 'viewer')],
     [
       'is older than a week',
       async (id: string) =>
@@ -82,7 +82,7 @@ describe('an invitation', () => {
     expect(JSON.stringify(body)).not.toContain(token);
   });
 
-  it('is refused for a member, and does not change the role of one', async () => {
+  it('cannot be created for a member, and does not change the role of a member who accepts it', async () => {
     expect(await invite(admin.email)).toMatchObject({ status: 422, body: { errors: { email: 'member' } } });
     const { token } = (await invite('fabi@example.com', 'viewer')).body;
     const fabi = await person(server, { email: 'fabi@example.com', accounts: { [account]: 'admin' } });
@@ -99,7 +99,7 @@ describe('an invitation', () => {
 });
 
 describe('a new link for an open invitation', () => {
-  it('replaces the earlier one immediately, and is mailed only on request', async () => {
+  it('replaces the earlier link immediately, and is mailed only on request', async () => {
     const { database } = server.db;
     await noteMailSender(database, 'codes@onecode.example');
     const mails = async (): Promise<number> =>

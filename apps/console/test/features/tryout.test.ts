@@ -198,7 +198,7 @@ describe('a call on the page', () => {
   });
 });
 
-describe('the number of an account on trial', () => {
+describe('the recipient of an account on trial', () => {
   let developer: TestPerson;
   let accountId: string;
   beforeAll(async () => {
@@ -211,7 +211,7 @@ describe('the number of an account on trial', () => {
     );
   });
 
-  it('is in samples of the first country that it may send to, from an unassigned range if the country has one', async () => {
+  it('in samples is a number of the first allowed country, from an unassigned range if possible', async () => {
     const { applications } = (await developer.get(`/accounts/${accountId}/applications`)).body;
     const path = `/accounts/${accountId}/applications/${applications[0].id}/tryout`;
     const { recipient, samples } = (await developer.get<TryoutView>(path)).body;
@@ -225,7 +225,7 @@ describe('the number of an account on trial', () => {
     ['+5511961234567', 422, { errors: { to: 'country' } }],
     ['+1 900 555 0123', 422, { errors: { to: 'country' } }],
     ['tel:+44 7700 900123', 204, undefined],
-  ])('%s is checked before the confirmation of a live send', async (to, status, body) => {
+  ])('is checked before the confirmation of a live send: %s', async (to, status, body) => {
     const answered = await developer.post(`/accounts/${accountId}/tryout/recipient`, { to });
     expect([answered.status, answered.body]).toEqual([status, body && expect.objectContaining(body)]);
   });

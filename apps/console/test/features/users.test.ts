@@ -74,7 +74,7 @@ describe('the users, for staff', () => {
     );
   });
 
-  it('lose a second factor that they can no longer use', async () => {
+  it('lose their second factor when an operator removes it', async () => {
     const { who } = await withTwoFactor(server, {});
     expect((await show(who.id)).hasTwoFactor).toBe(true);
     expect((await operator.post(`/staff/users/${who.id}/remove-two-factor`)).status).toBe(204);

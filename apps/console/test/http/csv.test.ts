@@ -219,7 +219,7 @@ describe('a download that fails', () => {
     expect((await ask(0)).status).toBe(500);
   });
 
-  it('later does not look complete', async () => {
+  it('after its first page does not look complete', async () => {
     const answer = await ask(2);
     expect(answer.status).toBe(200);
     fail();

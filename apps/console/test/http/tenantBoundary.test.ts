@@ -266,7 +266,7 @@ describe('the tenant boundary of the routes', () => {
   });
 
   it.each(named(ROUTES.filter(({ confirmed }) => confirmed)))(
-    '$name is refused without one, and changes nothing',
+    '$name is refused without a recent confirmation, and changes nothing',
     async ({ route }) => {
       const isOfStaff = route.path.startsWith('/staff/');
       const stale = await person(

@@ -53,7 +53,7 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     await page.context().close();
   });
 
-  it('lead a sign-up that a mail confirms to its first key, and to another one after a reload', async () => {
+  it('lead a sign-up that a mail confirms to its first key, and to another key after a reload', async () => {
     const email = 'lia@example.com';
     await noteMailSender(server.db.database, 'codes@onecode.example');
     const page = await freshPage();

@@ -30,7 +30,7 @@ const asViewer = async (use: (page: Page) => Promise<void>): Promise<void> =>
 
 describeInBrowser('a page that cannot be read', () => {
   it.each(FAILURES)(
-    'for %s shows the reason, and offers a retry if that can help',
+    'because of %s shows the reason, and offers a retry if that can help',
     (_, answer, text, mayRetry) =>
       asViewer(async (page) => {
         await page.route('**/api/accounts/*/ledger*', answer);
@@ -49,7 +49,7 @@ describeInBrowser('a page that cannot be read', () => {
       }),
   );
 
-  it('of an optional part shows the rest, and that a part is missing', () =>
+  it('shows all other parts, and a notice, when only an optional part cannot be read', () =>
     asViewer(async (page) => {
       await page.route('**/balance-alert', (route) => route.abort());
       await page.goto(`/accounts/${account}/ledger`);

@@ -167,7 +167,7 @@ describeInBrowser('a field for credits', () => {
     }),
   );
 
-  it('reads typed numbers like pasted ones, and shows the reason when the user leaves it', () =>
+  it('accepts typed numbers in the same forms as pasted ones, and shows the error when it loses focus', () =>
     inLanguage('en', async (page) => {
       const { dialog, field } = await openGrant(page, 'en');
       await field.pressSequentially('2.500');

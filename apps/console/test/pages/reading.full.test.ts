@@ -27,7 +27,7 @@ const browser = useBrowser();
 const REFRESHED_MS = 15_000;
 
 describeInBrowser('the health page', () => {
-  it('shows a problem on our side without a sweeping worker, and one in PostgreSQL if nothing can be read, without a reload', async () => {
+  it('shows without a reload that no worker is running, and that PostgreSQL has a problem', async () => {
     await inWindow(browser, server, await person(server, { staff: 'on_call' }), async (page) => {
       const verdict = page.getByRole('main').getByRole('status');
       const shows = (text: string) => verdict.filter({ hasText: text }).waitFor({ timeout: REFRESHED_MS });
@@ -107,7 +107,7 @@ describeInBrowser('the page of the ledger', () => {
 });
 
 describeInBrowser('the page of refused requests', () => {
-  it('shows why requests were refused, and finds one by its id and by its idempotency key', async () => {
+  it('shows why requests were refused, and finds a request by its id and by its idempotency key', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live');
     const idempotencyKeyHash = createHash('sha256').update('ação').digest();

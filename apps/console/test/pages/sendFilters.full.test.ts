@@ -6,7 +6,7 @@ const server = useConsole();
 const browser = useBrowser();
 
 describeInBrowser('the sends', () => {
-  it('are filtered by country and by language, without a link that names them', async () => {
+  it('can be filtered by country and by language with the controls of the page', async () => {
     const { database } = server.db;
     const account = await buildAccount(database, { freeQuota: 10 });
     const live = await buildCaller(database, 'live', { id: account });

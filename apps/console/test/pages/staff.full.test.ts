@@ -321,7 +321,7 @@ describeInBrowser('the pages of staff', () => {
     await server.db.sql('delete from senders');
   });
 
-  it('show in Portuguese in the audit log that an activated sender was new', async () => {
+  it('show the former state of an activated sender in the audit log in Portuguese', async () => {
     const reader = await person(server, { staff: 'operator' });
     await server.db.sql("update users set language = 'pt-BR' where id = $1", [reader.id]);
     const fields = { phoneNumberId: '106540352249999', number: '+15550789999', throughput: 20 };
