@@ -55,15 +55,15 @@ describe('a client', () => {
     ['with a query', { baseUrl: `${BASE_URL}?key=${KEY}` }],
     ['with an empty query', { baseUrl: `${BASE_URL}/?` }],
     ['with a fragment', { baseUrl: `${BASE_URL}#v1` }],
-    ['with the path of the calls', { baseUrl: `${BASE_URL}/v1` }],
+    ['with /v1 in the base URL', { baseUrl: `${BASE_URL}/v1` }],
     ['with the path of the calls below a prefix', { baseUrl: `${BASE_URL}/onecode/v1/` }],
-    ['with a time that is none', { timeoutMs: 0 }],
-    ['with a time that is no number', { timeoutMs: '10s' }],
-    ['with an endless time', { timeoutMs: Infinity }],
-    ['with a deadline that is none', { deadlineMs: -1 }],
-    ['with less than no retries', { maxRetries: -1 }],
+    ['with a timeout of zero', { timeoutMs: 0 }],
+    ['with a timeout that is not a number', { timeoutMs: '10s' }],
+    ['with an infinite timeout', { timeoutMs: Infinity }],
+    ['with a negative deadline', { deadlineMs: -1 }],
+    ['with a negative number of retries', { maxRetries: -1 }],
     ['with half a retry', { maxRetries: 0.5 }],
-    ['with a fetch that is none', { fetch: 'fetch' }],
+    ['with a fetch that is not a function', { fetch: 'fetch' }],
   ])('refuses %s without repeating it', (_, options) => {
     let error: unknown;
     try {

@@ -51,7 +51,7 @@ describe('the rule that applies', () => {
     ['an inherited name', { fault: { constructor: 1 } }, /constructor is unknown/],
     ['a recipient without +', { recipient: '5511987654321', fault: { hang: true } }, /recipient must be/],
     ['two outcomes', { fault: { hang: true, error: 1 } }, /only one of error, hang/],
-    ['no times at all', { fault: { hang: true }, times: 0 }, /times must be an integer from 1/],
+    ['zero times', { fault: { hang: true }, times: 0 }, /times must be an integer from 1/],
   ])('is refused with %s', async (_what, rule, says) => {
     const simulator = await start();
     const adding = () => simulator.rules.add(rule as never);

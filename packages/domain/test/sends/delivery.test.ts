@@ -452,7 +452,7 @@ describe('simulate', () => {
     expect(decision.change).toEqual({ ...DONE, status: 'read', channel: 'sandbox', ...times });
   });
 
-  it('runs once', () => {
+  it('does not change a send that it has already simulated', () => {
     expect(simulate(testSend({ status: 'read' }), at(30))).toEqual({ result: 'done' });
   });
 });

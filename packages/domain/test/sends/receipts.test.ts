@@ -323,7 +323,7 @@ describe('a failed message', () => {
     },
   );
 
-  it('is not sent again because of its own earlier receipt', () => {
+  it('is still sent again after its own earlier receipt', () => {
     const send = sentSend({ phase: 'ready', dueAt: at(40) });
     expect(apply(send, report('sent'), attempt({ outcome: 'sender' }))).toEqual({ result: 'ignored' });
   });

@@ -73,7 +73,7 @@ describe('an incident', () => {
     ]);
   });
 
-  it('begins when the block that it is about began', async () => {
+  it('begins at the start of the block that it reports', async () => {
     await recordIncidents(store.database, [paused('en')]);
     expect((await latest()).beganAt).toEqual(new Date('2026-11-23T02:14:00.000Z'));
   });

@@ -68,7 +68,7 @@ describe('an account with its own senders', () => {
     expect([count(rest, mine, sender), rest.length]).toEqual([20, 20]);
   });
 
-  it('sends immediately while the shared senders are busy, and waits while its own are', async () => {
+  it('sends immediately while the shared senders are busy, and waits while its own senders are busy', async () => {
     const [mine, other] = [await account('own'), await account('shared')];
     const shared = await buildSender(store.database);
     const sender = await own(mine);

@@ -249,7 +249,7 @@ describe('reports', () => {
       expect(await reported({ messageId })).toMatchObject({ attempt: { number: first.number } });
     });
 
-    it('is not found if neither is known', async () => {
+    it('is not found if neither the attempt nor the message id is known', async () => {
       expect(await reported({})).toBeNull();
       expect(await reported({ attempt: { sendId: newId(), number: 1 } })).toBeNull();
     });
