@@ -22,16 +22,19 @@ export function createBodyReader(code: ProblemCode, bytesMax: number, totalBytes
   /** The functions that refuse the bodies being read, the oldest first. */
   const refusals = new Set<() => void>();
   let totalBytes = 0;
+  const tooLarge = (): Problem => new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
 
   return <T>(request: IncomingMessage, use: (body: Buffer) => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      const tooLarge = new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
       const length = Number(request.headers['content-length'] ?? bytesMax);
-      if (length > bytesMax) return reject(tooLarge);
+      if (length > bytesMax) return reject(tooLarge());
       if (request.destroyed) return reject(new ClientGone());
       const isSmall = length <= SMALL_BYTES_MAX;
       const size = isSmall ? length : bytesMax;
-      for (const refuseOldest of refusals) if (totalBytes + size > totalBytesMax) refuseOldest();
+      for (const refuseOldest of refusals) {
+        if (totalBytes + size <= totalBytesMax) break;
+        refuseOldest();
+      }
 
       const buffer = isSmall ? Buffer.allocUnsafe(size) : (free.pop() ?? Buffer.allocUnsafeSlow(size));
       let bytes = 0;
@@ -44,7 +47,7 @@ export function createBodyReader(code: ProblemCode, bytesMax: number, totalBytes
       };
       const fail = (error: Error): void => end(() => reject(error));
       const take = (chunk: Buffer): void => {
-        if (bytes + chunk.length > size) fail(tooLarge);
+        if (bytes + chunk.length > size) fail(tooLarge());
         else bytes += chunk.copy(buffer, bytes);
       };
       const onEnd = (): void => end(() => resolve(use(buffer.subarray(0, bytes))));

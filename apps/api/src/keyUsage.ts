@@ -1,7 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import { recordKeyUsage } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 
-/** Bounds the memory while the database is unavailable. */
+/** The last use of a key is written at most about once a minute. */
+const WRITTEN_MS = 60_000;
 const KEYS_MAX = 10_000;
 
 /** The recent uses of keys, by the keys' SHA-256 in latin1. */
@@ -15,9 +17,10 @@ export interface KeyUsageTracker {
 /** Creates a tracker that keeps the uses of keys in memory until a loop writes them. */
 export function createKeyUsageTracker(database: Database): KeyUsageTracker {
   const pending = new Set<string>();
+  const written = new LRUCache<string, true>({ max: KEYS_MAX, ttl: WRITTEN_MS });
   return {
     record(hash) {
-      if (pending.size < KEYS_MAX) pending.add(hash);
+      if (pending.size < KEYS_MAX && !written.has(hash)) pending.add(hash);
     },
     async flush() {
       const hashes = [...pending];
@@ -25,7 +28,10 @@ export function createKeyUsageTracker(database: Database): KeyUsageTracker {
         database,
         hashes.map((hash) => Buffer.from(hash, 'latin1')),
       );
-      for (const hash of hashes) pending.delete(hash);
+      for (const hash of hashes) {
+        pending.delete(hash);
+        written.set(hash, true);
+      }
     },
   };
 }
