@@ -130,7 +130,7 @@ export function addAccountCommands(program: Command): void {
     )
     .option(
       '--grant-id <id>',
-      'id of an earlier grant whose response was lost, so that the credits are granted only once',
+      'id of an earlier grant that got no response, so that the credits are granted only once',
       id('--grant-id'),
     )
     .addHelpText(
@@ -219,7 +219,7 @@ export function addAccountCommands(program: Command): void {
   add('list', 'list accounts, newest first')
     .option(
       '--search <text>',
-      'only accounts whose names contain words that start with these words, or with this id',
+      'only accounts with this id, or with words in their name that start with these words',
       text('--search'),
     )
     .option('--before <id>', 'next page: the id of the last account on the previous page', id('--before'))

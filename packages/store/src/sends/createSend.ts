@@ -27,7 +27,7 @@ const CREATIONS_MAX = 50;
 /** After this many lost races, an account's row is locked before it is read. */
 const LOST_RACES_MAX = 3;
 const LOCK_WAIT_MS = 3_000;
-/** The maximum number of accounts whose locks are waited for at a time. Each wait occupies a connection. */
+/** The maximum number of waits for accounts' locks at a time. Each wait occupies a connection. */
 const LOCK_WAITS_MAX = 4;
 
 /**
