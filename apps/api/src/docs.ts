@@ -163,9 +163,13 @@ function contentsOf(fillIn: (text: string) => string): (file: string, isZipped: 
   const contents = new Map<string, Promise<Content>>();
   return (file, isZipped) => {
     const key = `${file} ${isZipped}`;
-    const known = contents.get(key) ?? read(file, isZipped);
-    contents.set(key, known);
-    return known;
+    const known = contents.get(key);
+    if (known !== undefined) return known;
+    const content = read(file, isZipped);
+    contents.set(key, content);
+    // The next request tries again.
+    content.catch(() => contents.delete(key));
+    return content;
   };
 }
 

@@ -196,7 +196,10 @@ export function addAccountCommands(program: Command): void {
     .addHelpText('after', example('account delete ID --reason "contract ended"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
       const { name } = found('account', await withDatabase((database) => findAccount(database, accountId)));
-      await confirm(command, `This deletes the keys and sends of the account "${name}".`);
+      await confirm(
+        command,
+        `This deletes the keys and sends of the account "${name}", and its users who are in no other account.`,
+      );
       const deleted = await changed('account', (...by) => deleteAccount(...by, accountId, reason));
       const counts = pickFields(deleted, 'peopleDeleted', 'keysDeleted', 'sendsDeleted');
       print(command, { id: accountId, ...counts });
