@@ -3,8 +3,8 @@
 -- waits: no sender has a permit soon (`direct_wait_ms`); the send now waits for its account's turn
 -- over (only if p_ids is null): due but not claimed, because it is a test send, may not be sent, or is locked by another transaction
 --
--- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, in the order of their accounts' turns. A due
--- send gets only a permit that starts soon, so that it does not overtake a turn.
+-- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, in the order of their accounts' turns, and
+-- at most p_limit claims in all. A due send gets only a permit that starts soon, so that it does not overtake a turn.
 --
 -- A lock keeps permits and turns exact for any number of concurrent callers.
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)

@@ -128,6 +128,26 @@ describe('an account with a scheduled deletion', () => {
     ]);
   });
 
+  it('is deleted although the deletion of an earlier one fails', async () => {
+    const { database } = store;
+    const [failing, next] = [await buildCaller(database, 'live'), await buildCaller(database, 'live')];
+    for (const { accountId } of [failing, next]) {
+      await scheduleDeletion(database, ADMIN, accountId);
+      await comesDue(accountId);
+    }
+    await store.sql(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+      create trigger refuse before delete on api_keys for each row when (old.id = '${failing.keyId}') execute function refuse()`);
+    try {
+      await expect(deleteDueAccounts(database, never)).rejects.toThrow('refused');
+      expect(await readDeletion(database, next.accountId)).toBeNull();
+      expect(await readDeletion(database, failing.accountId)).not.toBeNull();
+    } finally {
+      await store.sql('drop function refuse() cascade');
+    }
+    expect(await deleteDueAccounts(database, never)).toEqual([failing.accountId]);
+  });
+
   it('is kept if an admin cancels the deletion', async () => {
     const { database } = store;
     const { accountId } = await buildCaller(database, 'live', { credits: 10 });
