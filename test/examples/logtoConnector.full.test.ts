@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startOnecode, type OnecodeServer } from '@onecode/client/testing';
 import { PREPARE_MS_MAX, prepareExample } from './runningExample.js';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const PHONE = '+5511961234567';
 const run = promisify(execFile);
 
@@ -167,11 +166,5 @@ describe('the connector for Logto', () => {
     const message = messageOf({ code: '048221' });
     for (const settings of [{ apiKey: '' }, { baseUrl: 'codes' }, { baseUrl: 'http://codes.example.com' }])
       expect((await handOver([message], settings)).outcomes).toMatchObject([{ error: 'invalid_config' }]);
-  });
-
-  it('is shown whole in the guide', () => {
-    const page = readFileSync(join(ROOT, 'apps/docs/pages/integrate/logto.md'), 'utf8');
-    const [, shown] = /^```ts no-check \[src\/index\.ts\]\n([^]*?)^```$/m.exec(page)!;
-    expect(shown).toBe(readFileSync(join(ROOT, 'examples/logto-connector/src/index.ts'), 'utf8'));
   });
 });

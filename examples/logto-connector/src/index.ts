@@ -11,12 +11,7 @@ import {
   type SendMessageFunction,
   type SmsConnector,
 } from '@logto/connector-kit';
-import {
-  ConnectionError,
-  Onecode,
-  OnecodeError,
-  ProblemError,
-} from '@onecode/client';
+import { ConnectionError, Onecode, OnecodeError, ProblemError } from '@onecode/client';
 import { z } from 'zod';
 
 /** Logto's codes are valid for ten minutes. */
@@ -124,9 +119,7 @@ const ERROR_CODES = new Map<string, ConnectorErrorCodes>([
   ['invalid_api_key', ConnectorErrorCodes.InvalidConfig],
 ]);
 
-const createOnecodeConnector: CreateConnector<SmsConnector> = async ({
-  getConfig,
-}) => ({
+const createOnecodeConnector: CreateConnector<SmsConnector> = async ({ getConfig }) => ({
   metadata,
   type: ConnectorType.Sms,
   configGuard,

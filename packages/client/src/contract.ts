@@ -111,13 +111,13 @@ export interface Problem {
   /** The HTTP status. */
   status: number;
   code: ProblemCode;
-  /** A sentence for developers. It may change, so do not branch on it. */
+  /** A sentence for developers. */
   detail?: string | undefined;
   /** A message for each invalid field, by the field’s name. */
   errors?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A stable name for the error. New names may be added; handle an unknown one by its HTTP status. */
+/** A stable name for the error. */
 export type ProblemCode =
   | 'missing_credentials'
   | 'invalid_api_key'
