@@ -122,11 +122,10 @@ describe('rate windows', () => {
   /** Returns the expected result of one request. A created send counts for later requests. */
   function expected(account: Account, limits: Limits, mode: string, send: NewSend, now: bigint): Result {
     const { applicationId, recipient } = send;
-    const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key).toString();
+    const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key, 'hex').toString();
     const nothing = { cause: null, retryAfterSeconds: null };
     const own = account.sends.filter((one) => one.applicationId === applicationId);
-    const hash =
-      send.idempotency === null ? null : Buffer.from(send.idempotency.bodyHashes[0]!).toString('hex');
+    const hash = send.idempotency?.bodyHashes[0] ?? null;
     const known = key === null ? undefined : own.find((one) => one.key === key);
     if (known !== undefined)
       return {
