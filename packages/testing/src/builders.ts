@@ -171,7 +171,7 @@ export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend 
       options.idempotencyKey === undefined
         ? null
         : {
-            key: Buffer.from(options.idempotencyKey, 'latin1'),
+            key: Buffer.from(options.idempotencyKey, 'latin1').toString('hex'),
             bodyHashes: bodyHashes(TEST_NUMBER_PEPPER, Buffer.from(options.body ?? '{}')),
           },
     recipient,

@@ -62,7 +62,7 @@ export function createSendRoute({
         keyId: caller.keyId,
         accountId: caller.accountId,
         applicationId: caller.applicationId,
-        idempotency: key === null ? null : { key, bodyHashes: bodyHashes(config.NUMBER_PEPPER, body) },
+        idempotency: key && { key: key.toString('hex'), bodyHashes: bodyHashes(config.NUMBER_PEPPER, body) },
         recipient: recipient.e164,
         recipientKey,
         olderRecipientKeys,

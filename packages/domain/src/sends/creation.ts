@@ -25,10 +25,12 @@ const DAY_MS = 86_400_000;
 export interface CreationRequest {
   accountId: string;
   applicationId: string;
-  /** The key's bytes and the hashes of the body, the current one first, as text; null without a key. */
+  /** The key's 1 to 255 bytes in hexadecimal, and the `bodyHashes` of the body's exact bytes; null without a key. */
   idempotency: { key: string; bodyHashes: readonly string[] } | null;
+  /** The key by which limits and budgets count. */
   recipientKey: string;
   country: string | null;
+  /** Whether the number is in a premium-rate range, where the recipient's network pays for each message. */
   isPremiumRate: boolean;
   /** Null: the account's language. */
   locale: Locale | null;

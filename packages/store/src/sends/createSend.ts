@@ -1,4 +1,5 @@
 import { decideCreations, type CreatedDecision, type CreationDecision, type Send } from '@onecode/domain';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX, wasRolledBack } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
@@ -22,8 +23,9 @@ export class AccountBusy extends Error {
   }
 }
 
-/** Creations in one batch. Their accounts are locked while it is written. */
+/** Creations of one account in a batch, and accounts in a batch. The accounts are locked while a batch is written. */
 const CREATIONS_MAX = 50;
+const ACCOUNTS_MAX = 25;
 /** After this many lost races, an account's row is locked before it is read. */
 const LOST_RACES_MAX = 3;
 const LOCK_WAIT_MS = 3_000;
@@ -48,69 +50,57 @@ interface Pending {
   reject: (error: unknown) => void;
 }
 
-/** An account's requests: those in the current batch, and those for later batches. */
-interface AccountQueue {
-  underWay: Pending[];
-  waiting: Pending[];
-}
-
 const creatorOf = oncePerClient((database: Database) => {
-  const queues = new Map<string, AccountQueue>();
+  /** The requests that wait for their account's next batch. An account without a batch in progress has no entry. */
+  const waitingByAccount = new Map<string, Pending[]>();
   const limitLocks = pLimit(LOCK_WAITS_MAX);
+  /** Creates the sends of several accounts together. */
   const create = createBatcher(
-    async (batch: AccountQueue[]) => {
-      for (const queue of batch) takeBatch(queue, Math.ceil(CREATIONS_MAX / batch.length));
-      const ends = await createSends(database, batch.flatMap(sendsOf));
-      return batch.map((queue) => ends.splice(0, queue.underWay.length));
+    async (accounts: (readonly NewSend[])[]) => {
+      const ends = await createSends(database, accounts.flat());
+      return accounts.map((sends) => ends.splice(0, sends.length));
     },
-    { batchSizeMax: CREATIONS_MAX, concurrentBatchesMax: OVERLAPPING_BATCHES_MAX },
+    { batchSizeMax: ACCOUNTS_MAX, concurrentBatchesMax: OVERLAPPING_BATCHES_MAX },
   );
-  /** Creates the next requests of an account, and repeats them after a lost race. All of them lose a race together, or none does. */
-  const createNext = async (accountId: string, queue: AccountQueue): Promise<End[]> => {
+  /** Creates sends of one account. After a lost race it tries again: all of them lose a race together, or none does. */
+  const createForAccount = async (sends: readonly NewSend[]): Promise<End[]> => {
     for (let lostRaces = 0; ; lostRaces += 1) {
       const ends =
         lostRaces < LOST_RACES_MAX
-          ? await create(queue)
-          : await limitLocks(() => createLocked(database, accountId, sendsOf(queue)));
+          ? await create(sends)
+          : await limitLocks(() => createLocked(database, sends));
       if (ends[0] !== 'lost') return ends as End[];
     }
   };
-  /** Creates the next requests of an account, and one by one if one of them caused a rollback, so that only the faulty one fails. */
-  const runNext = async (accountId: string, queue: AccountQueue): Promise<void> => {
+  /** Resolves requests of one account. If one of them caused a rollback, they run one by one, so that only the faulty one fails. */
+  const runBatch = async (batch: readonly Pending[]): Promise<void> => {
     try {
-      const ends = await createNext(accountId, queue);
-      for (const [index, { resolve }] of queue.underWay.entries())
-        resolve(finish(database, accountId, ends[index] as End));
+      const ends = await createForAccount(batch.map(({ send }) => send));
+      for (const [index, { send, resolve }] of batch.entries())
+        resolve(finish(database, send.accountId, ends[index] as End));
     } catch (error) {
-      const batch = queue.underWay;
-      if (batch.length > 1 && wasRolledBack(error))
-        for (const one of batch) await runNext(accountId, Object.assign(queue, { underWay: [one] }));
+      if (batch.length > 1 && wasRolledBack(error)) for (const one of batch) await runBatch([one]);
       else for (const { reject } of batch) reject(error);
-      if (error instanceof AccountBusy) for (const { reject } of queue.waiting.splice(0)) reject(error);
     }
-    queue.underWay = [];
   };
-  const runQueue = async (accountId: string, queue: AccountQueue): Promise<void> => {
-    while (queue.waiting.length > 0) await runNext(accountId, queue);
-    queues.delete(accountId);
+  const runAccount = async (accountId: string, waiting: Pending[]): Promise<void> => {
+    while (waiting.length > 0) {
+      // Collects all requests from one socket read, as the batcher does for accounts.
+      await endOfTurn();
+      await runBatch(waiting.splice(0, CREATIONS_MAX));
+    }
+    waitingByAccount.delete(accountId);
   };
   return (send: NewSend): Promise<Creation> =>
     new Promise((resolve, reject) => {
       const pending = { send, resolve, reject };
-      const known = queues.get(send.accountId);
-      if (known !== undefined) return void known.waiting.push(pending);
-      const queue = { underWay: [], waiting: [pending] };
-      queues.set(send.accountId, queue);
-      void runQueue(send.accountId, queue);
+      const waiting = waitingByAccount.get(send.accountId);
+      if (waiting !== undefined) return void waiting.push(pending);
+      const first = [pending];
+      waitingByAccount.set(send.accountId, first);
+      void runAccount(send.accountId, first);
     });
 });
-
-const sendsOf = ({ underWay }: AccountQueue): NewSend[] => underWay.map(({ send }) => send);
-
-/** Takes the next requests of an account. Requests that lost a race, or run alone, stay in the batch. */
-function takeBatch(queue: AccountQueue, sizeMax: number): void {
-  if (queue.underWay.length === 0) queue.underWay = queue.waiting.splice(0, sizeMax);
-}
 
 /** The result of a creation in a batch. */
 type End =
@@ -119,8 +109,8 @@ type End =
 /** @returns `lost` for all requests of an account that was changed between read and write: nothing was written for it */
 async function createSends(connection: Connection, sends: readonly NewSend[]): Promise<(End | 'lost')[]> {
   await moveIdentities(connection, sends);
-  const { now, requests, states } = await readCreations(connection, sends);
-  const { decisions, accounts } = decideCreations(requests, states, now);
+  const { now, states } = await readCreations(connection, sends);
+  const { decisions, accounts } = decideCreations(sends, states, now);
   const written = await writeCreations(connection, { sends, states, decisions, accounts, now });
   return decisions.map((decision, place) => {
     const send = sends[place] as NewSend;
@@ -142,11 +132,8 @@ async function createSends(connection: Connection, sends: readonly NewSend[]): P
 }
 
 /** Creates sends of one account under the lock of its row. @throws AccountBusy */
-function createLocked(
-  database: Database,
-  accountId: string,
-  sends: readonly NewSend[],
-): Promise<(End | 'lost')[]> {
+function createLocked(database: Database, sends: readonly NewSend[]): Promise<(End | 'lost')[]> {
+  const accountId = sends[0]?.accountId;
   const applicationIds = sends.map((send) => send.applicationId);
   return database.transaction(async (connection) => {
     await connection.sql.execute`select set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;

@@ -1,13 +1,6 @@
-import {
-  DIRECT_PERMIT_WAIT_MS,
-  ENDED_CODE_SECONDS,
-  NO_COUNTRY,
-  type CreationRequest,
-  type CreationState,
-} from '@onecode/domain';
+import { DIRECT_PERMIT_WAIT_MS, ENDED_CODE_SECONDS, NO_COUNTRY, type CreationState } from '@onecode/domain';
 import { byOrdinal, type WithOrdinal } from '../client/batcher.js';
 import type { Connection } from '../client/database.js';
-import { bytesText } from '../client/sql.js';
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { guessPointsMax, pointsLeft } from './guessBudgets.js';
@@ -66,7 +59,6 @@ const ACTIVE_CODES = Prisma.sql`(
 export interface CreationBatch {
   /** The database's clock. */
   now: number;
-  requests: CreationRequest[];
   states: (CreationState | undefined)[];
 }
 
@@ -78,17 +70,16 @@ export async function readCreations(
   { sql }: Pick<Connection, 'sql'>,
   sends: readonly NewSend[],
 ): Promise<CreationBatch> {
-  const requests = sends.map(requestOf);
-  const records = requests.map((request, index) => ({
+  const records = sends.map((send, index) => ({
     ordinal: index + 1,
-    key_id: sends[index]?.keyId,
-    account_id: request.accountId,
-    application_id: request.applicationId,
-    idempotency_key: request.idempotency?.key,
-    body_hashes: request.idempotency?.bodyHashes,
-    recipient_key: request.recipientKey,
-    country: request.country ?? NO_COUNTRY,
-    guess_cost: request.guessCost,
+    key_id: send.keyId,
+    account_id: send.accountId,
+    application_id: send.applicationId,
+    idempotency_key: send.idempotency && `\\x${send.idempotency.key}`,
+    body_hashes: send.idempotency?.bodyHashes.map((hash) => `\\x${hash}`),
+    recipient_key: send.recipientKey,
+    country: send.country ?? NO_COUNTRY,
+    guess_cost: send.guessCost,
   }));
   const rows = await sql.read<WithOrdinal<CreationState & { now: number }>[]>`
     with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now)
@@ -128,19 +119,5 @@ export async function readCreations(
       where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key limit 1
     ) b on true
     cross join lateral ${ACTIVE_CODES} g`;
-  return { now: rows[0]?.now ?? 0, requests, states: byOrdinal(sends, rows) };
+  return { now: rows[0]?.now ?? 0, states: byOrdinal(sends, rows) };
 }
-
-const requestOf = (send: NewSend): CreationRequest => ({
-  accountId: send.accountId,
-  applicationId: send.applicationId,
-  idempotency: send.idempotency && {
-    key: bytesText(send.idempotency.key),
-    bodyHashes: send.idempotency.bodyHashes.map(bytesText),
-  },
-  recipientKey: send.recipientKey,
-  country: send.country,
-  isPremiumRate: send.isPremiumRate,
-  locale: send.locale,
-  guessCost: send.guessCost,
-});

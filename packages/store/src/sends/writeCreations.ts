@@ -22,19 +22,26 @@ export async function writeCreations(
   { prisma }: { prisma: Parameters<typeof prismaSql>[0] },
   batch: DecidedCreations,
 ): Promise<Set<string>> {
-  const records = [...batch.accounts].flatMap(([id, account]) => accountRecords(batch, id, account));
+  const records = [...batch.accounts]
+    .filter(([, { sends }]) => sends > 0)
+    .map(([id, account]) => accountRecord(batch, id, account));
   if (records.length === 0) return new Set();
   const at = new Date(batch.now).toISOString();
   const [{ written }] = await prismaSql(prisma).query<[{ written: string | null }]>`
-    with writes as materialized (
+    with account_writes as materialized (
       select * from json_to_recordset(${JSON.stringify(records)}::json) as w (
-        account_id uuid, application_id uuid, mode text, applications integer, is_first boolean, sends_before bigint, created integer,
-        free_units integer, credits integer, units_of_day integer, units_of_month integer, account_times json,
-        trial_sends integer, trial_sends_before integer, application_sends bigint, application_times json, key_ids uuid[], sends json
+        account_id uuid, sends_before bigint, created integer, free_units integer, credits integer, units_of_day integer,
+        units_of_month integer, times json, trial_sends integer, trial_sends_before integer, applications json
+      )
+    ), application_writes as materialized (
+      select w.account_id, p.* from account_writes w cross join lateral json_to_recordset(w.applications) as p (
+        application_id uuid, mode text, sends_created bigint, times json, key_ids uuid[], sends json
       )
     ), clock as materialized (select ${at}::timestamptz as now, (${at}::timestamptz at time zone 'UTC')::date as today),
     locked as materialized (
-      select w.* from (select * from writes order by account_id, application_id) w cross join lateral (
+      select w.account_id from (
+        select * from account_writes w join application_writes p using (account_id) order by account_id, application_id
+      ) w cross join lateral (
         select from accounts a cross join applications p
         where a.id = w.account_id and p.id = w.application_id and a.sends_created = w.sends_before and a.suspended_at is null
           and (w.free_units = 0 or a.free_quota >= w.free_units) and (w.credits = 0 or a.credits + least(a.free_quota, 0) >= w.credits)
@@ -46,24 +53,28 @@ export async function writeCreations(
           )
         for no key update of a, p skip locked
       ) l
-    ), complete as materialized (
-      select * from (select l.*, count(*) over (partition by account_id) as locked from locked l) l where l.locked = l.applications
+    ), unchanged as materialized (
+      -- An account of which only some applications could be locked is not written.
+      select w.* from account_writes w
+      where json_array_length(w.applications) = (select count(*) from locked l where l.account_id = w.account_id)
     ), trial as (
       update settings s set trial_sends_on = t.today, trial_sends_of_day = w.before + w.sends
       from clock t cross join (
-        select sum(trial_sends)::integer as sends, max(trial_sends_before) as before from complete where is_first and trial_sends > 0
+        select sum(trial_sends)::integer as sends, max(trial_sends_before) as before from unchanged where trial_sends > 0
       ) w where w.sends > 0 and w.before = case when s.trial_sends_on = t.today then s.trial_sends_of_day else 0 end
       returning true as is_written
     ), won as materialized (
-      select * from complete where trial_sends = 0 or exists (select from trial)
+      select * from unchanged where trial_sends = 0 or exists (select from trial)
     ), accounted as (
       update accounts a set sends_created = a.sends_created + w.created, free_quota = a.free_quota - w.free_units,
         credits = a.credits - w.credits, units_on = t.today, units_of_day = w.units_of_day, units_of_month = w.units_of_month,
-        minute_sends = w.account_times
-      from clock t cross join won w where w.is_first and a.id = w.account_id
+        minute_sends = w.times
+      from clock t cross join won w where a.id = w.account_id
+    ), won_applications as materialized (
+      select p.* from application_writes p join won using (account_id)
     ), counted as (
-      update applications p set sends_created = w.application_sends, minute_sends = w.application_times
-      from won w where p.id = w.application_id
+      update applications p set sends_created = w.sends_created, minute_sends = w.times
+      from won_applications w where p.id = w.application_id
     ), inserted as (
       insert into sends (
         id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient, recipient_key, country, locale,
@@ -72,7 +83,7 @@ export async function writeCreations(
       select s.id, w.account_id, w.application_id, w.mode, s.number, s.idempotency_key, s.body_hash, s.recipient, s.recipient_key, s.country,
         s.locale, s.charged_from, s.code_hash, s.encrypted_code, s.guess_cost, case when s.is_waiting then 'waiting' else 'ready' end,
         case when s.is_waiting then s.expires_at else t.now end, t.now, s.expires_at, s.request_id, s.traceparent
-      from clock t cross join won w cross join lateral json_to_recordset(w.sends) as s (
+      from clock t cross join won_applications w cross join lateral json_to_recordset(w.sends) as s (
         id uuid, number bigint, idempotency_key bytea, body_hash bytea, recipient text, recipient_key text, country text, locale text,
         charged_from text, code_hash bytea, encrypted_code bytea, guess_cost smallint, is_waiting boolean, expires_at timestamptz,
         request_id uuid, traceparent text
@@ -86,44 +97,46 @@ export async function writeCreations(
   return new Set(written?.split(','));
 }
 
-/** A record for each application with creations. An account's first record also carries the changes to the account. */
-function accountRecords(
+/** The changes to an account, with those to each of its applications that has creations. */
+function accountRecord(
   { sends, states, decisions }: DecidedCreations,
   accountId: string,
   account: AccountCreations,
-): object[] {
+): object {
+  const units = account.freeUnits + account.credits;
   const applications = [...account.applications].filter(([, { places }]) => places.length > 0);
-  return applications.map(([applicationId, { places, times }], index) => {
-    const state = states[places[0] as number] as CreationState;
-    const units = account.freeUnits + account.credits;
-    return {
-      account_id: accountId,
-      application_id: applicationId,
-      mode: state.mode,
-      applications: applications.length,
-      is_first: index === 0,
-      sends_before: state.accountSends,
-      created: account.sends,
-      free_units: account.freeUnits,
-      credits: account.credits,
-      units_of_day: state.unitsOfDay + units,
-      units_of_month: state.unitsOfMonth + units,
-      account_times: index === 0 ? account.times : undefined,
-      trial_sends: account.trialSends,
-      trial_sends_before: state.trialSendsOfDay,
-      application_sends: state.applicationSends + places.length,
-      application_times: times,
-      key_ids: [...new Set(places.map((place) => (sends[place] as NewSend).keyId))],
-      sends: places.map((place) => sendRecord(sends[place] as NewSend, decisions[place] as CreatedDecision)),
-    };
-  });
+  const [place = 0] = applications[0]?.[1].places ?? [];
+  const { accountSends, unitsOfDay, unitsOfMonth, trialSendsOfDay } = states[place] as CreationState;
+  return {
+    account_id: accountId,
+    sends_before: accountSends,
+    created: account.sends,
+    free_units: account.freeUnits,
+    credits: account.credits,
+    units_of_day: unitsOfDay + units,
+    units_of_month: unitsOfMonth + units,
+    times: account.times,
+    trial_sends: account.trialSends,
+    trial_sends_before: trialSendsOfDay,
+    applications: applications.map(([applicationId, { places, times }]) => {
+      const { mode, applicationSends } = states[places[0] as number] as CreationState;
+      return {
+        application_id: applicationId,
+        mode,
+        sends_created: applicationSends + places.length,
+        times,
+        key_ids: [...new Set(places.map((at) => (sends[at] as NewSend).keyId))],
+        sends: places.map((at) => sendRecord(sends[at] as NewSend, decisions[at] as CreatedDecision)),
+      };
+    }),
+  };
 }
 
 const sendRecord = (send: NewSend, decision: CreatedDecision): object => ({
   id: send.id,
   number: decision.number,
-  idempotency_key: send.idempotency === null ? undefined : bytesText(send.idempotency.key),
-  body_hash: send.idempotency?.bodyHashes.slice(0, 1).map(bytesText)[0],
+  idempotency_key: send.idempotency && `\\x${send.idempotency.key}`,
+  body_hash: send.idempotency && `\\x${send.idempotency.bodyHashes[0]}`,
   recipient: send.recipient,
   recipient_key: send.recipientKey,
   country: send.country,

@@ -116,7 +116,11 @@ describe('a large database', () => {
          lateral (select n % 20 = 1 as waits, now() - make_interval(secs => 4 * (${BUSY_SENDS} - n) + 60) as made,
            case when n % 2000 = 1 then now() - interval '1 minute' else now() + interval '5 minutes' end as due,
            '+55119' || lpad((n % 3000)::text, 8, '0') as phone) as t`,
-      [busy.accountId, busy.applicationId, bodyHashes(TEST_NUMBER_PEPPER, Buffer.from('{}'))[0]],
+      [
+        busy.accountId,
+        busy.applicationId,
+        Buffer.from(bodyHashes(TEST_NUMBER_PEPPER, Buffer.from('{}'))[0]!, 'hex'),
+      ],
     );
     for (const statement of [
       `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)

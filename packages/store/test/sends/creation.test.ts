@@ -57,8 +57,8 @@ describe('rate windows', () => {
 
   /** Creates these sends in one batch. @returns the results, and the database's clock in microseconds */
   async function createTogether(sends: readonly NewSend[]): Promise<{ results: Result[]; now: bigint }> {
-    const { now, requests, states } = await readCreations(store.database, sends);
-    const { decisions, accounts } = decideCreations(requests, states, now);
+    const { now, states } = await readCreations(store.database, sends);
+    const { decisions, accounts } = decideCreations(sends, states, now);
     const written = await writeCreations(store.database, { sends, states, decisions, accounts, now });
     expect(written.size).toBe([...accounts.values()].filter((account) => account.sends > 0).length);
     return { results: decisions.map(resultOf), now: BigInt(now) * 1000n };
@@ -122,11 +122,10 @@ describe('rate windows', () => {
   /** Returns the expected result of one request. A created send counts for later requests. */
   function expected(account: Account, limits: Limits, mode: string, send: NewSend, now: bigint): Result {
     const { applicationId, recipient } = send;
-    const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key).toString();
+    const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key, 'hex').toString();
     const nothing = { cause: null, retryAfterSeconds: null };
     const own = account.sends.filter((one) => one.applicationId === applicationId);
-    const hash =
-      send.idempotency === null ? null : Buffer.from(send.idempotency.bodyHashes[0]!).toString('hex');
+    const hash = send.idempotency?.bodyHashes[0] ?? null;
     const known = key === null ? undefined : own.find((one) => one.key === key);
     if (known !== undefined)
       return {
@@ -646,8 +645,8 @@ describe('writeCreations', () => {
         await buildCaller(store.database, 'live', { freeQuota: 2 }),
       ];
       const sends = [newSend(caller), newSend(other)];
-      const { now, requests, states } = await readCreations(store.database, sends);
-      const { decisions, accounts } = decideCreations(requests, states, now);
+      const { now, states } = await readCreations(store.database, sends);
+      const { decisions, accounts } = decideCreations(sends, states, now);
       expect(decisions.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
       await change(caller);
       const written = await writeCreations(store.database, { sends, states, decisions, accounts, now });

@@ -28,7 +28,7 @@ const create = async (pepper: Keyring, idempotencyKey?: string, body: Uint8Array
     idempotency:
       idempotencyKey === undefined
         ? null
-        : { key: Buffer.from(idempotencyKey), bodyHashes: bodyHashes(pepper, body) },
+        : { key: Buffer.from(idempotencyKey).toString('hex'), bodyHashes: bodyHashes(pepper, body) },
   });
 };
 const outcome = async (
