@@ -106,7 +106,7 @@ it(
     const [rules = '', inTurn = '', test = ''] = blocksOf('sign-in', 'ts');
     await run(`npm init --yes && curl -sSO ${api.url}/docs/onecode-client.tgz`);
     await run(blockWith('events', 'standardwebhooks'));
-    for (const [index, name] of ['events', 'route', 'signEvent'].entries())
+    for (const [index, name] of ['events', 'signEvent'].entries())
       write(`${name}.ts`, blocksOf('events', 'ts')[index] ?? '');
     write('signIn.ts', rules);
     write('inTurn.ts', inTurn);
