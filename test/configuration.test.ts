@@ -334,7 +334,7 @@ describe('.env.example', () => {
 
   it('sets variables only to their defaults', () => {
     const headings = [...PROCESSES, '`npm start`, `npm test` and `docker compose`'];
-    const defaults = headings.map(tableOf);
+    const defaults = headings.map((heading) => tableOf(heading));
     const given = Object.entries(example).filter(([, value]) => value !== '');
     const others = given.filter(([name, value]) =>
       defaults.every((table) => table.get(name) !== `\`${value}\``),
