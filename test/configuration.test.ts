@@ -9,23 +9,41 @@ const REQUIRED: Readonly<Record<string, string>> = PROCESS_VARIABLES;
 const root = new URL('..', import.meta.url);
 const fileOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const page = fileOf('docs/configuration.md');
+const simulatorPage = fileOf('packages/simulator/README.md');
 const PROCESSES = Object.keys(READERS);
+
+function sectionOf(title: string, text = page): string {
+  const section = text.split(/^## /m).find((one) => one.startsWith(`${title}\n`));
+  if (section === undefined) throw new Error(`the page has no section ${title}`);
+  return section;
+}
 
 /**
  * The variables of one process, or of the table of another section, each with its default as written: a value in code, `required`, or
  * other words.
  */
-function tableOf(heading: string): Map<string, string> {
+function tableOf(heading: string, text = page): Map<string, string> {
   const isProcess = PROCESSES.includes(heading);
-  const title = isProcess ? 'Processes' : heading;
-  const section = page.split(/^## /m).find((text) => text.startsWith(`${title}\n`));
-  if (section === undefined) throw new Error(`docs/configuration.md has no section ${title}`);
+  const section = sectionOf(isProcess ? 'Processes' : heading, text);
   const rows = [...section.matchAll(/^\| `(\w+)` *\| (.*) \|$/gm)];
   const column = isProcess ? PROCESSES.indexOf(heading) : 0;
   const defaults = rows.map(([, name, cells]) => [name!, cells!.split('|')[column]!.trim()] as const);
   // A dash: the process does not read it.
   return new Map(defaults.filter(([, written]) => written !== '–'));
 }
+
+/** The variables that a section without a table names. `NAME_FILE` stands for `NAME`. */
+const namedIn = (heading: string): string[] =>
+  [...new Set(sectionOf(heading).match(/(?<=`)[A-Z][A-Z_]+(?=[`=])/g))].filter(
+    (name) => !name.endsWith('_FILE'),
+  );
+
+const documentedNames = (): Set<string> =>
+  new Set([
+    ...(page.match(/(?<=^\| `)[A-Z_]+(?=`)/gm) ?? []),
+    ...namedIn('Command line'),
+    ...namedIn('Migrations'),
+  ]);
 
 /** What a configuration's reader gives each variable: `required`, `none`, or its default. */
 function declaredBy(read: (environment: NodeJS.ProcessEnv) => object): Map<string, string> {
@@ -92,43 +110,10 @@ describe('docs/configuration.md', () => {
     expect(listed.toSorted()).toEqual([...new Set([...read, 'MIGRATE_DATABASE_URL'])].toSorted());
   });
 
-  it('lists the variables of the simulator with their defaults', () => {
-    const read = new Set<string>();
-    const environment = readEnvironment(
-      new Proxy<NodeJS.ProcessEnv>(REQUIRED, {
-        get(variables, name: string) {
-          read.add(name);
-          return name === 'WHATSAPP_VERIFY_TOKEN' ? undefined : variables[name];
-        },
-      }),
-    );
-    const { sentMs, deliveredMs, readMs } = environment.delays;
-    const defaults: Record<string, string | number | null | undefined> = {
-      WHATSAPP_VERIFY_TOKEN: environment.verifyToken,
-      PORT: environment.port,
-      HOST: environment.host,
-      METRICS_PORT: environment.metricsPort,
-      METRICS_HOST: environment.metricsHost,
-      SENT_DELAY_MS: sentMs,
-      DELIVERED_DELAY_MS: deliveredMs,
-      READ_DELAY_MS: readMs,
-      KEEP_MESSAGES: environment.keep,
-      DISPLAY_PHONE_NUMBERS: null,
-    };
-    const missing = new Set(
-      faultsOf(() => readEnvironment({})).map((fault) => fault.replace(' is missing', '')),
-    );
-    const declared = [...read].map((name): [string, string] => {
-      if (missing.has(name)) return [name, 'required'];
-      return [name, defaults[name] === null ? 'none' : `\`${defaults[name]}\``];
-    });
-    expect(byName(tableOf('Simulator'))).toEqual(byName(declared));
-  });
-
   it('lists the variables of the command line', () => {
     // `NAME_FILE` stands for `NAME`.
     const names = [...namesReadIn('apps/cli/src/')].filter((name) => !name.endsWith('_FILE'));
-    expect([...tableOf('Command line').keys()].toSorted()).toEqual(names.toSorted());
+    expect(namedIn('Command line').toSorted()).toEqual(names.toSorted());
   });
 
   it('lists the variables of the migrations', () => {
@@ -136,12 +121,12 @@ describe('docs/configuration.md', () => {
     const source = scripts['migrate']!.replace(/^node /, '')
       .replace('/dist/', '/src/')
       .replace(/\.js$/, '.ts');
-    expect([...tableOf('Migrations').keys()]).toEqual([...namesReadIn(source)]);
+    expect(namedIn('Migrations').toSorted()).toEqual([...namesReadIn(source)].toSorted());
     expect(page).toContain(`\`${scripts['migrate']}\``);
   });
 
   it('lists the variables of the scripts, and those that docker compose reads from .env', () => {
-    const documented = new Set(page.match(/(?<=^\| `)[A-Z_]+(?=`)/gm));
+    const documented = documentedNames();
     const taken = [...fileOf('docker-compose.yml').matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name!);
     const ofTheSystem = new Set(['PATH', 'TERM']);
     const unlisted = [...namesReadIn('scripts/'), ...taken].filter(
@@ -175,6 +160,41 @@ describe('docs/configuration.md', () => {
       const row = new RegExp(`^\\| \`${columns.get(field)}\`.*$`, 'm').exec(page)![0];
       expect(row).toContain(`${min} to ${max}`);
     }
+  });
+});
+
+describe('packages/simulator/README.md', () => {
+  it('lists its variables with their defaults', () => {
+    const read = new Set<string>();
+    const environment = readEnvironment(
+      new Proxy<NodeJS.ProcessEnv>(REQUIRED, {
+        get(variables, name: string) {
+          read.add(name);
+          return name === 'WHATSAPP_VERIFY_TOKEN' ? undefined : variables[name];
+        },
+      }),
+    );
+    const { sentMs, deliveredMs, readMs } = environment.delays;
+    const defaults: Record<string, string | number | null | undefined> = {
+      WHATSAPP_VERIFY_TOKEN: environment.verifyToken,
+      PORT: environment.port,
+      HOST: environment.host,
+      METRICS_PORT: environment.metricsPort,
+      METRICS_HOST: environment.metricsHost,
+      SENT_DELAY_MS: sentMs,
+      DELIVERED_DELAY_MS: deliveredMs,
+      READ_DELAY_MS: readMs,
+      KEEP_MESSAGES: environment.keep,
+      DISPLAY_PHONE_NUMBERS: null,
+    };
+    const missing = new Set(
+      faultsOf(() => readEnvironment({})).map((fault) => fault.replace(' is missing', '')),
+    );
+    const declared = [...read].map((name): [string, string] => {
+      if (missing.has(name)) return [name, 'required'];
+      return [name, defaults[name] === null ? 'none' : `\`${defaults[name]}\``];
+    });
+    expect(byName(tableOf('Variables', simulatorPage))).toEqual(byName(declared));
   });
 });
 
@@ -299,20 +319,22 @@ describe('.env.example', () => {
   const example = parseEnv(fileOf('.env.example')) as Record<string, string>;
 
   it('explains only variables that docs/configuration.md lists', () => {
-    const documented = new Set(page.match(/(?<=^\| `)[A-Z_]+(?=`)/gm));
+    const documented = documentedNames();
     expect(Object.keys(example).filter((name) => !documented.has(name))).toEqual([]);
   });
 
   it('explains every variable of the processes and the command line', () => {
-    const names = [...PROCESSES, 'Command line', 'Migrations'].flatMap((heading) => [
-      ...tableOf(heading).keys(),
-    ]);
+    const names = [
+      ...PROCESSES.flatMap((heading) => [...tableOf(heading).keys()]),
+      ...namedIn('Command line'),
+      ...namedIn('Migrations'),
+    ];
     expect(names.filter((name) => name !== 'NODE_ENV' && !(name in example))).toEqual([]);
   });
 
   it('sets variables only to their defaults', () => {
     const headings = [...PROCESSES, '`npm start`, `npm test` and `docker compose`'];
-    const defaults = headings.map(tableOf);
+    const defaults = headings.map((heading) => tableOf(heading));
     const given = Object.entries(example).filter(([, value]) => value !== '');
     const others = given.filter(([name, value]) =>
       defaults.every((table) => table.get(name) !== `\`${value}\``),

@@ -12,7 +12,6 @@ import {
   ofKind,
   render,
   renderKustomization,
-  workloadsOf,
   type KubernetesObject,
 } from './manifests.js';
 
@@ -260,6 +259,11 @@ describeIf(isComplete)(
       expect(byName(template(values))).toEqual(byName(expected));
     });
 
+    it('renders the objects of the component pooler', () => {
+      const expected = kustomized(['pooler'], {}, []);
+      expect(byName(template({ databasePooler: 'transaction' }))).toEqual(byName(expected));
+    });
+
     it('renders the objects of overlays/production with the values of docs/kubernetes.md', () => {
       const [, example] = /^### With Helm$[^]*?```yaml\n([^]*?)```/m.exec(
         readFileSync('docs/kubernetes.md', 'utf8'),
@@ -293,19 +297,6 @@ describeIf(isComplete)(
           'helm.sh/hook': 'pre-install,pre-upgrade',
           'helm.sh/hook-delete-policy': 'before-hook-creation',
         },
-      });
-    });
-
-    it('gives console and command line their own entry with a transaction pooler', () => {
-      const workloads = workloadsOf(template({ databasePooler: 'transaction' }));
-      const keys = workloads
-        .filter(({ container }) => container.env!.some(({ name }) => name === 'DATABASE_POOLER'))
-        .map(({ pod, container }) => [container.name, pod['volumes'][0].secret.items[0].key]);
-      expect(Object.fromEntries(keys)).toEqual({
-        api: 'DATABASE_URL',
-        worker: 'DATABASE_URL',
-        console: 'CONSOLE_DATABASE_URL',
-        operator: 'CONSOLE_DATABASE_URL',
       });
     });
   },

@@ -176,6 +176,21 @@ describeIf(KUBECTL !== null)(`components${KUBECTL ? '' : NONE}`, () => {
     expect(selects(policy['spec'].podSelector, labels)).toBe(true);
   });
 
+  it('pooler gives the console and the command line their own entry', () => {
+    const given = workloadsOf(withComponent('pooler', [])).map((one) => [
+      one.name,
+      literal(one.container, 'DATABASE_POOLER'),
+      one.pod['volumes'][0].secret.items[0].key,
+    ]);
+    expect(Object.fromEntries(given.map(([name, ...rest]) => [name, rest]))).toEqual({
+      migration: [undefined, 'MIGRATE_DATABASE_URL'],
+      api: ['transaction', 'DATABASE_URL'],
+      worker: ['transaction', 'DATABASE_URL'],
+      console: ['transaction', 'CONSOLE_DATABASE_URL'],
+      operator: ['transaction', 'CONSOLE_DATABASE_URL'],
+    });
+  });
+
   it('mail lets only the workers of an overlay send mail', () => {
     const objects = withComponent('mail', ['MAIL_FROM=codes@example.com']);
     const workloads = workloadsOf(objects);

@@ -43,7 +43,7 @@ if (!isInHistory)
     `test/rolling/upgrade.full.test.ts is skipped: release ${PREVIOUS.version} (${PREVIOUS.commit.slice(0, 7)}) is not in this copy's git history\n`,
   );
 
-/** The matrix of docs/upgrading.md, in the order in which a deploy walks it and is taken back. */
+/** The combinations of docs/upgrading.md, in the order in which a deploy walks it and is taken back. */
 describeIf(isInHistory)('an upgrade under load, and the way back', () => {
   /** The previous release's build; ends with a slash. */
   let previous: string;
