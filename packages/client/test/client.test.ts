@@ -46,7 +46,10 @@ describe('the Onecode constructor', () => {
     ['over http to a private address', { baseUrl: 'http://10.0.0.1' }],
     ['over http to a name that starts with localhost', { baseUrl: 'http://localhost.example.com' }],
     ['over http to a name that starts with 127.0.0.1', { baseUrl: 'http://127.0.0.1.example.com' }],
-    ['over http to a host that is not a test host', { baseUrl: 'http://codes.example.com', testHosts: ['example.com'] }],
+    [
+      'over http to a host that is not a test host',
+      { baseUrl: 'http://codes.example.com', testHosts: ['example.com'] },
+    ],
     ['over another protocol to a test host', { baseUrl: 'ftp://onecode', testHosts: ['onecode'] }],
     ['with test hosts that are not an array', { testHosts: 'codes.example.com' }],
     ['over another protocol', { baseUrl: 'ftp://localhost' }],

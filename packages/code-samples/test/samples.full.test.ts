@@ -84,14 +84,17 @@ describe.each(Object.entries(CHECKS))('the samples in %s', (label, check) => {
     COMPILE_MS_MAX,
   );
 
-  it.each(operations)('describe the key in a comment, and read it from the environment only if %s needs it', (operation) => {
-    const code = sampleIn(label, operation);
-    expect(code.includes('ONECODE_API_KEY: a test key')).toBe(true);
-    if (label !== 'Node')
-      expect(code.replace(/ONECODE_API_KEY: .*/, '').includes('ONECODE_API_KEY')).toBe(
-        requests[operation]!.needsKey,
-      );
-  });
+  it.each(operations)(
+    'describe the key in a comment, and read it from the environment only if %s needs it',
+    (operation) => {
+      const code = sampleIn(label, operation);
+      expect(code.includes('ONECODE_API_KEY: a test key')).toBe(true);
+      if (label !== 'Node')
+        expect(code.replace(/ONECODE_API_KEY: .*/, '').includes('ONECODE_API_KEY')).toBe(
+          requests[operation]!.needsKey,
+        );
+    },
+  );
 
   it.each(operations.filter((operation) => operation !== 'verifyCode'))(
     'contain the address and every field of the body of %s',

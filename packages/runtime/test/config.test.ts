@@ -232,7 +232,7 @@ describe('readConfig', () => {
     it.each([
       ['missing', () => join(folder, 'leaked'), 'PEPPER_FILE must be a readable file (ENOENT)'],
       ['a folder', () => folder, 'PEPPER_FILE must be a readable file (EISDIR)'],
-      (fileWith) => ['empty', () => (fileWith) => fileWith('\n'), 'PEPPER_FILE must not be an empty file'],
+      ['empty', () => fileWith('\n'), 'PEPPER_FILE must not be an empty file'],
       ['only a byte order mark', () => fileWith('\ufeff'), 'PEPPER_FILE must not be an empty file'],
       [
         'in UTF-16',

@@ -24,7 +24,7 @@ async function answerTo(fault: Fault): Promise<Json> {
   return (await send(simulator)).json;
 }
 
-{ => describeWithReference('the simulator, compared with the reference samples', () => { => {
+describeWithReference('the simulator, compared with the reference samples', () => {
   it.each(['send-request.copy-code.json', 'send-request.pt_BR.biz-opaque.json'])(
     'accepts the request %s',
     async (name) => {
