@@ -60,7 +60,7 @@ describe('a batch', () => {
     return end?.kind;
   }
 
-  it('creates each send as if it were alone, in far fewer transactions', async () => {
+  it('creates each send as if it were created alone, in far fewer transactions', async () => {
     const before = await commits();
     const wanted = Array.from({ length: TOGETHER }, (_, index) =>
       newSend(callerOf(index), { recipient: `+5511987${650_000 + index}` }),
@@ -177,7 +177,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('with a faulty creation creates all other sends', async () => {
+  it('creates all other sends if one creation is faulty', async () => {
     const ends = await Promise.allSettled(
       Array.from({ length: TOGETHER }, (_, index) =>
         createSend(store.database, newSend(callerOf(index), index === 30 ? { requestId: 'no UUID' } : {})),
@@ -186,7 +186,7 @@ describe('a batch', () => {
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
   });
 
-  it('with a faulty creation is repeated one by one, but later requests of the account still share batches', async () => {
+  it('is repeated one by one if a creation is faulty, while later requests of the account share batches', async () => {
     const [caller] = callers as [TestCaller];
     const first = Array.from({ length: 8 }, (_, index) =>
       createSend(store.database, newSend(caller, index === 4 ? { requestId: 'no UUID' } : {})),
@@ -208,7 +208,7 @@ describe('a batch', () => {
     expect(row).toEqual({ writes: 1 });
   });
 
-  it('with a faulty change writes all other changes', async () => {
+  it('writes all other changes if one change is faulty', async () => {
     const ids = await Promise.all(
       Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
     );
@@ -238,7 +238,7 @@ describe('a batch', () => {
   });
 });
 
-describe('concurrent batches of the same rows do not deadlock', () => {
+describe('concurrent batches', () => {
   const PROCESSES = 3;
   const ROWS = 30;
   /** Longer than `until` waits on a busy machine. */
@@ -294,7 +294,7 @@ describe('concurrent batches of the same rows do not deadlock', () => {
   const sendToEach = (caller: TestCaller): Promise<string[]> =>
     Promise.all(recipients.map((recipient) => buildSend(store.database, caller, { recipient })));
 
-  it.each(ROUNDS)('with guesses at the same sends (%i)', async () => {
+  it.each(ROUNDS)('do not deadlock with guesses at the same sends (%i)', async () => {
     const ids = await sendToEach(await buildCaller(store.database, 'test'));
     const found = await deadlocksOf(
       (held) => held.sql.execute`select from sends where id = ${middleOf(ids)}::uuid for update`,
@@ -311,7 +311,7 @@ describe('concurrent batches of the same rows do not deadlock', () => {
   it.each([
     { what: 'wrong', isRight: () => false },
     { what: 'wrong and right', isRight: (turn: number) => turn % 3 === 0 },
-  ])('with $what guesses at sends of the same recipients', async ({ isRight }) => {
+  ])('do not deadlock with $what guesses at sends of the same recipients', async ({ isRight }) => {
     for (const _ of ROUNDS) {
       const caller = await buildCaller(store.database, 'test');
       const own = await Promise.all(Array.from({ length: PROCESSES }, () => sendToEach(caller)));
@@ -330,7 +330,7 @@ describe('concurrent batches of the same rows do not deadlock', () => {
     }
   });
 
-  it.each(ROUNDS)('with creations of the same accounts (%i)', async () => {
+  it.each(ROUNDS)('do not deadlock with creations of the same accounts (%i)', async () => {
     const callers = await Promise.all(recipients.map(() => buildCaller(store.database, 'test')));
     const held = middleOf(callers.map(({ accountId }) => accountId));
     const found = await deadlocksOf(
