@@ -137,7 +137,7 @@ describe('a redirect', () => {
     expect(elsewhere.requests).toHaveLength(0);
   });
 
-  it('returns its outcome even if its body never ends', async () => {
+  it('has an outcome even if its body never ends', async () => {
     const provider = await startProvider((response) => {
       response.writeHead(302, { location: '/' }).write('x');
     });

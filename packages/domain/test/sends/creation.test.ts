@@ -168,7 +168,7 @@ describe('decideCreations', () => {
     ]);
   });
 
-  it('charges no credit while the units owed by the free quota are at least the credits', () => {
+  it('charges no credit unless the credits exceed the units that the free quota owes', () => {
     expect(decide({ freeQuota: -2, credits: 2 })).toMatchObject({ outcome: 'insufficient_credits' });
     expect(decide({ freeQuota: -2, credits: 3 })).toMatchObject({ chargedFrom: 'credit' });
   });

@@ -39,7 +39,7 @@ describe('deliveryWait', () => {
     },
   );
 
-  it('returns the release of a hold if a call would follow, and ignores other holds', () => {
+  it('returns the wait for the release of a hold only if a call would follow', () => {
     for (const phase of PHASES)
       expect(deliveryWait(progress(phase), true)).toEqual(
         phase === 'ready' || phase === 'waiting' || phase === 'backing_off'

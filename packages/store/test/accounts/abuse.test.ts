@@ -299,7 +299,7 @@ describe('the breaker', () => {
   });
 });
 
-describe.each(['live', 'test'] as const)('a %s recipient', (mode) => {
+describe.each(['live', 'test'] as const)('a recipient in %s mode', (mode) => {
   let caller: TestCaller;
   beforeEach(async () => {
     caller = await buildCaller(store.database, mode);

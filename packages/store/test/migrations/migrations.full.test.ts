@@ -269,7 +269,7 @@ describe('a contracting migration', () => {
     expect(await up()).toEqual([NAME]);
   });
 
-  it('is applied with force, and the log names what it breaks and the skipped release', async () => {
+  it('is applied with force, which logs the affected processes and the skipped release', async () => {
     await up();
     await run('api', '1.1.0');
     await write(NAME, DROP);

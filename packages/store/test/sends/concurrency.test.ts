@@ -84,7 +84,7 @@ describe('a batch', () => {
     { limit: 'of the application', account: {}, application: 'per_minute = 7', waitMaxS: 60 },
     { limit: 'of the recipient', account: {}, application: 'per_recipient_hour = 7', waitMaxS: 3_600 },
   ])(
-    'keeps the limit $limit exactly, and returns when to retry',
+    'keeps the limit $limit exactly, and returns the wait',
     async ({ account, application, waitMaxS }) => {
       const caller = await buildCaller(store.database, 'live', {
         freeQuota: 0,
@@ -146,7 +146,7 @@ describe('a batch', () => {
     );
   });
 
-  it('resets only the budget of a correct guess’s recipient, including wrong guesses of the same batch', async () => {
+  it('resets only the guess budget of a correct guess’s recipient, including wrong guesses of the same batch', async () => {
     const [ours, theirs] = await Promise.all([0, 1].map(() => buildCaller(store.database, 'test')));
     const [first, second] = ['+5511987000011', '+5511987000012'];
     const guess = async (caller: TestCaller, recipient: string, isRight: boolean) => {

@@ -96,7 +96,7 @@ export function testBodies(open: () => ContractTarget): void {
     });
 
     it.each(FAULTY_FIELDS)(
-      'is refused, with all faulty fields named: %s is %s',
+      'is refused with the names of all faulty fields: %s is %s',
       async (body, code, fields) => {
         const { json } = await post('/v1/send', body);
         expect(json).toMatchObject({ status: 422, code });

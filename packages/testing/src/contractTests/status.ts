@@ -79,7 +79,7 @@ export function testStatus(open: () => ContractTarget): void {
     });
 
     it.each<DeliveryStatus>(['sent', 'delivered', 'read', 'failed'])(
-      'contains the verification `expired` from the deadline, while delivery stays %s',
+      'has the verification `expired` after the deadline, while delivery stays %s',
       async (stage) => {
         const id = await create();
         await api.target.deliver(id, stage);
@@ -111,7 +111,7 @@ export function testStatus(open: () => ContractTarget): void {
       return { status, headers: Object.entries(rest), body };
     }
 
-    it('leads to the same bytes for another account’s send, in every state, as for an unknown send', async () => {
+    it('leads to the same response, byte for byte, for an unknown send and another account’s send in any state', async () => {
       const unknown = comparable(await askFor(randomUUID(), bearer(stranger)));
       expect(unknown).toMatchObject({
         status: 404,
@@ -145,7 +145,7 @@ export function testStatus(open: () => ContractTarget): void {
       ['SQL', "'%20or%201=1--"],
       ['letters of another alphabet', '%D0%B8%D0%B4'],
     ])(
-      'is not found if it is malformed, which is revealed only after authentication: %s',
+      'leads to send_not_found if it is malformed, but only after authentication: %s',
       async (_name, id) => {
         expect((await askFor(id, bearer(caller))).json).toMatchObject({
           status: 404,
@@ -157,7 +157,7 @@ export function testStatus(open: () => ContractTarget): void {
       },
     );
 
-    it('is not found in upper case', async () => {
+    it('leads to send_not_found in upper case', async () => {
       const id = await create();
       expect((await askFor(id.toUpperCase(), bearer(caller))).json).toMatchObject({ code: 'send_not_found' });
       expect((await askFor(id, bearer(caller))).status).toBe(200);
