@@ -83,41 +83,38 @@ describe('a batch', () => {
     { limit: 'of the account', account: { ratePerMinute: 7 }, application: '', waitMaxS: 60 },
     { limit: 'of the application', account: {}, application: 'per_minute = 7', waitMaxS: 60 },
     { limit: 'of the recipient', account: {}, application: 'per_recipient_hour = 7', waitMaxS: 3_600 },
-  ])(
-    'keeps the limit $limit exactly, and returns the wait',
-    async ({ account, application, waitMaxS }) => {
-      const caller = await buildCaller(store.database, 'live', {
-        freeQuota: 0,
-        credits: 1_000,
-        ratePerMinute: 1_000,
-        ...account,
-      });
-      if (application !== '')
-        await store.sql(`update applications set ${application} where id = $1`, [caller.applicationId]);
-      // Some sends exist before, so that a window counts stored and new sends.
-      for (let made = 0; made < 2; made++) await buildSend(store.database, caller, { recipient: SAME });
-      const creations = await Promise.all(
-        Array.from({ length: TOGETHER }, () =>
-          createSend(store.database, newSend(caller, { recipient: SAME })),
-        ),
-      );
-      expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(5);
-      const refused = creations.flatMap((one) =>
-        one.outcome === 'rate_limited' ? [one.retryAfterSeconds] : [],
-      );
-      expect(refused).toHaveLength(TOGETHER - 5);
-      expect(Math.min(...refused)).toBeGreaterThan(waitMaxS - 30);
-      expect(Math.max(...refused)).toBeLessThanOrEqual(waitMaxS);
-      const [row] = await store.sql(
-        `select a.sends_created::integer as account, p.sends_created::integer as application, a.credits,
+  ])('keeps the limit $limit exactly, and returns the wait', async ({ account, application, waitMaxS }) => {
+    const caller = await buildCaller(store.database, 'live', {
+      freeQuota: 0,
+      credits: 1_000,
+      ratePerMinute: 1_000,
+      ...account,
+    });
+    if (application !== '')
+      await store.sql(`update applications set ${application} where id = $1`, [caller.applicationId]);
+    // Some sends exist before, so that a window counts stored and new sends.
+    for (let made = 0; made < 2; made++) await buildSend(store.database, caller, { recipient: SAME });
+    const creations = await Promise.all(
+      Array.from({ length: TOGETHER }, () =>
+        createSend(store.database, newSend(caller, { recipient: SAME })),
+      ),
+    );
+    expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(5);
+    const refused = creations.flatMap((one) =>
+      one.outcome === 'rate_limited' ? [one.retryAfterSeconds] : [],
+    );
+    expect(refused).toHaveLength(TOGETHER - 5);
+    expect(Math.min(...refused)).toBeGreaterThan(waitMaxS - 30);
+    expect(Math.max(...refused)).toBeLessThanOrEqual(waitMaxS);
+    const [row] = await store.sql(
+      `select a.sends_created::integer as account, p.sends_created::integer as application, a.credits,
          (select count(*)::integer from sends where account_id = a.id) as sends,
          (select count(*)::integer from ledger_entries where account_id = a.id and kind = 'reserved') as reserved
        from accounts a join applications p on p.account_id = a.id where a.id = $1`,
-        [caller.accountId],
-      );
-      expect(row).toEqual({ account: 7, application: 7, credits: 993, sends: 7, reserved: 7 });
-    },
-  );
+      [caller.accountId],
+    );
+    expect(row).toEqual({ account: 7, application: 7, credits: 993, sends: 7, reserved: 7 });
+  });
 
   it('counts every wrong guess at many sends of few recipients, in any order', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 1_000 });

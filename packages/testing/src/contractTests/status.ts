@@ -144,18 +144,15 @@ export function testStatus(open: () => ContractTarget): void {
       ['slashes, encoded', '..%2f..%2fsend%2fx'],
       ['SQL', "'%20or%201=1--"],
       ['letters of another alphabet', '%D0%B8%D0%B4'],
-    ])(
-      'leads to send_not_found if it is malformed, but only after authentication: %s',
-      async (_name, id) => {
-        expect((await askFor(id, bearer(caller))).json).toMatchObject({
-          status: 404,
-          code: 'send_not_found',
-        });
-        expect((await askFor(id, {})).json).toMatchObject({ status: 401, code: 'missing_credentials' });
-        const wrong = await askFor(id, { Authorization: 'Bearer ak_live_wrong' });
-        expect(wrong.json).toMatchObject({ status: 401, code: 'invalid_api_key' });
-      },
-    );
+    ])('leads to send_not_found if it is malformed, but only after authentication: %s', async (_name, id) => {
+      expect((await askFor(id, bearer(caller))).json).toMatchObject({
+        status: 404,
+        code: 'send_not_found',
+      });
+      expect((await askFor(id, {})).json).toMatchObject({ status: 401, code: 'missing_credentials' });
+      const wrong = await askFor(id, { Authorization: 'Bearer ak_live_wrong' });
+      expect(wrong.json).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    });
 
     it('leads to send_not_found in upper case', async () => {
       const id = await create();
