@@ -21,7 +21,7 @@ async function trial(freeQuota = 100): Promise<TestCaller> {
   return caller;
 }
 
-/** The result of the creation: the cause if it was refused. */
+/** Returns the outcome of a creation, or the cause of its refusal. */
 async function create(caller: TestCaller, database = store.database): Promise<string> {
   const end = await createSend(database, newSend(caller));
   return 'cause' in end ? end.cause : end.outcome;

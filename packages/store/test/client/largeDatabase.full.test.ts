@@ -356,7 +356,7 @@ describe('a large database', () => {
           { sendId, startedAt: new Date(Date.now() - 60_000), source: 'answer' },
         ),
     ],
-    // The hour has hardly more calls than it reads, so reading in order or sorting is then equal.
+    // The hour has hardly more calls than the statement reads, so an ordered read and a sort cost the same.
     ['the latest calls of senders', ['attempts_finished_at_idx'], 40_000, readSenderActivity],
     [
       'a search in an account by the end of a number',

@@ -117,7 +117,7 @@ const buildDecoy = (schema: string) =>
   );
 
 const isLong = process.env['ALL_TESTS'] === '1';
-/** Defaults with which sessions failed before they requested their own settings. */
+/** Defaults that break a session unless it requests its own settings. */
 const HARMFUL_DEFAULTS = HOSTILE_DEFAULTS.filter(([name]) =>
   ['default_transaction_isolation', 'standard_conforming_strings', 'array_nulls', 'search_path'].includes(
     name,

@@ -248,7 +248,7 @@ describe('the list of sends', () => {
   let test: TestCaller;
   let stranger: TestCaller;
   beforeAll(async () => {
-    // The sends below are many to one recipient, which a guess budget would refuse.
+    // A guess budget would refuse the many sends to one recipient below.
     await changeSettings(store.database, TEST_ACTOR, { guessBudget: null });
     await buildSender(store.database);
     live = await buildCaller(store.database, 'live', { credits: 1000, ratePerMinute: 10_000 });

@@ -46,7 +46,7 @@ describe('eraseExpiredCodes', () => {
     return (await store.sql<{ id: string }>(text)).map(({ id }) => id);
   }
 
-  /** Erases until no send is left to look at. @returns how many sends were looked at */
+  /** Erases codes until no send is left to check. @returns the number of checked sends */
   async function eraseAll(limit = 500): Promise<number> {
     let all = 0;
     for (let looked = 1; looked > 0; all += looked) looked = await eraseExpiredCodes(store.database, limit);
