@@ -64,8 +64,8 @@ describe('a proxy that opens no tunnel', () => {
     },
   );
 
-  it.each([-407, -502, -302])('causes a retry when it responds with %i', async (status) => {
-    proxy = await startConnectProxy(() => status);
+  it.each([407, 502, 302])('causes a retry when it responds with %i', async (status) => {
+    proxy = await startConnectProxy(() => -status);
     expect(await send(PROVIDER)).toMatchObject({
       ...retried,
       reason: 'The proxy refused to connect to the provider.',

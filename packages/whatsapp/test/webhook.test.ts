@@ -215,7 +215,7 @@ describe('receipts', () => {
       ['an array', [STATUS]],
       ['null', null],
       ['statuses that are not an array', { entry: [{ changes: [{ value: { statuses: STATUS } }] }] }],
-      ['a leaked prototype', JSON.parse('{"__proto__":{"entry":[{"changes":[]}]}}')],
+      ['an object with __proto__', JSON.parse('{"__proto__":{"entry":[{"changes":[]}]}}')],
     ])('gives no receipt: %s', (_, body) => {
       expect(parse(body)).toEqual([]);
     });

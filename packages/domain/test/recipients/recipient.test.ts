@@ -73,7 +73,7 @@ describe('parseRecipient with a phone number', () => {
   });
 
   it.each([
-    ['nothing', ''],
+    ['no characters', ''],
     ['only spaces', '   '],
     ['only brackets', '+( )-'],
     ['no plus', '5511987654321'],
@@ -330,9 +330,9 @@ describe('canonicalNumber', () => {
     ['a landline of Brazil', '+551137654321', '+551137654321'],
     ['a free number of Brazil', '+558007654321', '+558007654321'],
     ['a mobile number of Mexico in its form before 2019', '+5215512345678', '+525512345678'],
-    ['too short a number of Mexico that begins with 1', '+521551234567', '+521551234567'],
-    ['too long a number of Mexico that begins with 1', '+52155123456789', '+52155123456789'],
-    ['too long a number of Argentina', '+5411234567890', '+5411234567890'],
+    ['a number of Mexico that begins with 1 and is too short', '+521551234567', '+521551234567'],
+    ['a number of Mexico that begins with 1 and is too long', '+52155123456789', '+52155123456789'],
+    ['a number of Argentina that is too long', '+5411234567890', '+5411234567890'],
     ['a mobile number of Argentina without the 9', '+542966429999', '+5492966429999'],
     ['a number of Argentina without an area code', '+541523456789', '+541523456789'],
     ['a free number of Argentina', '+548001234567', '+548001234567'],

@@ -56,7 +56,7 @@ describe('API keys', () => {
     ['a shorter secret', `ak_live_${'a'.repeat(26)}`],
     ['a longer secret', `ak_live_${'a'.repeat(28)}`],
     ['another alphabet', `ak_live_${'a'.repeat(26)}-`],
-    ['only a checksum', ''],
+    ['nothing before the checksum', ''],
   ])('isApiKey rejects a key with %s despite a correct checksum', (_, body) => {
     const withChecksum = (text: string): string => text + toBase62(crc32(text));
     expect(isApiKey(withChecksum(`ak_live_${'a'.repeat(27)}`))).toBe(true);

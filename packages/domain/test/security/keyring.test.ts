@@ -61,7 +61,7 @@ describe('parseKeyring', () => {
     ['a comma at the end', `2:${text},`],
     ['a colon in place of the comma', `2:${text}:1:${other}`],
     ['something behind the key', `2:${text}:old`],
-  ])('rejects a keyring that is %s, without quoting the key', (_, faulty) => {
+  ])('rejects a keyring without quoting the key: %s', (_, faulty) => {
     const message = refusal(faulty);
     expect(message).toMatch(/\S/);
     for (const key of [text, other, KEY.toString('hex'), faulty.trim()])

@@ -44,7 +44,7 @@ describe('isWorthSending', () => {
   it.each([
     ['30 seconds of a long lifetime', 600, 570],
     ['a tenth of a short lifetime', 60, 54],
-  ])('returns false when %s is left', (_, life, last) => {
+  ])('returns false with %s left', (_, life, last) => {
     const send = { createdAt: CREATED_AT, expiresAt: at(life) };
     expect(isWorthSending(send, ms(at(last), -1))).toBe(true);
     expect(isWorthSending(send, at(last))).toBe(false);
@@ -161,7 +161,7 @@ describe.each(FINISHED_CODES)('a claim of a send with a code that is %s', (_, co
   it.each([
     ['that waited for a worker', liveSend(code)],
     ['that waited for its next attempt', sendingSend({ ...code, ...UNCLAIMED, attempts: 3, dueAt: NOW })],
-    ['that may have been sent, without a receipt', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
+    ['that may have been sent and got no receipt', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
   ])('fails a send %s, without a call, even with a permit', (__, send) => {
     const decision = claim({ ...send, phase: 'giving_up' }, NOW, offer());
     expect(decision.result).toEqual({ kind: 'failed', reason });
@@ -233,7 +233,7 @@ describe('a send with a message that may have been sent', () => {
   it.each([
     ['a receipt if the lease ends at the deadline', { claimedUntil: at(LIFE_SECONDS) }, 32],
     [
-      'the rest of the time for a receipt',
+      'the remaining time for a receipt',
       { ...UNCLAIMED, receiptUntil: at(610), dueAt: at(LIFE_SECONDS) },
       10,
     ],

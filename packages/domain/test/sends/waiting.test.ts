@@ -62,9 +62,9 @@ describe('holdMatches and isHeld', () => {
   it.each([
     ['all live sends', live, [true, true, true]],
     ['a country', brazil, [true, false, false]],
-    ['numbers of no country', nowhere, [false, false, true]],
+    ['numbers without a country', nowhere, [false, false, true]],
     ['an account', ofAccount, [true, false, false]],
-  ])('match only the sends of %s', (_, hold, matches) => {
+  ])('match only their own sends: %s', (_, hold, matches) => {
     expect([TO_BRAZIL, TO_PORTUGAL, TO_NO_COUNTRY].map((send) => holdMatches(hold, send))).toEqual(matches);
   });
 
