@@ -23,7 +23,7 @@ const shown = (value: unknown): string =>
       .join(),
   ].join('\n');
 
-describe('a client', () => {
+describe('the Onecode constructor', () => {
   it('accepts http for a host that is listed as a test host', () => {
     expect(make({ baseUrl: 'http://onecode:4001', testHosts: ['double', 'onecode'] }).baseUrl).toBe(
       'http://onecode:4001',
@@ -36,19 +36,22 @@ describe('a client', () => {
     ['with a key of another kind', { apiKey: 'sk_live_0123456789' }],
     ['with a prefix alone', { apiKey: 'ak_live_' }],
     ['with a key of another mode', { apiKey: 'ak_prod_0123456789' }],
-    ['with a key and a line', { apiKey: `${KEY}\n` }],
-    ['with a key and a space', { apiKey: ` ${KEY}` }],
-    ['with a credential', { apiKey: `Bearer ${KEY}` }],
-    ['with a key that is no text', { apiKey: [KEY] }],
-    ['without an address', { baseUrl: undefined }],
-    ['with no address', { baseUrl: 'codes' }],
+    ['with a line break after the key', { apiKey: `${KEY}\n` }],
+    ['with a space before the key', { apiKey: ` ${KEY}` }],
+    ['with "Bearer" before the key', { apiKey: `Bearer ${KEY}` }],
+    ['with a key that is not a string', { apiKey: [KEY] }],
+    ['without a base URL', { baseUrl: undefined }],
+    ['with a base URL that is not a URL', { baseUrl: 'codes' }],
     ['over http', { baseUrl: 'http://codes.example.com' }],
-    ['over http to a neighbour', { baseUrl: 'http://10.0.0.1' }],
-    ['over http to a name that begins like this machine', { baseUrl: 'http://localhost.example.com' }],
-    ['over http to a number that begins like this machine', { baseUrl: 'http://127.0.0.1.example.com' }],
-    ['over http to no test host', { baseUrl: 'http://codes.example.com', testHosts: ['example.com'] }],
+    ['over http to a private address', { baseUrl: 'http://10.0.0.1' }],
+    ['over http to a name that starts with localhost', { baseUrl: 'http://localhost.example.com' }],
+    ['over http to a name that starts with 127.0.0.1', { baseUrl: 'http://127.0.0.1.example.com' }],
+    [
+      'over http to a host that is not a test host',
+      { baseUrl: 'http://codes.example.com', testHosts: ['example.com'] },
+    ],
     ['over another protocol to a test host', { baseUrl: 'ftp://onecode', testHosts: ['onecode'] }],
-    ['with test hosts that are no list', { testHosts: 'codes.example.com' }],
+    ['with test hosts that are not an array', { testHosts: 'codes.example.com' }],
     ['over another protocol', { baseUrl: 'ftp://localhost' }],
     ['with a user', { baseUrl: `https://${KEY}@codes.example.com` }],
     ['with a password', { baseUrl: `https://user:${KEY}@codes.example.com` }],
@@ -56,15 +59,15 @@ describe('a client', () => {
     ['with an empty query', { baseUrl: `${BASE_URL}/?` }],
     ['with a fragment', { baseUrl: `${BASE_URL}#v1` }],
     ['with /v1 in the base URL', { baseUrl: `${BASE_URL}/v1` }],
-    ['with the path of the calls below a prefix', { baseUrl: `${BASE_URL}/onecode/v1/` }],
+    ['with /v1 below another path in the base URL', { baseUrl: `${BASE_URL}/onecode/v1/` }],
     ['with a timeout of zero', { timeoutMs: 0 }],
     ['with a timeout that is not a number', { timeoutMs: '10s' }],
     ['with an infinite timeout', { timeoutMs: Infinity }],
     ['with a negative deadline', { deadlineMs: -1 }],
     ['with a negative number of retries', { maxRetries: -1 }],
-    ['with half a retry', { maxRetries: 0.5 }],
+    ['with a fractional number of retries', { maxRetries: 0.5 }],
     ['with a fetch that is not a function', { fetch: 'fetch' }],
-  ])('refuses %s without repeating it', (_, options) => {
+  ])('throws an error that does not contain the key for a client %s', (_, options) => {
     let error: unknown;
     try {
       make(options);
@@ -86,22 +89,22 @@ describe('a client', () => {
     'http://127.1.2.3',
     'http://[::1]:3000',
     new URL(BASE_URL),
-  ])('accepts %s', (baseUrl) => {
+  ])('accepts the base URL %s', (baseUrl) => {
     expect(make({ baseUrl }).baseUrl).toBe(String(baseUrl).replace(/\/$/, ''));
   });
 
-  it('keeps the path of its base URL', async () => {
+  it('sends requests below the path of the base URL', async () => {
     service.script(json(200, { free_sends: 3 }));
     await make({ baseUrl: `${service.url}/one/code/` }).signupSettings();
     expect(service.requests.map(({ path }) => path)).toEqual(['/one/code/v1/signup-settings']);
   });
 
   it.each<[string, Record<string, unknown>]>([
-    ['a page', { window: {}, document: {} }],
-    ['a page without a window', { document: {} }],
-    ['a page of an app', { window: { document: {} } }],
-    ['a worker of a page', { WorkerGlobalScope: () => {}, importScripts: () => {} }],
-  ])('cannot be created in %s', (_, globals) => {
+    ['a browser page', { window: {}, document: {} }],
+    ['a browser page without a window', { document: {} }],
+    ['a page with a document only in its window', { window: { document: {} } }],
+    ['a web worker', { WorkerGlobalScope: () => {}, importScripts: () => {} }],
+  ])('throws in %s', (_, globals) => {
     const before = Object.keys(globals).map((name) => [
       name,
       Object.getOwnPropertyDescriptor(globalThis, name),
@@ -118,7 +121,7 @@ describe('a client', () => {
     expect(make({})).toBeInstanceOf(Onecode);
   });
 
-  it('hides its key', () => {
+  it('hides the key when the client is printed or cloned', () => {
     const onecode = make({});
     expect(shown(onecode)).not.toContain(KEY);
     expect(shown(onecode)).toContain(BASE_URL);
@@ -165,7 +168,7 @@ describe('a client', () => {
           Promise.reject(Object.assign(new TypeError('x', { cause: init }), { init })),
       },
     ],
-  ])('hides its key in the errors after %s', async (_, { script, fetch }) => {
+  ])('hides the key, the code and the number in the errors after %s', async (_, { script, fetch }) => {
     if (script !== undefined) service.script(script as Parameters<typeof service.script>[0]);
     const onecode = make({ baseUrl: service.url, maxRetries: 0, fetch });
     const calls = [
@@ -182,7 +185,7 @@ describe('a client', () => {
     }
   });
 
-  it('follows no redirect: it never sends the key to another host', async () => {
+  it('does not follow redirects', async () => {
     service.script((response) => void response.writeHead(302, { location: `${service.url}/stolen` }).end());
     const onecode = make({ baseUrl: service.url });
     for (const call of [
@@ -202,8 +205,8 @@ const patient = (): Onecode => make({ baseUrl: service.url, maxRetries: 1 });
 /** Returns the number of timers in this process; timers of earlier work may end meanwhile. */
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-describe('a signal that outlives its calls', () => {
-  it('keeps no listener, and the process no timer, after calls of any outcome', async () => {
+describe('an AbortSignal that several calls share', () => {
+  it('has no listeners and timers left after calls of any outcome', async () => {
     const { signal } = new AbortController();
     const before = timers();
     const sent = aSend({ status: 'sent' });
@@ -227,13 +230,13 @@ describe('a signal that outlives its calls', () => {
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  it('has one listener that ends all concurrent calls and waits, because Node 20 warns about more than ten', async () => {
+  it('ends 40 concurrent calls with one listener, without a warning about too many listeners', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);
     process.on('warning', onWarning);
-    // The first half is answered and waits for its next attempt; the others have no answer.
+    // The sends are answered with 429 and wait for their next attempt; the reads get no response.
     let requests = 0;
     service.script((response, request) => {
       requests += 1;
@@ -253,8 +256,8 @@ describe('a signal that outlives its calls', () => {
   });
 });
 
-describe('a signal that is aborted', () => {
-  it('ends a send immediately with its reason, during a try or a pause', async () => {
+describe('an aborted AbortSignal', () => {
+  it('rejects a send with its reason before, during and between attempts', async () => {
     const reason = { why: 'shutting down' };
     const duringTry = new AbortController();
     service.script(() => duringTry.abort(reason));
@@ -273,7 +276,7 @@ describe('a signal that is aborted', () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it('ends the wait for a send immediately with its reason', async () => {
+  it('rejects waitFor with its reason', async () => {
     const controller = new AbortController();
     service.script(json(200, aSend()));
     const waiting = patient().waitFor('the-send', {

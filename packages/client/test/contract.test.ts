@@ -6,7 +6,7 @@ import {
 } from '@onecode/client/testing';
 import { CONTRACT_SUITES, type ContractTarget } from '@onecode/testing/contract-tests';
 
-describe.each(CONTRACT_SUITES)('the test double passes the contract tests: %s', (_subject, suite) => {
+describe.each(CONTRACT_SUITES)('the test double: contract tests of %s', (_subject, suite) => {
   let double: OnecodeServer;
   beforeAll(async () => {
     // As with an API without a worker: live sends keep their status.

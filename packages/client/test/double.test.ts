@@ -32,7 +32,7 @@ describe('a delivery', () => {
     Object.assign(server.account, { freeQuota: 1, credits: 1 });
   });
 
-  it('without a script is delivered when it is first read', async () => {
+  it('reaches delivered at the first read if nothing is scripted', async () => {
     const created = await onecode.send({ to: TO });
     expect(created.status).toBe('queued');
     const send = await onecode.status(created.id);
@@ -40,14 +40,14 @@ describe('a delivery', () => {
     expect(send.delivered_at).toBe(created.created_at);
   });
 
-  it('of a test send ends in the sandbox, independent of scripts', async () => {
+  it('ends in the sandbox for a test send, whatever is scripted', async () => {
     server.script(TO, { status: 'failed', reason: 'rejected_by_provider' });
     const sandbox = new Onecode({ baseUrl: server.baseUrl, apiKey: server.keys.test });
     const { id } = await sandbox.send({ to: TO });
     expect(await sandbox.status(id)).toMatchObject({ status: 'read', channel: 'sandbox', from: null });
   });
 
-  it('happens at the scripted time of the adjustable clock', async () => {
+  it('follows the script on the adjustable clock', async () => {
     server.script(
       TO,
       { status: 'sending' },
@@ -81,7 +81,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('that fails after it was sent is charged again when the code is verified', async () => {
+  it('charges the unit again if the code is verified after a sent message failed', async () => {
     server.script(
       TO,
       { status: 'sent' },
@@ -96,9 +96,9 @@ describe('a delivery', () => {
 
   it.each<[string, Delivery]>([
     ['stays queued', { status: 'queued' }],
-    ['hangs while it is sent', { status: 'sending' }],
+    ['stays in sending', { status: 'sending' }],
     ['is scripted to expire', { status: 'failed', reason: 'expired_before_delivery' }],
-  ])('that %s fails at the deadline with expired_before_delivery', async (_name, outcome) => {
+  ])('fails with expired_before_delivery at the deadline if it %s', async (_name, outcome) => {
     server.script(TO, outcome);
     const id = await sendTo();
     const before = await statusAfter(id, 599);
@@ -109,7 +109,7 @@ describe('a delivery', () => {
     expect(server.account.freeQuota).toBe(1);
   });
 
-  it('never moves back, and does not fail after it was confirmed', async () => {
+  it('moves only forward, and never to failed after delivered', async () => {
     const id = await sendTo();
     for (const outcome of [{ status: 'sent' }, { status: 'failed', reason: 'attempts_exhausted' }] as const) {
       server.script(TO, outcome);
@@ -119,7 +119,7 @@ describe('a delivery', () => {
     expect(await statusAfter(id, 0)).toBe('read');
   });
 
-  it('in progress follows a new script from the time of the script, for this number only', async () => {
+  it('follows a later script for its number from the time of that script', async () => {
     server.script(TO, { status: 'queued' });
     const [id, other] = [await sendTo(), await sendTo('+5511900000001')];
     expect(await statusAfter(id, 100)).toBe('queued');
@@ -132,7 +132,7 @@ describe('a delivery', () => {
 
 describe('a code', () => {
   it.each(['expired', 'locked', 'verified'] as const)(
-    'scripted as %s is pending in the answer to its creation, and then refused',
+    'starts as pending and is then refused if it is scripted as %s',
     async (verification) => {
       server.script(TO, { verification });
       const created = await onecode.send({ to: TO, code: '004217' });
@@ -162,7 +162,7 @@ describe('a code', () => {
 it.each<[string, Outcome]>([
   ['x', { status: 'sent' }],
   ['5511987654321', { answer: 'lost' }],
-])('refuses a script for %s, which is not a number', (to, outcome) => {
+])('OnecodeServer.script refuses the recipient %s, which is not a phone number', (to, outcome) => {
   expect(() => server.script(to, outcome)).toThrow(RangeError);
 });
 
@@ -176,7 +176,7 @@ it.each<[object, string]>([
   [{ status: 'sent', after: 5 }, 'has only the fields status, reason, afterMs'],
   [{ verification: 'pending' }, 'verification must be one of verified, expired, locked'],
   [{ anwser: 'lost' }, 'one of the fields status, verification, answer'],
-])('refuses the outcome %j, and names what is allowed', async (outcome, message) => {
+])('OnecodeServer.script refuses the outcome %j, and names the allowed values', async (outcome, message) => {
   expect(() => server.script(TO, outcome as Outcome)).toThrow(message);
   await expect(startOnecode({ delivery: { status: 'faild' } as never })).rejects.toThrow(
     'status must be one of',
@@ -194,7 +194,7 @@ describe('a lost answer', () => {
     ['before the work', false, 0],
     ['after the work', true, 1],
   ] as const)(
-    '%s of a creation (after the work: %s) leaves %i sends, and a repeat leaves one',
+    'leads to one send after a repeat (lost %s, afterWork: %s, %i sends before the repeat)',
     async (_name, afterWork, sends) => {
       server.script(TO, { answer: 'lost', afterWork });
       const error = await thrownBy(onecode.send({ to: TO }));
@@ -214,7 +214,7 @@ describe('a lost answer', () => {
     ['internal_error', false, 'pending'],
     ['internal_error', true, 'verified'],
   ] as const)(
-    'to a verification (%s, after the work: %s) is indeterminate, and the code is %s',
+    'makes a verification indeterminate (%s, afterWork: %s) and leaves the code %s',
     async (answer, afterWork, state) => {
       const { id } = await onecode.send({ to: TO, code: '004217' });
       server.script(TO, { answer, on: 'verify', afterWork });
@@ -223,7 +223,7 @@ describe('a lost answer', () => {
     },
   );
 
-  it('after the work is lost even if the work was a refusal', async () => {
+  it('hides a refusal if it is scripted after the work', async () => {
     server.script(TO, { answer: 'lost', afterWork: true });
     server.account.freeQuota = 0;
     server.account.credits = 0;
@@ -231,7 +231,7 @@ describe('a lost answer', () => {
     expect(server.sends).toHaveLength(0);
   });
 
-  it('to a status affects only the next read', async () => {
+  it('affects only the next read of a status', async () => {
     const { id } = await onecode.send({ to: TO });
     server.script(TO, { answer: 'lost', on: 'status' });
     expect(await thrownBy(onecode.status(id))).toBeInstanceOf(ConnectionError);
@@ -239,13 +239,13 @@ describe('a lost answer', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('a scripted refusal', () => {
   it.each([
     ['insufficient_credits', 402, undefined],
     ['rate_limited', 429, 31],
     ['internal_error', 500, undefined],
   ] as const)(
-    '%s happens once, with the text of the service, reserves nothing and binds no key',
+    'is returned once with the detail of the API, and reserves nothing and binds no key: %s',
     async (answer, status, retryAfterSeconds) => {
       server.script(TO, answer === 'rate_limited' ? { answer, retryAfterSeconds: 31 } : { answer });
       const idempotencyKey = 'the same';
@@ -259,7 +259,7 @@ describe('a refusal', () => {
     },
   );
 
-  it('happens as often as scripted, in the order of the scripts, only for this number', async () => {
+  it('is returned as often as scripted, in the order of the scripts, only for its number', async () => {
     server.script(TO, { answer: 'internal_error', times: 2 }, { answer: 'insufficient_credits' });
     await onecode.send({ to: '+5511900000001' });
     const codes = [];
@@ -273,7 +273,7 @@ describe('a refusal', () => {
   });
 });
 
-it('servers run next to each other without sharing state', async () => {
+it('startOnecode starts servers that share no state', async () => {
   const [one, two, three] = await Promise.all([startOnecode(), startOnecode(), startOnecode()]);
   const servers = [one, two, three];
   expect(new Set(servers.map(({ baseUrl }) => baseUrl)).size).toBe(3);
@@ -286,7 +286,7 @@ it('servers run next to each other without sharing state', async () => {
   await Promise.all(servers.map((server) => server.close()));
 });
 
-it('a closed server has released its port and all connections', async () => {
+it('OnecodeServer.close releases the port and all connections', async () => {
   const server = await startOnecode();
   const { port } = new URL(server.baseUrl);
   const onecode = new Onecode({ baseUrl: server.baseUrl, apiKey: server.keys.test });
@@ -308,14 +308,14 @@ it('a closed server has released its port and all connections', async () => {
   await again.close();
 });
 
-it('fails on a port in use, and leaves nothing open', async () => {
+it('startOnecode throws if the port is in use', async () => {
   const server = await startOnecode();
   await expect(startOnecode({ port: Number(new URL(server.baseUrl).port) })).rejects.toThrow('EADDRINUSE');
   await server.close();
 });
 
-describe('what a test sees', () => {
-  it('are the sends with the contract’s fields, and also number, code, locale and key', async () => {
+describe('OnecodeServer', () => {
+  it('returns the sends with the contract’s fields, number, code, locale and key', async () => {
     await onecode.send({ to: '+55 (11) 98765-4321', code: '004217', locale: 'en' }, { idempotencyKey: 'k' });
     await onecode.send({ to: '+5511900000001' });
     const [first, second] = server.sends;
@@ -335,14 +335,14 @@ describe('what a test sees', () => {
     expect(server.lastCode(TO)).toBe('7777');
   });
 
-  it('throws for a code that was not sent, and for a clock that would move back', async () => {
+  it('throws for a number without a send, a clock that would move back, and an unknown key', async () => {
     expect(() => server.lastCode(TO)).toThrow('Nothing was sent');
     for (const seconds of [-1, Number.NaN]) expect(() => server.advance(seconds)).toThrow(RangeError);
     expect(() => server.revokeKey('ak_test_unknown')).toThrow('no such key');
   });
 });
 
-it('the options set the validity of codes, units, limits and sign-up settings', async () => {
+it('startOnecode applies the options for codes, units, limits, deliveries and sign-up settings', async () => {
   const server = await startOnecode({
     codeValiditySeconds: 90,
     freeSends: 3,
@@ -362,7 +362,7 @@ it('the options set the validity of codes, units, limits and sign-up settings', 
   await server.close();
 });
 
-it('answers carry the adjusted clock, which clients use for deadlines', async () => {
+it('OnecodeServer.advance changes the Date header of responses', async () => {
   server.advance(86_400);
   const { headers } = await fetch(`${server.baseUrl}/v1/signup-settings`);
   const ms = server.now().getTime() - Date.parse(headers.get('date') ?? '');
@@ -374,7 +374,7 @@ it.each([
   ['127.0.0.1', '127.0.0.2', '127.0.0.1'],
   ['127.0.0.2', '127.0.0.1', '127.0.0.2'],
   ['0.0.0.0', undefined, '127.0.0.1'],
-])('listens only at %s', async (host, other, shown) => {
+])('startOnecode listens only at %s', async (host, other, shown) => {
   const double = await startOnecode({ host });
   try {
     const { hostname, port } = new URL(double.baseUrl);

@@ -17,7 +17,7 @@ const UNCAUGHT_CHARACTERS_MAX = 1_500;
 const isLongRun = process.env['ALL_TESTS'] === '1';
 const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as Record<string, unknown>;
 
-/** Creates an empty project in another folder with the packed package installed. */
+/** An empty project in another folder, with the packed package installed. */
 let project: string;
 let packed: string;
 beforeAll(() => {
@@ -43,7 +43,7 @@ describe('the package', () => {
     expect(statSync(packed).size).toBeLessThan(PACKED_BYTES_MAX);
   });
 
-  it('has no dependencies', () => {
+  it('has no dependencies, and contains the README but no sources', () => {
     for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies'])
       expect(manifest[kind]).toBeUndefined();
     expect(existsSync(join(project, 'node_modules/@onecode/client/README.md'))).toBe(true);
@@ -56,11 +56,11 @@ describe('the package', () => {
     expect(manifest['license']).toBe('Apache-2.0');
   });
 
-  it('sends its version in its requests', () => {
+  it('has the version of package.json in VERSION', () => {
     expect(VERSION).toBe(manifest['version']);
   });
 
-  it('can be imported and required, with the same classes in a program that does both', () => {
+  it('exports the same classes to import and to require', () => {
     write(
       'both.mjs',
       `import * as esm from '@onecode/client';
@@ -78,10 +78,10 @@ describe('the package', () => {
   });
 });
 
-describe('the command onecode-double', () => {
+describe('onecode-double', () => {
   const COMMAND = join('node_modules', '.bin', 'onecode-double');
 
-  it("serves the double and its control interface, and ends on a signal like a container's first process", async () => {
+  it('serves the API and the control interface, and exits with 0 after SIGTERM', async () => {
     const [port, control] = [await closedPort(), await closedPort()];
     const args = [
       '--host',
@@ -137,7 +137,7 @@ describe('the command onecode-double', () => {
     ['--help', 0, 'stdout'],
     ['--prot', 1, 'stderr'],
     ['--port=x', 1, 'stderr'],
-  ] as const)('prints help or an error for %s', (argument, code, stream) => {
+  ] as const)('prints its usage for %s', (argument, code, stream) => {
     const run = spawnSync(join(project, COMMAND), [argument], { encoding: 'utf8' });
     expect([run.status, run[stream]]).toEqual([code, expect.stringContaining('Usage: onecode-double')]);
   });
@@ -146,20 +146,20 @@ describe('the command onecode-double', () => {
 describe('an uncaught error', () => {
   it.each([
     [
-      'of the client',
+      'from the constructor',
       `import { Onecode } from '@onecode/client'; new Onecode({ apiKey: 'x', baseUrl: 'https://x' });`,
     ],
     [
-      'of a call',
+      'from a call',
       `import { Onecode } from '@onecode/client';
        const options = { apiKey: 'ak_test_1', baseUrl: 'http://127.0.0.1:1', maxRetries: 0 };
        await new Onecode(options).send({ to: '+447700900123' });`,
     ],
     [
-      'of the test double',
+      'from the test double',
       `import { startOnecode } from '@onecode/client/testing'; await startOnecode({ port: 70_000 });`,
     ],
-  ])('%s prints its message and only the line that threw it', (_, program) => {
+  ])('prints a short message and source line: %s', (_, program) => {
     write('uncaught.mjs', program);
     const { status, stderr } = spawnSync(process.execPath, ['uncaught.mjs'], {
       cwd: project,

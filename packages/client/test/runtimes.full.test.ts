@@ -13,10 +13,10 @@ const RUNTIMES: [name: string, command: string, args: string[]][] = [
 
 describe.each(RUNTIMES)('the built client in %s', (name, command, args) => {
   const isThere = spawnSync(command, ['--version']).status === 0;
-  describeIf(isThere)(isThere ? 'there' : `skipped: there is no ${command} on the path`, () => {
+  describeIf(isThere)(isThere ? 'installed' : `skipped: there is no ${command} on the path`, () => {
     const service = useService();
 
-    it('repeats a send, but never a verification', async () => {
+    it('retries a send, but never a verification', async () => {
       const send = aSend();
       service.script(
         // A send that loses its first responses.

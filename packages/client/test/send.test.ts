@@ -34,7 +34,7 @@ const INPUT = { to: '+447700900123' };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('send', () => {
-  it("returns the contract's fields", async () => {
+  it('posts the input with a generated idempotency key, and returns the send', async () => {
     const send = aSend({ status: 'delivered', channel: 'whatsapp' });
     service.script(json(202, send));
     await expect(client().send({ to: '+447700900123', code: '004217', locale: 'en' })).resolves.toEqual(send);
@@ -67,7 +67,7 @@ describe('send', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('fails after maxRetries with the key to continue with', async () => {
+  it('throws the last problem with the idempotency key after maxRetries', async () => {
     service.script(problem(500, 'internal_error', { 'x-request-id': 'r-1' }));
     const error = await failureOf(client({ maxRetries: 1 }).send(INPUT));
     expect(error).toBeInstanceOf(ProblemError);
@@ -80,7 +80,7 @@ describe('send', () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it('reports an unreachable service with the key to continue with', async () => {
+  it('throws a ConnectionError with the idempotency key if the service is unreachable', async () => {
     const baseUrl = `http://127.0.0.1:${await closedPort()}`;
     const error = await failureOf(client({ baseUrl, maxRetries: 1 }).send(INPUT));
     expect(error).toBeInstanceOf(ConnectionError);
@@ -90,7 +90,7 @@ describe('send', () => {
     });
   });
 
-  it('waits longer after each attempt, with half of the wait random', async () => {
+  it('doubles the wait after each attempt, with up to half of it random', async () => {
     service.script(resets);
     await failureOf(client().send(INPUT));
     expect(service.requests).toHaveLength(4);
@@ -102,22 +102,22 @@ describe('send', () => {
   });
 
   it.each([
-    ['seconds', { 'retry-after': '1' }],
+    ['a number of seconds', { 'retry-after': '1' }],
     ['a date', { date: new Date(0).toUTCString(), 'retry-after': new Date(1000).toUTCString() }],
-  ])('waits for the Retry-After of a limit in %s', async (_, headers) => {
+  ])('waits for a Retry-After that is %s after rate_limited', async (_, headers) => {
     service.script(problem(429, 'rate_limited', headers), json(202, aSend()));
     await client().send(INPUT);
     expect(pauses).toEqual([expect.any(Number)]);
     expect(pauses[0]).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('reports how long a limit lasts if that exceeds its maximum wait', async () => {
+  it('throws rate_limited with retryAfterSeconds if the wait would be too long', async () => {
     service.script(problem(429, 'rate_limited', { 'retry-after': '3600' }));
     const error = await failureOf(client().send(INPUT));
     expect(error).toMatchObject({ code: 'rate_limited', status: 429, retryAfterSeconds: 3600 });
   });
 
-  it('ends at its deadline during any attempt or wait', async () => {
+  it('starts no wait and no attempt that would exceed its deadline', async () => {
     service.script(problem(429, 'rate_limited', { 'retry-after': '15' }));
     expect(await failureOf(client().send(INPUT))).toMatchObject({ retryAfterSeconds: 15 });
     expect(service.requests).toHaveLength(1);
@@ -135,20 +135,20 @@ describe('send', () => {
     expect(error).toMatchObject({ message: expect.stringContaining('no answer within 100 ms'), status: 202 });
   });
 
-  it('sends the same bytes for the same input, including unknown fields', async () => {
+  it('sends the fields in a fixed order, with unknown fields last', async () => {
     service.script(json(202, aSend()));
     await client().send({ locale: 'en', code: '1234', to: '+1', channel: 'sms' } as { to: string });
     expect(service.requests[0]?.body).toBe('{"to":"+1","code":"1234","locale":"en","channel":"sms"}');
   });
 
-  it('always sends an idempotency key, because an empty one counts as none', async () => {
+  it('generates an idempotency key if it is missing, empty or blank', async () => {
     service.script(json(202, aSend()));
     for (const idempotencyKey of [undefined, '', ' \t']) await client().send(INPUT, { idempotencyKey });
     for (const { headers } of service.requests) expect(headers['idempotency-key']).toMatch(UUID);
     expect(new Set(service.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(3);
   });
 
-  // The last one is white space in JavaScript, and a key for the service.
+  // JavaScript trims U+3000 as white space; the service accepts it as a key.
   it.each(['início-登录', '\u3000'])('sends an idempotency key of any language in UTF-8: %s', async (key) => {
     service.script(json(202, aSend()));
     await client().send(INPUT, { idempotencyKey: key });
@@ -156,7 +156,7 @@ describe('send', () => {
     expect(bytes.toString('utf8')).toBe(key);
   });
 
-  it('refuses invalid input before it sends anything', async () => {
+  it('throws for invalid input, and makes no request', async () => {
     await expect(client().send(INPUT, { idempotencyKey: 'two\nlines' })).rejects.toThrow(OnecodeError);
     await expect(client().send(undefined as unknown as { to: string })).rejects.toThrow(OnecodeError);
     expect(service.requests).toHaveLength(0);
@@ -193,15 +193,15 @@ describe('send', () => {
     expect(error).toMatchObject({ message: `POST /v1/send: this fetch refuses the option ${option}` });
   });
 
-  it('does not read an endless answer', async () => {
+  it('throws if the response is too long', async () => {
     service.script(floods);
     const error = await failureOf(client({ maxRetries: 0 }).send(INPUT));
     expect(error).toMatchObject({ message: expect.stringContaining('too long') });
   });
 });
 
-describe('a read', () => {
-  it('makes one request for any outcome', async () => {
+describe('status and signupSettings', () => {
+  it('make one request, also if it fails', async () => {
     service.script(problem(500, 'internal_error'));
     await expect(client().status('the-send')).rejects.toThrow(ProblemError);
     service.script(resets);
@@ -212,13 +212,13 @@ describe('a read', () => {
     ]);
   });
 
-  it('of the sign-up settings sends no key', async () => {
+  it('send no key for the sign-up settings', async () => {
     service.script(json(200, { free_sends: 10 }));
     await expect(client().signupSettings()).resolves.toEqual({ free_sends: 10 });
     expect(service.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  it('returns the channel and the failure reason of a later release', async () => {
+  it('return a channel and a failure reason of a later release', async () => {
     const send = aSend({ status: 'failed', channel: 'sms', failure_reason: 'of_a_later_release' });
     service.script(json(200, send));
     await expect(client().status('the-send')).resolves.toEqual(send);
@@ -228,7 +228,7 @@ describe('a read', () => {
     ['a page', text(200, '<html>')],
     ['a send with 202', json(202, aSend())],
     ['a send without a state', json(200, { ...aSend(), status: undefined })],
-  ])('of %s is not accepted as a send', async (_, behaviour) => {
+  ])('throw for %s instead of a send', async (_, behaviour) => {
     service.script(behaviour);
     await expect(client().status('the-send')).rejects.toThrow(ConnectionError);
   });
@@ -236,8 +236,8 @@ describe('a read', () => {
 
 const soon = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
-describe('waiting for a send', () => {
-  it('ends at the state, and reports each change once', async () => {
+describe('waitFor', () => {
+  it('returns the send in the awaited state, and reports each change once', async () => {
     const queued = aSend();
     const sent = { ...queued, status: 'sent' as const, sent_at: soon(0) };
     service.script(json(200, queued), json(200, queued), json(200, sent));
@@ -254,24 +254,27 @@ describe('waiting for a send', () => {
     ['delivered', { status: 'read' }],
     ['sent', { status: 'delivered' }],
     ['read', { status: 'read' }],
-    ['delivered', { status: 'failed', failed_at: soon(0), failure_reason: 'rejected_by_provider' }],
+    [
+      'delivered',
+      { status: 'failed', failed_at: '2026-01-01T00:00:00Z', failure_reason: 'rejected_by_provider' },
+    ],
     ['delivered', { status: 'sent', verification: 'expired' }],
-  ] as const)('until %s ends with %j', async (until, fields) => {
+  ] as const)('ends the wait for %s at %j', async (until, fields) => {
     const send = aSend(fields);
     service.script(json(200, send));
     await expect(client().waitFor('the-send', { until })).resolves.toEqual(send);
     expect(service.requests).toHaveLength(1);
   });
 
-  it('ends at the deadline by the server’s clock, not this machine’s', async () => {
+  it('ends at the deadline by the server’s clock, not the local clock', async () => {
     const passed = aSend({ expires_at: '2020-01-01T00:10:00Z' });
     service.script(json(200, passed, { date: new Date('2020-01-01T00:09:59Z').toUTCString() }));
     await expect(client().waitFor('the-send', { until: 'sent' })).resolves.toEqual(passed);
-    // One before the deadline, and one after it.
+    // One read before the deadline, and one after it.
     expect(service.requests).toHaveLength(2);
   });
 
-  it('ends at the deadline by this machine’s clock if the server sends no time', async () => {
+  it('ends at the deadline by the local clock if the response has no Date header', async () => {
     const send = aSend({ expires_at: soon(-1) });
     service.script((response, request) => {
       response.sendDate = false;
@@ -281,7 +284,7 @@ describe('waiting for a send', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('continues when single reads fail', async () => {
+  it('continues after a failed read', async () => {
     const sent = aSend({ status: 'sent' });
     service.script(resets, json(200, aSend()), problem(500, 'internal_error'), json(200, sent));
     await expect(client().waitFor('the-send', { until: 'sent' })).resolves.toEqual(sent);
@@ -299,13 +302,13 @@ describe('waiting for a send', () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it('fails immediately when a retry cannot help', async () => {
+  it('fails immediately after an error that a retry cannot fix', async () => {
     service.script(problem(404, 'send_not_found'));
     await expect(client().waitFor('the-send', { until: 'sent' })).rejects.toThrow(ProblemError);
     expect(service.requests).toHaveLength(1);
   });
 
-  it('refuses states that cannot be waited for', async () => {
+  it('refuses a state that is not a delivery state', async () => {
     await expect(client().waitFor('the-send', { until: 'verified' as 'sent' })).rejects.toThrow(OnecodeError);
     expect(service.requests).toHaveLength(0);
   });

@@ -41,7 +41,7 @@ describe('normalizeCode', () => {
     ['\uff11\uff12\u2212\u{1d7ce}\u{1d7ff}', '1209'],
     ['12a4', '12a4'],
     ['', ''],
-  ])('%j is normalized to %j', (typed, code) => expect(normalizeCode(typed)).toBe(code));
+  ])('normalizes %j to %j', (typed, code) => expect(normalizeCode(typed)).toBe(code));
 
   it('accepts the digits of any script', () => {
     const written = Intl.supportedValuesOf('numberingSystem')
@@ -51,14 +51,14 @@ describe('normalizeCode', () => {
     expect(new Set(written.map(normalizeCode))).toEqual(new Set(['1234567890']));
   });
 
-  it('accepts only strings', () => {
+  it('throws if the code is not a string', () => {
     expect(() => normalizeCode(undefined as unknown as string)).toThrow(OnecodeError);
   });
 });
 
 describe.each(FETCHES)('verify with %s', (_, fetch) => {
   it.each(OPEN_VERIFICATIONS)(
-    'makes one request, and its outcome is indeterminate, after %s',
+    'makes one request and throws IndeterminateVerificationError after %s',
     async (_, behaviour) => {
       service.script(behaviour);
       const verified = client({ timeoutMs: 500, fetch }).verify('the-send', '004217');
@@ -69,7 +69,7 @@ describe.each(FETCHES)('verify with %s', (_, fetch) => {
     },
   );
 
-  it('is not resent when a kept connection is dead', async () => {
+  it('does not resend a request when a kept-alive connection is dead', async () => {
     const verifications: string[] = [];
     let connections = 0;
     const port = await startTcpServer((socket) => {
@@ -85,7 +85,7 @@ describe.each(FETCHES)('verify with %s', (_, fetch) => {
       });
     });
     const onecode = client({ baseUrl: `http://127.0.0.1:${port}`, fetch });
-    // A connection is free a moment after its answer: of three connections, one is free.
+    // A connection is free a moment after its response. With three connections, at least one is free.
     await Promise.all([onecode.signupSettings(), onecode.signupSettings(), onecode.signupSettings()]);
     const before = connections;
     await expect(onecode.verify('the-send', '004217')).rejects.toThrow(IndeterminateVerificationError);
@@ -96,12 +96,12 @@ describe.each(FETCHES)('verify with %s', (_, fetch) => {
   it.each([
     ['the connection was refused', async () => `http://127.0.0.1:${await closedPort()}`],
     ['the host is unknown', () => 'https://codes.invalid'],
-  ])('can be retried when %s, because nothing was sent', async (_, findUrl) => {
+  ])('throws ConnectionError when %s', async (_, findUrl) => {
     const baseUrl = await findUrl();
     await expect(client({ baseUrl, fetch }).verify('the-send', '004217')).rejects.toThrow(ConnectionError);
   });
 
-  it('sends the code as typed, in a body of known length', async () => {
+  it('sends the code as typed, with a Content-Length', async () => {
     service.script(json(200, WRONG));
     await expect(client({ fetch }).verify('a/b ü?', '004217')).resolves.toEqual(WRONG);
     expect(service.requests).toMatchObject([
@@ -127,7 +127,7 @@ describe('verify', () => {
     { code: 'EAI_AGAIN', syscall: 'getaddrinfo' },
     { code: 'ETIMEDOUT', errors: [{ code: 'ETIMEDOUT', syscall: 'connect' }, {}] },
     { code: 'UND_ERR_CONNECT_TIMEOUT' },
-  ])('can be retried when no connection was made: %j', async (cause) => {
+  ])('throws ConnectionError when no connection was made: %j', async (cause) => {
     const error = await client({ fetch: failing(cause) })
       .verify('the-send', '004217')
       .catch((reason: unknown) => reason);
@@ -140,7 +140,7 @@ describe('verify', () => {
     { code: 'ETIMEDOUT', errors: [] },
     { code: 'UND_ERR_SOCKET' },
     {},
-  ])('is indeterminate when bytes may have been written: %j', async (cause) => {
+  ])('throws IndeterminateVerificationError when bytes may have been written: %j', async (cause) => {
     const verified = client({ fetch: failing(cause) }).verify('the-send', '004217');
     await expect(verified).rejects.toThrow(IndeterminateVerificationError);
   });
@@ -151,12 +151,12 @@ describe('verify', () => {
     { valid: false, verification: 'locked', attempts_left: 0 },
     { valid: false, verification: 'expired', attempts_left: 0 },
     { valid: false, verification: 'verified', attempts_left: 0 },
-  ])('returns %j', async (judgement) => {
+  ])('returns the result %j', async (judgement) => {
     service.script(json(200, judgement, { 'content-type': 'application/json; charset=utf-8' }));
     await expect(client().verify('the-send', '004217')).resolves.toEqual(judgement);
   });
 
-  it('ignores inherited members in the result', async () => {
+  it('ignores inherited properties of the result', async () => {
     service.script(json(200, {}));
     const polluted = Object.prototype as unknown as Record<string, unknown>;
     try {
@@ -174,7 +174,7 @@ describe('verify', () => {
     [422, 'invalid_json'],
     [429, 'rate_limited'],
     [403, 'of_a_later_release'],
-  ])('throws the problem of a refusal with %i %s', async (status, code) => {
+  ])('throws ProblemError after %i %s', async (status, code) => {
     service.script(problem(status, code, { 'x-request-id': 'r-1' }, { errors: { code: 'Must be.' } }));
     const error = await client()
       .verify('the-send', '004217')
@@ -190,7 +190,7 @@ describe('verify', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('that is aborted in transit is indeterminate, and ends immediately', async () => {
+  it('throws IndeterminateVerificationError when its signal is aborted in transit', async () => {
     const controller = new AbortController();
     const reason = new Error('the visitor left');
     service.script(() => controller.abort(reason));
@@ -202,7 +202,7 @@ describe('verify', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('sends nothing when it was aborted before', async () => {
+  it('makes no request when its signal is already aborted', async () => {
     const signal = AbortSignal.abort('no');
     await expect(client().verify('the-send', '004217', { signal })).rejects.toBe('no');
     expect(service.requests).toHaveLength(0);
@@ -214,12 +214,12 @@ describe('verify', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  it('refuses a number as a code, because leading zeros would be lost', async () => {
+  it('refuses a number as a code, because it would lose leading zeros', async () => {
     await expect(client().verify('the-send', 4217 as unknown as string)).rejects.toThrow(OnecodeError);
     expect(service.requests).toHaveLength(0);
   });
 
-  it('ends although fetch never settles', async () => {
+  it('times out when fetch never settles', async () => {
     const fetch: Fetch = () => new Promise(() => {});
     await expect(client({ fetch, timeoutMs: 50 }).verify('the-send', '004217')).rejects.toThrow(
       'no answer within 50 ms',
@@ -234,7 +234,7 @@ describe('addSendId', () => {
     expect(addSendId(undefined, 'a')).toEqual(['a']);
   });
 
-  it('counts a repeated creation once', () => {
+  it('adds the id of a repeated creation once', () => {
     expect(addSendId(['b', 'a'], 'b')).toEqual(['b', 'a']);
   });
 });
@@ -253,13 +253,13 @@ describe('verifyLatest', () => {
     return { id, code: server.lastCode(TO) };
   };
 
-  it('accepts the code that arrived first, with one guess on the newest send', async () => {
+  it('accepts the code of the older send after one wrong guess at the newer send', async () => {
     const [older, newer] = [await send(), await send()];
     expect(await onecode.verifyLatest([newer.id, older.id], older.code)).toMatchObject({ valid: true });
     expect(await onecode.verify(newer.id, older.code)).toMatchObject({ attempts_left: 3 });
   });
 
-  it('makes no guess on the older send when the newest has the code', async () => {
+  it('makes no guess at the older send if the newer send has the code', async () => {
     const [older, newer] = [await send(), await send()];
     expect(await onecode.verifyLatest([newer.id, older.id], newer.code)).toMatchObject({ valid: true });
     expect(await onecode.verifyLatest([newer.id, older.id], older.code)).toEqual({
@@ -270,7 +270,7 @@ describe('verifyLatest', () => {
     expect(await onecode.verify(older.id, 'none')).toMatchObject({ attempts_left: 4 });
   });
 
-  it('counts a wrong code on both, and returns the newest result with attempts left', async () => {
+  it('counts a wrong code on both sends, and returns the result of the newest send with attempts left', async () => {
     const [older, newer] = [await send(), await send()];
     for (let guess = 0; guess < 3; guess += 1) await onecode.verify(newer.id, 'none');
     expect(await onecode.verifyLatest([newer.id, older.id], 'none')).toMatchObject({ attempts_left: 1 });
@@ -281,7 +281,7 @@ describe('verifyLatest', () => {
     expect(await onecode.verifyLatest([newer.id], 'none')).toMatchObject({ verification: 'locked' });
   });
 
-  it('makes no second request after an indeterminate one', async () => {
+  it('makes no second request after an indeterminate result', async () => {
     const [older, newer] = [await send(), await send()];
     server.script(TO, { answer: 'lost', on: 'verify', afterWork: true });
     await expect(onecode.verifyLatest([newer.id, older.id], older.code)).rejects.toMatchObject({
@@ -292,7 +292,7 @@ describe('verifyLatest', () => {
   });
 
   it.each([[[]], [['a', 'b', 'c']], ['ab' as unknown as string[]]])(
-    'accepts one or two ids, not %j',
+    'accepts an array of one or two ids, not %j',
     async (ids) => {
       await expect(onecode.verifyLatest(ids, '000000')).rejects.toThrow(OnecodeError);
     },

@@ -76,7 +76,7 @@ describe.each(Object.entries(CHECKS))('the samples in %s', (label, check) => {
   const without = isThere(check.tool) ? '' : `, not tested: ${check.tool} is not on the path`;
 
   testIf.each(operations)(
-    `are valid for %s, whatever is in the body${without}`,
+    `are valid code for %s, with any text in the body${without}`,
     (operation) => {
       writeFileSync(join(folder, check.file), sampleIn(label, operation));
       run(check.tool, check.arguments);
@@ -84,17 +84,20 @@ describe.each(Object.entries(CHECKS))('the samples in %s', (label, check) => {
     COMPILE_MS_MAX,
   );
 
-  it.each(operations)('read the key of %s from the environment, and name it in a comment', (operation) => {
-    const code = sampleIn(label, operation);
-    expect(code.includes('ONECODE_API_KEY: a test key')).toBe(true);
-    if (label !== 'Node')
-      expect(code.replace(/ONECODE_API_KEY: .*/, '').includes('ONECODE_API_KEY')).toBe(
-        requests[operation]!.needsKey,
-      );
-  });
+  it.each(operations)(
+    'describe the key in a comment, and read it from the environment only if %s needs it',
+    (operation) => {
+      const code = sampleIn(label, operation);
+      expect(code.includes('ONECODE_API_KEY: a test key')).toBe(true);
+      if (label !== 'Node')
+        expect(code.replace(/ONECODE_API_KEY: .*/, '').includes('ONECODE_API_KEY')).toBe(
+          requests[operation]!.needsKey,
+        );
+    },
+  );
 
   it.each(operations.filter((operation) => operation !== 'verifyCode'))(
-    'name the address and every member of the body of %s',
+    'contain the address and every field of the body of %s',
     (operation) => {
       const code = sampleIn(label, operation);
       const { path, body } = requests[operation]!;
@@ -107,9 +110,9 @@ describe.each(Object.entries(CHECKS))('the samples in %s', (label, check) => {
   );
 });
 
-describe('a text as a literal', () => {
+describe('string literals', () => {
   it.each(['', 'plain', HOSTILE, '\\', "\\'", '\u2028'])(
-    'is that text again, in every language: %j',
+    'evaluate to the original text in every language: %j',
     (text) => {
       expect(run(process.execPath, ['-e', `process.stdout.write(${jsText(text)})`])).toBe(text);
       expect(run('sh', ['-c', `printf %s ${shellText(text)}`])).toBe(text);
@@ -119,17 +122,17 @@ describe('a text as a literal', () => {
     },
   );
 
-  it('is raw in Go where that is possible, and quoted as in JSON otherwise', () => {
+  it('are raw strings in Go if possible, and JSON strings otherwise', () => {
     expect(goText('{"to":"+44"}')).toBe('`{"to":"+44"}`');
     expect(goText('a`b')).toBe('"a`b"');
     expect(goText('a\nb')).toBe('"a\\nb"');
   });
 
-  it('has its quotes and backslashes escaped in Java', () => {
+  it('escape quotes and backslashes in Java', () => {
     expect(javaText('{"to":"\\u0001"}')).toBe('"{\\"to\\":\\"\\\\u0001\\"}"');
   });
 });
 
-it('there is no sample of an operation that the contract does not have', () => {
+it('samplesOf throws for an operation that the contract does not have', () => {
   expect(() => samplesOf('deleteSend', requests['createSend']!, SERVICE)).toThrow('deleteSend');
 });

@@ -22,7 +22,7 @@ function faultOf(parse: () => unknown): string | null {
   }
 }
 
-/** An address, and its fault. */
+/** A refused address and its fault. */
 type Refused = [url: string, fault: string | RegExp];
 
 /** Texts that truncate an address if they occur in a user or a password. */
@@ -39,7 +39,7 @@ const UNENCODED = [
   '12?leaked',
 ];
 
-describe('an address of PostgreSQL', () => {
+describe('databaseAddress', () => {
   const read = (url: string): string => readConfig({ URL: url }, { URL: databaseAddress() }).URL;
 
   it.each([
@@ -65,7 +65,7 @@ describe('an address of PostgreSQL', () => {
       'postgresql://h/d?options=-c%20geqo%3Doff&unknown=',
     ],
     ['postgresql://h/d?schema=public&sslmode=no-verify', 'postgresql://h/d?schema=public&sslmode=no-verify'],
-  ])('%s is read as %s', (url, address) => {
+  ])('reads %s as %s', (url, address) => {
     expect(read(url)).toBe(address);
     expect(read(address)).toBe(address);
   });
@@ -107,7 +107,7 @@ describe('an address of PostgreSQL', () => {
     ['postgres://h/d?target_session_attrs=standby', /as its target_session_attrs$/],
     ['postgres://h/d?sslnegotiation=direct&sslmode=disable', /must not combine sslmode=disable/],
     ['postgres://h/d?uselibpqcompat=true&sslmode=verify-ca', /must contain sslrootcert/],
-  ])('cannot be %j', (url, fault) => {
+  ])('refuses %j without quoting it', (url, fault) => {
     const found = faultOf(() => read(url));
     expect(found).toMatch(fault);
     expect(found).not.toMatch(/leaked|Invalid URL|malformed/);
@@ -119,7 +119,7 @@ const NODES = [
   { host: 'b.internal', port: 65_535 },
 ];
 
-describe('an address of Redis', () => {
+describe('parseRedisAddress', () => {
   it.each([
     ['redis://u:p@h:1/2?family=6', { kind: 'server', isTls: false, url: 'redis://u:p@h:1/2?family=6' }],
     ['rediss://h//', { kind: 'server', isTls: true, url: 'rediss://h' }],
@@ -144,11 +144,11 @@ describe('an address of Redis', () => {
       'redis+cluster+tls://:secret@[::1]:7000',
       { kind: 'cluster', isTls: true, nodes: [{ host: '::1', port: 7_000 }], password: 'secret' },
     ],
-  ])('%s', (text, address) => {
+  ])('parses %s', (text, address) => {
     expect(parseRedisAddress(text)).toEqual(address);
   });
 
-  it('may have a colon in the password', () => {
+  it('accepts a colon in the password', () => {
     expect(parseRedisAddress('redis+sentinel://u:a:b@h:1/main')).toMatchObject({
       username: 'u',
       password: 'a:b',
@@ -185,21 +185,21 @@ describe('an address of Redis', () => {
     ['redis+cluster://leaked:1?family=6', /^must have no query/],
     ['redis://leaked@h', 'must have a password for its user: user:password@'],
     ['redis+sentinel://leaked:@h:1/main', 'must have a password for its user: user:password@'],
-  ])('cannot be %j', (url, fault) => {
+  ])('refuses %j without quoting it', (url, fault) => {
     const found = faultOf(() => parseRedisAddress(url));
     expect(found).toMatch(fault);
     expect(found).not.toMatch(/leaked|pass@|Invalid URL|malformed/);
   });
 });
 
-describe('a plain address', () => {
+describe('parsePlainAddress', () => {
   const SCHEMES = ['http', 'https'];
 
   it.each([
     ['https://x.test/v25.0//', 'https://x.test/v25.0'],
     ['http://[::1]:1', 'http://[::1]:1'],
     ['https://ü.test/%C3%BC', 'https://ü.test/%C3%BC'],
-  ])('%s is read as %s', (url, address) => {
+  ])('reads %s as %s', (url, address) => {
     expect(parsePlainAddress(url, SCHEMES)).toBe(address);
   });
 
@@ -222,7 +222,7 @@ describe('a plain address', () => {
     ['https://h/leaked%ff', 'must write a % that encodes no character as %25'],
     ['https://leaked.1.2.3.4.5', 'must name a valid host'],
     ['https://lea<ked', SERVERS],
-  ])('cannot be %j', (url, fault) => {
+  ])('refuses %j without quoting it', (url, fault) => {
     const found = faultOf(() => parsePlainAddress(url, SCHEMES));
     expect(found).toMatch(fault);
     expect(found).not.toMatch(/leaked|Invalid URL|malformed/);
@@ -235,6 +235,6 @@ it.each([
   ['redis+cluster://h:1', 'onecode', '{onecode}'],
   ['redis+cluster+tls://h:1', 'a{b}c', 'a{b}c'],
   ['redis+cluster://h:1', '{}', '{{}}'],
-])('with %s, the prefix of QUEUE_PREFIX=%s is %s', (url, prefix, keys) => {
+])('keyPrefix for %s with QUEUE_PREFIX=%s returns %s', (url, prefix, keys) => {
   expect(keyPrefix(url, prefix)).toBe(keys);
 });

@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from '@onecode/runtime';
 
-describe('configuration', () => {
+describe('readConfig', () => {
   const SPECS = {
     DATABASE_URL: databaseAddress(),
     BASE_URL: address(['http', 'https'], 'http://localhost'),
@@ -56,7 +56,7 @@ describe('configuration', () => {
     });
   });
 
-  it('reports every fault, one line each, also in the error’s message', () => {
+  it('reports every fault in one line each, and in the message of the error', () => {
     const environment = { DATABASE_URL: 'mysql://x', PORT: '70000', LEVEL: 'loud' };
     const faults = [
       'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
@@ -85,7 +85,7 @@ describe('configuration', () => {
     });
   });
 
-  it('removes white space around a value, such as from an .env file with CRLF, and treats a value of only white space as missing', () => {
+  it('removes white space around a value, and treats a blank value as missing', () => {
     const environment = {
       ...GOOD,
       LEVEL: 'debug\r',
@@ -113,13 +113,13 @@ describe('configuration', () => {
     ]);
   });
 
-  it('refuses a value of two lines', () => {
+  it('refuses a value with two lines', () => {
     expect(faultsOf({ ...GOOD, NAME: 'one\ntwo' })).toEqual([
       'NAME must be one line without control characters',
     ]);
   });
 
-  it('reports faults between variables together with those of single ones', () => {
+  it('reports faults of combinations after faults of single variables', () => {
     const between = (environment: NodeJS.ProcessEnv) =>
       faultsOf(environment, SPECS, ({ LEVEL }) => (LEVEL === 'debug' ? ['NAME is needless with debug'] : []));
     expect(between({ ...GOOD, LEVEL: 'debug', PORT: 'x' })).toEqual([
@@ -129,7 +129,7 @@ describe('configuration', () => {
     expect(between({ ...GOOD, LEVEL: 'x' })).toEqual(['LEVEL must be one of info, debug']);
   });
 
-  it('removes trailing slashes of an address', () => {
+  it('removes trailing slashes from an address', () => {
     expect(readConfig({ ...GOOD, BASE_URL: 'https://x.test/v25.0//' }, SPECS).BASE_URL).toBe(
       'https://x.test/v25.0',
     );
@@ -154,7 +154,7 @@ describe('configuration', () => {
   });
 
   it.each(['onecode', '', 'public&schema=svc', '%70ublic2'])(
-    'refuses a database’s address with the schema %j',
+    'refuses a database address with the schema %j',
     (schema) => {
       const read = (text: string) =>
         readConfig(
@@ -168,7 +168,7 @@ describe('configuration', () => {
     },
   );
 
-  it('reports an unreadable file of a database’s address without other parts of the address', () => {
+  it('reports an unreadable file in a database address without the rest of the address', () => {
     const url = 'postgres://u:leaked@h/d?sslmode=verify-full&sslrootcert=%2Fnowhere%2Fca.pem';
     expect(() => readConfig({ URL: url }, { URL: databaseAddress() })).toThrow(
       /^URL names \/nowhere\/ca\.pem as its sslrootcert, which this user cannot read \(ENOENT\)$/,
@@ -215,7 +215,7 @@ describe('configuration', () => {
       ['\ufeffab\r\n', 'ab'],
       ['a b', 'a b'],
       ['\u00e9\n', '\u00e9'],
-    ])('%j is the value %j: surrounding white space and a byte order mark are removed', (content, value) => {
+    ])('is read from %j as %j, without surrounding white space and byte order mark', (content, value) => {
       expect(readConfig({ PEPPER: 'abcd', TOKEN_FILE: fileWith(content) }, SECRETS).TOKEN).toBe(value);
     });
 
@@ -230,9 +230,9 @@ describe('configuration', () => {
     });
 
     it.each([
-      ['no file', () => join(folder, 'leaked'), 'PEPPER_FILE must be a readable file (ENOENT)'],
+      ['missing', () => join(folder, 'leaked'), 'PEPPER_FILE must be a readable file (ENOENT)'],
       ['a folder', () => folder, 'PEPPER_FILE must be a readable file (EISDIR)'],
-      ['an empty file', () => fileWith('\n'), 'PEPPER_FILE must not be an empty file'],
+      ['empty', () => fileWith('\n'), 'PEPPER_FILE must not be an empty file'],
       ['only a byte order mark', () => fileWith('\ufeff'), 'PEPPER_FILE must not be an empty file'],
       [
         'in UTF-16',
@@ -244,17 +244,17 @@ describe('configuration', () => {
         () => fileWith('"leaked"\n'),
         'PEPPER_FILE has quotation marks around the value: remove them',
       ],
-    ])('is refused in one line if it is %s', (_, path, line) => {
+    ])('is refused in one line if the file is %s', (_, path, line) => {
       expect(faultsOf({ PEPPER_FILE: path() }, SECRETS)).toEqual([line]);
     });
 
-    it('is refused if the variable is also set, without the values in the error', () => {
+    it('is refused without its value if the variable is also set', () => {
       expect(faultsOf({ PEPPER: 'abcd', PEPPER_FILE: fileWith('leak') }, SECRETS)).toEqual([
         'PEPPER and PEPPER_FILE are both set: set only one of them',
       ]);
     });
 
-    it('is read for secrets only', () => {
+    it('is read only for variables that hold secrets', () => {
       expect(readConfig({ PEPPER: 'abcd', NAME_FILE: fileWith('other') }, SECRETS).NAME).toBe('onecode');
     });
   });

@@ -50,7 +50,7 @@ describe('a delivery queue', () => {
   }
 
   describe('an enqueued job', () => {
-    it('is added to its queue, in order', async () => {
+    it('is consumed from its queue, in order', async () => {
       const both = [deliveryQueue.enqueue('deliver', ONE), deliveryQueue.enqueue('deliver', TWO)];
       expect(await Promise.all(both)).toEqual([true, true]);
       expect(await deliveryQueue.enqueue('simulate', TWO)).toBe(true);
@@ -83,7 +83,7 @@ describe('a delivery queue', () => {
       ]);
     });
 
-    it('is not duplicated by any process while the first job waits', async () => {
+    it('is not added again by any process while the same job waits', async () => {
       const other = await queues.open();
       await Promise.all([deliveryQueue.enqueue('deliver', ONE), deliveryQueue.enqueue('deliver', ONE)]);
       await Promise.all([
@@ -96,7 +96,7 @@ describe('a delivery queue', () => {
       expect(await queues.waiting('deliver')).toHaveLength(2);
     });
 
-    it('is not duplicated while the first job is being processed', async () => {
+    it('is not added again while the same job is processed', async () => {
       const { begun, work, release } = heldWork();
       queues.consume('deliver', work);
       await deliveryQueue.enqueue('deliver', ONE);
@@ -133,7 +133,7 @@ describe('a delivery queue', () => {
       expect(begun).toHaveLength(2);
     });
 
-    it('is shared by all calls within the pause after the last job, and does not wait after a longer pause', async () => {
+    it('is enqueued immediately, and then once for all calls within the pause', async () => {
       queues.consume('receipts', async () => {});
       expect(await msOf(deliveryQueue.enqueueReports())).toBeLessThan(REPORTS_PAUSE_MS);
       const later = Array.from({ length: 50 }, () => deliveryQueue.enqueueReports());
@@ -146,7 +146,7 @@ describe('a delivery queue', () => {
   it.each([
     ['deliver', () => deliveryQueue.enqueue('deliver', ONE)],
     ['receipts', () => deliveryQueue.enqueueReports()],
-  ] as const)('a job for %s can be enqueued again after the first one is done', async (queue, enqueue) => {
+  ] as const)('enqueues a job for %s again after the previous one is done', async (queue, enqueue) => {
     const { begun, work, release } = heldWork();
     queues.consume(queue, work);
     for (const run of [1, 2, 3]) {
@@ -157,7 +157,7 @@ describe('a delivery queue', () => {
     }
   });
 
-  it('the number of finished jobs is bounded', async () => {
+  it('keeps the last 1,000 finished jobs', async () => {
     queues.consume('deliver', async () => {});
     await Promise.all(Array.from({ length: 1_200 }, (_, n) => deliveryQueue.enqueue('deliver', `send-${n}`)));
     await until('a queue without waiting jobs', async () => (await queues.waiting('deliver')).length === 0);
@@ -168,7 +168,7 @@ describe('a delivery queue', () => {
     expect(await completed('deliver')).toBe(1_000);
   });
 
-  it('a delivery queue answers a ping, and enqueues nothing after it is closed', async () => {
+  it('answers a ping, and enqueues nothing after it is closed', async () => {
     await expect(deliveryQueue.ping()).resolves.toBeUndefined();
     await deliveryQueue.enqueue('deliver', ONE);
     await deliveryQueue.close();
@@ -177,7 +177,7 @@ describe('a delivery queue', () => {
   });
 });
 
-describe('an outage of Redis', () => {
+describe('a delivery queue during an outage of Redis', () => {
   const queues = openTestQueues();
   const proxies: TcpProxy[] = [];
   afterEach(async () => {
@@ -228,7 +228,7 @@ describe('an outage of Redis', () => {
     ['nothing listens at its address', closedPort],
     ['the server never answers', () => startTcpServer()],
   ])('when %s', (_, start) => {
-    it('opens, returns false immediately for an enqueue, fails a ping, and closes', async () => {
+    it('returns false for an enqueue immediately, and fails a ping', async () => {
       const deliveryQueue = await queues.open(urlAt(await start()));
       const answer = deliveryQueue.enqueue('deliver', 'one');
       expect(await msOf(answer)).toBeLessThan(AT_ONCE_MS);
@@ -239,7 +239,7 @@ describe('an outage of Redis', () => {
     });
   });
 
-  it('returns false for an enqueue while connections are refused, and recovers by itself', async () => {
+  it('returns false for an enqueue while connections are refused, and recovers afterwards', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     await proxy.refuse();
     await until('a delivery queue that noticed', () =>
@@ -255,7 +255,7 @@ describe('an outage of Redis', () => {
     await expectRecovery(deliveryQueue);
   });
 
-  it('abandons an enqueue in progress when the connection breaks', async () => {
+  it('returns false for an enqueue in progress when the connection breaks', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
     const answer = deliveryQueue.enqueue('deliver', 'under-way');
@@ -265,7 +265,7 @@ describe('an outage of Redis', () => {
   });
 
   describe('when Redis freezes', () => {
-    it('abandons each enqueue and each ping in time, and recovers afterwards', async () => {
+    it('abandons enqueues and pings within ten seconds, and recovers afterwards', async () => {
       const { proxy, deliveryQueue } = await openBehindProxy();
       proxy.freeze();
       const answers = [
@@ -284,7 +284,7 @@ describe('an outage of Redis', () => {
       await expectRecovery(deliveryQueue);
     });
 
-    it('has at most 2,000 enqueues in progress', async () => {
+    it('refuses an enqueue immediately while 2,000 are in progress', async () => {
       const { proxy, deliveryQueue } = await openBehindProxy();
       proxy.freeze();
       const inFlight = Promise.all(
@@ -297,7 +297,7 @@ describe('an outage of Redis', () => {
       await expectRecovery(deliveryQueue);
     });
 
-    it('closes in time', async () => {
+    it('closes within ten seconds', async () => {
       const { proxy, deliveryQueue } = await openBehindProxy();
       proxy.freeze();
       const answer = deliveryQueue.enqueue('deliver', 'one');
@@ -306,14 +306,14 @@ describe('an outage of Redis', () => {
     });
   });
 
-  describe('a new connection replaces a silently dead one', () => {
-    it('in a delivery queue', async () => {
+  describe('when a connection dies silently', () => {
+    it('enqueues on a new connection', async () => {
       const { proxy, deliveryQueue } = await openBehindProxy();
       proxy.abandon();
       await expectRecovery(deliveryQueue);
     });
 
-    it('in a consumer', async () => {
+    it('lets a consumer continue on a new connection', async () => {
       const { proxy, deliveryQueue } = await openBehindProxy();
       const seen: unknown[] = [];
       queues.consume('deliver', async (job) => seen.push(job.data.sendId), proxy.url);

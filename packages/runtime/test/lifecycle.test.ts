@@ -32,7 +32,7 @@ function startProcess(parts: {
 
 const messagesOf = (stdout: string): unknown[] => linesOf(stdout).map((line) => line['msg']);
 
-it('a failed start ends with exit code 1 and one line without secrets', async () => {
+it('runProcess exits with 1 and prints one line without secrets if the start fails', async () => {
   const message = 'no way\nto\tpostgres://u:leaked@h/d with ak_live_planted0123';
   const { ended } = startProcess({ start: `throw new Error(${JSON.stringify(message)});` });
   expect(await ended).toEqual({
@@ -43,17 +43,20 @@ it('a failed start ends with exit code 1 and one line without secrets', async ()
 });
 
 describe('a signal', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('%s stops gracefully with 0', async (signal) => {
-    const child = startProcess({ stop: `await null; log.info('work released');` });
-    await child.untilOutput('up');
-    child.kill(signal);
-    const { code, stdout, stderr } = await child.ended;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(messagesOf(stdout)).toEqual(['up', 'stopping', 'work released', 'stopped']);
-    expect(linesOf(stdout)[1]).toMatchObject({ signal });
-  });
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'stops the process gracefully with exit code 0: %s',
+    async (signal) => {
+      const child = startProcess({ stop: `await null; log.info('work released');` });
+      await child.untilOutput('up');
+      child.kill(signal);
+      const { code, stdout, stderr } = await child.ended;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(messagesOf(stdout)).toEqual(['up', 'stopping', 'work released', 'stopped']);
+      expect(linesOf(stdout)[1]).toMatchObject({ signal });
+    },
+  );
 
-  it('during the start takes effect after the start', async () => {
+  it('takes effect after the start if it arrives during the start', async () => {
     const child = startProcess({
       start: `process.stdout.write('{"msg":"starting"}\\n');
         await new Promise((resolve) => process.once('SIGTERM', resolve));`,
@@ -71,7 +74,7 @@ describe('a signal', () => {
     ]);
   });
 
-  it('does not stop the process twice when repeated', async () => {
+  it('has no effect while the process stops', async () => {
     const child = startProcess({
       stop: `log.info('stop began'); await new Promise((resolve) => process.once('SIGINT', resolve)); log.info('stop ended');`,
     });
@@ -84,7 +87,7 @@ describe('a signal', () => {
     expect(messagesOf(stdout)).toEqual(['up', 'stopping', 'stop began', 'stop ended', 'stopped']);
   });
 
-  it('ends the process with 1 when the stop fails', async () => {
+  it('ends the process with exit code 1 when the stop fails', async () => {
     const child = startProcess({ stop: `throw new Error('no');` });
     await child.untilOutput('up');
     child.kill('SIGTERM');
@@ -94,7 +97,7 @@ describe('a signal', () => {
   });
 });
 
-it('the shutdown delay runs between the drain and the stop, and does not reduce the stop’s time limit', async () => {
+it('runProcess waits for the shutdown delay between drain and stop, in addition to the stop’s time limit', async () => {
   // The process's clock advances only with SIGUSR2: to just before the end of the delay, to its end, to just before the end of the stop's
   // time limit, and to its end.
   const child = startProcess({
@@ -135,9 +138,12 @@ it('the shutdown delay runs between the drain and the stop, and does not reduce 
 });
 
 it.each([
-  ['an exception', `setImmediate(() => { throw new Error('leaked ak_live_planted0123'); });`],
-  ['a rejection', `setImmediate(() => { void Promise.reject(new Error('leaked ak_live_planted0123')); });`],
-])('%s that is not caught ends the process with 1 and a fatal line', async (_, before) => {
+  ['an uncaught exception', `setImmediate(() => { throw new Error('leaked ak_live_planted0123'); });`],
+  [
+    'an uncaught rejection',
+    `setImmediate(() => { void Promise.reject(new Error('leaked ak_live_planted0123')); });`,
+  ],
+])('runProcess exits with 1 and logs a fatal line after %s', async (_, before) => {
   const child = startProcess({ before: `process.once('SIGUSR2', () => { ${before} });` });
   await child.untilOutput('up');
   child.kill('SIGUSR2');
@@ -171,7 +177,7 @@ async function work(source: string): Promise<{ young: number; old: number }> {
   return JSON.parse(stdout) as { young: number; old: number };
 }
 
-it('a process keeps less long-lived garbage than with the defaults of Node.js, and as much memory for short-lived objects', async () => {
+it('runProcess keeps less long-lived garbage than the defaults of Node.js, with an equal young generation', async () => {
   const ours = await work(
     `import { runProcess } from '@onecode/runtime'; await runProcess('demo', async () => { ${WORK} });`,
   );
@@ -180,25 +186,27 @@ it('a process keeps less long-lived garbage than with the defaults of Node.js, a
   expect(ours.old).toBeLessThan((plain.old * 2) / 3);
 });
 
-describe('a loop', () => {
+describe('startLoop', () => {
   const HOUR_MS = 3_600_000;
   const unexpected = (error: unknown): void => {
     throw error;
   };
 
-  it('repeats its work, without overlapping runs', async () => {
+  it('repeats the work without overlapping runs', async () => {
     let runs = 0;
     let active = 0;
+    let activeMax = 0;
     const run = async (): Promise<void> => {
       active += 1;
+      activeMax = Math.max(activeMax, active);
       await new Promise(setImmediate);
-      if (active > 1) throw new Error('two at a time');
       runs += 1;
       active -= 1;
     };
     const loop = startLoop(run, 0, unexpected);
     await until('20 runs', () => runs >= 20);
     await loop.stop();
+    expect(activeMax).toBe(1);
   });
 
   it('reports a failed run and continues', async () => {
@@ -226,7 +234,7 @@ describe('a loop', () => {
     expect(runs).toBe(1);
   });
 
-  it('waits for the current run when it stops, and starts no other', async () => {
+  it('waits for the current run when it stops, and starts no other run', async () => {
     const events: string[] = [];
     let finish = (): void => {};
     const loop = startLoop(

@@ -41,7 +41,7 @@ async function written(statements: string): Promise<string> {
   return stdout;
 }
 
-it('writes one JSON object per line, with level, time, process and message', async () => {
+it('the log has one JSON object per line, with level, time, process and message', async () => {
   expect(linesOf(await written(`log.info({ send_id: 'abc' }, 'sent'); log.trace('seen');`))).toEqual([
     {
       level: 'info',
@@ -55,7 +55,7 @@ it('writes one JSON object per line, with level, time, process and message', asy
   ]);
 });
 
-it('writes every line, in order, before the process exits', async () => {
+it('the log writes every line, in order, before the process exits', async () => {
   // Keeps the single thread for background writes busy.
   const { stdout } = await startModule(
     `import { pbkdf2 } from 'node:crypto';
@@ -92,7 +92,7 @@ const STATEMENTS: [where: string, statement: string][] = [
   ['a thrown text', `log.error({ err: secret }, 'message')`],
 ];
 
-it('removes secrets in every place of a line, at level trace', async () => {
+it('the log removes secrets from every part of a line, at level trace', async () => {
   const statements = STATEMENTS.map(
     ([, statement]) => `log.info('next'); for (const secret of values) { ${statement}; }`,
   );
@@ -110,7 +110,7 @@ it('removes secrets in every place of a line, at level trace', async () => {
   }
 });
 
-it('keeps the text around a secret', async () => {
+it('the log keeps the text around a secret', async () => {
   const output = await written(
     `log.info(Object.values(secrets).map((secret) => '< ' + secret + ' >').join(' '))`,
   );
@@ -123,13 +123,13 @@ it('keeps the text around a secret', async () => {
   );
 });
 
-it('does not change ids, times and addresses without a user', async () => {
+it('the log keeps ids, times, and addresses without a user', async () => {
   const text =
     '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f 2026-11-20T10:31:44+00:00 http://x.test:80/a@b +1 1.5e+21';
   expect(linesOf(await written(`log.info(${JSON.stringify(text)})`))[0]?.['msg']).toBe(text);
 });
 
-it('logs the kind, code and place of an error, and removes digits from its message, which may be a code', async () => {
+it('the log contains the type, code and stack of an error, and masks digits in its message, which may be a code', async () => {
   const output = await written(
     `log.error({ err: Object.assign(new TypeError('code 042913 is wrong'), { code: 'P2010' }) }, 'failed');
      log.error({ err: new Error('the code is 0429') });
@@ -148,7 +148,7 @@ it('logs the kind, code and place of an error, and removes digits from its messa
   expect(output).not.toContain('042913');
 });
 
-it('truncates a long error, and handles an error that is its own cause', async () => {
+it('the log truncates a long error, and accepts an error that is its own cause', async () => {
   const output = await written(
     `log.error({ err: new Error('x'.repeat(100000)) }, 'long');
      const circle = new Error('circle'); circle.cause = circle;
@@ -158,7 +158,7 @@ it('truncates a long error, and handles an error that is its own cause', async (
   expect(linesOf(output).map((line) => line['msg'])).toEqual(['long', 'round']);
 });
 
-it('is not slowed by a line that is expensive to search', async () => {
+it('the log writes lines that are expensive to search in less than five seconds', async () => {
   // A search that restarts at each letter would take minutes for these lines.
   const output = await written(
     `const started = performance.now();

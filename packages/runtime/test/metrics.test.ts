@@ -13,7 +13,7 @@ import {
 import { until } from '@onecode/testing';
 import { pino } from 'pino';
 
-describe('metrics server', () => {
+describe('the metrics server', () => {
   const opened: MetricsServer[] = [];
   afterEach(() => Promise.all(opened.splice(0).map((server) => server.close())));
 
@@ -38,7 +38,7 @@ describe('metrics server', () => {
   };
   const hangs = (): Promise<void> => new Promise(() => {});
 
-  it('is live regardless of its checks', async () => {
+  it('is live while a check fails and while it drains', async () => {
     const server = await serve({ database: fails });
     expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
     server.draining();
@@ -61,7 +61,7 @@ describe('metrics server', () => {
     expect(await get(server, '/readyz?verbose')).toEqual({ status: 200, body: 'ok\n' });
   });
 
-  it('waits one second for hanging checks, for all of them together', async () => {
+  it('runs hanging checks concurrently', async () => {
     const hanging = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`check${n}`, hangs]));
     const server = await serve({ ...hanging, queue: passes });
     const started = performance.now();
@@ -72,7 +72,7 @@ describe('metrics server', () => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  it('counts a check that throws synchronously as failing', async () => {
+  it('reports a check that throws synchronously as failing', async () => {
     const server = await serve({
       database: () => {
         throw new Error('at once');
@@ -103,7 +103,7 @@ describe('metrics server', () => {
     expect(body).toMatch(/^process_resident_memory_bytes\{process="worker"\} \d+/m);
   });
 
-  it('serves nothing else', async () => {
+  it('returns 404 for any other path', async () => {
     expect(await get(await serve(), '/debug')).toEqual({ status: 404, body: 'not found\n' });
   });
 });
@@ -112,7 +112,7 @@ let loop: Loop | undefined;
 afterEach(() => loop?.stop());
 
 describe('watchServices', () => {
-  it('logs one line for an outage, with the confirmed reason, and one for its end', async () => {
+  it('logs one line for the start of an outage, with its confirmed reason, and one for its end', async () => {
     const lines: { msg: string; service: string; reason?: string }[] = [];
     const log = pino(
       new Writable({

@@ -2,7 +2,7 @@ import { createLog, repeatedFaults } from '@onecode/runtime';
 import { until } from '@onecode/testing';
 
 describe('repeatedFaults', () => {
-  it('logs each fault immediately, and then one line with its count', async () => {
+  it('logs a new fault immediately, and its repetitions in one line with their count', async () => {
     const lines: { times?: number; message: string; loop: string }[] = [];
     const log = createLog('demo', 'error');
     log.error = (facts: { err: Error; times?: number; loop: string }) => {

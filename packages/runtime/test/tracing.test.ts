@@ -26,7 +26,7 @@ const startProcess = (env: Record<string, string> = {}): ModuleProcess =>
     env,
   );
 
-it('exports the remaining spans at the stop, with the names from the environment', async () => {
+it('startTracing exports the remaining spans at the stop, under OTEL_SERVICE_NAME', async () => {
   const collector = await startTraceCollector();
   const demo = startProcess({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -58,7 +58,7 @@ it('exports the remaining spans at the stop, with the names from the environment
   expect(collector.headers()['authorization']).toBe('Basic abc');
 });
 
-it('exports spans in protobuf unless JSON is configured', async () => {
+it('startTracing exports protobuf unless JSON is configured', async () => {
   const collector = await startTraceCollector();
   const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   await demo.untilOutput('"up"');
@@ -71,7 +71,7 @@ it('exports spans in protobuf unless JSON is configured', async () => {
   expect(collector.received()).not.toContain('a secret');
 });
 
-it('does nothing, and loads no SDK, without an endpoint', async () => {
+it('startTracing loads no SDK without an endpoint', async () => {
   const demo = startModule(
     `import Module from 'node:module';
      import { createLog, inSpan, isTracing, startTracing, traceparentOf } from '@onecode/runtime';
@@ -94,7 +94,7 @@ it('does nothing, and loads no SDK, without an endpoint', async () => {
 it.each([
   ['is unavailable', closedPort],
   ['never answers', () => startTcpServer()],
-])('stops gracefully while the collector %s', async (_what, portOf) => {
+])('runProcess stops gracefully while the collector %s', async (_what, portOf) => {
   const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await portOf()}` });
   await demo.untilOutput('"up"');
   demo.kill('SIGTERM');
@@ -105,7 +105,7 @@ it.each([
   expect(messages).not.toContain('stop timed out');
 });
 
-it('logs once that the collector refuses spans, and once that it accepts them again', async () => {
+it('startTracing logs once when the collector refuses spans, and once when it accepts them again', async () => {
   let isRefusing = true;
   let refused = 0;
   const { url } = await startTraceCollector(() => {
@@ -130,9 +130,9 @@ it('logs once that the collector refuses spans, and once that it accepts them ag
   ]);
 });
 
-it('warns about an unknown sampler and samples every trace', async () => {
-  const { url } = await startTraceCollector();
-  const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_TRACES_SAMPLER: 'unknown' });
+it('startTracing warns about an unknown sampler, and samples every trace', async () => {
+  const collector = await startTraceCollector();
+  const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER: 'unknown' });
   await demo.untilOutput('"up"');
   demo.kill('SIGTERM');
   const lines = linesOf((await demo.ended).stdout);
@@ -141,18 +141,19 @@ it('warns about an unknown sampler and samples every trace', async () => {
     msg: 'OpenTelemetry',
     message: expect.stringContaining('OTEL_TRACES_SAMPLER'),
   });
+  for (const span of ['outer', 'inner']) expect(collector.received()).toContain(span);
 });
 
 const CONTEXT = '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
-describe('traceparent', () => {
-  it('is unchanged in version 00', () => {
+describe('parseTraceparent', () => {
+  it('returns a header of version 00 unchanged', () => {
     expect(parseTraceparent(`00-${CONTEXT}`)).toBe(`00-${CONTEXT}`);
     expect(parseTraceparent(`00-${CONTEXT.replace(/01$/, '00')}`)).toMatch(/-00$/);
   });
 
   it.each([`cc-${CONTEXT}`, `cc-${CONTEXT}-`, `cc-${CONTEXT}-what comes later`.replaceAll(' ', '_')])(
-    'of a later version is reduced to the fields of version 00: %s',
+    'reduces a header of a later version to the fields of version 00: %s',
     (header) => {
       expect(parseTraceparent(header)).toBe(`00-${CONTEXT}`);
     },
@@ -171,7 +172,7 @@ describe('traceparent', () => {
     `cc-${CONTEXT}-${'x'.repeat(500)}`,
     `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
     `00-4bf92f3577b34da6a3ce929d0e0e4736-${'0'.repeat(16)}-01`,
-  ])('counts as none when it is not one: %j', (header) => {
+  ])('returns null for %j', (header) => {
     expect(parseTraceparent(header)).toBeNull();
   });
 });

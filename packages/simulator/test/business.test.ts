@@ -9,7 +9,7 @@ afterEach(closeAll);
 const put = (simulator: Simulator, path: string, values: object) => control(simulator, 'PUT', path, values);
 
 describe('a number', () => {
-  it('is read with the state of the number, its account and its portfolio', async () => {
+  it('returns its status, and the health of the number, its account and its portfolio', async () => {
     const simulator = await start();
     await put(simulator, `senders/${SENDER}`, { status: 'RATE_LIMITED', wabaId: '77' });
     await put(simulator, 'portfolio', { messagingLimit: 'TIER_2K', verificationStatus: 'UNVERIFIED' });
@@ -39,7 +39,7 @@ describe('a number', () => {
     });
   });
 
-  it('refuses a read with an unknown field, id or token', async () => {
+  it('refuses a read of an unknown field, of an unknown id, or with a revoked token', async () => {
     const simulator = await start();
     const errorOf = async (path: string) => (await read(simulator, path)).json.error;
     expect(await errorOf(`${SENDER}?fields=id,colour`)).toMatchObject({
@@ -52,7 +52,7 @@ describe('a number', () => {
     expect(await errorOf(SENDER)).toMatchObject({ code: 190 });
   });
 
-  it('posts one webhook for a higher throughput, and none for quality or status', async () => {
+  it('posts one webhook for a higher throughput, and none for a change of quality or status', async () => {
     const { simulator, receiver } = await startBoth();
     const changes = [{ qualityRating: 'RED' }, { status: 'RATE_LIMITED' }, { throughputLevel: 'HIGH' }];
     for (const change of changes) await put(simulator, `senders/${SENDER}`, change);
@@ -65,13 +65,13 @@ describe('a number', () => {
     ['CONNECTED', null],
     ['RESTRICTED', 131048],
     ['DISCONNECTED', 133010],
-  ])('with the status %s sends, or refuses with its code', async (status, code) => {
+  ])('answers a send in the status %s with the error %j', async (status, code) => {
     const simulator = await start();
     await put(simulator, `senders/${SENDER}`, { status });
     expect([await codeOf(simulator), await codeOf(simulator, { sender: '2' })]).toEqual([code, null]);
   });
 
-  it('keeps its state when a change is invalid', async () => {
+  it('refuses an invalid change with 422', async () => {
     const simulator = await start();
     expect(await put(simulator, `senders/${SENDER}`, { status: 'HAPPY', colour: 1 })).toMatchObject({
       status: 422,
@@ -87,7 +87,7 @@ describe('a business account', () => {
     ['disabled', 131031, 'DISABLED_UPDATE'],
     ['payment_issue', 131042, null],
   ])(
-    'that is %s blocks its numbers, and posts a webhook unless Meta has none',
+    'blocks only its own numbers while it is %s, with the error %i and the webhook %j',
     async (condition, code, event) => {
       const { simulator, receiver } = await startBoth();
       await simulator.business.changeSender('2', { wabaId: '77' });
@@ -100,7 +100,7 @@ describe('a business account', () => {
     },
   );
 
-  it('posts webhooks for its review, its messaging limit, and any change that a test posts', async () => {
+  it('posts webhooks for its review, its messaging limit, and a change that the test defines', async () => {
     const { simulator, receiver } = await startBoth();
     await put(simulator, `business-accounts/${ACCOUNT}`, { accountReviewStatus: 'REJECTED' });
     await put(simulator, 'portfolio', { messagingLimit: 'TIER_250' });
@@ -121,7 +121,7 @@ describe('a message template', () => {
     ['DISABLED', 132016, 'REINSTATED'],
     ['ARCHIVED', 132001, 'UNARCHIVED'],
     ['DELETED', 132001, 'APPROVED'],
-  ])('that is %s refuses sends in its language until it is usable again', async (status, code, back) => {
+  ])('refuses sends in its language while it is %s', async (status, code, back) => {
     const { simulator, receiver } = await startBoth();
     await put(simulator, TEMPLATE, { status });
     expect(await codeOf(simulator, { language: 'en' })).toBe(code);
@@ -133,7 +133,7 @@ describe('a message template', () => {
     expect(receiver.changes.map(({ value }) => value.event)).toEqual([status, back]);
   });
 
-  it('changes the price with its category, and posts category and quality under separate fields', async () => {
+  it('posts changes of quality and category in separate webhooks, and charges the price of its category', async () => {
     const { simulator, receiver } = await startBoth();
     await put(simulator, TEMPLATE.replace(/en$/, 'pt_BR'), { quality: 'RED', category: 'MARKETING' });
     const template = { message_template_name: 'verification_code', message_template_language: 'pt-BR' };

@@ -24,9 +24,9 @@ async function answerTo(fault: Fault): Promise<Json> {
   return (await send(simulator)).json;
 }
 
-describeWithReference("the reference samples: the simulator's own", () => {
+describeWithReference('the simulator, compared with the reference samples', () => {
   it.each(['send-request.copy-code.json', 'send-request.pt_BR.biz-opaque.json'])(
-    'Cloud API accepts %s',
+    'accepts the request %s',
     async (name) => {
       const simulator = await start();
       expect((await send(simulator, sample(name))).status).toBe(200);
@@ -37,7 +37,7 @@ describeWithReference("the reference samples: the simulator's own", () => {
     ['send-response.message-status.json', {}],
     ['send-response.held_for_quality_assessment.json', { messageStatus: 'held_for_quality_assessment' }],
     ['send-response.paused.json', { messageStatus: 'paused' }],
-  ] as const)('answer has the shape of %s', async (name, fault) => {
+  ] as const)('returns a response in the shape of %s', async (name, fault) => {
     const json = await answerTo({ latencyMs: 0, ...fault });
     expect(shapeOf(json)).toEqual(shapeOf(sample(name)));
     expect(json.messages[0].message_status).toBe(sample(name).messages[0].message_status);
@@ -47,18 +47,18 @@ describeWithReference("the reference samples: the simulator's own", () => {
     ['error.130429.json', { error: 130429, subcode: 2494055 }],
     ['error.131056.json', { error: 131056 }],
     ['error.132000.json', { error: 132000 }],
-  ])('error has the shape of %s', async (name, fault) => {
+  ])('returns an error in the shape of %s', async (name, fault) => {
     expect(shapeOf(await answerTo(fault))).toEqual(shapeOf(sample(name)));
   });
 
-  it('error of an unknown number has the shape and the text of 100/33', async () => {
+  it('returns the error 100/33 for an unknown number, with the shape and text of the sample', async () => {
     const { json } = await send(await start(), bodyOf(), { sender: 'x106540352242922' });
     const expected = sample('error.100-33.json');
     expect(shapeOf(json)).toEqual(shapeOf(expected));
     expect(json.error.message).toBe(expected.error.message.replace("'1065", "'x1065"));
   });
 
-  it('errors have the HTTP status that Meta lists', async () => {
+  it('returns each error with the HTTP status that Meta documents', async () => {
     const listed = JSON.parse(reference('error-codes.json')) as { code: unknown; http: number | null }[];
     const simulator = await start();
     const wrong: unknown[] = [];
@@ -77,7 +77,7 @@ describeWithReference("the reference samples: the simulator's own", () => {
     ['webhook.status.read.v24-auth.json', {}, 2],
     ['webhook.status.failed-131026.auth.json', { lateFailure: 131026 }, 0],
     ['webhook.status.failed-130497.auth.json', { lateFailure: 130497 }, 0],
-  ])('receipt has the shape of %s', async (name, fault, place) => {
+  ])('posts a receipt in the shape of %s', async (name, fault, place) => {
     const { simulator, receiver } = await startBoth({ delays: { sentMs: 0, deliveredMs: 0, readMs: 0 } });
     simulator.rules.add({ fault: { latencyMs: 0, ...fault } });
     await send(simulator);
@@ -115,13 +115,13 @@ describeWithReference("the reference samples: the simulator's own", () => {
         await simulator.reportMessage(json.messages[0].id);
       },
     ],
-  ])('webhook has the shape of %s', async (name, act) => {
+  ])('posts a webhook in the shape of %s', async (name, act) => {
     const { simulator, receiver } = await startBoth({ delays: { sentMs: 60_000, deliveredMs: 60_000 } });
     await act(simulator);
     expect(shapeOf(JSON.parse(receiver.webhooks[0]!.rawBody))).toEqual(shapeOf(sample(name)));
   });
 
-  it('signature and escapes match the known vector', () => {
+  it('signs and escapes webhooks like the sample', () => {
     const vector = sample('signature-vector.json');
     expect(metaJson(JSON.parse(vector.raw_body))).toBe(vector.raw_body);
     expect(`X-Hub-Signature-256: ${signatureOf(vector.app_secret, vector.raw_body)}`).toBe(vector.header);

@@ -4,7 +4,7 @@ import { bodyOf, closeAll, control, OTHER, RECIPIENT, send, SENDER, start, type 
 afterEach(closeAll);
 
 describe('the control interface', () => {
-  it('lists messages newest first, of all recipients or one, up to a limit', async () => {
+  it('lists the messages of all recipients or of one, newest first, up to a limit', async () => {
     const simulator = await start();
     for (const code of ['1111', '2222', '3333']) await send(simulator, bodyOf({ code }));
     await send(simulator, bodyOf({ code: '4444', to: OTHER }));
@@ -16,7 +16,7 @@ describe('the control interface', () => {
   });
 
   it.each(['recipient=abc', 'recipient=', 'recipient=5511987654321&recipient=5511987654322'])(
-    'refuses to list messages of %s',
+    'refuses to list messages with the query %s',
     async (query) => {
       const { status, json } = await control(await start(), 'GET', `messages?${query}`);
       expect([status, json.errors]).toEqual([
@@ -48,7 +48,7 @@ describe('the control interface', () => {
     ]);
   });
 
-  it('changes the named settings, or none with a list of errors when any is invalid', async () => {
+  it('changes the named settings, and none if one is invalid', async () => {
     const simulator = await start({ delays: {} });
     const changed = await control(simulator, 'PUT', 'settings', { readMs: 5, senderLimit: true });
     const expected = {
@@ -74,7 +74,7 @@ describe('the control interface', () => {
     ['cross-site', 403],
     ['same-site', 403],
     ['same-origin', 204],
-  ])('answers a %s browser request with %i', async (site, status) => {
+  ])('answers a %s request of a browser with %i', async (site, status) => {
     const simulator = await start();
     const headers = { 'Sec-Fetch-Site': site };
     const answered = await new Promise((resolve, reject) => {

@@ -16,8 +16,8 @@ import {
 
 afterEach(closeAll);
 
-describe('the rule that applies', () => {
-  it('is the rule for the recipient, before rules for the sender, its account, and all', async () => {
+describe('fault rules', () => {
+  it('apply in the order recipient, sender, account, all', async () => {
     const simulator = await start();
     await simulator.business.changeSender('2', { wabaId: '77' });
     const ofAll = simulator.rules.add({ fault: { error: 1 } });
@@ -33,7 +33,7 @@ describe('the rule that applies', () => {
     expect(simulator.requests().at(-1)).toMatchObject({ rule: ofAll.id, outcome: 'error' });
   });
 
-  it('is the oldest of equals, and ends after its number of valid requests', async () => {
+  it('apply oldest first, each to its number of valid requests', async () => {
     const simulator = await start();
     simulator.rules.add({ fault: { error: 131000 }, times: 2 });
     simulator.rules.add({ fault: { error: 131016 }, times: 1 });
@@ -52,7 +52,7 @@ describe('the rule that applies', () => {
     ['a recipient without +', { recipient: '5511987654321', fault: { hang: true } }, /recipient must be/],
     ['two outcomes', { fault: { hang: true, error: 1 } }, /only one of error, hang/],
     ['zero times', { fault: { hang: true }, times: 0 }, /times must be an integer from 1/],
-  ])('is refused with %s', async (_what, rule, says) => {
+  ])('are refused with %s', async (_what, rule, says) => {
     const simulator = await start();
     const adding = () => simulator.rules.add(rule as never);
     expect(adding).toThrow(InvalidInput);
@@ -68,7 +68,7 @@ describe('a fault', () => {
     return { simulator, receiver };
   };
 
-  it("error: refuses with the code's usual status, or with the rule's", async () => {
+  it('`error` refuses with the usual status of its code, or with the status of the rule', async () => {
     const { simulator } = await startWith({ error: 131056 });
     expect(await send(simulator)).toMatchObject({ status: 400, json: { error: { code: 131056 } } });
     simulator.rules.clear();
@@ -79,7 +79,7 @@ describe('a fault', () => {
     expect(simulator.messages()).toEqual([]);
   });
 
-  it('latencyMs: delays the request, and sends the message even if the caller disconnects', async () => {
+  it('`latencyMs` delays the response, and sends the message even if the caller disconnects', async () => {
     const { simulator, receiver } = await startWith({ latencyMs: 300 });
     const impatience = new AbortController();
     const sending = send(simulator, bodyOf(), { signal: impatience.signal });
@@ -92,16 +92,19 @@ describe('a fault', () => {
     expect(simulator.requests()[0]).toMatchObject({ outcome: 'accepted', http: null });
   });
 
-  it.each(['reset', 'close'] as const)('hang: never answers, until a %s', async (end) => {
-    const { simulator } = await startWith({ hang: true });
-    const hung = send(simulator).catch((error: Error) => (error.cause as { code: string }).code);
-    await until('a request that hangs', () => simulator.requests()[0]?.outcome === 'hung');
-    expect(simulator.messages()).toEqual([]);
-    await simulator[end]();
-    expect(await hung).toBe('ECONNRESET');
-  });
+  it.each(['reset', 'close'] as const)(
+    '`hang` sends no response until a %s cuts the connection',
+    async (end) => {
+      const { simulator } = await startWith({ hang: true });
+      const hung = send(simulator).catch((error: Error) => (error.cause as { code: string }).code);
+      await until('a request that hangs', () => simulator.requests()[0]?.outcome === 'hung');
+      expect(simulator.messages()).toEqual([]);
+      await simulator[end]();
+      expect(await hung).toBe('ECONNRESET');
+    },
+  );
 
-  it('reset: cuts the connection before the message, or after the message and its receipts', async () => {
+  it('`reset` cuts the connection before the message, or after the message and its receipts', async () => {
     const { simulator, receiver } = await startWith({ reset: 'before' });
     await expect(send(simulator)).rejects.toThrow();
     expect(simulator.messages()).toEqual([]);
@@ -117,7 +120,7 @@ describe('a fault', () => {
     ]);
   });
 
-  it('acceptThenDrop: answers 200 and never posts a receipt, not even read', async () => {
+  it('`acceptThenDrop` accepts the message and never posts a receipt', async () => {
     const { simulator, receiver } = await startWith({ acceptThenDrop: true });
     const { status, json } = await send(simulator);
     expect(status).toBe(200);
@@ -131,7 +134,7 @@ describe('a fault', () => {
     expect(simulator.requests()[0]).toMatchObject({ outcome: 'dropped', http: 200 });
   });
 
-  it('lateFailure: answers 200, then posts one failed receipt after its delay', async () => {
+  it('`lateFailure` accepts the message, and posts a failed receipt after its delay', async () => {
     const { simulator, receiver } = await startWith({ lateFailure: 131042, lateFailureMs: 120 });
     const { status } = await send(simulator);
     expect(status).toBe(200);
@@ -147,7 +150,7 @@ describe('a fault', () => {
     ['html', /^<!DOCTYPE html>/, 'text/html'],
     ['no_id', /"messages":\[\{\}\]/, 'application/json'],
   ] as const)(
-    'wrongBody %s: answers 200 with this body, and the message is sent',
+    '`wrongBody` responds with 200 and the body %s, and sends the message',
     async (wrongBody, text, type) => {
       const { simulator, receiver } = await startWith({ wrongBody });
       const answer = await send(simulator);
@@ -159,14 +162,14 @@ describe('a fault', () => {
     },
   );
 
-  it('wrongBody with an error status: no message is sent', async () => {
+  it('`wrongBody` with an error status sends no message', async () => {
     const { simulator } = await startWith({ wrongBody: 'html', http: 502, retryAfter: 3 });
     const answer = await send(simulator);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([502, '3']);
     expect(simulator.messages()).toEqual([]);
   });
 
-  it('receiptsBeforeAnswer: posts the receipts before the answer', async () => {
+  it('`receiptsBeforeAnswer` posts the receipts before the response', async () => {
     const { simulator, receiver } = await startWith(
       { receiptsBeforeAnswer: true },
       { sentMs: 60_000, deliveredMs: 60_000 },
@@ -178,7 +181,7 @@ describe('a fault', () => {
     ]);
   });
 
-  it('duplicates and disorder: posts receipts several times in reverse order, each with its own time', async () => {
+  it('`duplicates` and `disorder` post receipts several times in reverse order, each with its own time', async () => {
     const { simulator, receiver } = await startWith(
       { duplicates: 1, disorder: true },
       { sentMs: 0, deliveredMs: 20 },

@@ -35,7 +35,7 @@ describeInBrowser('the phone page in a real browser', () => {
   const codes = () => page.locator('.bubble .code').allInnerTexts();
   const focused = () => page.evaluate('document.activeElement.textContent');
 
-  it('shows instructions before the first message, loads nothing from other origins and runs only its own scripts', async () => {
+  it('shows instructions before the first message, and loads only resources of its own origin', async () => {
     const simulator = await start();
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
@@ -50,7 +50,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows a message with its code when it arrives, and its ticks when they change', async () => {
+  it('shows a new message with its code, and each change of its ticks', async () => {
     const simulator = await start({ delays: { sentMs: 60_000, deliveredMs: 60_000 } });
     await open(simulator.url);
     const { json } = await send(simulator);
@@ -82,7 +82,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('marks a message as read, also by keyboard, and posts the webhook', async () => {
+  it('marks a message as read by keyboard, and posts the webhook', async () => {
     const { simulator, receiver } = await startBoth();
     await send(simulator);
     await open(simulator.url);
@@ -114,7 +114,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('copies the code, and never treats text as markup', async () => {
+  it('copies the code, and shows markup as text', async () => {
     const simulator = await start();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: simulator.url });
     const code = '<b>1</b><i>2';
@@ -127,7 +127,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(await page.locator('.message b, .message i').count()).toBe(0);
   });
 
-  it('shows phones separately, and counts new messages of the other phones', async () => {
+  it('shows one phone at a time, and counts new messages of the other phones', async () => {
     const simulator = await start();
     await open(simulator.url);
     await send(simulator, bodyOf({ code: '111111' }));
@@ -161,7 +161,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('keeps a pinned phone on top and selected, also after the page is opened again', async () => {
+  it('keeps a pinned phone selected and on top, also after a reload', async () => {
     const simulator = await start();
     await send(simulator, bodyOf({ code: '111111' }));
     await open(simulator.url);
@@ -193,7 +193,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(await page.locator('#lost').isVisible()).toBe(false);
   });
 
-  it('adds, shows and removes every fault of its form, for one phone or all, and shows why one is refused', async () => {
+  it('adds, shows and removes every fault of its form, and explains a refused fault', async () => {
     const simulator = await start();
     await open(simulator.url);
     const kinds = await page.locator('#rule-kind option').allInnerTexts();
@@ -227,7 +227,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(simulator.rules.list()).toEqual([]);
   });
 
-  it('pauses a template, lowers the quality of a number, throttles it and blocks the account, and undoes each', async () => {
+  it('pauses a template, lowers a number’s quality, throttles it and blocks the account, and reverts each change', async () => {
     const { simulator, receiver } = await startBoth({ verifyToken: 'v' });
     await open(simulator.url);
     await page.locator('#handshake[data-state=passed]').waitFor();
@@ -259,7 +259,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('fits a small screen and a dark theme', async () => {
+  it('fits a small screen, and has a dark theme', async () => {
     const simulator = await start();
     await page.setViewportSize({ width: 360, height: 700 });
     await open(simulator.url);

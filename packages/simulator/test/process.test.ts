@@ -17,8 +17,8 @@ const json = (body: unknown) => ({
   body: JSON.stringify(body),
 });
 
-describe('the process', () => {
-  it('prints one line with its addresses, serves requests, and stops while requests hang, without printing secrets', async () => {
+describe('the simulator process', () => {
+  it('prints one line with its addresses and no secrets, serves requests, and stops while requests hang', async () => {
     const receiver = await startReceiver();
     run({
       ...GOOD,

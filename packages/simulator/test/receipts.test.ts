@@ -18,7 +18,7 @@ afterEach(closeAll);
 const NEVER = { sentMs: 60_000, deliveredMs: 60_000 };
 
 describe('receipts', () => {
-  it('are posted after their delays, read only with a delay', async () => {
+  it('are posted after their delays, with `read` only if it has a delay', async () => {
     const { simulator, receiver } = await startBoth({ delays: { sentMs: 0, deliveredMs: 20, readMs: 40 } });
     await send(simulator);
     await until('3 webhooks', () => receiver.webhooks.length === 3);
@@ -29,7 +29,7 @@ describe('receipts', () => {
     ]);
   });
 
-  it('can be posted by hand for known and unknown messages, and never move a status back', async () => {
+  it('can be posted manually for known and unknown messages, and never move a status back', async () => {
     const { simulator, receiver } = await startBoth({ delays: NEVER });
     const { json } = await send(simulator);
     const messageId = json.messages[0].id;
@@ -60,7 +60,7 @@ describe("the phone's owner", () => {
   it.each([
     ['read', { status: 'read' }],
     ['did-not-request', { reportedAt: expect.stringMatching(/Z$/) }],
-  ])('can take each action only once: %s', async (what, message) => {
+  ])('can take each action once: %s', async (what, message) => {
     const { simulator, receiver } = await startBoth({ delays: NEVER });
     const { json } = await send(simulator);
     const { id } = json.messages[0];
@@ -79,7 +79,7 @@ describe("the phone's owner", () => {
       });
   });
 
-  it('has an identity hash; a code for another person fails after its acceptance', async () => {
+  it('has an identity hash, and a message for another person fails after its acceptance', async () => {
     const { simulator, receiver } = await startBoth();
     await simulator.business.changeSender(SENDER, { identityKeyCheck: true });
     await send(simulator, { ...bodyOf(), recipient_identity_key_hash: 'of another person' });
@@ -93,7 +93,7 @@ describe("the phone's owner", () => {
 });
 
 describe('a webhook', () => {
-  it('is signed over its exact bytes, which are escaped as by Meta', async () => {
+  it('is signed over its bytes, which contain the escapes that Meta uses', async () => {
     const { simulator, receiver } = await startBoth();
     await simulator.postWebhook({ name: 'José 🍕', path: 'a/b' });
     const [{ rawBody, headers }] = receiver.webhooks as [(typeof receiver.webhooks)[0]];
@@ -102,7 +102,7 @@ describe('a webhook', () => {
     expect(headers['x-hub-signature-256']).toBe(`sha256=${digest}`);
   });
 
-  it.each([500, 404, 201, 302])('is posted again after the answer %i', async (status) => {
+  it.each([500, 404, 201, 302])('is posted again after a response with %i', async (status) => {
     const { simulator, receiver } = await startBoth();
     receiver.answer = (number) => (number === 1 ? status : 200);
     expect(await simulator.postWebhook({ n: 1 })).toBe(status);
@@ -124,7 +124,7 @@ describe('a webhook', () => {
     expect(receiver.webhooks).toHaveLength(2);
   });
 
-  it('is not posted without an address, or for an account that is not subscribed', async () => {
+  it('is not posted without an address or for an account without a subscription', async () => {
     const nowhere = await start();
     await send(nowhere);
     expect(await nowhere.postWebhook({})).toBe(null);
@@ -138,7 +138,7 @@ describe('a webhook', () => {
 });
 
 describe('the handshake', () => {
-  it('repeats the request of Meta until the challenge is returned', async () => {
+  it('repeats Meta’s request until the receiver returns the challenge', async () => {
     const { simulator, receiver } = await startBoth({ verifyToken: 'vibecoding' });
     receiver.verify = () => 'ok';
     await until('a refused handshake', async () => (await webhooksOf(simulator)).handshake.reason !== null);

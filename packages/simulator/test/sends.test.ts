@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(closeAll);
 
 describe('an accepted message', () => {
-  it("is answered in Meta's form, with a message id that contains the number", async () => {
+  it('gets Meta’s response, with a message id that contains the number', async () => {
     const { status, headers, json } = await send(simulator);
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=UTF-8']);
     expect(json).toEqual({
@@ -27,7 +27,7 @@ describe('an accepted message', () => {
     ['a Brazilian landline', '+551133334444', '551133334444'],
     ['a Mexican number', '+525512345678', '5215512345678'],
     ['a number without +', '12015553931', '12015553931'],
-  ])('has the wa_id that Meta returns for %s', async (_what, to, waId) => {
+  ])('gets the wa_id that Meta returns for %s', async (_what, to, waId) => {
     const { json } = await send(simulator, bodyOf({ to }));
     expect(json.contacts).toEqual([{ input: to, wa_id: waId }]);
     expect(simulator.messages().at(-1)).toMatchObject({ to: `+${to.replace('+', '')}`, waId });
@@ -44,13 +44,13 @@ describe('an accepted message', () => {
       '*042913* is your verification code. For your security, do not share this code.',
       'This code expires in 10 minutes.',
     ],
-  ])('shows the template in its language (%s)', async (language, text, footer) => {
+  ])('contains the template’s text in the language %s', async (language, text, footer) => {
     await send(simulator, bodyOf({ language }));
     const message = { language, text, footer, code: '042913', sender: SENDER };
     expect(simulator.messages().at(-1)).toMatchObject(message);
   });
 
-  it('is kept with its request up to a limit', async () => {
+  it('is stored with its request, up to a limit', async () => {
     const own = await start({ keep: 3 });
     for (const code of ['1111', '2222', '3333', '4444']) await send(own, bodyOf({ code }));
     await send(own, '{}');
@@ -59,7 +59,7 @@ describe('an accepted message', () => {
   });
 });
 
-describe('a refused request', () => {
+describe('a request', () => {
   const button = (body: Json) => body.template.components[1];
   const setCode = (body: Json, code: string) => {
     for (const component of body.template.components) component.parameters[0].text = code;
@@ -88,7 +88,7 @@ describe('a refused request', () => {
     ['opaque data of 513 characters', (b) => (b.biz_opaque_callback_data = 'x'.repeat(513)), 400, 100],
   ];
 
-  it.each(cases)('has %s', async (_what, change, http, code) => {
+  it.each(cases)('is refused if it has %s', async (_what, change, http, code) => {
     const before = simulator.messages().length;
     const body = bodyOf();
     change(body);
@@ -99,7 +99,7 @@ describe('a refused request', () => {
   });
 
   it.each(['{"messaging_product":', '[]', '', 'x'.repeat(1024 * 1024 + 1)])(
-    'has a body that is not a message (%#)',
+    'is refused if its body is not a message (%#)',
     async (body) => {
       const { status, json } = await send(simulator, body);
       expect([status, json.error.code]).toEqual([400, 100]);
@@ -107,14 +107,14 @@ describe('a refused request', () => {
   );
 
   it.each(['', 'Basic dXNlcjpwYXNz', 'Bearer two tokens'])(
-    'has no bearer token (Authorization: %p)',
+    'is refused without a bearer token (Authorization: %p)',
     async (Authorization) => {
       const { status, json } = await send(simulator, bodyOf(), { headers: { Authorization } });
       expect([status, json.error.code]).toEqual([401, 190]);
     },
   );
 
-  it('has a revoked or expired token', async () => {
+  it('is refused with a revoked or expired token', async () => {
     const own = await start();
     const put = (token: object) => control(own, 'PUT', 'tokens/token', token);
     await put({ valid: false });
@@ -123,7 +123,7 @@ describe('a refused request', () => {
     expect(await codeOf(own)).toBe(190);
   });
 
-  it('is sent from an unknown or deleted number', async () => {
+  it('is refused for an unknown or deleted number', async () => {
     const own = await start();
     const unknown = { type: 'GraphMethodException', code: 100, error_subcode: 33 };
     expect((await send(own, bodyOf(), { sender: 'me' })).json.error).toMatchObject(unknown);
@@ -131,7 +131,7 @@ describe('a refused request', () => {
     expect((await send(own)).json.error).toMatchObject(unknown);
   });
 
-  it('is for a path that does not exist', async () => {
+  it('is refused for an unknown path', async () => {
     const response = await fetch(`${simulator.apiUrl}/${SENDER}/mesages`, { method: 'POST' });
     expect([response.status, await response.json()]).toMatchObject([404, { error: { code: 2500 } }]);
   });

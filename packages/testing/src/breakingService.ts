@@ -172,20 +172,20 @@ type Case = [name: string, behaviour: Behaviour];
 const BROKEN: readonly Case[] = [
   ['a reset', resets],
   ['a connection that closes', closes],
-  ['silence', staysSilent],
+  ['no response', staysSilent],
   ['headers without a body', stopsAfterHeaders],
-  ['a body that drips', dripsBody],
-  ['headers that drip', dripsHeaders],
-  ['an answer without an end', floods],
+  ['a body that arrives slowly', dripsBody],
+  ['headers that arrive slowly', dripsHeaders],
+  ['an endless response', floods],
 ];
 
 /** Responses after which a creation is repeated: the outcome is unknown, or the fault is temporary. */
 export const REPEATED_CREATIONS: readonly Case[] = [
   ...BROKEN,
-  ['a send that was cut off', cutsOff(202, aSend())],
-  ['a page', text(202, '<html>Welcome</html>', { 'content-type': 'text/html' })],
-  ['JSON that is no send', json(202, { id: 'x' })],
-  ['a send of a state that there is not', json(202, { ...aSend(), status: 'lost' })],
+  ['a truncated send', cutsOff(202, aSend())],
+  ['an HTML page', text(202, '<html>Welcome</html>', { 'content-type': 'text/html' })],
+  ['JSON that is not a send', json(202, { id: 'x' })],
+  ['a send with an unknown status', json(202, { ...aSend(), status: 'lost' })],
   ['a send without a deadline', json(202, { ...aSend(), expires_at: 'soon' })],
   ['500', problem(500, 'internal_error')],
   ['504', text(504, '')],
@@ -193,7 +193,7 @@ export const REPEATED_CREATIONS: readonly Case[] = [
   ['a proxy’s 408', text(408, '<html>Request Time-out</html>')],
   ['425', text(425, '')],
   ['a proxy’s 524', text(524, '')],
-  ['429 with a moment to wait', problem(429, 'rate_limited', { 'retry-after': '0' })],
+  ['429 with Retry-After: 0', problem(429, 'rate_limited', { 'retry-after': '0' })],
   ['a proxy’s 429', text(429, '', { 'retry-after': '0' })],
 ];
 
@@ -204,11 +204,15 @@ export const FINAL_CREATIONS: readonly [...Case, error: 'problem' | 'connection'
   ['409', problem(409, 'idempotency_key_reused'), 'problem'],
   ['422', problem(422, 'invalid_recipient'), 'problem'],
   ['a code of a later release', problem(418, 'teapot'), 'problem'],
-  ['429 without a time', problem(429, 'rate_limited'), 'problem'],
-  ['429 with half a second', problem(429, 'rate_limited', { 'retry-after': '1.5' }), 'problem'],
-  ['429 with less than no time', problem(429, 'rate_limited', { 'retry-after': '-1' }), 'problem'],
-  ['429 with two times', problem(429, 'rate_limited', { 'retry-after': '1, 1' }), 'problem'],
-  ['429 that would take too long', problem(429, 'rate_limited', { 'retry-after': '31' }), 'problem'],
+  ['429 without Retry-After', problem(429, 'rate_limited'), 'problem'],
+  ['429 with Retry-After: 1.5', problem(429, 'rate_limited', { 'retry-after': '1.5' }), 'problem'],
+  ['429 with a negative Retry-After', problem(429, 'rate_limited', { 'retry-after': '-1' }), 'problem'],
+  ['429 with two Retry-After values', problem(429, 'rate_limited', { 'retry-after': '1, 1' }), 'problem'],
+  [
+    '429 with a Retry-After beyond the deadline',
+    problem(429, 'rate_limited', { 'retry-after': '31' }),
+    'problem',
+  ],
   ['a proxy’s 403', text(403, '<html>'), 'connection'],
   ['501', text(501, ''), 'connection'],
   [
@@ -221,27 +225,27 @@ export const FINAL_CREATIONS: readonly [...Case, error: 'problem' | 'connection'
 /** Responses after which it is unknown whether a code was judged. */
 export const OPEN_VERIFICATIONS: readonly Case[] = [
   ...BROKEN,
-  ['a success that was cut off', cutsOff(200, RIGHT)],
-  ['a problem that was cut off', cutsOff(404, { code: 'send_not_found', status: 404 })],
-  ['a page', text(200, '<html>Welcome</html>', { 'content-type': 'text/html' })],
+  ['a truncated success', cutsOff(200, RIGHT)],
+  ['a truncated problem', cutsOff(404, { code: 'send_not_found', status: 404 })],
+  ['an HTML page', text(200, '<html>Welcome</html>', { 'content-type': 'text/html' })],
   ['a success under another media type', text(200, JSON.stringify(RIGHT), { 'content-type': 'text/plain' })],
   ['a success without a media type', text(200, JSON.stringify(RIGHT))],
-  ['JSON that ends early', text(200, JSON.stringify(RIGHT).slice(0, -1), JSON_TYPE)],
+  ['truncated JSON', text(200, JSON.stringify(RIGHT).slice(0, -1), JSON_TYPE)],
   [
-    'a success with bytes that are no UTF-8',
+    'a success that is not UTF-8',
     (response) =>
       void response
         .writeHead(200, JSON_TYPE)
         .end(Buffer.from(JSON.stringify({ ...RIGHT, more: '\u00ff' }), 'latin1')),
   ],
   ['the text "true"', json(200, { ...RIGHT, valid: 'true' })],
-  ['a list', json(200, [RIGHT])],
-  ['nothing but valid', json(200, { valid: true })],
-  ['valid without the state', json(200, { valid: true, attempts_left: 0 })],
+  ['an array', json(200, [RIGHT])],
+  ['only the field valid', json(200, { valid: true })],
+  ['valid without verification', json(200, { valid: true, attempts_left: 0 })],
   ['valid with another state', json(200, { ...RIGHT, verification: 'pending' })],
   ['valid with guesses left', json(200, { ...RIGHT, attempts_left: 5 })],
-  ['a state that there is not', json(200, { ...WRONG, verification: 'maybe' })],
-  ['too many guesses', json(200, { ...WRONG, attempts_left: 6 })],
+  ['an unknown state', json(200, { ...WRONG, verification: 'maybe' })],
+  ['too many attempts left', json(200, { ...WRONG, attempts_left: 6 })],
   ['null', json(200, null)],
   ['201', json(201, RIGHT)],
   ['204', (response) => void response.writeHead(204).end()],

@@ -49,28 +49,28 @@ const withBody = (response: ApiResponse, change: object): ApiResponse => ({
 });
 const unknown = problem('not_found', { path: '/' });
 
-describe('a response that matches the contract is accepted', () => {
+describe('checkResponse with a valid response', () => {
   it.each<[string, ApiResponse]>([
     ['a new send', created],
     ['headers of fetch', { ...created, headers: new Headers(HEADERS) }],
     ['the head of a status', { ...read, method: 'HEAD', body: '' }],
-    ['a verification under a strange id', verified],
+    ['a verification with an unusual id', verified],
     ['a refused credential', problem('missing_credentials')],
     ['an unknown route', problem('not_found', { path: '/v1/sends' })],
     ['a wrong method', problem('method_not_allowed', { method: 'DELETE' })],
-    ['a webhook that was taken', { ...created, path: '/webhooks/whatsapp', status: 200, body: '' }],
-    ['a webhook that was refused', problem('invalid_signature', { path: '/webhooks/whatsapp' })],
+    ['an accepted webhook', { ...created, path: '/webhooks/whatsapp', status: 200, body: '' }],
+    ['a refused webhook', problem('invalid_signature', { path: '/webhooks/whatsapp' })],
     ['a probe', { ...read, path: '/readyz', status: 503, body: { ready: false } }],
     ...examplesOf('/v1/send/{id}/status', 'get', 200).map((body): [string, ApiResponse] => [
       `the documented send that is ${body.status} and ${body.verification}`,
       { ...read, body },
     ]),
-  ])('%s', (_name, response) => {
+  ])('accepts %s', (_name, response) => {
     expect(() => checkResponse(response)).not.toThrow();
   });
 });
 
-describe('a response that violates the contract is reported with its violation', () => {
+describe('checkResponse with an invalid response', () => {
   it.each<[string, ApiResponse, string | RegExp]>([
     ['no request id', withHeaders(created, { 'x-request-id': undefined }), 'X-Request-Id is missing'],
     ['a cached answer', withHeaders(read, { 'cache-control': 'public' }), 'Cache-Control is "public"'],
@@ -85,7 +85,7 @@ describe('a response that violates the contract is reported with its violation',
       'Allow is missing',
     ],
     ['a status that is not documented', { ...created, status: 201 }, 'status 201 is not documented'],
-    ['a field too many', withBody(created, { code: '004217' }), 'additional'],
+    ['an additional field', withBody(created, { code: '004217' }), 'additional'],
     ['a problem with an empty detail', withBody(problem('invalid_code'), { detail: '' }), 'no detail'],
     ['attempts after success', withBody(verified, { attempts_left: 1 }), 'wrong state'],
     [
@@ -93,7 +93,7 @@ describe('a response that violates the contract is reported with its violation',
       withBody(created, { status: 'failed', failed_at: queued.created_at }),
       'failure_reason',
     ],
-    ['verified at no time', withBody(created, { verification: 'verified' }), 'verified_at'],
+    ['verified without a time', withBody(created, { verification: 'verified' }), 'verified_at'],
     ['a test send over WhatsApp', withBody(created, { mode: 'test', channel: 'whatsapp' }), 'test send'],
     ['a deadline before creation', withBody(created, { expires_at: '2020-01-01T00:00:00Z' }), 'expires_at'],
     [
@@ -101,20 +101,20 @@ describe('a response that violates the contract is reported with its violation',
       withBody(problem('invalid_json', { path: verified.path }), { code: 'invalid_code' }),
       'code is invalid_code',
     ],
-    ['another status inside', withBody(unknown, { status: 400 }), 'the body says status 400'],
+    ['another status in the body', withBody(unknown, { status: 400 }), 'the body says status 400'],
     [
       'a code of another status',
       withBody(problem('not_found', { path: '/webhooks/whatsapp' }), { code: 'forbidden' }),
       'belongs to 403',
     ],
-    ['a type that leads elsewhere', withBody(unknown, { type: 'https://x.test/errors#forbidden' }), 'type'],
-    ['a wrong method that answers', { ...created, method: 'PUT' }, 'Content-Type'],
-  ])('%s', (_name, response, fault) => {
+    ['a type with another code', withBody(unknown, { type: 'https://x.test/errors#forbidden' }), 'type'],
+    ['a success with a wrong method', { ...created, method: 'PUT' }, 'Content-Type'],
+  ])('throws for %s', (_name, response, fault) => {
     expect(() => checkResponse(response)).toThrow(fault);
   });
 });
 
-it('the agent accepts responses that match the contract, and rejects all other responses', async () => {
+it('contractAgent accepts valid responses, and rejects invalid ones', async () => {
   const server: RequestListener = (request, reply) => {
     const { status, headers, body } = request.url === '/v1/send' ? created : verified;
     reply.writeHead(status, headers as Record<string, string>).end(JSON.stringify(body));

@@ -13,7 +13,7 @@ import {
 const db = useTestDatabase();
 
 describe('fillHistory', () => {
-  it('writes the same data as the service: numbers without gaps, a consistent ledger, room for new sends, days to aggregate', async () => {
+  it('writes past sends with gapless numbers, a consistent ledger and days to aggregate, and leaves room for new sends', async () => {
     const accountId = await buildAccount(db.database, { freeQuota: 0 });
     const live = await buildCaller(db.database, 'live', { id: accountId });
     const test = await buildCaller(db.database, 'test', { id: accountId });

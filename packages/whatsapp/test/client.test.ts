@@ -9,8 +9,8 @@ import { ACCEPTED, closeProviders, MESSAGE, send, SENDER, sendTo, startProvider 
 
 afterEach(closeProviders);
 
-describe('the request', () => {
-  it('is one POST to the messages of the phone number id, with bearer token and documented body', async () => {
+describe('sendCode', () => {
+  it('posts the documented body with a bearer token to the messages of the phone number id', async () => {
     const provider = await startProvider((response) => response.end(JSON.stringify(ACCEPTED)));
     await send(`${provider.baseUrl}/`);
 
@@ -38,7 +38,7 @@ describe('the request', () => {
       { token },
       { kind: 'config', scope: 'token', errorCode: null },
     ]),
-  ])('is not made for a sender with %j', async (change, expected) => {
+  ])('makes no request for a sender with %j', async (change, expected) => {
     const provider = await startProvider((response) => response.end());
     const api = createCloudApi({ baseUrl: provider.baseUrl, timeoutMs: 5_000 });
     expect(await api.sendCode({ ...SENDER, ...change }, MESSAGE)).toMatchObject(expected);
@@ -52,14 +52,14 @@ describe('the request', () => {
     'http://u:p@127.0.0.1',
     'http://127.0.0.1/?a',
     'http://127.0.0.1/#a',
-  ])('is not made to the address %j, which `createCloudApi` refuses', (baseUrl) => {
+  ])('createCloudApi throws for the address %j', (baseUrl) => {
     expect(() => createCloudApi({ baseUrl, timeoutMs: 5_000 })).toThrow(TypeError);
   });
 });
 
 describe('a response with a message id', () => {
   it.each([undefined, 'accepted', 'held_for_quality_assessment', 'paused'])(
-    'is accepted when message_status is %s',
+    'is an acceptance when message_status is %s',
     async (message_status) => {
       const outcome = await sendTo(200, { messages: [{ id: 'wamid.ABC=', message_status }] });
       const held = message_status === 'accepted' ? {} : { messageStatus: message_status };
@@ -67,13 +67,13 @@ describe('a response with a message id', () => {
     },
   );
 
-  it('is not accepted with an HTTP error status', async () => {
+  it('is not an acceptance with an HTTP error status', async () => {
     expect(await sendTo(500, ACCEPTED)).toMatchObject({ kind: 'unknown' });
     expect(await sendTo(400, ACCEPTED)).toMatchObject({ kind: 'retry', throttled: 'none' });
   });
 });
 
-describe('a success without a usable message id is unknown and not accepted', () => {
+describe('a success without a usable message id', () => {
   it.each<[string, unknown]>([
     ['an empty object', {}],
     ['no JSON', '<html>'],
@@ -82,12 +82,12 @@ describe('a success without a usable message id is unknown and not accepted', ()
     ['a null message', { messages: [null] }],
     ['an id of 513 characters', { messages: [{ id: 'w'.repeat(513) }] }],
     ['an unknown error code', { error: { code: 999_999 } }],
-  ])('%s', async (_, body) => {
+  ])('has the outcome `unknown`: %s', async (_, body) => {
     expect(await sendTo(200, body)).toMatchObject({ kind: 'unknown' });
   });
 });
 
-describe('the error code decides, not the HTTP status', () => {
+describe('an error response', () => {
   it.each<[number, unknown, Partial<Outcome>]>([
     [500, { code: 3 }, { kind: 'config', errorCode: 3 }],
     [200, { code: 131026 }, { kind: 'recipient', errorCode: 131026 }],
@@ -97,11 +97,11 @@ describe('the error code decides, not the HTTP status', () => {
     [400, { code: 500_000, is_transient: true }, { kind: 'retry', errorCode: 500_000 }],
     [400, { code: 100, is_transient: true }, { kind: 'retry', errorCode: 100 }],
     [502, '<html>Bad gateway</html>', { kind: 'unknown', errorCode: null }],
-  ])('HTTP %i with %j', async (status, error, expected) => {
+  ])('is classified by its code before its HTTP status: HTTP %i with %j', async (status, error, expected) => {
     expect(await sendTo(status, typeof error === 'string' ? error : { error })).toMatchObject(expected);
   });
 
-  it('never contains a text of the provider, the token, the code or the number', async () => {
+  it('leads to an outcome without the provider’s text, the token, the code and the number', async () => {
     const quoting = `${SENDER.token} ${MESSAGE.to} ${MESSAGE.code}`;
     for (const code of [100, 131026, 130429, 190, 999_999, null]) {
       const outcome = await sendTo(400, {
@@ -113,7 +113,7 @@ describe('the error code decides, not the HTTP status', () => {
 });
 
 describe('Retry-After', () => {
-  it('is returned with a retryable outcome', async () => {
+  it('is returned in seconds with the outcome `retry`', async () => {
     const error = { error: { code: 130429 } };
     const inAMinute = new Date(Date.now() + 60_000).toUTCString();
     expect(await sendTo(400, error, { 'retry-after': '7' })).toMatchObject({ retryAfterSeconds: 7 });
@@ -130,14 +130,14 @@ describe('Retry-After', () => {
 });
 
 describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])('%i is not followed and is a fault of configuration', async (status) => {
+  it.each([301, 302, 303, 307, 308])('is a configuration fault, and is not followed: %i', async (status) => {
     const elsewhere = await startProvider((response) => response.end(JSON.stringify(ACCEPTED)));
     const outcome = await sendTo(status, ACCEPTED, { location: elsewhere.baseUrl });
     expect(outcome).toMatchObject({ kind: 'config', scope: 'token', errorCode: null });
     expect(elsewhere.requests).toHaveLength(0);
   });
 
-  it('is an outcome even if its body is endless', async () => {
+  it('has an outcome even if its body never ends', async () => {
     const provider = await startProvider((response) => {
       response.writeHead(302, { location: '/' }).write('x');
     });
@@ -145,15 +145,15 @@ describe('a redirect', () => {
   });
 });
 
-describe('the response is read up to 64 KiB', () => {
+describe('the response body', () => {
   const answerOf = (bytes: number) => JSON.stringify(ACCEPTED).padEnd(bytes);
 
-  it('64 KiB are read, but not one byte more', async () => {
+  it('is read up to 64 KiB', async () => {
     expect(await sendTo(200, answerOf(65_536))).toMatchObject({ kind: 'accepted' });
     expect(await sendTo(200, answerOf(65_537))).toMatchObject({ kind: 'unknown' });
   });
 
-  it('an endless response is abandoned, and its connection closed', async () => {
+  it('is abandoned and its connection closed if it never ends', async () => {
     let closed: Promise<unknown> = Promise.reject(new Error('no request came'));
     closed.catch(() => {});
     const provider = await startProvider((response) => {
@@ -169,7 +169,7 @@ describe('the response is read up to 64 KiB', () => {
   });
 });
 
-it('turns any status and any JSON into an outcome', async () => {
+it('sendCode returns an outcome for any status and body', async () => {
   let next = { status: 200, body: '' };
   const provider = await startProvider((response) => response.writeHead(next.status).end(next.body));
   const kinds = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'];
@@ -190,40 +190,40 @@ it('turns any status and any JSON into an outcome', async () => {
   );
 });
 
-describe('the outcome is retry before the request is written', () => {
+describe('sendCode before the request is written', () => {
   const retried = { kind: 'retry', errorCode: null, throttled: 'none', retryAfterSeconds: null };
 
-  it('when the connection is refused', async () => {
+  it('returns `retry` when the connection is refused', async () => {
     const outcome = await send(`http://127.0.0.1:${await closedPort()}`);
     expect(outcome).toEqual({ ...retried, reason: 'The provider refused the connection.' });
   });
 
-  it('when the host name cannot be resolved', async () => {
+  it('returns `retry` when the host name cannot be resolved', async () => {
     // A label of 64 characters is invalid, so the resolver fails without a network request.
     const outcome = await send(`http://${'a'.repeat(64)}.test`);
     expect(outcome).toEqual({ ...retried, reason: "The provider's host name could not be resolved." });
   });
 
-  it('when TLS fails', async () => {
+  it('returns `retry` when TLS fails', async () => {
     const plain = await startProvider((response) => response.end());
     expect(await send(`https://127.0.0.1:${plain.port}`)).toMatchObject(retried);
     expect(plain.requests).toHaveLength(0);
   });
 
-  it('when the TLS handshake is aborted', async () => {
+  it('returns `retry` when the TLS handshake is aborted', async () => {
     const port = await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
     expect(await send(`https://127.0.0.1:${port}`)).toMatchObject(retried);
   });
 
-  it('when the connection times out', async () => {
+  it('returns `retry` when the connection times out', async () => {
     const port = await startTcpServer();
     const outcome = await send(`https://127.0.0.1:${port}`, 150);
     expect(outcome).toEqual({ ...retried, reason: 'No connection to the provider could be made in time.' });
   });
 });
 
-describe('the outcome is unknown after the request was written', () => {
-  it('when the response times out', async () => {
+describe('sendCode after the request is written', () => {
+  it('returns `unknown` when the response times out', async () => {
     const provider = await startProvider(() => {});
     const outcome = await send(provider.baseUrl, 500);
     expect(outcome).toEqual({
@@ -234,13 +234,13 @@ describe('the outcome is unknown after the request was written', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  it('when the response starts but does not end in time', async () => {
+  it('returns `unknown` when the response starts but does not end in time', async () => {
     const provider = await startProvider((response) => response.writeHead(200).write('{"messages":'));
     const outcome = await send(provider.baseUrl, 500);
     expect(outcome).toMatchObject({ kind: 'unknown', reason: 'The provider did not answer in time.' });
   });
 
-  it('when the connection is reset before the request was read', async () => {
+  it('returns `unknown` when the connection is reset before the request was read', async () => {
     const port = await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
     expect(await send(`http://127.0.0.1:${port}`)).toMatchObject({ kind: 'unknown' });
   });
@@ -248,13 +248,16 @@ describe('the outcome is unknown after the request was written', () => {
   it.each<[string, (socket: Socket) => unknown]>([
     ['reset', (socket) => socket.resetAndDestroy()],
     ['closed without an answer', (socket) => socket.end()],
-  ])('when the connection is %s after the request was read, and it is not sent again', async (_, end) => {
-    const provider = await startProvider((response) => void end(response.socket!));
-    expect(await send(provider.baseUrl)).toMatchObject({ kind: 'unknown' });
-    expect(provider.requests).toHaveLength(1);
-  });
+  ])(
+    'returns `unknown`, and does not send again, when the connection is %s after the request was read',
+    async (_, end) => {
+      const provider = await startProvider((response) => void end(response.socket!));
+      expect(await send(provider.baseUrl)).toMatchObject({ kind: 'unknown' });
+      expect(provider.requests).toHaveLength(1);
+    },
+  );
 
-  it('when the response is truncated', async () => {
+  it('returns `unknown` when the response is truncated', async () => {
     const provider = await startProvider((response) => {
       response.writeHead(200, { 'content-length': '1000' }).write(JSON.stringify(ACCEPTED), () => {
         response.socket?.resetAndDestroy();
@@ -263,17 +266,17 @@ describe('the outcome is unknown after the request was written', () => {
     expect(await send(provider.baseUrl)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('when the response is not HTTP', async () => {
+  it('returns `unknown` when the response is not HTTP', async () => {
     const port = await startTcpServer((socket) => socket.once('data', () => socket.end('nonsense\r\n\r\n')));
     expect(await send(`http://127.0.0.1:${port}`)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('when the response is not compressed as declared', async () => {
+  it('returns `unknown` when the response is not compressed as declared', async () => {
     expect(await sendTo(200, ACCEPTED, { 'content-encoding': 'gzip' })).toMatchObject({ kind: 'unknown' });
   });
 });
 
-it('a call without a response does not delay other calls', async () => {
+it('sendCode is not delayed by another call that gets no response', async () => {
   const silentTo = '+5511987650000';
   const provider = await startProvider((response, { body }) => {
     if (!body.includes(silentTo)) response.end(JSON.stringify(ACCEPTED));

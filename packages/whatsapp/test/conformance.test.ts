@@ -12,8 +12,8 @@ interface Body {
   template: { components: unknown[] };
 }
 
-describe('the body of a message', () => {
-  it('contains the identity hash of the expected owner, if there is one', () => {
+describe('messageBody', () => {
+  it('contains the identity hash if there is one', () => {
     expect(messageBody({ ...MESSAGE, identityHash: 'DF2lS5v2W6x=' })).toEqual({
       ...messageBody(MESSAGE),
       recipient_identity_key_hash: 'DF2lS5v2W6x=',
@@ -21,7 +21,7 @@ describe('the body of a message', () => {
     expect(messageBody(MESSAGE)).not.toHaveProperty('recipient_identity_key_hash');
   });
 
-  it('is the documented body, with the code twice and the attempt as opaque data', () => {
+  it('returns the documented body, with the code twice and the attempt as opaque data', () => {
     expect(messageBody(MESSAGE)).toEqual({
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
@@ -40,7 +40,7 @@ describe('the body of a message', () => {
   });
 });
 
-describeWithReference("the provider's own schema", () => {
+describeWithReference('sendCode, compared with the provider’s schema and samples', () => {
   const validators = reference('openapi-v23-patch.json') === '' ? null : compile();
 
   /** Returns the schema violations of a body: the whole body, then each component with the schema that its discriminator names. */
@@ -56,13 +56,13 @@ describeWithReference("the provider's own schema", () => {
     return checks.flatMap(([validate, value]) => (validate(value) ? [] : [validate.errors]));
   }
 
-  it('accepts the sent body, in every language', () => {
+  it('sends a body that the schema accepts, in every language', () => {
     for (const language of ['pt_BR', 'en', 'en_US']) {
       expect(faults(messageBody({ ...MESSAGE, language }))).toEqual([]);
     }
   });
 
-  it('accepts the reference bodies, one of which equals the sent body', () => {
+  it('sends the body of the sample', () => {
     const sample = JSON.parse(reference('samples/send-request.pt_BR.biz-opaque.json')) as Body;
     expect(faults(sample)).toEqual([]);
     expect(faults(JSON.parse(reference('samples/send-request.copy-code.json')) as Body)).toEqual([]);

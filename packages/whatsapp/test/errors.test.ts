@@ -41,29 +41,32 @@ const CODES: Array<[Expected, number[]]> = [
 /** Returns whether a failure concerns only the message. */
 const isRefusal = ({ kind, scope }: Expected): boolean => kind === 'recipient' || scope === 'request';
 
-describe('every known error code has the same meaning with every HTTP status', () => {
+describe('classifyError with a known code', () => {
   const rows = CODES.flatMap(([expected, codes]) => codes.map((code) => [code, expected] as const));
 
-  it.each(rows)('%i → %j', (code, expected) => {
+  it.each(rows)('classifies %i as %j with every HTTP status', (code, expected) => {
     for (const httpStatus of [200, 302, 400, 403, 404, null]) {
       expect(classifyCode(code, httpStatus)).toMatchObject({ ...expected, errorCode: code });
     }
   });
 
-  it.each(rows)('%i → %j, but is retried if the provider marks it as temporary', (code, expected) => {
-    const passing = isRefusal(expected) ? { kind: 'retry', throttled: 'none' } : expected;
-    for (const httpStatus of [408, 425, 500, 503])
-      expect(classifyCode(code, httpStatus)).toMatchObject({ ...passing, errorCode: code });
-    expect(classifyCode(code, 400, true)).toMatchObject({ ...passing, errorCode: code });
-    expect(classifyCode(code, null, true)).toMatchObject({ ...passing, errorCode: code });
-    const isOfNobody = isRefusal(expected) || expected.throttled === 'none';
-    const throttled = isOfNobody ? { kind: 'retry', throttled: 'sender' } : expected;
-    expect(classifyCode(code, 429)).toMatchObject({ ...throttled, errorCode: code });
-  });
+  it.each(rows)(
+    'classifies %i as %j, or as `retry` if only the message is refused and the provider marks the error as temporary',
+    (code, expected) => {
+      const passing = isRefusal(expected) ? { kind: 'retry', throttled: 'none' } : expected;
+      for (const httpStatus of [408, 425, 500, 503])
+        expect(classifyCode(code, httpStatus)).toMatchObject({ ...passing, errorCode: code });
+      expect(classifyCode(code, 400, true)).toMatchObject({ ...passing, errorCode: code });
+      expect(classifyCode(code, null, true)).toMatchObject({ ...passing, errorCode: code });
+      const isSlowedBy429 = isRefusal(expected) || expected.throttled === 'none';
+      const throttled = isSlowedBy429 ? { kind: 'retry', throttled: 'sender' } : expected;
+      expect(classifyCode(code, 429)).toMatchObject({ ...throttled, errorCode: code });
+    },
+  );
 });
 
-describe('the code ranges', () => {
-  it.each([199, 300, 79_999, 80_015])('do not include %i', (code) => {
+describe('code ranges', () => {
+  it.each([199, 300, 79_999, 80_015])('exclude %i', (code) => {
     expect(classifyCode(code)).toMatchObject({ kind: 'retry', isRefusal: true, errorCode: code });
   });
 });
@@ -84,7 +87,7 @@ const BROKEN = { kind: 'config', scope: 'token' } as const;
 const UNKNOWN = { kind: 'unknown' } as const;
 const RECIPIENT = { kind: 'recipient' } as const;
 
-describe('without a known code, the HTTP status decides', () => {
+describe('classifyError without a known code', () => {
   it.each<[number | null, withoutCode: Expected, withUnknownCode: Expected]>([
     [200, UNKNOWN, UNKNOWN],
     [204, UNKNOWN, UNKNOWN],
@@ -100,19 +103,22 @@ describe('without a known code, the HTTP status decides', () => {
     [503, SLOWER, RETRY],
     [599, UNKNOWN, RETRY],
     [null, RECIPIENT, RECIPIENT],
-  ])('HTTP %s → %j, and %j with an unknown code', (httpStatus, withoutCode, withUnknownCode) => {
-    expect(classifyCode(null, httpStatus)).toMatchObject({ ...withoutCode, errorCode: null });
-    expect(classifyCode(987_654, httpStatus)).toMatchObject({ ...withUnknownCode, errorCode: 987_654 });
-    if (withUnknownCode.kind === 'retry')
-      expect(classifyCode(987_654, httpStatus, true)).not.toHaveProperty('isRefusal');
-  });
+  ])(
+    'classifies HTTP %s as %j, and as %j with an unknown code',
+    (httpStatus, withoutCode, withUnknownCode) => {
+      expect(classifyCode(null, httpStatus)).toMatchObject({ ...withoutCode, errorCode: null });
+      expect(classifyCode(987_654, httpStatus)).toMatchObject({ ...withUnknownCode, errorCode: 987_654 });
+      if (withUnknownCode.kind === 'retry')
+        expect(classifyCode(987_654, httpStatus, true)).not.toHaveProperty('isRefusal');
+    },
+  );
 });
 
 /** Codes of flows, media and the Marketing Messages API, which Onecode never calls. */
 const NEVER_CALLED = new Set([131052, 131053, 131055, 132068, 132069, 134100, 134101, 134102]);
 
 describeWithReference('the reference table of error codes', () => {
-  it('is covered by the table of this file, except for the codes of features that Onecode never calls', () => {
+  it('contains no other codes than this file, except those of features that Onecode never calls', () => {
     const rows = JSON.parse(reference('error-codes.json') || '[]') as { code: number | string }[];
     expect(rows).toHaveLength(76);
     const ours = new Set(CODES.flatMap(([, codes]) => codes));
@@ -134,7 +140,7 @@ describe('explainError', () => {
     expect(new Set(meanings).size).toBe(meanings.length);
   });
 
-  it('explains the outcome of the attempt without a known code', () => {
+  it('returns the meaning of the outcome if the code is unknown', () => {
     const meanings = (['retry', 'unknown', 'sender', 'recipient', 'config'] as const).map((outcome) => {
       const known = explainError(null, outcome);
       expect(known.meaning.name).toBe(outcome);
@@ -145,12 +151,12 @@ describe('explainError', () => {
     expect(new Set(meanings).size).toBe(meanings.length);
   });
 
-  it('distinguishes 100 of a sender from 100 of a request', () => {
+  it('distinguishes the code 100 of a sender from the code 100 of a request', () => {
     expect(explainError(100, 'sender').meaning.name).toBe('unknown_sender');
     expect(explainError(100, 'config').meaning.name).toBe('100');
   });
 
-  it('distinguishes 135000 of a message that was held', () => {
+  it('distinguishes the code 135000 of a held message from other messages', () => {
     expect(explainError(135000, 'config').meaning.name).toBe('portfolio_held');
     expect(explainError(135000, 'retry').meaning.name).toBe('135000');
   });
@@ -190,7 +196,7 @@ describe('retryAfterSeconds', () => {
     ['2026-01-01', null],
     ['Thu, 99 Foo 2026 00:00:20 GMT', null],
     ['', null],
-  ])('Retry-After: %s → %s', (value, expected) => {
+  ])('reads Retry-After "%s" as %s', (value, expected) => {
     expect(retryAfterSeconds({ 'retry-after': value }, NOW)).toBe(expected);
   });
 
@@ -203,16 +209,16 @@ describe('retryAfterSeconds', () => {
     ['{', null],
     ['[]', null],
     ['null', null],
-  ])('X-Business-Use-Case-Usage: %s → %s', (value, expected) => {
+  ])('reads X-Business-Use-Case-Usage %s as %s', (value, expected) => {
     expect(retryAfterSeconds({ 'x-business-use-case-usage': value }, NOW)).toBe(expected);
   });
 
-  it('prefers Retry-After', () => {
+  it('prefers Retry-After to X-Business-Use-Case-Usage', () => {
     const headers = { 'retry-after': '5', 'x-business-use-case-usage': usage(2) };
     expect(retryAfterSeconds(headers, NOW)).toBe(5);
   });
 
-  it('is null without a header', () => {
+  it('returns null without a header', () => {
     expect(retryAfterSeconds({}, NOW)).toBeNull();
   });
 });

@@ -26,7 +26,7 @@ async function readFrom(
   return { reading, requests: provider.requests };
 }
 
-describe('a reading of a sender', () => {
+describe('readSender', () => {
   const entity = (type: string, id: string, more: object) => ({ entity_type: type, id, ...more });
   const number = {
     quality_rating: 'GREEN',
@@ -43,7 +43,7 @@ describe('a reading of a sender', () => {
   };
   const template = (language: string, more: object = {}) => ({ name: SENDER.template, language, ...more });
 
-  it('has each part, the templates of all pages, and the button of older templates', async () => {
+  it('returns each part, the templates of all pages, and the buttons of older templates', async () => {
     const url =
       'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code_expiration_minutes=5&code=otp{{1}}';
     const footer = { type: 'FOOTER', code_expiration_minutes: 10 };
@@ -99,7 +99,7 @@ describe('a reading of a sender', () => {
     expect(reading.templates).toMatchObject({ value: [{ values: { hasCodeButton } }] });
   });
 
-  it('has the number without its business account if Meta returns none', async () => {
+  it('returns the number without its business account if Meta returns none', async () => {
     const { reading } = await readFrom((path) =>
       path === SENDER.phoneNumberId ? { status: 'CONNECTED' } : { data: [] },
     );
@@ -109,7 +109,7 @@ describe('a reading of a sender', () => {
     });
   });
 
-  it('has the reason for each failed part, and never the token', async () => {
+  it('returns the reason for each failed part, without the token', async () => {
     const { reading } = await readFrom(() => refusal(190), {
       ...SENDER,
       businessAccountId: ACCOUNT,

@@ -21,20 +21,20 @@ it.each([
   ['https://api.localhost:1', false],
   ['https://127.9.9.9', false],
   ['https://[::1]:1', false],
-])('a proxy may lead to %s: %s', async (url, isAllowed) => {
+])('mayUseProxy(%s) returns %s', async (url, isAllowed) => {
   proxy = await startConnectProxy(() => null);
   expect(mayUseProxy(url)).toBe(isAllowed);
 });
 
-describe('a provider is called without the proxy', () => {
-  it('by http', async () => {
+describe('sendCode with a proxy', () => {
+  it('bypasses the proxy for http', async () => {
     proxy = await startConnectProxy(() => -403);
     const { baseUrl, requests } = await startProvider((response) => response.end(JSON.stringify(ACCEPTED)));
     expect(await send(baseUrl)).toMatchObject({ kind: 'accepted' });
     expect([requests.length, proxy.requests]).toEqual([1, []]);
   });
 
-  it('by https on this machine', async () => {
+  it('bypasses the proxy for https on this machine', async () => {
     proxy = await startConnectProxy(() => -403);
     const outcome = await send(`https://localhost:${await closedPort()}`);
     expect(outcome).toMatchObject({ kind: 'retry', reason: 'The provider refused the connection.' });
@@ -42,7 +42,7 @@ describe('a provider is called without the proxy', () => {
   });
 
   it.each(['graph.test', '.test', '*', 'other.example, TEST', 'graph.test:443'])(
-    'if NO_PROXY is %j',
+    'bypasses the proxy if NO_PROXY is %j',
     async (except) => {
       proxy = await startConnectProxy(() => -403);
       expect(await send(PROVIDER, except)).toMatchObject({ kind: 'retry' });
@@ -64,15 +64,15 @@ describe('a proxy that opens no tunnel', () => {
     },
   );
 
-  it.each([-407, -502, -302])('causes a retry when it answers %i', async (status) => {
-    proxy = await startConnectProxy(() => status);
+  it.each([407, 502, 302])('causes a retry when it responds with %i', async (status) => {
+    proxy = await startConnectProxy(() => -status);
     expect(await send(PROVIDER)).toMatchObject({
       ...retried,
       reason: 'The proxy refused to connect to the provider.',
     });
   });
 
-  it('causes a retry, and no later write, when it does not answer', async () => {
+  it('causes a retry when it does not respond in time', async () => {
     proxy = await startConnectProxy(() => null);
     expect(await send(PROVIDER, '', 300)).toMatchObject(retried);
   });

@@ -83,7 +83,7 @@ async function setUp(answers: Answers, options: Partial<SetupOptions> = {}) {
 }
 
 describe('setUpNumber', () => {
-  it('only registers the number when everything else exists', async () => {
+  it('only registers the number if everything else exists', async () => {
     const { steps, requests } = await setUp({});
     expect(Object.values(steps).map(({ step, status }) => `${step} ${status}`)).toEqual([
       'token already',
@@ -106,7 +106,7 @@ describe('setUpNumber', () => {
     [133016, 'waiting', /72 hours/],
     [10, 'needs_you', /full control/],
     [131999, 'failed', /error 131999, HTTP 400.*Meta’s message: "quotes …"/],
-  ])('reports a registration that Meta refuses with %d, and continues', async (code, status, detail) => {
+  ])('reports the registration error %d, and continues', async (code, status, detail) => {
     const { steps } = await setUp({ [`POST ${NUMBER_ID}/register`]: error(code) });
     expect(steps['registration']).toMatchObject({ status, detail: expect.stringMatching(detail) });
     expect(steps['template_en']).toMatchObject({ status: 'already' });
@@ -126,7 +126,7 @@ describe('setUpNumber', () => {
     ],
     [error(100, { error_subcode: 33 }), 'needs_you', /access to this business account/],
     [error(131999), 'failed', /error 131999/],
-  ])('quotes Meta when it refuses a template (%j)', async (answer, status, detail) => {
+  ])('explains why Meta refused a template (%j)', async (answer, status, detail) => {
     const { steps } = await setUp({
       [`GET ${ACCOUNT}/message_templates`]: { data: [template('pt_BR')] },
       [`POST ${ACCOUNT}/message_templates`]: answer,
@@ -135,7 +135,7 @@ describe('setUpNumber', () => {
     expect(steps['template_pt_BR']).toMatchObject({ status: 'already' });
   });
 
-  it('finds a template after its creation got no response', async () => {
+  it('finds a template after the request to create it got no response', async () => {
     let isCreated = false;
     const { steps } = await setUp({
       [`GET ${ACCOUNT}/message_templates`]: () => ({
@@ -150,7 +150,7 @@ describe('setUpNumber', () => {
     expect(steps['template_en']).toMatchObject({ status: 'done' });
   });
 
-  it('subscribes the app of the token when only another one is subscribed', async () => {
+  it('subscribes the token’s app if only another app is subscribed', async () => {
     const apps = [{ whatsapp_business_api_data: { id: '7' } }];
     const { steps } = await setUp({
       [`GET ${ACCOUNT}/subscribed_apps`]: () => ({ data: apps }),
@@ -191,13 +191,13 @@ describe('setUpNumber', () => {
     expect(steps['sender']).toMatchObject({ detail: `+15550783881 ${throughput}` });
   });
 
-  it('continues with a token that is not allowed to inspect itself', async () => {
+  it('continues with a token that may not inspect itself', async () => {
     const { steps } = await setUp({ 'GET debug_token': error(100) });
     expect(steps['token']).toMatchObject({ status: 'already' });
     expect(steps['health']).toMatchObject({ status: 'already' });
   });
 
-  it('reports what Meta requires in the health of the number', async () => {
+  it('reports the requirements in the number’s health status', async () => {
     const entities = [
       {
         entity_type: 'WABA',
@@ -217,7 +217,7 @@ describe('setUpNumber', () => {
     });
   });
 
-  it('reports a code validity that no footer can state', async () => {
+  it('reports a code validity that is not in whole minutes', async () => {
     const { steps } = await setUp({}, { codeValiditySeconds: 90 });
     expect(steps['template_pt_BR']).toMatchObject({
       status: 'needs_you',
@@ -229,7 +229,7 @@ describe('setUpNumber', () => {
     [{ data: [] }, /has no number/],
     [error(190), /new access token/],
     [error(803), /Check the id/],
-  ])('stops when there is no number to set up (%j)', async (answer, detail) => {
+  ])('stops if there is no number to set up (%j)', async (answer, detail) => {
     const { steps, requests } = await setUp({ [`GET ${ACCOUNT}/phone_numbers`]: answer });
     expect(steps['number']).toMatchObject({ status: 'needs_you', detail: expect.stringMatching(detail) });
     expect(requests.filter((request) => request.startsWith('POST'))).toEqual([]);

@@ -7,13 +7,13 @@ const BODY = Buffer.from('{"object":"whatsapp_business_account","name":"Jos\\u00
 // Computed independently: printf '%s' "$body" | openssl dgst -sha256 -hmac app-secret
 const DIGEST = 'b4d2a0947685cd68763fc8e2404fe9e1b899a80b517fa001fc8defa865651b35';
 
-describe('the signature of a webhook', () => {
-  it('matches a known digest of the raw bytes', () => {
+describe('signatureMatches', () => {
+  it('accepts the known digest of the raw bytes', () => {
     expect(signatureMatches(BODY, `sha256=${DIGEST}`, SECRET)).toBe(true);
     expect(signatureMatches(BODY, `sha256=${DIGEST.toUpperCase()}`, SECRET)).toBe(true);
   });
 
-  it('does not match when any byte of the body, or any digit, is altered', () => {
+  it('rejects an altered byte of the body and an altered digit of the digest', () => {
     for (let at = 0; at < BODY.length; at += 1) {
       const altered = Buffer.from(BODY);
       altered[at]! ^= 1;
@@ -38,19 +38,19 @@ describe('the signature of a webhook', () => {
     ['padded', ` sha256=${DIGEST}`],
     ['followed by a line end', `sha256=${DIGEST}\n`],
     ['doubled', `sha256=${DIGEST}, sha256=${DIGEST}`],
-  ])('does not match when the header is %s', (_, header) => {
+  ])('rejects a header that is %s', (_, header) => {
     expect(signatureMatches(BODY, header, SECRET)).toBe(false);
   });
 
-  it('does not match with another secret or with an empty secret', () => {
+  it('rejects another secret and an empty secret', () => {
     expect(signatureMatches(BODY, `sha256=${DIGEST}`, 'other')).toBe(false);
     const unkeyed = createHmac('sha256', '').update(BODY).digest('hex');
     expect(signatureMatches(BODY, `sha256=${unkeyed}`, '')).toBe(false);
   });
 });
 
-describeWithReference('the reference vector', () => {
-  it('matches', () => {
+describeWithReference('signatureMatches, compared with the reference vector', () => {
+  it('accepts the raw body, and rejects the body after JSON.stringify', () => {
     const vector = JSON.parse(reference('samples/signature-vector.json') || '{}') as Record<string, string>;
     const header = vector['header']?.replace(/^[^:]+: /, '');
     const body = Buffer.from(vector['raw_body'] ?? '');
@@ -60,16 +60,16 @@ describeWithReference('the reference vector', () => {
   });
 });
 
-describe('the handshake', () => {
+describe('handshakeAnswer', () => {
   const query = { mode: 'subscribe', verifyToken: 'right', challenge: '1158201444' };
 
-  it('is answered with the challenge', () => {
+  it('returns the challenge', () => {
     expect(handshakeAnswer(query, 'right')).toBe('1158201444');
   });
 
   it.each([
     ['the token is wrong', { verifyToken: 'wrong' }],
-    ['the token is part of the right one', { verifyToken: 'righ' }],
+    ['the token is a prefix of the correct token', { verifyToken: 'righ' }],
     ['the token is missing', { verifyToken: undefined }],
     ['the token is given twice', { verifyToken: ['right', 'right'] }],
     ['the mode is wrong', { mode: 'unsubscribe' }],
@@ -77,11 +77,11 @@ describe('the handshake', () => {
     ['the challenge is missing', { challenge: undefined }],
     ['the challenge is empty', { challenge: '' }],
     ['the challenge is an object', { challenge: { a: '1' } }],
-  ])('is refused when %s', (_, change) => {
+  ])('returns null when %s', (_, change) => {
     expect(handshakeAnswer({ ...query, ...change }, 'right')).toBeNull();
   });
 
-  it('is refused when no token is configured', () => {
+  it('returns null when no token is configured', () => {
     expect(handshakeAnswer({ ...query, verifyToken: '' }, '')).toBeNull();
   });
 });

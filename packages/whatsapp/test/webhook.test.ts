@@ -42,7 +42,7 @@ describe('receipts', () => {
       ]);
     });
 
-    it('may contain a thousand statuses in several entries and changes, with duplicates and in any order', () => {
+    it('may contain a thousand statuses in several entries and changes, with duplicates', () => {
       const statuses = Array.from({ length: 250 }, (_, index) => ({ ...STATUS, id: `wamid.${index % 200}` }));
       const change = { field: 'messages', value: { statuses } };
       const receipts = parse({ entry: [{ changes: [change, change] }, { changes: [change, change] }] });
@@ -61,7 +61,7 @@ describe('receipts', () => {
       },
     );
 
-    it('is ignored if it is about a payment', () => {
+    it('is ignored if it reports a payment', () => {
       expect(parse(post({ ...STATUS, type: 'payment', status: 'failed' }))).toEqual([]);
       expect(parseOne({ type: 'message' })).toBeDefined();
     });
@@ -75,7 +75,7 @@ describe('receipts', () => {
       ['a text', undefined],
       [7, undefined],
       [undefined, undefined],
-    ])('%j is %j', (hash, expected) => {
+    ])('is read from %j as %j', (hash, expected) => {
       expect(parseOne({ recipient_identity_key_hash: hash })?.identityHash).toBe(expected);
     });
   });
@@ -105,7 +105,7 @@ describe('receipts', () => {
         { ...price, type: 'unknown' },
       ],
       [null, undefined],
-    ])('%j is %j', (pricing, expected) => {
+    ])('is read from %j as %j', (pricing, expected) => {
       expect(parseOne({ pricing })?.pricing).toEqual(expected);
     });
   });
@@ -129,28 +129,28 @@ describe('receipts', () => {
     });
   });
 
-  describe('a message id that the database cannot store', () => {
+  describe('a message id', () => {
     it.each([
-      ['with NUL', 'wamid.\u0000'],
-      ['with a line end', 'wamid.\n'],
-      ['with DEL', 'wamid.\u007f'],
-      ['with a lone surrogate', 'wamid.\ud800'],
+      ['NUL', 'wamid.\u0000'],
+      ['a line break', 'wamid.\n'],
+      ['DEL', 'wamid.\u007f'],
+      ['a lone surrogate', 'wamid.\ud800'],
       ['empty', ''],
-      ['of 513 characters', 'w'.repeat(513)],
-      ['that is a number', 7],
+      ['513 characters', 'w'.repeat(513)],
+      ['a number', 7],
       ['missing', undefined],
-    ])('%s: the status is ignored, and its neighbor is not', (_, id) => {
+    ])('excludes only its own status if the database cannot store it: %s', (_, id) => {
       const receipts = parse(post({ ...STATUS, id }, STATUS));
       expect(receipts.map(({ messageId }) => messageId)).toEqual([messageIdOf(STATUS.id)]);
     });
 
-    it('may have 512 characters', () => {
+    it('is accepted with 512 characters', () => {
       expect(parseOne({ id: 'w'.repeat(512) })).toBeDefined();
     });
   });
 
   describe('the time', () => {
-    it('may be a number', () => {
+    it('is read from a number', () => {
       expect(parseOne({ timestamp: 1763629203 })?.occurredAt).toEqual(new Date(1763629203000));
     });
 
@@ -174,7 +174,7 @@ describe('receipts', () => {
       [[{}], { kind: 'recipient', errorCode: null }],
       [undefined, { kind: 'recipient', errorCode: null }],
       ['nonsense', { kind: 'recipient', errorCode: null }],
-    ])('with errors %j contains their meaning', (errors, failure) => {
+    ])('contains the meaning of the errors %j', (errors, failure) => {
       expect(parseOne({ status: 'failed', errors })?.failure).toMatchObject(failure);
     });
 
@@ -201,7 +201,7 @@ describe('receipts', () => {
     });
   });
 
-  describe('unknown content is ignored:', () => {
+  describe('unknown content', () => {
     const change = { field: 'messages', value: { statuses: [STATUS] } };
 
     it.each<[string, unknown]>([
@@ -215,12 +215,12 @@ describe('receipts', () => {
       ['an array', [STATUS]],
       ['null', null],
       ['statuses that are not an array', { entry: [{ changes: [{ value: { statuses: STATUS } }] }] }],
-      ['a leaked prototype', JSON.parse('{"__proto__":{"entry":[{"changes":[]}]}}')],
-    ])('%s gives no receipt', (_, body) => {
+      ['an object with __proto__', JSON.parse('{"__proto__":{"entry":[{"changes":[]}]}}')],
+    ])('gives no receipt: %s', (_, body) => {
       expect(parse(body)).toEqual([]);
     });
 
-    it('malformed entries do not hide valid ones', () => {
+    it('does not hide valid entries', () => {
       fc.assert(
         fc.property(fc.array(fc.jsonValue()), fc.array(fc.jsonValue()), (before, after) => {
           const around = (right: unknown) => [...before, right, ...after];
@@ -234,7 +234,7 @@ describe('receipts', () => {
     });
   });
 
-  describe('parseWebhook does not fail', () => {
+  describe('parseWebhook', () => {
     const known = fc.constantFrom<unknown>(
       'failed',
       'sent',
@@ -263,7 +263,7 @@ describe('receipts', () => {
       ),
     });
 
-    it('on any JSON or malformed webhook, and returns values that the database can store', () => {
+    it('accepts any JSON or malformed webhook, and returns values that the database can store', () => {
       fc.assert(
         fc.property(fc.oneof(fc.jsonValue(), almostPost), (body) => {
           for (const { messageId, occurredAt, failure, status } of parse(body)) {
@@ -276,7 +276,7 @@ describe('receipts', () => {
       );
     });
 
-    it('on any bytes', () => {
+    it('returns no receipt for random bytes', () => {
       fc.assert(
         fc.property(fc.uint8Array(), (bytes) => {
           const reports = parseWithPepper(Buffer.from(bytes), TEST_NUMBER_PEPPER);
@@ -285,7 +285,7 @@ describe('receipts', () => {
       );
     });
 
-    it('on JSON that is nested 100,000 levels deep', () => {
+    it('accepts JSON that is nested 100,000 levels deep', () => {
       const deep = '['.repeat(100_000) + ']'.repeat(100_000);
       const text = JSON.stringify(
         post({ ...STATUS, status: 'failed', timestamp: '@', errors: '@', extra: '@' }),
@@ -295,7 +295,7 @@ describe('receipts', () => {
       expect(parseReceipts(Buffer.from(deep))).toEqual([]);
     });
 
-    it.each(['', '{', 'null null', '{"entry":[{]}', '<html>'])('as null for %j', (text) => {
+    it.each(['', '{', 'null null', '{"entry":[{]}', '<html>'])('returns null for %j', (text) => {
       expect(parseWithPepper(Buffer.from(text), TEST_NUMBER_PEPPER)).toBeNull();
     });
   });
@@ -303,7 +303,7 @@ describe('receipts', () => {
   describeWithReference('the reference webhooks', () => {
     const read = (name: string) => parseReceipts(Buffer.from(reference(`samples/${name}`)));
 
-    it('of one post keep their order', () => {
+    it('keep the order of the statuses in one post', () => {
       const statuses = read('webhook.batched-out-of-order.json').map(({ status }) => status);
       expect(statuses).toEqual(['delivered', 'sent', 'read']);
     });
@@ -313,7 +313,7 @@ describe('receipts', () => {
       ['webhook.status.delivered.v24-auth.json', { status: 'delivered' }],
       ['webhook.status.failed-131026.auth.json', { failure: { kind: 'recipient', errorCode: 131026 } }],
       ['webhook.status.failed-130497.auth.json', { failure: { kind: 'config', scope: 'country' } }],
-    ])('%s is one receipt', (name, expected) => {
+    ])('contain one receipt: %s', (name, expected) => {
       const receipts = read(name);
       expect(receipts).toHaveLength(1);
       expect(receipts[0]).toMatchObject(expected);
@@ -348,12 +348,12 @@ describe('denials', () => {
       ['an impossible id', { ...MESSAGE, context: { id: 'wamid.\u0000' } }],
       ['a button that is not an object', { ...MESSAGE, button: 'DID_NOT_REQUEST_CODE' }],
       ['null as the message', null],
-    ])('is none with %s', (_, message) => {
+    ])('is not a denial with %s', (_, message) => {
       expect(parse(message)).toMatchObject({ receipts: [], denials: [] });
     });
   });
 
-  describeWithReference('the provider’s own sample', () => {
+  describeWithReference('the provider’s sample', () => {
     it('is a denial', () => {
       const sample = reference('samples/webhook.button.did-not-request-code.json');
       expect(parseWebhook(Buffer.from(sample)).denials).toEqual([
@@ -401,7 +401,7 @@ describe('changes', () => {
       'account_review_update',
       'business_capability_update',
       'security',
-    ])('of %s is read', (field) => {
+    ])('is read if its field is %s', (field) => {
       expect(parse([{ field, value: {} }])).toMatchObject([{ field }]);
     });
 
@@ -410,12 +410,12 @@ describe('changes', () => {
       expect(parse([alert], { id: 'onecode' })).toEqual([]);
     });
 
-    it('has no text that PostgreSQL cannot store', () => {
+    it('contains only text that PostgreSQL can store', () => {
       const value = { ['na\0me']: 'a\0b\ud800c' };
       expect(parse([{ field: 'account_alerts', value }])[0]!.value).toEqual({ name: 'abc' });
     });
 
-    it('is bounded in the length of texts and lists and in depth', () => {
+    it('has a limited length of texts and lists, and a limited depth', () => {
       const value = { text: 'a'.repeat(10_000), list: Array(1_000).fill('a') };
       const kept = parse([{ field: 'account_alerts', value }])[0]!.value as typeof value;
       expect([kept.text.length, kept.list.length]).toEqual([500, 50]);
@@ -424,7 +424,7 @@ describe('changes', () => {
       expect(JSON.stringify(parseWebhook(Buffer.from(post)).changes[0]!.value).length).toBeLessThan(100);
     });
 
-    it('has the business account from its content', () => {
+    it('has the business account that its content names', () => {
       const value = { event: 'ACCOUNT_DELETED', waba_info: { waba_id: '999', owner_business_id: '5' } };
       expect(parse([{ field: 'account_update', value }])).toMatchObject([{ businessAccountId: '999' }]);
     });
@@ -436,7 +436,7 @@ describe('changes', () => {
       expect(parse([alert], { time: far })[0]!.occurredAt.getTime()).toBeLessThanOrEqual(Date.now());
     });
 
-    it('can be an error of the account without a message', () => {
+    it('can be an error of the account in the field `messages`', () => {
       const errors = [{ code: 131_042, title: 'Payment issue', error_data: { details: 'Pay.' }, href: 'x' }];
       const [change, ...others] = parse([{ field: 'messages', value: { errors, metadata: {} } }]);
       expect(others).toEqual([]);
@@ -446,7 +446,7 @@ describe('changes', () => {
       });
     });
 
-    it('can be next to messages, which contain the business accounts of numbers', () => {
+    it('comes with the business accounts of the numbers in `messages`', () => {
       const value = { metadata: { display_phone_number: '15550783881', phone_number_id: '106540352242922' } };
       const { businessAccounts } = parsePost([{ field: 'messages', value }], { id: ACCOUNT });
       expect([...businessAccounts]).toEqual([['106540352242922', ACCOUNT]]);
@@ -468,7 +468,7 @@ describe('changes', () => {
       ['REINSTATED', {}, 'APPROVED', null],
       ['UNARCHIVED', {}, 'APPROVED', null],
       ['SPARKLING', {}, 'SPARKLING', null],
-    ])('of a template that is %s', (event, value, status, reason) => {
+    ])('returns the status of a template that is %s', (event, value, status, reason) => {
       expect(reportOf('message_template_status_update', { ...template, event, ...value })).toMatchObject({
         ...about,
         values: { category: 'AUTHENTICATION', status, reason },
@@ -496,7 +496,7 @@ describe('changes', () => {
       ['THROUGHPUT_UPGRADE', { current_limit: 'TIER_UNLIMITED' }, { throughputLevel: 'HIGH' }],
       ['DOWNGRADE', { max_daily_conversations_per_business: 'TIER_2K' }, { messagingLimit: 'TIER_2K' }],
       ['UPGRADE', { current_limit: 'TIER_100K' }, { messagingLimit: 'TIER_100K' }],
-    ])('of a number: %s %j', (event, value, values) => {
+    ])('returns values of a number: %s %j', (event, value, values) => {
       const number = { display_phone_number: '+1 555-078-3881', event, ...value };
       expect(reportOf('phone_number_quality_update', number)).toEqual({
         about: 'number',
@@ -510,7 +510,7 @@ describe('changes', () => {
       [-1, { messagingLimit: 'TIER_UNLIMITED' }],
       ['TIER_10K', { messagingLimit: 'TIER_10K' }],
       [777, {}],
-    ])('of a business’s limit of %s', (most, values) => {
+    ])('returns the messaging limit of all numbers for %s', (most, values) => {
       expect(reportOf('business_capability_update', { max_daily_conversations_per_business: most })).toEqual({
         about: 'all_numbers',
         values,
@@ -526,7 +526,7 @@ describe('changes', () => {
       ['account_update', { event: 'ACCOUNT_RECONNECTED' }, { disconnection: null }],
       ['account_update', { event: 'ACCOUNT_RESTRICTION', restriction_info: [] }, { restrictions: [] }],
       ['account_review_update', { decision: 'REJECTED' }, { review: 'REJECTED' }],
-    ])('of a business account: %s %j', (field, value, values) => {
+    ])('returns values of a business account: %s %j', (field, value, values) => {
       expect(reportOf(field, value)).toEqual({ about: 'business_account', values, alerts: [] });
     });
 
@@ -574,7 +574,7 @@ describe('changes', () => {
       expect(reportOf(field, value)).toEqual({ about: 'business_account', values: {}, alerts: [alert] });
     });
 
-    it('is null without a name, and for an unknown field', () => {
+    it('returns null without a name, and for an unknown field', () => {
       expect(reportOf('message_template_status_update', { event: 'PAUSED' })).toBeNull();
       expect(reportOf('phone_number_quality_update', { event: 'UPGRADE' })).toBeNull();
       expect(reportOf('flows', {})).toBeNull();
@@ -585,13 +585,13 @@ describe('changes', () => {
     });
   });
 
-  describeWithReference('the provider’s own samples', () => {
+  describeWithReference('the provider’s samples', () => {
     const reported = (sample: string) =>
       parseWebhook(Buffer.from(reference(`samples/${sample}`))).changes.map(({ field, value }) =>
         reportOf(field, value),
       );
 
-    it('are parsed', () => {
+    it('are read by reportOf', () => {
       expect(reported('webhook.template-status.paused.json')).toMatchObject([
         { about: 'template', language: 'pt_BR', values: { status: 'PAUSED', reason: 'FIRST_PAUSE' } },
       ]);

@@ -13,7 +13,7 @@ describe('keyNotice', () => {
     ['an old key used a day ago', { createdAt: inDays(-500), lastUsedAt: inDays(-1) }, null],
     ['an old key used 90 days ago', { createdAt: inDays(-500), lastUsedAt: inDays(-90) }, 'unused'],
     ['an unused key that expires', { createdAt: inDays(-90), expiresAt: inDays(1) }, 'expires_soon'],
-  ])('of %s', (_, key, wanted) => {
+  ])('returns the notice for %s', (_, key, wanted) => {
     expect(keyNotice({ lastUsedAt: null, expiresAt: null, ...key }, NOW)).toBe(wanted);
   });
 });

@@ -16,13 +16,13 @@ describe('hasFewerDeliveries', () => {
     ['nothing arrives, and everything arrived before', messages(100, 100), messages(100, 0), true],
     ['too few messages were sent', messages(99, 99), messages(100, 0), false],
     ['too few messages were sent before', messages(100, 100), messages(99, 0), false],
-  ])('returns the right result if %s', (_, lastDay, weekBefore, expected) =>
+  ])('compares the last day with the week before: %s', (_, lastDay, weekBefore, expected) =>
     expect(hasFewerDeliveries({ lastDay, weekBefore })).toBe(expected),
   );
 });
 
 describe('undeliveredShare', () => {
-  it('is null for fewer than 100 messages', () =>
+  it('returns null for fewer than 100 messages', () =>
     expect([messages(0, 0), messages(99, 9), messages(100, 9)].map(undeliveredShare)).toEqual([
       null,
       null,
@@ -31,7 +31,7 @@ describe('undeliveredShare', () => {
 });
 
 describe('groupDeliveries', () => {
-  it('adds up countries or senders, most messages first', () => {
+  it('adds up the messages per country or sender, and sorts by the number of messages', () => {
     const count = (country: string, senderId: string, accepted: number) => ({
       country,
       senderId,

@@ -46,7 +46,7 @@ const notOk = (change: Partial<DatabaseFacts>, keys: readonly number[] | null = 
     .map(({ check, detail }) => `${check}: ${detail}`);
 
 describe('databaseChecks', () => {
-  it('passes every check with its facts if nothing is wrong', () => {
+  it('passes every check, with its facts, if nothing is wrong', () => {
     expect(notOk({})).toEqual([]);
     expect(databaseChecks(WELL, [2, 1]).map(({ detail }) => detail)).toEqual(
       expect.arrayContaining(['Running: 2 api, 1 worker, of release 1.1.0.', '2 of 3 are active.']),
@@ -131,7 +131,7 @@ describe('databaseChecks', () => {
     expect(notOk(change)).toEqual([expect.stringMatching(expected)]);
   });
 
-  it('skips the later checks if the schema does not fit', () => {
+  it('skips the checks after the schema if the schema does not fit', () => {
     const unread = { schemaFault: 'the schema is too old', processes: [], keyVersions: [], senders: [] };
     expect(databaseChecks({ ...WELL, ...unread }, [2]).map(({ check }) => check)).toEqual([
       'database',
@@ -142,7 +142,7 @@ describe('databaseChecks', () => {
     ]);
   });
 
-  it('reports older keys, and does not fail for missing ones without SECRET_KEY', () => {
+  it('reports older keys in use, and skips the check without SECRET_KEY', () => {
     const judged = (keys: readonly number[] | null, keyVersions: number[]) =>
       databaseChecks({ ...WELL, keyVersions }, keys).find(({ check }) => check === 'secret_key')!;
     expect(judged([2, 1], [1, 2]).detail).toMatch(/^Older keys are still in use: 1\./);
@@ -151,7 +151,7 @@ describe('databaseChecks', () => {
 });
 
 describe('healthChecks', () => {
-  it('name the subject, remedy and runbook of each finding, and pass for an operator’s pauses', () => {
+  it('names the subject, remedy and runbook of each finding, and passes for a pause by an operator', () => {
     const reason = 'rejected_by_provider';
     const failures = { country: 'BR', reason, failed: 12, ended: 30, accounts: 1 } as const;
     const deliveries = {
@@ -194,7 +194,7 @@ describe('webhookCheck', () => {
     [{ status: 403, contentType: 'text/html' }, false],
     [{ status: 404, contentType: 'application/problem+json' }, false],
     ['ENOTFOUND', false],
-  ])('given %j, returns %s', (answer, ok) => {
+  ])('checks the response %j: ok is %s', (answer, ok) => {
     expect(webhookCheck(answer)).toMatchObject({ check: 'webhook', ok });
   });
 });
@@ -208,7 +208,7 @@ describe('numberPepperCheck', () => {
     ['a pepper that does not match', RECIPIENT, pepper(2), false],
     ['a masked number', '+55 ••••• 4321', pepper(2), true],
     ['a pepper that is not set', RECIPIENT, null, null],
-  ])('returns the right result for %s', (_, recipient, given, ok) => {
+  ])('returns the check for %s', (_, recipient, given, ok) => {
     expect(numberPepperCheck({ recipient, recipientKey }, given)).toMatchObject({
       check: 'number_pepper',
       ok,

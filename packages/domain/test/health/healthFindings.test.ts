@@ -478,7 +478,7 @@ const CASES: Case[] = [
 ];
 
 describe('healthFindings', () => {
-  it.each(CASES)('returns the expected findings when %s', (_, change, expected) => {
+  it.each(CASES)('returns its findings when %s', (_, change, expected) => {
     expect(found(change)).toEqual(expected);
   });
 
@@ -492,7 +492,7 @@ describe('healthFindings', () => {
     (source) => expect(found({ [source]: null })).toEqual([]),
   );
 
-  it('names at most three countries and senders, those with the most failures', () => {
+  it('names the three countries with the most failures', () => {
     const countries = ['AR', 'BR', 'CL', 'MX', 'PE'].map((country, nth) => failed(10 + nth, { country }));
     const named = healthFindings({ ...HEALTHY, ...fiveMinutes(delivered(900), ...countries) });
     const shown = { reason: 'rejected_by_provider', accounts: 1 };
@@ -515,15 +515,15 @@ describe('isLateForOneAccount', () => {
     ['failed for one account', [...of('a', 5, 0, 50), ...of('b', 10, 0)], true],
     ['late for one account, and for others too', [...of('a', 0, 50), ...of('b', 7, 3)], false],
     ['late for the only account that sends', of('a', 5, 50), false],
-    ['hardly any', [...of('a', 0, 20), ...of('b', 80, 0)], false],
-    ['of recipients without WhatsApp', [failed(50, { accountId: 'a' }), ...of('b', 10, 0)], false],
-    ['none', [], false],
-  ])('returns the right result for %s', (_, counts, expected) => {
+    ['hardly any late codes', [...of('a', 0, 20), ...of('b', 80, 0)], false],
+    ['failures of recipients without WhatsApp', [failed(50, { accountId: 'a' }), ...of('b', 10, 0)], false],
+    ['no codes', [], false],
+  ])('is true only if the late codes are of one account: %s', (_, counts, expected) => {
     expect(isLateForOneAccount(fiveMinutes(...counts))).toBe(expected);
   });
 });
 
-describe('findings about blocked senders', () => {
+describe('healthFindings about blocked senders', () => {
   const listProblems = (senders: HealthStatistics['senders']) =>
     healthFindings({ ...HEALTHY, senders }).map((finding) => [
       finding.account,
@@ -532,7 +532,7 @@ describe('findings about blocked senders', () => {
       finding.senders,
     ]);
 
-  it('name the senders, one finding per cause', () => {
+  it('returns one finding per cause, with its senders', () => {
     const senders = [
       { ...COOLING, id: 'one', blocks: [refused(190)] },
       { ...COOLING, id: 'two', blocks: [refused(131042)] },
@@ -546,7 +546,7 @@ describe('findings about blocked senders', () => {
     ]);
   });
 
-  it('count a sender as blocked only while it cannot send, although its fault is not cleared', () => {
+  it('counts a sender as blocked only while it cannot send', () => {
     const senders = [
       { ...COOLING, id: 'one', blocks: [refused(190)] },
       { ...ACTIVE, id: 'two', blocks: [refused(190)] },
@@ -557,7 +557,7 @@ describe('findings about blocked senders', () => {
     ]);
   });
 
-  it('are separate for each account, and name it', () => {
+  it('returns separate findings for each account, with its name', () => {
     const other = { id: 'other', name: 'Loja Verde' };
     const senders = [ACTIVE, PAUSED, ofAccount({ ...PAUSED, id: 'own' }), { ...ACTIVE, account: other }];
     expect(listProblems(senders)).toEqual([
@@ -567,7 +567,7 @@ describe('findings about blocked senders', () => {
   });
 });
 
-describe('thresholds', () => {
+describe('thresholds of findings', () => {
   type Threshold = [finding: string, change: (value: number) => Change, degraded: number, failing: number];
   const THRESHOLDS: Threshold[] = [
     ['postgresql postgresql_overloaded slow', (postgresqlMs) => ({ postgresqlMs }), 200, 1_000],
@@ -598,7 +598,7 @@ describe('thresholds', () => {
     ['us insufficient_senders busy', waitForSender, 10, 60],
   ];
 
-  it.each(THRESHOLDS)('of %s apply from the exact value on', (name, change, degraded, failing) => {
+  it.each(THRESHOLDS)('apply at the exact value: %s', (name, change, degraded, failing) => {
     const values = [degraded - 0.001, degraded, failing - 0.001, failing];
     expect(values.flatMap((value) => found(change(value)))).toEqual([
       `${name} degraded`,
@@ -607,7 +607,7 @@ describe('thresholds', () => {
     ]);
   });
 
-  it('together with the cases above cover every cause of every finding, with an owner and a severity of its kind', () => {
+  it('cover every cause, owner and severity of every finding, together with the cases above', () => {
     const changes = [
       ...CASES.map(([, change]) => change),
       ...THRESHOLDS.map(([, change, , failing]) => change(failing)),

@@ -23,19 +23,19 @@ const running = (changes: Partial<RunningProcess> = {}): RunningProcess => ({
 });
 
 describe('compareReleases', () => {
-  it('compares versions by their numbers', () => {
+  it('sorts versions by their numbers', () => {
     const sorted = ['0.9.9', '1.0.0', '1.0.1', '1.2.0-rc.1', '1.2.0', '1.10.0', '2.0.0'];
     expect(sorted.toReversed().toSorted(compareReleases)).toEqual(sorted);
     expect(compareReleases('1.2.0', '1.2.0')).toBe(0);
   });
 
-  it('accepts only X.Y.Z', () => {
+  it('throws for a version without three numbers', () => {
     expect(() => compareReleases('1.2', '1.2.0')).toThrow('not a version: 1.2');
   });
 });
 
 describe('schemaFault', () => {
-  it('returns null if a release’s migrations are applied, and newer ones only expand', () => {
+  it('returns null if the release’s migrations are applied and newer ones only add to the schema', () => {
     expect(schemaFault(RELEASE, [...APPLIED, '03_add'])).toBeNull();
   });
 
@@ -55,7 +55,7 @@ describe('schemaFault', () => {
     ['03_contract_since_1_1_0_drop', null],
     ['03_contract_since_1_3_0_drop', 'run release 1.3.0 or a newer one'],
     ['03_contract_drop', 'run a newer release'],
-  ])('returns the right result if %s is applied but unknown', (migration, text) => {
+  ])('returns the fault of the unknown migration %s: %s', (migration, text) => {
     const fault = schemaFault(RELEASE, [...APPLIED, migration]);
     if (text === null) expect(fault).toBeNull();
     else {
@@ -66,7 +66,7 @@ describe('schemaFault', () => {
     }
   });
 
-  it('returns null if the contracting migration is one of the release’s own', () => {
+  it('returns null for a contracting migration of the release itself', () => {
     const migrations = [...APPLIED, '03_contract_drop'];
     expect(schemaFault({ ...RELEASE, migrations }, migrations)).toBeNull();
   });
@@ -88,7 +88,7 @@ describe('contractFaults', () => {
     expect(contractFaults([contract()], [], ['1.1.0', '1.4.0'])).toEqual([]);
   });
 
-  it('names processes of older releases', () => {
+  it('names the processes of older releases', () => {
     const old = { release: '1.1.0', lastMigration: '01_first' };
     const processes = [running(), running(old), running(old), running({ ...old, kind: 'worker' })];
     expect(contractFaults([contract()], processes, ['1.2.0'])).toEqual(
@@ -98,13 +98,13 @@ describe('contractFaults', () => {
     );
   });
 
-  it('names every process that does not know a migration without a release', () => {
+  it('names every process that lacks a contracting migration without a release in its name', () => {
     const unnamed = contract({ oldestRelease: null });
     expect(contractFaults([unnamed], [running({ lastMigration: DROP })], [])).toEqual([]);
     expect(contractFaults([unnamed], [running()], [])).toHaveLength(1);
   });
 
-  it('reports a skipped release that never ran', () => {
+  it('reports a skipped release that has never run', () => {
     expect(contractFaults([contract()], [], ['1.1.0'])).toEqual([
       expect.stringContaining('skips release 1.2.0, which has never run here'),
     ]);

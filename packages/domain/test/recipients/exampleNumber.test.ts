@@ -3,7 +3,7 @@ import { COUNTRIES, exampleNumber, parseRecipient } from '@onecode/domain';
 /** Countries that share a calling code with a larger country: only number ranges distinguish the two. */
 const SHARED = new Set(['AX', 'BL', 'CC', 'CX', 'EH', 'IM', 'MF', 'SJ', 'VA']);
 
-it.each(COUNTRIES)('exampleNumber(%s) is a valid recipient', (country) => {
+it.each(COUNTRIES)('exampleNumber(%s) returns a valid recipient', (country) => {
   const read = parseRecipient(exampleNumber(country));
   expect(read).toMatchObject({ kind: 'phone', isPremiumRate: false });
   if (!SHARED.has(country)) expect(read).toMatchObject({ country });

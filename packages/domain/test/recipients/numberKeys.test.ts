@@ -11,12 +11,12 @@ const NUMBER = '+5511987654321';
 const BODY = Buffer.from(`{"to":"${NUMBER}"}`);
 
 describe('recipientKeys', () => {
-  it('returns HMAC-SHA256 under the pepper, 16 bytes, with the version', () => {
+  it('returns the version and 16 bytes of HMAC-SHA256 under the pepper', () => {
     const mac = createHmac('sha256', key(3)).update(`number:${NUMBER}`).digest().subarray(0, 16);
     expect(recipientKeys(ring(3), NUMBER)).toEqual([`3:${mac.toString('base64url')}`]);
   });
 
-  it('returns one key per version, the current one first, independent of the other keys', () => {
+  it('returns one key per version in the order of the keyring, independent of the other versions', () => {
     const versions = fc.uniqueArray(fc.integer({ min: 1, max: 255 }), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(versions, fc.string(), (given, number) => {
@@ -33,7 +33,7 @@ describe('recipientKeys', () => {
 });
 
 describe('bodyHashes', () => {
-  it('returns one hash per version, which starts with the version and does not contain the number’s key', () => {
+  it('returns one hash per version, which starts with the version and differs from a recipient key of the same text', () => {
     const [current, older] = bodyHashes(ring(2, 1), BODY);
     expect([current, older]).toEqual([
       expect.stringMatching(/^02[0-9a-f]{64}$/),
@@ -46,7 +46,7 @@ describe('bodyHashes', () => {
 });
 
 describe('deriveNumberPepper', () => {
-  it('keeps the versions, none of the keys, and is deterministic', () => {
+  it('derives one key per version, always the same and different from the original key', () => {
     const derived = deriveNumberPepper(ring(2, 1));
     expect([derived.current, [...derived.keys.keys()]]).toEqual([2, [2, 1]]);
     expect(derived).toEqual(deriveNumberPepper(ring(2, 1)));

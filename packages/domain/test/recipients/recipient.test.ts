@@ -55,11 +55,11 @@ describe('parseRecipient with a phone number', () => {
     ['+262 639 01 23 45', 'YT'],
     ['+590 999 12 34 56', 'GP'],
     ['+599 9 999 9999', 'CW'],
-  ])('assigns %s to %s: an unknown range belongs to the main country of its calling code', (to, country) => {
+  ])('assigns %s to %s, and an unknown range to the main country of its calling code', (to, country) => {
     expect(phoneOf(to).country).toBe(country);
   });
 
-  it('returns no country if its calling code has none', () => {
+  it('returns no country for a calling code without one', () => {
     expect(parseRecipient('+800 1234 5678')).toEqual(phone('+80012345678', null));
   });
 
@@ -68,15 +68,12 @@ describe('parseRecipient with a phone number', () => {
     ['+52 1 55 1234 5678', '+5215512345678', 'MX', '+525512345678'],
     ['+54 11 15 2345 6789', '+5491123456789', 'AR', '+5491123456789'],
     ['+54 011 15 2345 6789', '+5491123456789', 'AR', '+5491123456789'],
-  ])(
-    'keeps %j as %s, with the same canonical form for every form of the number',
-    (to, e164, country, canonical) => {
-      expect(parseRecipient(to)).toEqual(phone(e164, country, canonical));
-    },
-  );
+  ])('keeps %j as %s (%s), and returns the canonical form %s', (to, e164, country, canonical) => {
+    expect(parseRecipient(to)).toEqual(phone(e164, country, canonical));
+  });
 
   it.each([
-    ['nothing', ''],
+    ['no characters', ''],
     ['only spaces', '   '],
     ['only brackets', '+( )-'],
     ['no plus', '5511987654321'],
@@ -114,12 +111,12 @@ describe('parseRecipient with a phone number', () => {
     ['country_code', '+0511987654321'],
     [undefined, '4477009001'],
     [undefined, '+55 11 a'],
-  ])('has the fault %s if it is %s', (fault, to) => {
+  ])('returns the fault %s for %s', (fault, to) => {
     expect(parseRecipient(to)).toEqual({ kind: 'invalid', fault });
   });
 
   it.each([...'Sx.,:;#*%/[]+\0\t\n', '\u00a0', '\u200b', '\u200e', '\u2013', '\u0665', '\uff0b', '\uff15'])(
-    'rejects %j before, within and after it',
+    'rejects %j before, within and after a number',
     (character) => {
       for (const text of [
         `${character}+5511987654321`,
@@ -130,7 +127,7 @@ describe('parseRecipient with a phone number', () => {
     },
   );
 
-  it('removes a zero after the country code if it is the national prefix, and keeps it if numbers start with one', () => {
+  it('removes a zero after the calling code if it is the national prefix, and keeps it if numbers start with zero', () => {
     const own = getCountries().map((country) => getExampleNumber(country, examples)!);
     const withZeros = (zeros: string) =>
       own.map((number) => ({
@@ -154,13 +151,13 @@ describe('parseRecipient with a phone number', () => {
     ['+225 21 34 56 78', 2021],
     ['+229 97 12 34 56', 2024],
   ])(
-    'rejects the eight digits of %s, and returns the year since which such numbers have ten: %i',
+    'rejects %s, and returns the year in which such numbers changed to ten digits: %i',
     (to, tenDigitsSince) => {
       expect(parseRecipient(to)).toEqual({ kind: 'invalid', fault: 'length', tenDigitsSince });
     },
   );
 
-  it('returns a form that the table of sends accepts, and a country of its calling code', () => {
+  it('returns a form that the table of sends accepts, and a country of the calling code', () => {
     const callingCodes = new Set<string>(getCountries().map((country) => getCountryCallingCode(country)));
     let read = 0;
     for (const code of [...callingCodes, '800', '808', '870', '878', '881', '882', '883', '888', '979'])
@@ -176,7 +173,7 @@ describe('parseRecipient with a phone number', () => {
     expect(read).toBeGreaterThan(5000);
   });
 
-  it('is fast for any length of text', () => {
+  it('takes less than three seconds for a hostile text of 64 KiB', () => {
     for (const filler of [' ', '+', '0', '(', '-', 'a', 'a.', '@', 'a@', '\u00e9']) {
       const hostile = filler.repeat(Math.ceil(65_536 / filler.length));
       const began = performance.now();
@@ -188,7 +185,7 @@ describe('parseRecipient with a phone number', () => {
   });
 });
 
-describe('a premium-rate number', () => {
+describe('parseRecipient with a premium-rate number', () => {
   it.each([
     ['a satellite telephone of Inmarsat', '+870773111632'],
     ['a satellite telephone of Iridium', '+881612345678'],
@@ -206,13 +203,13 @@ describe('a premium-rate number', () => {
     ['a personal number of the United Kingdom', '+447012345678'],
     ['a pager of the United Kingdom', '+447640123456'],
     ['voicemail in Germany', '+49177991234567'],
-  ])('is %s', (_, to) => expect(phoneOf(to).isPremiumRate).toBe(true));
+  ])('sets isPremiumRate for %s', (_, to) => expect(phoneOf(to).isPremiumRate).toBe(true));
 
   it.each([
     ['a number for calls over the internet', '+33912345678'],
     ['a freephone number', '+18005551234'],
     ['a number of an unknown range', '+12005551234'],
-  ])('is not %s', (_, to) => expect(phoneOf(to).isPremiumRate).toBe(false));
+  ])('does not set isPremiumRate for %s', (_, to) => expect(phoneOf(to).isPremiumRate).toBe(false));
 });
 
 describe('parseRecipient with an e-mail address', () => {
@@ -252,16 +249,19 @@ describe('parseRecipient with an e-mail address', () => {
 });
 
 describe('isCountry and countriesOf', () => {
-  it.each(['BR', 'US', 'GB', 'ZW'])('accept %s', (code) => expect(isCountry(code)).toBe(true));
-  it.each(['ZZ', 'br', 'BRA', 'B', '', '001', 'Br', 'BR ', '__proto__'])('reject %j', (code) =>
-    expect(isCountry(code)).toBe(false),
+  it.each(['BR', 'US', 'GB', 'ZW'])('isCountry returns true for %s', (code) =>
+    expect(isCountry(code)).toBe(true),
   );
-  it('return every country of a shared calling code', () => {
+  it.each(['ZZ', 'br', 'BRA', 'B', '', '001', 'Br', 'BR ', '__proto__'])(
+    'isCountry returns false for %j',
+    (code) => expect(isCountry(code)).toBe(false),
+  );
+  it('countriesOf returns every country of a shared calling code', () => {
     expect(countriesOf('+44')).toEqual(['GB', 'GG', 'IM', 'JE']);
     expect(countriesOf('+55')).toEqual(['BR']);
     for (const none of ['44', '+', '+0', '+999', '+881', 'GB', '']) expect(countriesOf(none)).toEqual([]);
   });
-  it('reject the code of numbers without a country', () => {
+  it('isCountry returns false for the code of numbers without a country', () => {
     expect(NO_COUNTRY).toMatch(/^[A-Z]{2}$/);
     expect(isCountry(NO_COUNTRY)).toBe(false);
   });
@@ -281,7 +281,7 @@ describe('maskRecipient', () => {
     expect(maskRecipient(e164)).toBe(shown);
   });
 
-  it('never shows more than half of the digits after the calling code, nor the length', () => {
+  it('shows at most four of the last digits and at most half of all digits, and hides the length', () => {
     for (const country of getCountries())
       for (const length of [4, 5, 7, 9, 11]) {
         const code = getCountryCallingCode(country);
@@ -330,17 +330,17 @@ describe('canonicalNumber', () => {
     ['a landline of Brazil', '+551137654321', '+551137654321'],
     ['a free number of Brazil', '+558007654321', '+558007654321'],
     ['a mobile number of Mexico in its form before 2019', '+5215512345678', '+525512345678'],
-    ['too short a number of Mexico that begins with 1', '+521551234567', '+521551234567'],
-    ['too long a number of Mexico that begins with 1', '+52155123456789', '+52155123456789'],
-    ['too long a number of Argentina', '+5411234567890', '+5411234567890'],
+    ['a number of Mexico that begins with 1 and is too short', '+521551234567', '+521551234567'],
+    ['a number of Mexico that begins with 1 and is too long', '+52155123456789', '+52155123456789'],
+    ['a number of Argentina that is too long', '+5411234567890', '+5411234567890'],
     ['a mobile number of Argentina without the 9', '+542966429999', '+5492966429999'],
     ['a number of Argentina without an area code', '+541523456789', '+541523456789'],
     ['a free number of Argentina', '+548001234567', '+548001234567'],
-  ])('of %s, %s, is %s', (_, e164, canonical) => {
+  ])('maps %s, %s, to %s', (_, e164, canonical) => {
     expect(canonicalNumber(e164)).toBe(canonical);
   });
 
-  it('is the same for all forms of one number', () => {
+  it('returns one form for all forms of a number', () => {
     fc.assert(
       fc.property(numberOfTwoForms, (e164) => {
         expect(new Set(formsOf(e164).map(canonicalNumber)).size).toBe(1);
@@ -348,7 +348,7 @@ describe('canonicalNumber', () => {
     );
   });
 
-  it('differs for two numbers that differ in any digit or lack one', () => {
+  it('returns different forms for numbers that differ in a digit or lack one', () => {
     fc.assert(
       fc.property(
         numberOfTwoForms,
@@ -366,7 +366,7 @@ describe('canonicalNumber', () => {
     );
   });
 
-  it('is the number itself in every other country', () => {
+  it('returns the number itself in every other country', () => {
     fc.assert(
       fc.property(
         anyNumber.filter((e164) => !PLANS_WITH_TWO_FORMS.has(e164.slice(1, 3))),
@@ -377,7 +377,7 @@ describe('canonicalNumber', () => {
     );
   });
 
-  it('is a valid recipient, and its own canonical form', () => {
+  it('returns a valid recipient that is its own canonical form', () => {
     fc.assert(
       fc.property(numberOfTwoForms, (e164) => {
         const asked = parseRecipient(e164);

@@ -13,7 +13,7 @@ const toBase62 = (value: number): string =>
 describe.each(MODES)('a %s key', (mode) => {
   const keys = Array.from({ length: 2000 }, () => generateApiKey(mode));
 
-  it('has a prefix, 27 characters of base62 and a checksum of six: 41 characters', () => {
+  it('has 41 characters: a prefix, 27 characters of base62 and a checksum of six', () => {
     for (const key of keys) {
       expect(key).toHaveLength(41);
       expect(key).toMatch(new RegExp(`^ak_${mode}_[0-9A-Za-z]{33}$`));
@@ -21,11 +21,11 @@ describe.each(MODES)('a %s key', (mode) => {
     }
   });
 
-  it('ends with the CRC-32 of everything before it, as zlib computes it', () => {
+  it('ends with the CRC-32 of all characters before the checksum, as zlib computes it', () => {
     for (const key of keys) expect(fromBase62(key.slice(-6))).toBe(crc32(key.slice(0, -6)));
   });
 
-  it('is random in every character of its secret', () => {
+  it('has a random character in every position of its secret', () => {
     // The first character takes fewer values: 62^27 is more than 2^160.
     for (let place = 9; place < 35; place++)
       expect(new Set(keys.map((key) => key[place])).size).toBe(ALPHABET.length);
@@ -49,15 +49,15 @@ describe.each(MODES)('a %s key', (mode) => {
   });
 });
 
-describe('any key', () => {
+describe('API keys', () => {
   it.each([
     ['another prefix', `ak_prod_${'a'.repeat(27)}`],
     ['something before its prefix', `xak_live_${'a'.repeat(27)}`],
     ['a shorter secret', `ak_live_${'a'.repeat(26)}`],
     ['a longer secret', `ak_live_${'a'.repeat(28)}`],
     ['another alphabet', `ak_live_${'a'.repeat(26)}-`],
-    ['only a checksum', ''],
-  ])('with %s is invalid despite a correct checksum', (_, body) => {
+    ['nothing before the checksum', ''],
+  ])('isApiKey rejects a key with %s despite a correct checksum', (_, body) => {
     const withChecksum = (text: string): string => text + toBase62(crc32(text));
     expect(isApiKey(withChecksum(`ak_live_${'a'.repeat(27)}`))).toBe(true);
     expect(isApiKey(withChecksum(body))).toBe(false);
@@ -68,11 +68,11 @@ describe('any key', () => {
     ['a key with its mode changed', generateApiKey('live').replace('live', 'test')],
     ['a key with a line feed after it', `${generateApiKey('live')}\n`],
     ['a key with a space before it', ` ${generateApiKey('live')}`],
-  ])('cannot be %s', (_, text) => {
+  ])('isApiKey rejects %s', (_, text) => {
     expect(isApiKey(text)).toBe(false);
   });
 
-  it('is stored as its SHA-256', () => {
+  it('hashApiKey returns the SHA-256 of the key', () => {
     expect(hashApiKey('abc').toString('hex')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     );

@@ -22,7 +22,7 @@ describe('parseKeyring', () => {
     expect(requireKey(keyring, 1)).toEqual(KEY);
   });
 
-  it('uses the first version for new values and keeps the others readable', () => {
+  it('uses the first version for new values, and keeps the other versions readable', () => {
     const keyring = parseKeyring(`2:${other}, 1:${text}`);
     expect(keyring.current).toBe(2);
     expect(requireKey(keyring, 2)).toEqual(OTHER_KEY);
@@ -34,7 +34,7 @@ describe('parseKeyring', () => {
     expect(requireKey(parseKeyring(`${text}=`), 1)).toEqual(KEY);
   });
 
-  it('accepts every version that fits into a byte', () => {
+  it('accepts version 255, the largest', () => {
     expect(parseKeyring(`255:${text}`).current).toBe(255);
   });
 
@@ -61,7 +61,7 @@ describe('parseKeyring', () => {
     ['a comma at the end', `2:${text},`],
     ['a colon in place of the comma', `2:${text}:1:${other}`],
     ['something behind the key', `2:${text}:old`],
-  ])('rejects a keyring that is %s, without quoting the key', (_, faulty) => {
+  ])('rejects a keyring without quoting the key: %s', (_, faulty) => {
     const message = refusal(faulty);
     expect(message).toMatch(/\S/);
     for (const key of [text, other, KEY.toString('hex'), faulty.trim()])
@@ -100,56 +100,59 @@ describe('generateCode', () => {
 });
 
 describe('hashCode and matchesCode', () => {
-  it('return one byte of key version and 32 of HMAC', () => {
+  it('return the key version in one byte, and 32 bytes of HMAC', () => {
     const hash = hashCode(ROTATED, SEND, '042913');
     expect(hash).toHaveLength(33);
     expect(hash[0]).toBe(2);
   });
 
-  it('match the code, including leading zeros and all ten digits', () => {
+  it('match codes with leading zeros and codes with ten digits', () => {
     for (const code of ['000000', '0000', '9999999999'])
       expect(matchesCode(OLD, SEND, code, hashCode(OLD, SEND, code))).toBe(true);
   });
 
-  it.each(['042914', '42913', '0042913', '042913 ', '042913\0', ''])('reject %j', (guess) => {
+  it.each(['042914', '42913', '0042913', '042913 ', '042913\0', ''])('reject the guess %j', (guess) => {
     expect(matchesCode(OLD, SEND, guess, hashCode(OLD, SEND, '042913'))).toBe(false);
   });
 
-  it('do not match for another send or under another pepper', () => {
+  it('reject the code of another send, or a code under another pepper', () => {
     const hash = hashCode(OLD, SEND, '042913');
     expect(matchesCode(OLD, OTHER_SEND, '042913', hash)).toBe(false);
     expect(matchesCode(OTHER, SEND, '042913', hash)).toBe(false);
   });
 
-  it('match after a rotation of the pepper, which is used for new codes', () => {
+  it('match codes from before and after a rotation of the pepper', () => {
     expect(matchesCode(ROTATED, SEND, '042913', hashCode(OLD, SEND, '042913'))).toBe(true);
     expect(matchesCode(NEW_ONLY, SEND, '042913', hashCode(ROTATED, SEND, '042913'))).toBe(true);
   });
 
-  it('do not match if the version byte was changed', () => {
+  it('reject a hash with a changed version byte', () => {
     const hash = hashCode(OLD, SEND, '042913');
     hash[0] = 2;
     expect(matchesCode(ROTATED, SEND, '042913', hash)).toBe(false);
   });
 
-  it('throw without the pepper', () => {
+  it('throw if the keyring lacks the hash’s pepper', () => {
     const hash = hashCode(OLD, SEND, '042913');
     expect(() => matchesCode(NEW_ONLY, SEND, '042913', hash)).toThrow('key version 1 is not in the keyring');
   });
 });
 
 describe('encrypt and decrypt', () => {
-  it.each(['', 'a token of any length '.repeat(50), 'ação 🔑'])('return the secret: %j', (secret) => {
-    expect(decrypt(OLD, SEND, encrypt(OLD, SEND, secret))).toBe(secret);
-  });
+  it.each(['', 'a token of any length '.repeat(50), 'ação 🔑'])(
+    'return the original secret: %j',
+    (secret) => {
+      expect(decrypt(OLD, SEND, encrypt(OLD, SEND, secret))).toBe(secret);
+    },
+  );
 
-  it('return different bytes each time, without the secret', () => {
+  it('return different bytes for each encryption, without the secret in them', () => {
     const encrypted = Array.from({ length: 50 }, () => encrypt(OLD, SEND, '042913'));
     expect(new Set(encrypted.map((one) => one.toString('hex'))).size).toBe(50);
     for (const one of encrypted) expect(one.toString('latin1')).not.toContain('042913');
   });
 
-  it('throw if any bit was changed', () => {
+  it('throw if a bit was changed', () => {
     const encrypted = encrypt(OLD, SEND, '042913');
     for (let place = 0; place < encrypted.length; place++)
       for (let bit = 0; bit < 8; bit++) {
@@ -172,11 +175,11 @@ describe('encrypt and decrypt', () => {
     expect(() => decrypt(OTHER, SEND, encrypted)).toThrow();
   });
 
-  it('store the version of the key', () => {
+  it('store the key’s version', () => {
     expect(encryptionKeyVersion(encrypt(ROTATED, SEND, '042913'))).toBe(2);
   });
 
-  it('work after a rotation, until the key leaves the keyring', () => {
+  it('work after a rotation until the key is removed from the keyring', () => {
     const encrypted = encrypt(OLD, SEND, '042913');
     expect(decrypt(ROTATED, SEND, encrypted)).toBe('042913');
     expect(decrypt(NEW_ONLY, SEND, encrypt(ROTATED, SEND, '042913'))).toBe('042913');

@@ -35,7 +35,7 @@ const blocked = (more: Partial<Block> = {}): Block => ({
 });
 
 describe('afterFault', () => {
-  it('blocks for a minute, doubled for each fault in a row', () => {
+  it('blocks for a minute, and for twice as long after the next fault in a row', () => {
     const first = blocked();
     expect(first).toMatchObject({
       failures: 1,
@@ -62,7 +62,7 @@ describe('afterFault', () => {
     expect(afterFault(SUBJECT, last, at(now), fault)).toBeNull();
   });
 
-  it('starts at a minute again after a success', () => {
+  it('blocks for a minute again after a success', () => {
     const cleared = afterSuccess(blocked({ failures: 5 }), at(70), success(65))!;
     expect(afterFault(SUBJECT, cleared, at(80), met(66))).toMatchObject({ failures: 1, clearedAt: null });
   });
@@ -72,12 +72,12 @@ describe('afterFault', () => {
     ['business', ['sender', 'business']],
     ['template', ['sender en']],
     ['country', ['sender ZZ']],
-  ] as const)('blocks what the %s is about', (scope, expected) => {
+  ] as const)('blocksOf returns the affected subjects of a fault of the %s', (scope, expected) => {
     const blocks = blocksOf(scope, { locale: 'en', country: null });
     expect(blocks.map((one) => `${one.scope} ${one.onlyFor}`.trim())).toEqual(expected);
   });
 
-  it('blocks for a minute, doubling up to an hour; less for a business account, an hour for a country', () => {
+  it('coolDownSeconds doubles up to an hour, starts at 15 seconds for a business account, and is an hour for a country', () => {
     const seconds = (scope: Block['scope'], onlyFor: string) =>
       [1, 2, 3, 6, 7, 2_000].map((nth) => coolDownSeconds({ scope, onlyFor }, nth));
     expect(seconds('sender', 'en')).toEqual([60, 120, 240, 1_920, 3_600, 3_600]);
@@ -87,7 +87,7 @@ describe('afterFault', () => {
 });
 
 describe('afterSuccess', () => {
-  it('clears a block after single messages were tried', () => {
+  it('clears a block after the success of a later message', () => {
     expect(afterSuccess(blocked(), at(70), success(65))).toMatchObject({
       failures: 0,
       clearedAt: at(65),
@@ -100,12 +100,12 @@ describe('afterSuccess', () => {
     ['from a response, if a receipt reported the fault', blocked({ source: 'receipt' }), success(65)],
     ['for an operator’s block', blocked({ cause: 'operator', until: null }), success(65)],
     ['for the provider’s block', blocked({ cause: 'provider', until: null }), success(65)],
-    ['of a cleared block', afterSuccess(blocked(), at(70), success(65))!, success(66)],
+    ['for a cleared block', afterSuccess(blocked(), at(70), success(65))!, success(66)],
   ])('ignores a success %s', (_, block, signal) => {
     expect(afterSuccess(block, at(71), signal)).toBeNull();
   });
 
-  it('from a receipt clears every block of messages', () => {
+  it('clears a block from any source after a success in a receipt', () => {
     for (const source of ['answer', 'receipt'] as const)
       expect(afterSuccess(blocked({ source }), at(70), success(65, 'receipt'))).toMatchObject({
         failures: 0,
@@ -117,7 +117,7 @@ describe('afterLimit', () => {
   const reached = (last: Block | null, now: number, begun: number, retryAfterSeconds: number | null = null) =>
     afterLimit(LIMIT, last, at(now), met(begun), { fullRate: 80, retryAfterSeconds, random: 0 });
 
-  it('waits, and then continues at half of the rate that was rejected', () => {
+  it('waits, and then halves the rate that the provider rejected', () => {
     const first = reached(null, 0, -1)!;
     expect(first).toMatchObject({ failures: 1, until: at(2), rate: 40 });
     expect(reached(first, 3, -0.5)).toBeNull();
@@ -130,20 +130,21 @@ describe('afterLimit', () => {
     expect(reached(eased, 100, 99)).toMatchObject({ rate: 40 });
   });
 
-  it('never goes below one message per second', () => {
+  it('never sets a rate below one message per second', () => {
     const last = { ...reached(null, 0, -1)!, rate: 0.5, failures: 0, clearedAt: at(0) };
     expect(
       afterLimit(LIMIT, last, at(0), met(0.1), { fullRate: 1, retryAfterSeconds: null, random: 0 })?.rate,
     ).toBe(1);
   });
 
-  it('waits longer for each rejection in a row, up to ten seconds, plus up to half as jitter', () => {
+  it('limitWaitMs grows with each rejection in a row, up to ten seconds, plus up to half as jitter', () => {
     expect([1, 4, 9].map((nth) => limitWaitMs(nth, null, 0))).toEqual([2_000, 10_000, 10_000]);
     expect(limitWaitMs(1, null, 0.5)).toBe(2_500);
   });
 
-  it('waits at least as long as the provider asks for, and at most fifteen minutes', () => {
-    expect([limitWaitMs(1, 10, 0.9), limitWaitMs(4, 10, 0.9)]).toEqual([10_000, 14_500]);
+  it('limitWaitMs is at least the provider’s Retry-After, and at most fifteen minutes', () => {
+    const waits = [limitWaitMs(1, 10, 0.9), limitWaitMs(4, 10, 0.9), limitWaitMs(1, 86_400, 0)];
+    expect(waits).toEqual([10_000, 14_500, 900_000]);
   });
 });
 
@@ -155,7 +156,7 @@ describe('senderState', () => {
     ['active without blocks', [], 'active'],
     ['paused by an operator', [operator], 'paused'],
     ['cooling down until a later time', [blocked({ until: at(1) })], 'cooling_down'],
-    ['active from the end of its cool-down on', [blocked({ until: NOW })], 'active'],
+    ['active at the end of its cool-down', [blocked({ until: NOW })], 'active'],
     ['active after a fault is cleared', [blocked({ failures: 0 })], 'active'],
     [
       'active for other countries and languages',
@@ -167,7 +168,7 @@ describe('senderState', () => {
     expect(senderState(blocks, NOW)).toBe(state);
   });
 
-  it('uses the longest block, and an operator’s before the provider’s', () => {
+  it('activeBlock returns the longest block, and an operator’s block before the provider’s', () => {
     expect(activeBlock([blocked(), provider, operator], NOW)).toBe(operator);
     expect(activeBlock([blocked(), blocked({ until: at(90) })], NOW)?.until).toEqual(at(90));
   });
@@ -184,7 +185,7 @@ describe('senderState', () => {
       { businessAccountId: null, portfolioId: null },
       ['a', 'a', 'a', ''],
     ],
-  ])('applies to %s', (_, ids, subjects) => {
+  ])('blockSubject applies a block to %s', (_, ids, subjects) => {
     const scopes = ['sender', 'business', 'portfolio', 'app'] as const;
     expect(scopes.map((scope) => blockSubject(scope, { id: 'a', ...ids }))).toEqual(subjects);
   });
@@ -196,9 +197,6 @@ it.each([
   ['pt-BR', false],
   ['ZZ', true],
   ['BR', false],
-])(
-  'appliesTo returns the right result for a block of "%s" and an English message without a country: %s',
-  (onlyFor, is) => {
-    expect(appliesTo({ ...SUBJECT, onlyFor }, { locale: 'en', country: null })).toBe(is);
-  },
-);
+])('appliesTo for a block of "%s" and an English message without a country returns %s', (onlyFor, is) => {
+  expect(appliesTo({ ...SUBJECT, onlyFor }, { locale: 'en', country: null })).toBe(is);
+});

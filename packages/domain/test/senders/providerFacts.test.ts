@@ -54,7 +54,7 @@ describe('mergeFacts', () => {
     expect(status?.value).toBe(counts ? 'NEW' : 'KNOWN');
   });
 
-  it('keeps when a value was first reported while later reports repeat it', () => {
+  it('keeps the time of the first report while later reports repeat the value', () => {
     const first = mergeFacts<TemplateValues>({}, { status: 'PAUSED', reason: null }, at(1), 'webhook');
     const read = mergeFacts(first, { status: 'PAUSED', reason: null }, at(600), 'read');
     expect(read.status).toEqual({
@@ -67,7 +67,7 @@ describe('mergeFacts', () => {
     expect(resumed.status?.since).toBe(at(1_200).toISOString());
   });
 
-  it('returns the same for webhooks of different seconds in any order and number', () => {
+  it('returns the same facts for webhooks of different seconds in any order and number', () => {
     const reports = fc.uniqueArray(
       fc.record({
         seconds: fc.nat(50),
@@ -123,8 +123,8 @@ describe('templateBlock', () => {
 
   it.each<[string, Facts<TemplateValues>]>([
     ['approved', { status: fact('APPROVED'), category: fact('AUTHENTICATION') }],
-    ['in a status that we do not know', { status: fact('SPARKLING') }],
-    ['unknown', {}],
+    ['in an unknown status', { status: fact('SPARKLING') }],
+    ['not yet known', {}],
   ])('does not block a template that is %s', (_, facts) => {
     expect(templateBlock(facts)).toBeNull();
   });
@@ -169,7 +169,7 @@ describe('senderBlock', () => {
       { restrictions: fact([{ ...restricted[0]!, until: at(9).getTime() / 1000 }]) },
     ],
     ['can send according to a newer read', { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 6) }],
-    ['unknown', {}],
+    ['is unknown', {}],
   ])('does not block a sender when its account %s', (_, account) => {
     expect(senderBlock({}, account, at(10))).toBeNull();
   });
@@ -181,7 +181,7 @@ describe('messaging limits', () => {
     ['TIER_UNLIMITED', Infinity],
     ['TIER_NEW', null],
     [undefined, null],
-  ])('%s allows %s recipients', (name, most) => {
+  ])('parseMessagingLimit(%s) returns %s', (name, most) => {
     expect(parseMessagingLimit(name)).toBe(most);
   });
 
@@ -189,7 +189,7 @@ describe('messaging limits', () => {
     [100_000, 'TIER_100K'],
     [-1, 'TIER_UNLIMITED'],
     [777, null],
-  ])('of %s are named %s', (most, name) => {
+  ])('messagingLimitName(%s) returns %s', (most, name) => {
     expect(messagingLimitName(most)).toBe(name);
   });
 });
@@ -198,14 +198,14 @@ describe('mergeAlerts', () => {
   const alert = (type: string) => ({ type, severity: null, detail: null });
   const at = (second: number) => new Date(second * 1000);
 
-  it('sorts by time, whatever the order of arrival, without duplicates', () => {
+  it('sorts alerts by time, newest first, without duplicates', () => {
     const some = mergeAlerts([], [alert('late')], at(2));
     const all = mergeAlerts(some, [alert('early')], at(1));
     expect(all.map(({ type }) => type)).toEqual(['late', 'early']);
     expect(mergeAlerts(all, [alert('early')], at(1))).toEqual(all);
   });
 
-  it('keeps the last fifty', () => {
+  it('keeps the last fifty alerts', () => {
     let all: DatedAlert[] = [];
     for (let second = 0; second < 60; second++) all = mergeAlerts(all, [alert(String(second))], at(second));
     expect(all).toHaveLength(50);

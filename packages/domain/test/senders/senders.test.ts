@@ -10,7 +10,7 @@ describe('SENDER_PATTERNS', () => {
     ['template', SENDER_TEMPLATE_INITIAL, true],
     ['template', 'a'.repeat(513), false],
     ['template', 'code-2', false],
-  ] as const)('%s: is %j allowed? %s', (field, text, isAllowed) => {
+  ] as const)('matches the %s %j: %s', (field, text, isAllowed) => {
     expect(SENDER_PATTERNS[field].test(text)).toBe(isAllowed);
   });
 
@@ -26,7 +26,7 @@ describe('SENDER_PATTERNS', () => {
     ['EAAG,', false],
     ['a b', false],
     ['ab\n', false],
-  ])('token: is %j allowed? %s', (text, isAllowed) => {
+  ])('ACCESS_TOKEN matches %j: %s', (text, isAllowed) => {
     expect(ACCESS_TOKEN.test(text)).toBe(isAllowed);
   });
 });

@@ -64,7 +64,7 @@ const decide = (state: Partial<CreationState> = {}, fields: Partial<CreationRequ
   decideAll([request(fields)], state)[0]!;
 
 describe('decideCreations', () => {
-  it('counts earlier sends even if the request that has the counters is refused', () => {
+  it('uses the counters in the first request of a batch even if that request is refused', () => {
     const times = [NOW - 1_000, 600];
     const decided = decideCreations(
       [request(), request()],
@@ -80,7 +80,7 @@ describe('decideCreations', () => {
     ]);
   });
 
-  it('creates a send with the account’s language, the next number, a free unit and the code’s end', () => {
+  it('creates a send with the account’s language, the next number, a free unit and an expiry', () => {
     expect(decide()).toMatchObject({
       outcome: 'created',
       locale: 'pt-BR',
@@ -124,11 +124,11 @@ describe('decideCreations', () => {
     ['trial_share', { ...TRIAL, trialAccountSendsPerDay: 5 }, QUARTER_SECONDS],
     ['trial_ceiling', { ...TRIAL, trialSendsOfDay: 500 }, QUARTER_SECONDS],
     ['trial_failures', { ...TRIAL, trialSends: { count: 9, rejected: 5, lastAt: NOW - 20_000 } }, 40],
-  ])('reports %s with the seconds until it opens', (cause, state, retryAfterSeconds) => {
+  ])('reports %s with the seconds until it reopens', (cause, state, retryAfterSeconds) => {
     expect(decide(state)).toMatchObject({ outcome: 'rate_limited', cause, retryAfterSeconds });
   });
 
-  it('reports the limit that opens last, and of several at the same time the first of the list', () => {
+  it('reports the limit that reopens last, or the first in the list if several reopen at the same time', () => {
     expect(decide({ unitsPerDay: 5, breakerUntil: NOW + 5000 })).toMatchObject({ cause: 'day_ceiling' });
     expect(decide({ unitsPerDay: 5, unitsPerMonth: 50 })).toMatchObject({ cause: 'month_ceiling' });
     expect(decide({ ...TRIAL, unitsPerDay: 5, trialAccountSendsPerDay: 5 })).toMatchObject({
@@ -136,7 +136,7 @@ describe('decideCreations', () => {
     });
   });
 
-  it('counts a send of the batch for the requests after it', () => {
+  it('counts each send of a batch for the later requests of that batch', () => {
     const twoEach = [request(), request(), request()];
     expect(decideAll(twoEach, { freeQuota: 1, credits: 1 })).toMatchObject([
       { number: 8, chargedFrom: 'free_quota' },
@@ -155,7 +155,7 @@ describe('decideCreations', () => {
     ]);
   });
 
-  it('recognizes an idempotency key that the same batch binds, only within its application', () => {
+  it('recognizes an idempotency key that an earlier request of the batch binds in the same application', () => {
     const keyed = (key: string, bodyHash: string, applicationId = 'application') =>
       request({ idempotency: { key, bodyHashes: [bodyHash] }, applicationId });
     expect(
@@ -168,12 +168,12 @@ describe('decideCreations', () => {
     ]);
   });
 
-  it('charges no credit while the free quota owes at least as many units as there are credits', () => {
+  it('charges no credit unless the credits exceed the units that the free quota owes', () => {
     expect(decide({ freeQuota: -2, credits: 2 })).toMatchObject({ outcome: 'insufficient_credits' });
     expect(decide({ freeQuota: -2, credits: 3 })).toMatchObject({ chargedFrom: 'credit' });
   });
 
-  it('refuses premium-rate numbers and unlisted countries by the account’s and the trial’s lists', () => {
+  it('refuses premium-rate numbers and countries outside the lists of the account and the trial', () => {
     const premium = { isPremiumRate: true };
     expect(decide({ allowsPremiumRate: false }, premium)).toMatchObject({ cause: 'range' });
     expect(decide(TRIAL, premium)).toMatchObject({ cause: 'trial_range' });

@@ -13,7 +13,7 @@ import {
 import { POLICY, retryable, UNKNOWN } from './sendFixtures.js';
 
 describe('the delivery model', () => {
-  it('keeps its rules in any order of claims, responses, waits and receipts, and always ends', () => {
+  it('keeps its invariants in any order of claims, responses, waits and receipts, and ends', () => {
     fc.assert(
       fc.property(
         lifeMs,
@@ -28,7 +28,7 @@ describe('the delivery model', () => {
     );
   });
 
-  it('keeps its rules without receipts, and always ends', () => {
+  it('keeps its invariants without receipts, and ends', () => {
     fc.assert(
       fc.property(lifeMs, fc.commands(step, { maxCommands: 60, size: 'max' }), (life, commands) => {
         const start = begin(life);

@@ -44,7 +44,7 @@ describe('isWorthSending', () => {
   it.each([
     ['30 seconds of a long lifetime', 600, 570],
     ['a tenth of a short lifetime', 60, 54],
-  ])('changes with %s left', (_, life, last) => {
+  ])('returns false with %s left', (_, life, last) => {
     const send = { createdAt: CREATED_AT, expiresAt: at(life) };
     expect(isWorthSending(send, ms(at(last), -1))).toBe(true);
     expect(isWorthSending(send, at(last))).toBe(false);
@@ -72,13 +72,13 @@ describe('claim (model) and postponeOrFail', () => {
     });
   });
 
-  it('wait while another worker’s lease lasts, to the millisecond', () => {
+  it('refuse a claim until another worker’s lease ends', () => {
     const send = sendingSend();
     expect(claim(send, at(14.999), offer())).toEqual({ result: { kind: 'not_due' } });
     expect(claim(send, at(15), offer()).result).toEqual({ kind: 'claimed', attempt: 2 });
   });
 
-  it('claim again after the lease, and end the old attempt as unknown', () => {
+  it('claim a send again after the lease, and end the old attempt as unknown', () => {
     const decision = claim(sendingSend(), NOW, offer());
     expect(decision.change).toMatchObject({
       attemptNumber: 2,
@@ -95,7 +95,7 @@ describe('claim (model) and postponeOrFail', () => {
     },
   );
 
-  it('let a send without a sender wait until the deadline, unchanged in status and attempts, and become due again', () => {
+  it('let a send without a sender wait until its deadline, without counting an attempt', () => {
     const decision = claim(liveSend(), NOW, offer(noPermit));
     expect(decision.result).toEqual({ kind: 'no_sender' });
     const after = written(liveSend(), decision);
@@ -110,7 +110,7 @@ describe('claim (model) and postponeOrFail', () => {
     expect(claim(due, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 1 });
   });
 
-  it('keep a claimed send without a sender as sending', () => {
+  it('keep the status `sending` of a claimed send without a sender', () => {
     const send = sendingSend({ ...UNCLAIMED, dueAt: NOW });
     expect(written(send, claim(send, NOW, offer(noPermit)))).toMatchObject({
       status: 'sending',
@@ -119,7 +119,7 @@ describe('claim (model) and postponeOrFail', () => {
   });
 
   it.each([{}, noPermit])(
-    'let a send with too little time wait for its deadline, not for a sender: %j',
+    'let a send with too little time left wait for its deadline, not for a sender: %j',
     (permits) => {
       const decision = claim(liveSend(), at(570), offer(permits));
       expect(decision.result).toEqual({ kind: 'done' });
@@ -161,7 +161,7 @@ describe.each(FINISHED_CODES)('a claim of a send with a code that is %s', (_, co
   it.each([
     ['that waited for a worker', liveSend(code)],
     ['that waited for its next attempt', sendingSend({ ...code, ...UNCLAIMED, attempts: 3, dueAt: NOW })],
-    ['that may have been sent, without a receipt', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
+    ['that may have been sent and got no receipt', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
   ])('fails a send %s, without a call, even with a permit', (__, send) => {
     const decision = claim({ ...send, phase: 'giving_up' }, NOW, offer());
     expect(decision.result).toEqual({ kind: 'failed', reason });
@@ -182,12 +182,12 @@ describe.each(FINISHED_CODES)('a claim of a send with a code that is %s', (_, co
 });
 
 describe('a claim with a future permit', () => {
-  it('lasts until its lease ends, counted from the permit', () => {
+  it('starts its lease at the permit', () => {
     const decision = claim(liveSend(), NOW, offer({ permit: permit({}, 700) }));
     expect(decision.change).toMatchObject({ claimedUntil: ms(NOW, LEASE_MS + 700) });
   });
 
-  it('is refused if too little time will be left: the send waits for its deadline', () => {
+  it('is refused if too little time is left at the permit', () => {
     const now = ms(at(570), -500);
     expect(claim(liveSend(), now, offer({ permit: permit({}, 499) })).result.kind).toBe('claimed');
     const decision = claim(liveSend(), now, offer({ permit: permit({}, 500) }));
@@ -219,25 +219,25 @@ describe('releaseClaim', () => {
     expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 3 });
   });
 
-  it('changes nothing if another worker has claimed the send', () => {
+  it('changes nothing if another worker has claimed the send since', () => {
     expect(releaseClaim(sendingSend({ attemptNumber: 2 }), NOW, 1)).toEqual({ result: 'stale' });
   });
 
-  it('does not make the send due if a receipt of an earlier attempt arrived', () => {
+  it('leaves the phase unchanged if a receipt of an earlier attempt arrived', () => {
     const send = sentSend({ status: 'delivered', ...CLAIMED, attemptNumber: 2, attempts: 2 });
     expect(releaseClaim(send, NOW, 2).change).toEqual({ ...UNCLAIMED, attemptNumber: 1, attempts: 1 });
   });
 });
 
-describe('the deadline of a send with a message that may have been sent', () => {
+describe('a send with a message that may have been sent', () => {
   it.each([
     ['a receipt if the lease ends at the deadline', { claimedUntil: at(LIFE_SECONDS) }, 32],
     [
-      'the rest of the time for a receipt',
+      'the remaining time for a receipt',
       { ...UNCLAIMED, receiptUntil: at(610), dueAt: at(LIFE_SECONDS) },
       10,
     ],
-  ])('waits for %s', (_, fields, seconds) => {
+  ])('waits beyond its deadline for %s', (_, fields, seconds) => {
     const send = sendingSend(fields);
     const waiting = written(send, claim(send, at(LIFE_SECONDS), offer()));
     expect(waiting).toMatchObject({ phase: 'giving_up', dueAt: at(LIFE_SECONDS + seconds) });
@@ -248,7 +248,7 @@ describe('the deadline of a send with a message that may have been sent', () => 
   it.each([
     ['too little time is left', {}, at(590)],
     ['there is no sender', noPermit, at(500)],
-  ])('is postponed when %s for another attempt', (_, permits, now) => {
+  ])('waits until its deadline when %s for another attempt', (_, permits, now) => {
     const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(595), dueAt: now });
     const { change } = claim(send, now, offer(permits));
     expect(change).toMatchObject({ dueAt: at(LIFE_SECONDS), receiptUntil: at(595) });
@@ -258,7 +258,7 @@ describe('the deadline of a send with a message that may have been sent', () => 
 describe('settle', () => {
   const settled = (send: Send, outcome: Outcome, random = 0) => settle(send, NOW, 1, outcome, POLICY, random);
 
-  it('marks an accepted send as sent, and keeps its encrypted code until the code is finished', () => {
+  it('marks an accepted send as sent, and keeps its encrypted code', () => {
     expect(settled(sendingSend(), ACCEPTED)).toEqual({
       result: { kind: 'accepted' },
       change: {
@@ -325,8 +325,8 @@ describe('settle', () => {
   });
 
   it.each([
-    ['recipient', RECIPIENT_FAULT],
-    ['a config fault of this request only', REQUEST_FAULT],
+    ['a fault of the recipient', RECIPIENT_FAULT],
+    ['a configuration fault of this request', REQUEST_FAULT],
   ])('fails the send with rejected_by_provider after %s', (_, outcome) => {
     const decision = settled(sendingSend(), outcome);
     expect(decision.result).toEqual({ kind: 'failed', reason: 'rejected_by_provider' });
@@ -335,8 +335,8 @@ describe('settle', () => {
   });
 
   it.each([
-    ['it is unknown', UNKNOWN, null, ms(NOW, 32_000)],
-    ['it is retry, and an earlier attempt is unknown', retryable(), ms(NOW, 7_000), ms(NOW, 7_000)],
+    ['its outcome is unknown', UNKNOWN, null, ms(NOW, 32_000)],
+    ['its outcome is retry, and an earlier attempt is unknown', retryable(), ms(NOW, 7_000), ms(NOW, 7_000)],
   ])('waits for a receipt after the last attempt: %s', (_, outcome, before, receiptUntil) => {
     const decision = settled(sendingSend({ attempts: 5, receiptUntil: before }), outcome);
     expect(decision.result).toEqual({ kind: 'awaiting_receipt' });
@@ -344,7 +344,7 @@ describe('settle', () => {
   });
 
   it.each([null, NOW])(
-    'fails the send after `retry` of the last attempt, without a receipt to wait for',
+    'fails the send after `retry` of the last attempt if no receipt is expected (receiptUntil: %s)',
     (receiptUntil) => {
       const decision = settled(sendingSend({ attempts: 5, receiptUntil }), retryable());
       expect(decision.result).toEqual({ kind: 'failed', reason: 'attempts_exhausted' });
@@ -388,18 +388,20 @@ describe('settle', () => {
     });
   });
 
-  it('after the deadline makes the send due immediately', () => {
+  it('makes the send due immediately after `retry` beyond its deadline', () => {
     const late = at(LIFE_SECONDS + 5);
     const decision = settle(sendingSend(), late, 1, retryable(), POLICY, 0);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 0 });
     expect(decision.change).toMatchObject({ dueAt: late });
   });
 
-  it('still counts after the lease, unless another worker has claimed the send', () => {
-    expect(settle(sendingSend(), at(500), 1, ACCEPTED, POLICY, 0).result.kind).toBe('accepted');
+  it('accepts the outcome after the lease, unless another worker has claimed the send', () => {
+    const resultOf = (send: Send) => settle(send, at(500), 1, ACCEPTED, POLICY, 0).result.kind;
+    expect(resultOf(sendingSend())).toBe('accepted');
+    expect(resultOf(sendingSend({ attempts: 2, attemptNumber: 2 }))).toBe('stale');
   });
 
-  it('never postpones a send beyond its deadline, even if the provider asks for it', () => {
+  it('never postpones a send beyond its deadline, even if Retry-After is longer', () => {
     const decision = settled(sendingSend(), retryable({ retryAfterSeconds: 900 }));
     expect(decision.change).toMatchObject({ dueAt: at(LIFE_SECONDS) });
     expect(decision.result).toEqual({ kind: 'retry', delayMs: (LIFE_SECONDS - 20) * 1000 });
@@ -408,7 +410,7 @@ describe('settle', () => {
   describe('after an earlier receipt', () => {
     const delivered = () => sentSend({ status: 'delivered', ...CLAIMED, sentAt: null, deliveredAt: at(10) });
 
-    it('ends the claim and sets the sent time, not later than the delivery', () => {
+    it('ends the claim, and sets a sent time that is not later than the delivery', () => {
       const decision = settled(delivered(), ACCEPTED);
       expect(decision.result).toEqual({ kind: 'accepted' });
       expect(decision.change).toEqual({ ...UNCLAIMED, sentAt: at(10) });
@@ -420,12 +422,12 @@ describe('settle', () => {
       expect(settled(read, ACCEPTED).change).toEqual({ ...UNCLAIMED, sentAt: at(12) });
     });
 
-    it('keeps the time from the receipt', () => {
+    it('keeps the sent time of the receipt', () => {
       const sent = sentSend({ ...CLAIMED, sentAt: at(9) });
       expect(settled(sent, ACCEPTED).change).toEqual({ ...UNCLAIMED });
     });
 
-    it('of another attempt, waits for the receipt of this one if its outcome is unknown', () => {
+    it('waits for the receipt of this attempt after `unknown`, if the earlier receipt was for another attempt', () => {
       const sent = sentSend({ ...CLAIMED, sentAt: at(9), receiptUntil: at(12) });
       expect(settle(sent, NOW, 1, UNKNOWN, POLICY, 0).change).toEqual({
         ...UNCLAIMED,
@@ -434,7 +436,7 @@ describe('settle', () => {
     });
 
     it.each([UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT, CONFIG_FAULT])(
-      'ends the attempt after `$kind` without changing the state, even if the receipt was for another attempt',
+      'ends the attempt after `$kind` without changing the send’s state',
       (outcome) => {
         const decision = settled(delivered(), outcome);
         expect(written(delivered(), decision)).toMatchObject({ status: 'delivered', phase: 'done' });
@@ -452,7 +454,7 @@ describe('simulate', () => {
     expect(decision.change).toEqual({ ...DONE, status: 'read', channel: 'sandbox', ...times });
   });
 
-  it('does not change a send that it has already simulated', () => {
+  it('does not change a send that is already read', () => {
     expect(simulate(testSend({ status: 'read' }), at(30))).toEqual({ result: 'done' });
   });
 });
@@ -464,12 +466,12 @@ describe('afterSameRefusals', () => {
     [0, refusal],
     [1, refusal],
     [2, { kind: 'config', errorCode: 987_654, reason: 'the provider is busy', scope: 'request' }],
-  ])('after %i attempts with the same code', (before, outcome) => {
+  ])('returns its outcome after %i earlier refusals with the same code', (before, outcome) => {
     expect(afterSameRefusals(refusal, before)).toEqual(outcome);
   });
 
   it.each([retryable(), ACCEPTED, UNKNOWN, SENDER_FAULT, RECIPIENT_FAULT])(
-    'does not change $kind',
+    'returns $kind unchanged',
     (outcome) => expect(afterSameRefusals(outcome, 9)).toBe(outcome),
   );
 });

@@ -74,7 +74,7 @@ describe('afterHold', () => {
     [dropped, null],
     [dropped, 'paused'],
     [{ ...dropped, errorCode: 131000 }, 'held_for_quality_assessment'],
-  ] as const)('keeps the meaning of %j with the status %s', (failure, messageStatus) => {
+  ] as const)('returns %j unchanged if the message status is %s', (failure, messageStatus) => {
     expect(afterHold(failure, messageStatus)).toBe(failure);
   });
 });
@@ -91,23 +91,23 @@ describe('a progress receipt', () => {
     ['delivered', 'read', 'read'],
     ['delivered', 'sent', 'delivered'],
     ['read', 'delivered', 'read'],
-  ] as const)('on a send that is %s: %s makes it %s', (before, reported, status) => {
+  ] as const)('moves a send from %s with the report `%s` to %s', (before, reported, status) => {
     expect(after(sentSend({ status: before }), report(reported)).status).toBe(status);
   });
 
-  it('sets only its own time: read does not imply delivered', () => {
+  it('sets only its own time, because read does not imply delivered', () => {
     expect(after(sentSend(), report('read'))).toMatchObject({ deliveredAt: null, readAt: at(30) });
     expect(after(sentSend(), report('delivered'))).toMatchObject({ deliveredAt: at(30), readAt: null });
   });
 
-  it('that is repeated changes nothing', () => {
+  it('changes nothing if it is repeated', () => {
     const delivered = sentSend({ status: 'delivered', deliveredAt: at(10) });
     expect(apply(delivered, report('delivered'))).toEqual({ result: 'ignored' });
     expect(apply(delivered, report('sent'))).toEqual({ result: 'ignored' });
   });
 
   it.each(['sent', 'delivered', 'read'] as const)(
-    '%s ends an attempt without a response as accepted',
+    'marks an attempt without a response as accepted: %s',
     (reported) => {
       const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(30), phase: 'waiting' });
       const decision = apply(send, report(reported), attempt({ outcome: 'unknown' }));
@@ -161,7 +161,7 @@ describe('the time of a receipt', () => {
 });
 
 describe('a failure receipt', () => {
-  it('fails a sent send with rejected_by_provider if it concerns the recipient or the request, or has an unknown cause', () => {
+  it('fails a sent send with rejected_by_provider after a fault of the recipient, of the request or of unknown cause', () => {
     for (const failure of [RECIPIENT_FAULT, REQUEST_FAULT, UNKNOWN]) {
       const decision = apply(sentSend(), report('failed', at(30), failure));
       expect(decision.result).toBe('applied');
@@ -184,7 +184,7 @@ describe('a failure receipt', () => {
     });
   });
 
-  it('sends the code of a call without a response again: the response will report an acceptance', () => {
+  it('reschedules a send with a call in progress after a temporary error or a fault of the sender', () => {
     const passing = apply(sendingSend(), report('failed', at(30), retryable()), attempt({ outcome: null }));
     expect(passing.result).toBe('redelivers');
     expect(passing.change).toEqual({ ...UNCLAIMED, phase: 'backing_off', attempts: 1, dueAt: at(61) });
@@ -197,7 +197,7 @@ describe('a failure receipt', () => {
     ['read', { status: 'read' }],
     ['failed', { status: 'failed' }],
     ['verified', { verification: 'verified', encryptedCode: null }],
-  ] as const)('is recorded but changes nothing if the send is %s', (_, fields) => {
+  ] as const)('is recorded without changing the send if the send is %s', (_, fields) => {
     // For an accepted call, and for one that is still waiting for its response.
     for (const outcome of ['accepted', null] as const) {
       const decision = apply(sentSend(fields), report('failed'), attempt({ outcome }));
@@ -209,17 +209,17 @@ describe('a failure receipt', () => {
     }
   });
 
-  it('is recorded but changes nothing after too many failures from an account’s own app', () => {
+  it('is recorded without changing the send after too many failures from an account’s own app', () => {
     const decision = apply(sentSend(), report('failed'), { ...attempt(), isBelieved: false });
     expect(decision).toMatchObject({ result: 'ignored', attempts: [{ report: { errorCode: 131026 } }] });
     expect(decision.change).toBeUndefined();
   });
 
-  it('without a reason is ignored', () => {
+  it('is ignored if it has no reason', () => {
     expect(apply(sentSend(), { ...report('failed'), failure: null })).toEqual({ result: 'ignored' });
   });
 
-  it('waits while another attempt of a sent send may be in progress, but not after the lease of a dead worker', () => {
+  it('is postponed while another attempt of a sent send has a lease', () => {
     const send = sentSend(NEXT);
     expect(apply(send, report('failed'))).toEqual({ result: 'later' });
     expect(after({ ...send, claimedUntil: NOW }, report('failed'))).toMatchObject({
@@ -228,7 +228,7 @@ describe('a failure receipt', () => {
     });
   });
 
-  it('gives the message of a dead worker time for its receipt when the send is sent again', () => {
+  it('reschedules the send, and waits for the receipt of another attempt with an expired lease', () => {
     const send = sentSend({ ...NEXT, attempts: 2, receiptUntil: at(30), claimedUntil: NOW });
     const decision = apply(send, report('failed', at(30), retryable()));
     expect(decision.attempts).toMatchObject([
@@ -238,20 +238,20 @@ describe('a failure receipt', () => {
     expect(written(send, decision)).toMatchObject({ ...UNCLAIMED, receiptUntil: ms(NOW, 32_000) });
   });
 
-  it('does not wait for the other attempt of an undelivered send: its lease decides', () => {
+  it('ends only its attempt if another attempt of a send in `sending` has an expired lease', () => {
     const send = sendingSend({ ...NEXT, claimedUntil: at(30) });
     const decision = apply(send, report('failed'));
     expect(written(send, decision)).toEqual(send);
     expect(decision).toMatchObject({ result: 'applied', attempts: [{ number: 1, outcome: 'recipient' }] });
   });
 
-  it('only ends its attempt while another message of the send may still arrive', () => {
+  it('ends only its attempt while another message of the send may still arrive', () => {
     const decision = apply(sentSend(), report('failed'), attempt({ otherIsAccepted: true }));
     expect(written(sentSend(), decision)).toEqual(sentSend());
     expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'recipient' }]);
   });
 
-  it('of an earlier attempt does not stop a retry, unless no sender can reach the recipient', () => {
+  it('lets a retry continue after a temporary error of an earlier attempt, and fails the send after a fault of the recipient', () => {
     const waiting = sendingSend({ ...UNCLAIMED, attempts: 2, receiptUntil: at(30) });
     const passing = apply(waiting, report('failed', at(30), retryable()), attempt({ outcome: 'unknown' }));
     expect(passing.result).toBe('applied');
@@ -273,7 +273,7 @@ describe('a failed message', () => {
     ['a fault of the sender', SENDER_FAULT],
     ['a configuration fault', CONFIG_FAULT],
     ['a limit', retryable({ throttled: 'sender' })],
-  ])('due to %s is sent again immediately, without counting the attempt', (_what, failure) => {
+  ])('is sent again immediately after %s, without counting the attempt', (_what, failure) => {
     const decision = lost(failure);
     expect(decision).toMatchObject({
       result: 'redelivers',
@@ -282,13 +282,13 @@ describe('a failed message', () => {
     expect(written(sentSend(), decision)).toEqual(sentSend({ phase: 'ready', dueAt: NOW, attempts: 0 }));
   });
 
-  it('due to a temporary error is sent again after the back-off, while attempts are left', () => {
+  it('is sent again after the back-off of a temporary error, while attempts are left', () => {
     expect(written(sentSend(), lost(retryable()))).toEqual(sentSend({ phase: 'backing_off', dueAt: at(61) }));
     const last = sentSend({ attempts: POLICY.attemptsMax });
     expect(written(last, lost(retryable(), last))).toMatchObject({ status: 'failed' });
   });
 
-  it('due to a pair rate limit is sent again after 4^n seconds, without counting the attempt', () => {
+  it('is sent again 4^n seconds after a pair rate limit, without counting the attempt', () => {
     const last = sentSend({ attempts: POLICY.attemptsMax, attemptNumber: POLICY.attemptsMax + 1 });
     expect(written(last, lost(retryable({ throttled: 'pair' }), last))).toEqual({
       ...last,
@@ -298,14 +298,14 @@ describe('a failed message', () => {
     });
   });
 
-  it('is due at the end of its code at the latest, even if the provider asks for a longer wait', () => {
+  it('is due at the deadline of its code at the latest, even if Retry-After is longer', () => {
     expect(lost(retryable({ retryAfterSeconds: 900 })).change).toMatchObject({ dueAt: at(LIFE_SECONDS) });
   });
 
   it.each([
     ['was locked', { verification: 'locked', encryptedCode: null }],
     ['has too little time left', { createdAt: at(-600), expiresAt: at(85) }],
-  ] as const)('fails with a refund if its code %s', (_how, fields) => {
+  ] as const)('fails the send if its code %s', (_how, fields) => {
     const send = sentSend(fields);
     expect(written(send, lost(SENDER_FAULT, send))).toMatchObject({
       status: 'failed',
@@ -315,7 +315,7 @@ describe('a failed message', () => {
   });
 
   it.each(['sender', 'config', 'retry'] as const)(
-    'is sent again once for any number of receipts: %s',
+    'is not sent again for a repeated receipt of an attempt that ended with `%s`',
     (outcome) => {
       expect(lost(SENDER_FAULT, sentSend(), attempt({ outcome }))).toEqual({ result: 'ignored' });
       const replaced = sentSend({ phase: 'calling', ...NEXT });
@@ -323,19 +323,19 @@ describe('a failed message', () => {
     },
   );
 
-  it('is still sent again after its own earlier receipt', () => {
+  it('is still sent again after its `sent` receipt', () => {
     const send = sentSend({ phase: 'ready', dueAt: at(40) });
     expect(apply(send, report('sent'), attempt({ outcome: 'sender' }))).toEqual({ result: 'ignored' });
   });
 
-  it('that was delivered nevertheless is not sent again', () => {
+  it('is not sent again if a later receipt reports its delivery', () => {
     const send = sentSend({ phase: 'waiting', dueAt: at(LIFE_SECONDS) });
     expect(after(send, report('delivered', at(45)), attempt({ outcome: 'sender' }))).toEqual(
       sentSend({ status: 'delivered', deliveredAt: at(45) }),
     );
   });
 
-  it('is replaced by the next message, with its time', () => {
+  it('is replaced by the next message, with the sent time of that message', () => {
     const send = sentSend({ phase: 'calling', ...NEXT, dueAt: at(40) });
     const next = attempt({ number: 2, outcome: null });
     expect(after(send, report('sent', at(50)), next)).toEqual(sentSend({ ...NEXT, sentAt: at(50) }));
@@ -367,7 +367,7 @@ describe('foldReceipts', () => {
   const folded = (send: Send, ...reports: Parameters<typeof fold>[1][number][]): Send =>
     written(send, fold(send, reports));
 
-  it('makes one change in any order, in which an arrived message does not fail', () => {
+  it('applies receipts in any order, and never fails a message that arrived', () => {
     const receipts = [
       { receipt: report('sent', at(10)) },
       { receipt: report('delivered', at(11)) },
@@ -393,14 +393,14 @@ describe('foldReceipts', () => {
     expect(folded(sentSend(), late, early).deliveredAt).toEqual(at(20));
   });
 
-  it('counts a failure once', () => {
+  it('applies a repeated failure once', () => {
     const failed = { receipt: report('failed', at(30), SENDER_FAULT) };
     const decision = fold(sentSend(), [failed, failed]);
     expect(decision.result).toEqual(['redelivers', 'ignored']);
     expect(decision.attempts).toHaveLength(1);
   });
 
-  it('fails the send if all accepted messages failed, but not for one of several', () => {
+  it('fails the send only if all its accepted messages failed', () => {
     const [first, second] = [1, 2].map((number) => ({
       receipt: report('failed'),
       attempt: attempt({ number }),
@@ -415,7 +415,7 @@ describe('foldReceipts', () => {
     ]);
   });
 
-  it('keeps the send if a receipt in the same batch shows that another message was accepted', () => {
+  it('keeps the send if a receipt in the same batch reports another accepted message', () => {
     const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(30) });
     const next = { receipt: report('sent'), attempt: attempt({ number: 2, outcome: 'unknown' }) };
     const decision = fold(send, [{ receipt: report('failed') }, next]);
@@ -430,7 +430,7 @@ describe('foldReceipts', () => {
     });
   });
 
-  describe('returns the cost of a message that arrived', () => {
+  describe('the cost of a message', () => {
     const priced = (status: Receipt['status'], occurredAt = at(30)) => ({
       receipt: { ...report(status, occurredAt), pricing: PRICE },
     });
@@ -438,7 +438,7 @@ describe('foldReceipts', () => {
       receipt: report(status, occurredAt),
     });
 
-    it('at its arrival, whichever receipt has the price', () => {
+    it('is returned when the message arrives, whichever receipt contains the price', () => {
       const cost = { pricing: PRICE, arrivedAt: at(20), senderId: 'sender-1' };
       expect(fold(sentSend(), [priced('sent'), plain('read'), plain('delivered', at(20))]).cost).toEqual(
         cost,
@@ -448,7 +448,7 @@ describe('foldReceipts', () => {
       expect(fold(delivered, [priced('sent')]).cost).toEqual({ ...cost, arrivedAt: NOW });
     });
 
-    it('not before the arrival, not twice, and not of a failed message', () => {
+    it('is not returned before the arrival, a second time, or for a failed message', () => {
       expect(fold(sentSend(), [priced('sent')]).cost).toBeUndefined();
       expect(fold(sentSend(), [priced('read')], { isPriced: true }).cost).toBeUndefined();
       expect(fold(sentSend(), [priced('sent'), plain('failed')]).cost).toBeUndefined();

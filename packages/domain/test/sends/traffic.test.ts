@@ -30,16 +30,16 @@ describe('trafficEvents', () => {
     ['a delivery', { status: 'sent' }, { status: 'delivered' }, ['delivered']],
     ['a reading without a delivery', { status: 'sent' }, { status: 'read' }, ['delivered']],
     ['a reading', { status: 'delivered' }, { status: 'read' }, []],
-    ['a loss', { status: 'sent' }, { phase: 'ready' }, []],
+    ['a failed message that is sent again', { status: 'sent' }, { phase: 'ready' }, []],
     [
-      'an acceptance after a loss',
+      'the acceptance of a message that is sent again',
       { status: 'sent', phase: 'calling' },
       { phase: 'unconfirmed' },
       ['accepted'],
     ],
     ['a failure after acceptance', { status: 'sent' }, { status: 'failed' }, ['failed']],
     ['a failure before acceptance', { status: 'queued' }, { status: 'failed' }, ['failed']],
-    ['a failure after the right code', { verification: 'verified' }, { status: 'failed' }, []],
+    ['a failure after the correct code', { verification: 'verified' }, { status: 'failed' }, []],
     ['a failure after five wrong codes', { verification: 'locked' }, { status: 'failed' }, []],
     ['a delivery time that arrives after the failure', { status: 'failed' }, { deliveredAt: at(1) }, []],
   ])('returns the events of %s', (_, before, after, expected) => {
@@ -51,12 +51,12 @@ describe('trafficEvents', () => {
     [{ status: 'delivered', deliveredAt: at(30.001) }, 'late'],
     [{ status: 'read', readAt: at(30.001) }, 'late'],
     [{ status: 'read', deliveredAt: at(1), readAt: at(30.001) }, ''],
-  ] as const)('marks a code that arrived late: %j', (after, reason) => {
+  ] as const)('marks a delivery as late after 30 seconds: %j', (after, reason) => {
     const before = liveSend({ status: 'sent' });
     expect(trafficEvents(before, { ...before, ...after })).toMatchObject([{ event: 'delivered', reason }]);
   });
 
-  it('contain country, sender and reason, but no number', () => {
+  it('returns country, sender, account and reason, but no number', () => {
     const before = liveSend({ status: 'sent', senderId: 'sender-1', country: null });
     const after: Send = { ...before, status: 'failed', failureReason: 'rejected_by_provider' };
     expect(trafficEvents(before, after)).toEqual([
@@ -70,7 +70,7 @@ describe('trafficEvents', () => {
     ]);
   });
 
-  it('ignore test sends', () => {
+  it('returns nothing for test sends', () => {
     const before = liveSend({ mode: 'test', status: 'queued' });
     expect(trafficEvents(before, { ...before, status: 'read' })).toEqual([]);
   });
@@ -100,7 +100,7 @@ describe('breakerTrips', () => {
     },
   );
 
-  it('never trips without sends or with all codes verified, and stays tripped after another unverified code', () => {
+  it('never trips without sends or unverified codes, and stays tripped after more unverified codes or denials', () => {
     const rule = fc.record({
       unverifiedPercent: fc.integer({ min: 1, max: 100 }),
       minSends: fc.integer({ min: 1, max: 1000 }),

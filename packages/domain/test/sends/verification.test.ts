@@ -28,7 +28,7 @@ const never = () => {
 };
 
 describe('verificationAt', () => {
-  it('returns expired from the exact deadline on', () => {
+  it('returns expired starting at the exact deadline', () => {
     const { expiresAt } = liveSend();
     const around = [-1, 0, 1].map((ms) => new Date(expiresAt.getTime() + ms));
     expect(around.map((now) => verificationAt(liveSend(), now))).toEqual(['pending', 'expired', 'expired']);
@@ -36,7 +36,7 @@ describe('verificationAt', () => {
 });
 
 describe('judge', () => {
-  it('sets the time of a correct guess, and of the fifth wrong one', () => {
+  it('sets the time of the correct guess, and of the fifth wrong guess', () => {
     expect(judge(testSend(), NOW, right).change).toEqual({ verification: 'verified', verifiedAt: NOW });
     expect(judge(testSend({ wrongGuesses: 4 }), NOW, wrong).change).toEqual({
       wrongGuesses: 5,
@@ -49,13 +49,16 @@ describe('judge', () => {
     ['expired', {}, at(LIFE_SECONDS)],
     ['verified', { verification: 'verified', verifiedAt: at(20) }, at(LIFE_SECONDS)],
     ['locked', { verification: 'locked', wrongGuesses: GUESSES_MAX, lockedAt: at(20) }, at(LIFE_SECONDS)],
-  ])('does not compare a guess at a code that is %s, and leaves 0 guesses', (verification, fields, now) => {
-    const decision = judge(liveSend(fields), now, never);
-    expect(decision).toEqual({ result: { valid: false, verification, attemptsLeft: 0 } });
-  });
+  ])(
+    'does not compare a guess at a code that is %s, and returns 0 attempts left',
+    (verification, fields, now) => {
+      const decision = judge(liveSend(fields), now, never);
+      expect(decision).toEqual({ result: { valid: false, verification, attemptsLeft: 0 } });
+    },
+  );
 
   it.each(DELIVERY_STATES)(
-    'gives the same result while delivery is %s, and does not change its state',
+    'returns the same result while delivery is %s, without changing the delivery',
     (status) => {
       const send = status === 'queued' ? testSend() : sentSend({ status, encryptedCode: null });
       expect(judge(send, NOW, right).result.valid).toBe(true);
@@ -66,7 +69,7 @@ describe('judge', () => {
   );
 
   describe.each([
-    ['right', right, 0],
+    ['correct', right, 0],
     ['the fifth wrong one', wrong, 4],
   ])('for a guess that is %s', (_, matches, wrongGuesses) => {
     const judged = (send: Send) => written(send, judge(send, NOW, matches));
@@ -96,13 +99,13 @@ describe('judge', () => {
       expect(judged(sentSend({ wrongGuesses }))).toMatchObject({ status: 'sent', ...DONE });
     });
 
-    it('makes a send without a message due now, so that it fails', () => {
+    it('makes a send that waits for its next message due now', () => {
       const send = sentSend({ wrongGuesses, phase: 'waiting', dueAt: at(LIFE_SECONDS) });
       expect(judged(send)).toMatchObject({ status: 'sent', phase: 'giving_up', dueAt: NOW });
     });
   });
 
-  it('charges the refunded unit of a failed send again for a correct guess', () => {
+  it('reclaims the refunded unit of a failed send for a correct guess', () => {
     const failed = liveSend({ status: 'failed', dueAt: null, encryptedCode: null });
     expect(judge(failed, NOW, right).reclaimsUnit).toBe(true);
     expect(judge(failed, NOW, wrong).reclaimsUnit).toBeUndefined();
@@ -124,7 +127,7 @@ it.each([
   ['00000', 10],
   ['123456', 1],
   ['1234567890', 1],
-])('guessCost of a code such as %s is %d', (code, cost) => {
+])('guessCost(%s) returns %d', (code, cost) => {
   expect(guessCost(code)).toBe(cost);
 });
 

@@ -28,7 +28,7 @@ describe('deliveryWait', () => {
     ['giving_up', { for: 'receipt', until: at(30) }],
     ['unconfirmed', { for: 'receipt', until: null }],
     ['done', null],
-  ] as const)('depends on the phase: %s', (phase, wait) => {
+  ] as const)('returns the wait of the phase `%s`', (phase, wait) => {
     expect(deliveryWait(progress(phase), false)).toEqual(wait);
   });
 
@@ -39,7 +39,7 @@ describe('deliveryWait', () => {
     },
   );
 
-  it('returns the release of a hold if a call would follow, and ignores the hold otherwise', () => {
+  it('returns the wait for the release of a hold only if a call would follow', () => {
     for (const phase of PHASES)
       expect(deliveryWait(progress(phase), true)).toEqual(
         phase === 'ready' || phase === 'waiting' || phase === 'backing_off'
@@ -58,17 +58,17 @@ const TO_BRAZIL = { accountId: 'account-1', country: 'BR' };
 const TO_PORTUGAL = { accountId: 'account-2', country: 'PT' };
 const TO_NO_COUNTRY = { accountId: 'account-2', country: null };
 
-describe('a hold', () => {
+describe('holdMatches and isHeld', () => {
   it.each([
     ['all live sends', live, [true, true, true]],
     ['a country', brazil, [true, false, false]],
-    ['numbers of no country', nowhere, [false, false, true]],
+    ['numbers without a country', nowhere, [false, false, true]],
     ['an account', ofAccount, [true, false, false]],
-  ])('of %s matches only its sends', (_, hold, matches) => {
+  ])('match only their own sends: %s', (_, hold, matches) => {
     expect([TO_BRAZIL, TO_PORTUGAL, TO_NO_COUNTRY].map((send) => holdMatches(hold, send))).toEqual(matches);
   });
 
-  it('matches live sends, but no test sends', () => {
+  it('match live sends and no test sends', () => {
     expect(isHeld({ ...TO_BRAZIL, mode: 'live' }, [nowhere, brazil])).toBe(true);
     expect(isHeld({ ...TO_PORTUGAL, mode: 'live' }, [nowhere, brazil])).toBe(false);
     expect(isHeld({ ...TO_BRAZIL, mode: 'test' }, [live, brazil, ofAccount])).toBe(false);
@@ -79,6 +79,6 @@ it.each([
   ['BR', true],
   [NO_COUNTRY, true],
   ['XX', false],
-])('isCountryTarget(%j) is %s', (target, isTarget) => {
+])('isCountryTarget(%j) returns %s', (target, isTarget) => {
   expect(isCountryTarget(target)).toBe(isTarget);
 });

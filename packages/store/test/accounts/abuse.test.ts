@@ -103,7 +103,7 @@ describe('the breaker', () => {
     tripBreaker(store.database, await evidenceOn(country), HOUR);
 
   describe('readBreakerEvidence', () => {
-    it('groups an account’s sends by country, with ZZ for numbers without one', async () => {
+    it('groups an account’s sends by country, with ZZ for numbers without a country', async () => {
       const other = await buildCaller(store.database, 'live', { freeQuota: 1000 });
       await past({ count: 4 });
       await past({ count: 3, country: 'BR', verified: 2 });
@@ -117,7 +117,7 @@ describe('the breaker', () => {
       });
     });
 
-    it('excludes sends that are too young, too old, failed, or were sent late', async () => {
+    it('excludes sends that are too young, too old, failed, or sent late', async () => {
       await past({ count: 1, ageSeconds: 60 });
       await past({ count: 1, ageSeconds: 86_401 });
       await past({ count: 1, sentAfterSeconds: null });
@@ -133,14 +133,14 @@ describe('the breaker', () => {
       expect(await statistics()).toEqual({ NG: [2, 1] });
     });
 
-    it('includes sends that expired early', async () => {
+    it('includes a young send that has expired', async () => {
       const [id] = await past({ count: 1, ageSeconds: 60 });
       expect(await statistics()).toEqual({});
       await store.sql(`update sends set expires_at = created_at + interval '60 s' where id = $1`, [id]);
       expect(await statistics()).toEqual({ NG: [1, 1] });
     });
 
-    it('excludes any number of test sends', async () => {
+    it('excludes test sends', async () => {
       const test = await buildCaller(store.database, 'test', { id: caller.accountId });
       await past({ count: 2 });
       for (let n = 0; n < 5; n++) await create(test, 'NG');
@@ -152,7 +152,7 @@ describe('the breaker', () => {
       expect(await statistics()).toEqual({ NG: [2, 2] });
     });
 
-    it('counts every denied send as unverified, and each denying person once', async () => {
+    it('counts each denied send as unverified, and each recipient who denied a send once', async () => {
       const ids = await past({ count: 6, verified: 6 });
       await store.sql(
         `insert into denials (message_id, occurred_at, send_id, account_id, application_id)
@@ -181,7 +181,7 @@ describe('the breaker', () => {
   });
 
   describe('a tripped breaker', () => {
-    it('blocks only that country for the account until its end', async () => {
+    it('blocks its country for the account until its end', async () => {
       await past({ count: 10 });
       expect(await trip('NG')).toBe(true);
       const refused = await create(caller, 'NG');
@@ -224,7 +224,7 @@ describe('the breaker', () => {
         expect(await to(recipient)).toMatchObject({ outcome: 'rate_limited', cause: 'breaker' });
     });
 
-    it('lists the prefixes of its evidence, shared by at least five people, while it is open', async () => {
+    it('lists prefixes that at least five recipients share, while it is open', async () => {
       await past({ count: 10, verified: 1 });
       const few = await past({ count: 4 });
       await past({ count: 6, country: 'BR' });
@@ -242,7 +242,7 @@ describe('the breaker', () => {
       expect(await list()).toMatchObject([{ country: 'NG', isOpen: false, prefixes: [] }]);
     });
 
-    it('trips once for concurrent callers with the same evidence', async () => {
+    it('is created once by concurrent callers with the same evidence', async () => {
       await past({ count: 10 });
       const same = await evidenceOn('NG');
       const trips = await Promise.all(
@@ -299,7 +299,7 @@ describe('the breaker', () => {
   });
 });
 
-describe.each(['live', 'test'] as const)('a %s recipient', (mode) => {
+describe.each(['live', 'test'] as const)('a recipient in %s mode', (mode) => {
   let caller: TestCaller;
   beforeEach(async () => {
     caller = await buildCaller(store.database, mode);
@@ -309,7 +309,7 @@ describe.each(['live', 'test'] as const)('a %s recipient', (mode) => {
     return 'cause' in end ? end.cause : end.outcome;
   };
 
-  it('must be in an allowed country; numbers without a country only if all are allowed', async () => {
+  it('is refused outside the allowed countries, or without a country unless all countries are allowed', async () => {
     const ends = async () => [
       await create({ country: 'BR' }),
       await create({ country: 'US' }),
@@ -321,7 +321,7 @@ describe.each(['live', 'test'] as const)('a %s recipient', (mode) => {
     expect(await ends()).toEqual(['created', 'created', 'created']);
   });
 
-  it('must not be premium-rate if the account refuses those', async () => {
+  it('is refused if it is premium-rate and the account refuses premium-rate numbers', async () => {
     await allowPremiumRate(store.database, TEST_ACTOR, caller.accountId, false);
     expect([await create({ isPremiumRate: true }), await create({ country: 'BR' })]).toEqual([
       'range',
@@ -349,7 +349,7 @@ describe('refused requests', () => {
     countRefusedRequests(store.database, of.accountId, filter);
   const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-  it('are listed with all stored fields, by the database’s clock', async () => {
+  it('are listed with all stored fields, and with the time of the database’s clock', async () => {
     const requestId = randomUUID();
     await refuse('invalid_json', [
       { requestId, detail: 'It is no JSON.', fields: ['to', 'code'], ageMs: 5_000, count: 7 },
@@ -379,13 +379,13 @@ describe('refused requests', () => {
     expect(age!.seconds).toBeGreaterThanOrEqual(5);
   });
 
-  it('are stored once, with the new count, when a batch is repeated', async () => {
+  it('are stored once, with the latest count, when a batch is repeated', async () => {
     const requestId = randomUUID();
     for (const count of [1, 1, 40]) await refuse('invalid_json', [{ requestId, count }]);
     expect((await list()).requests).toMatchObject([{ requestId, count: 40 }]);
   });
 
-  it('are counted by reason, listed or not', async () => {
+  it('are counted by reason, application and time', async () => {
     const other = await buildCaller(store.database, 'live', { id: caller.accountId });
     const said = { detail: 'It has no country code.', fields: ['to'] };
     await refuse('invalid_recipient', [said, { ...said, count: 30 }, { ...said, fields: ['to', 'code'] }]);
@@ -401,7 +401,7 @@ describe('refused requests', () => {
     expect((await reasons({ hours: 1 })).map(({ code }) => code)).not.toContain('rate_limited');
   });
 
-  it('are listed by application, time and reason', async () => {
+  it('can be filtered by application, time and reason', async () => {
     const other = await buildCaller(store.database, 'live', { id: caller.accountId });
     const ids = Array.from({ length: 4 }, () => randomUUID()) as [string, string, string, string];
     await refuse('invalid_json', [{ requestId: ids[0], detail: 'One.', ageMs: 7_200_000 }]);
@@ -417,7 +417,7 @@ describe('refused requests', () => {
     expect(await idsOf({ code: 'invalid_json', detail: 'Two.', fields: ['to'] })).toEqual([ids[2]]);
   });
 
-  it('are found by id and by the hash of their idempotency key', async () => {
+  it('can be found by request id and by the hash of the idempotency key', async () => {
     const [requestId, keyed] = [randomUUID(), randomUUID()];
     await refuse('invalid_json', [
       { requestId, ageMs: 1 },
@@ -451,7 +451,7 @@ describe('refused requests', () => {
     expect((await list()).requests).toMatchObject([{ keyHint: null }]);
   });
 
-  it('are paged without repeats, newest first, even with equal times', async () => {
+  it('are paged newest first without repeats, even with equal times', async () => {
     await refuse('invalid_json', [
       ...Array.from({ length: 5 }, () => ({ ageMs: 9_000 })),
       ...Array.from({ length: 4 }, () => ({})),

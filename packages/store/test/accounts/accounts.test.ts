@@ -66,7 +66,7 @@ describe('searchAccounts', () => {
     ['az\0ul', []],
     ['   ', ['ACME-Brasil', "O'Neil", 'São João Pães', 'Azul & Filhos Ltda.', 'Loja Azul']],
     ['a'.repeat(5_000), []],
-  ])('finds words by prefix: %j', async (text, names) => {
+  ])('finds accounts by the beginnings of words: %j', async (text, names) => {
     expect(await namesOf(text)).toEqual(names);
   });
 });
@@ -86,7 +86,7 @@ describe('grantCredits', () => {
       ...fields,
     });
 
-  it('grants once for six concurrent requests with the same id, with the same response', async () => {
+  it('grants once for concurrent requests with the same grant id, and refuses another grant with that id', async () => {
     const [{ id }, other] = [await make({ freeQuota: 0 }), await make({ freeQuota: 0 })];
     const grantId = newId();
     const grant = (account: string, amount: number, reason = 'once') =>
@@ -104,7 +104,7 @@ describe('grantCredits', () => {
     ).rejects.toMatchObject({ why: 'too_many' });
   });
 
-  it('grants to one of two accounts for concurrent requests with the same id', async () => {
+  it('refuses a grant id that a concurrent transaction uses for another account', async () => {
     const [{ id }, other] = [await make({ freeQuota: 0 }), await make({ freeQuota: 0 })];
     const grantId = newId();
     const first = await store.connect();
@@ -167,7 +167,7 @@ describe('listLedger', () => {
     expect(ids.every((id, n) => n === 0 || id < (ids[n - 1] as bigint))).toBe(true);
   }
 
-  it('adds up on every page while sends are created, fail and are charged', async () => {
+  it('returns entries that add up on every page during concurrent changes', async () => {
     const sends = await Promise.all(Array.from({ length: 30 }, send));
     const busy = Promise.all([
       ...sends.slice(0, 15).map(fail),
@@ -189,7 +189,7 @@ describe('listLedger', () => {
     expect(all).toHaveLength(count);
   });
 
-  it('never inserts an entry below a listed one, because a refund gets its id under the account’s lock', async () => {
+  it('lists a refund above an entry that was inserted while the refund waited for the account’s lock', async () => {
     const failing = await send();
     const seen = await store.database.transaction(async (transaction) => {
       await transaction.sql
@@ -234,7 +234,7 @@ describe('an API key that expires', () => {
     });
   });
 
-  it('counts as in use before its expiry, and is still listed after it', async () => {
+  it('counts as in use only before its expiry, and stays in the list of its application', async () => {
     const made = await make(new Date(Date.now() + 60_000));
     const { accountId, applicationId } = made;
     const inUse = async () =>
@@ -274,20 +274,23 @@ describe('the "Try it" page', () => {
     ]);
 
   describe('createVisitKey', () => {
-    it.each(['test', 'live'] as const)('returns one key per visit of the %s application', async (mode) => {
-      const [ana, ben, caller] = [
-        await buildUser(),
-        await buildUser(),
-        await buildCaller(store.database, mode),
-      ];
-      const key = await visit(ana, caller);
-      expect(await callerOf(key)).toMatchObject({ applicationId: caller.applicationId, mode });
-      expect(await visit(ana, caller)).toBe(key);
-      expect(await visit(ben, caller)).not.toBe(key);
-      expect(await visit(ana, await buildCaller(store.database, mode))).not.toBe(key);
-    });
+    it.each(['test', 'live'] as const)(
+      'returns one key per user and application in %s mode',
+      async (mode) => {
+        const [ana, ben, caller] = [
+          await buildUser(),
+          await buildUser(),
+          await buildCaller(store.database, mode),
+        ];
+        const key = await visit(ana, caller);
+        expect(await callerOf(key)).toMatchObject({ applicationId: caller.applicationId, mode });
+        expect(await visit(ana, caller)).toBe(key);
+        expect(await visit(ben, caller)).not.toBe(key);
+        expect(await visit(ana, await buildCaller(store.database, mode))).not.toBe(key);
+      },
+    );
 
-    it('creates a key that expires, is not counted as an account’s key, and is stored only encrypted', async () => {
+    it('creates a key that expires, is not counted as in use, and is stored only encrypted', async () => {
       const caller = await buildCaller(store.database, 'live');
       const key = await visit(await buildUser(), caller);
       const [listed] = await keysOf(caller);
@@ -299,7 +302,7 @@ describe('the "Try it" page', () => {
       expect([...(await tableContents(store)).values()].join('\n')).not.toContain(key.slice(8, -4));
     });
 
-    it('creates another key after the first was revoked', async () => {
+    it('creates another key after a revocation', async () => {
       const [ana, caller] = [await buildUser(), await buildCaller(store.database, 'test')];
       const key = await visit(ana, caller);
       const [listed] = await keysOf(caller);
@@ -308,7 +311,7 @@ describe('the "Try it" page', () => {
       expect(await visit(ana, caller)).not.toBe(key);
     });
 
-    it('replaces a key shortly before its expiry, after which it is deleted', async () => {
+    it('replaces an expired key and a key that expires soon', async () => {
       const [ana, caller] = [await buildUser(), await buildCaller(store.database, 'test')];
       const ended = await visit(ana, caller);
       await leave(ended, -1);
@@ -322,7 +325,7 @@ describe('the "Try it" page', () => {
     });
   });
 
-  it('hasTriedSend returns true for sends that the person created on the application’s page', async () => {
+  it('hasTriedSend returns true only for a send that the user created on the application’s page', async () => {
     const [ana, ben] = [newId(), newId()];
     const [here, elsewhere] = [
       await buildCaller(store.database, 'test'),
@@ -344,7 +347,7 @@ describe('the "Try it" page', () => {
       expect(await isTried(who, where, send)).toBe(false);
   });
 
-  it('takeTryout allows six sends per minute and person, separately from look-ups and other people', async () => {
+  it('takeTryout allows six sends per minute and user, apart from look-ups and other users', async () => {
     const [ana, ben] = [newId(), newId()];
     const take = (user: string, kind: 'send' | 'look') => takeTryout(store.database, user, kind);
     const taken: boolean[] = [];

@@ -26,7 +26,7 @@ async function limited(ceilings: Partial<Ceilings>): Promise<TestCaller> {
   return caller;
 }
 
-/** The result of the creation: the cause if it was refused. */
+/** Returns the outcome of a creation, or the cause of its refusal. */
 async function create(caller: TestCaller, database = store.database): Promise<string> {
   const end = await createSend(database, newSend(caller));
   return 'cause' in end ? end.cause : end.outcome;
@@ -67,7 +67,7 @@ describe('a ceiling of units', () => {
     },
   );
 
-  it('returns the end of the day or month in UTC, in any time zone of the session', async () => {
+  it('reopens at the end of the day or month in UTC, in any time zone of the session', async () => {
     const day = await limited({ unitsPerDay: 0 });
     const month = await limited({ unitsPerMonth: 0, unitsPerDay: 0 });
     const far = openDatabase(`${store.url}?options=-c%20timezone%3DPacific/Kiritimati`, {
@@ -119,7 +119,7 @@ describe('a ceiling of units', () => {
     expect(await used(caller)).toEqual([1, 8]);
   });
 
-  it('ignores test sends and repeats', async () => {
+  it('ignores test sends and repeated requests', async () => {
     const caller = await limited({ unitsPerDay: 1, unitsPerMonth: 1 });
     const test = await buildCaller(store.database, 'test', { id: caller.accountId });
     const send = newSend(caller, { idempotencyKey: 'again' });
@@ -134,7 +134,7 @@ describe('a ceiling of units', () => {
     expect(await used(caller)).toEqual([1, 1]);
   });
 
-  it('counts units that were refunded', async () => {
+  it('counts refunded units', async () => {
     const caller = await limited({ unitsPerDay: 1 });
     const id = await buildSend(store.database, caller);
     await sendActions(store).fail(id);
@@ -142,7 +142,7 @@ describe('a ceiling of units', () => {
     expect(await create(caller)).toBe('day_ceiling');
   });
 
-  it('refuses before a unit is charged, and allows again after it is raised', async () => {
+  it('is checked before a unit is charged, and allows sends after it is raised', async () => {
     const caller = await limited({ unitsPerDay: 0 });
     await store.sql('update accounts set free_quota = 0, credits = 0 where id = $1', [caller.accountId]);
     expect(await create(caller)).toBe('day_ceiling');

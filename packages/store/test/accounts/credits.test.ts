@@ -37,7 +37,7 @@ const expiringOf = async (accountId: string): Promise<[number, number][]> =>
   (await findBalance(store.database, accountId))!.expiring.map(({ at, units }) => [at.getUTCDate(), units]);
 
 describe('credits that expire', () => {
-  it('are used before credits that expire later or never, and only the rest expires', async () => {
+  it('are used before credits that expire later or never, and expire only if they are unused', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 0 });
     const { accountId } = caller;
     await grant(accountId, 5);
@@ -84,7 +84,7 @@ describe('credits that expire', () => {
     expect(await creditsOf(accountId)).toBe(1);
   });
 
-  it('match the model for any order of grants, uses, refunds and expiries', async () => {
+  it('match a model for any order of grants, uses, refunds and expiries', async () => {
     const step = fc.oneof(
       fc.record({ grant: fc.integer({ min: 1, max: 4 }), at: fc.constantFrom(...TIMES, NEVER) }),
       fc.record({ use: fc.integer({ min: 1, max: 3 }) }),
@@ -144,7 +144,7 @@ describe('credits that expire', () => {
     expect((await verifyLedger(store.database, 10)).faults).toEqual([]);
   });
 
-  it('never go below the units in use during concurrent expiries, grants and creations', async () => {
+  it('are counted exactly during concurrent expiries, grants and creations', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 0, ratePerMinute: 10_000 });
     const { accountId } = caller;
     await grant(accountId, 20);
@@ -174,7 +174,7 @@ describe('credits that expire', () => {
     expect(await store.sql('select from credit_grants where account_id = $1', [accountId])).toEqual([]);
   });
 
-  it('are the same grant only with the same reference and expiry', async () => {
+  it('are granted once per grant id, and refused with another reference or expiry', async () => {
     const id = await buildAccount(store.database);
     const terms = { grantId: id, reference: 'INV-7', expiresAt: dateOf(1) };
     const granted = (more: object = {}) =>

@@ -35,7 +35,7 @@ async function member(accountId: string, email: string): Promise<string> {
   return user!.id;
 }
 
-it('deleteAccount deletes an account’s people, keys, sends and numbers, and keeps its ledger', async () => {
+it('deleteAccount deletes the account’s users, keys, sends and numbers, and keeps its ledger', async () => {
   const { database } = store;
   const live = await buildCaller(database, 'live', { credits: 10, freeQuota: 0, name: 'Loja Azul' });
   const test = await buildCaller(database, 'test', { id: live.accountId });
@@ -128,7 +128,7 @@ describe('an account with a scheduled deletion', () => {
     ]);
   });
 
-  it('is deleted although the deletion of an earlier one fails', async () => {
+  it('is deleted although the deletion of an earlier account fails', async () => {
     const { database } = store;
     const [failing, next] = [await buildCaller(database, 'live'), await buildCaller(database, 'live')];
     for (const { accountId } of [failing, next]) {

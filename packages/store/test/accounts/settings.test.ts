@@ -4,7 +4,7 @@ import { TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 const store = useTestDatabase();
 
 describe('changeSettings', () => {
-  it('changes all settings in one transaction, and logs those with another value', async () => {
+  it('changes all settings in one transaction, and logs the settings that changed', async () => {
     const { codeValiditySeconds } = await readSettings(store.database);
     const changes = { freeSends: 25, codeValiditySeconds, guessBudget: null };
     expect(await changeSettings(store.database, TEST_ACTOR, changes, 'a test')).toMatchObject(changes);

@@ -21,7 +21,7 @@ async function trial(freeQuota = 100): Promise<TestCaller> {
   return caller;
 }
 
-/** The result of the creation: the cause if it was refused. */
+/** Returns the outcome of a creation, or the cause of its refusal. */
 async function create(caller: TestCaller, database = store.database): Promise<string> {
   const end = await createSend(database, newSend(caller));
   return 'cause' in end ? end.cause : end.outcome;
@@ -40,7 +40,7 @@ async function createRejected(caller: TestCaller, count: number): Promise<void> 
 }
 
 describe('a trial account', () => {
-  it('shares the daily pool exactly with all trial accounts', async () => {
+  it('shares the daily pool of sends with all trial accounts, counted exactly', async () => {
     await changeSettings(store.database, TEST_ACTOR, { trialSendsPerDay: 25 });
     await store.sql(`update settings set trial_sends_on = '2026-01-01', trial_sends_of_day = 500`);
     const callers = await Promise.all(Array.from({ length: 4 }, () => trial()));
@@ -107,14 +107,14 @@ describe('a trial account', () => {
     expect(ends.toSorted()).toEqual(['created', ...Array<string>(4).fill('trial_failures')]);
   });
 
-  it('is not slowed down by sends that expired or used up their attempts', async () => {
+  it('is not slowed down after sends that expired or exhausted their attempts', async () => {
     const caller = await trial();
     for (const reason of ['expired_before_delivery', 'attempts_exhausted'] as const)
       for (let made = 0; made < 4; made++) await fail(await buildSend(store.database, caller), reason);
     expect(await create(caller)).toBe('created');
   });
 
-  it('has neither limit after its first credits', async () => {
+  it('has no trial limits after its first credit grant', async () => {
     await changeSettings(store.database, TEST_ACTOR, { trialAccountSendsPerDay: 6 });
     const caller = await trial();
     await createRejected(caller, 5);

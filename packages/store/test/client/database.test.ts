@@ -56,7 +56,7 @@ describe('connections', () => {
       });
     });
 
-    it('reads and writes the right times in any session time zone, and throws for other date formats', async () => {
+    it('reads and writes correct times in any session time zone, and throws for another date format', async () => {
       await withDatabase(
         store.url,
         async (database) => {
@@ -80,7 +80,7 @@ describe('connections', () => {
       ['TimeZone', 'Asia/Kathmandu', 'UTC'],
       ['DateStyle', 'SQL, DMY', 'ISO'],
     ])(
-      'with a changed %s is reported with the remedy, because a transaction would shift times',
+      'is reported with the remedy if its %s is changed, because a transaction would shift times',
       async (name, value, wanted) => {
         await withDatabase(
           store.url,
@@ -112,7 +112,7 @@ describe('connections', () => {
       await closeDatabase(database);
     });
 
-    it('times out if the pool is exhausted or it is silent', async () => {
+    it('times out if the pool is exhausted or the server is silent', async () => {
       const proxy = await startTcpProxy(store.url);
       const kept = withDatabase(
         store.url,
@@ -194,7 +194,7 @@ describe('connections', () => {
       for (const pid of await useAll('query')) expect(before).not.toContain(pid);
     });
 
-    it('in a full pool: all reads are repeated on new connections', async () => {
+    it('has its read repeated on a new connection, even if the whole pool is silent', async () => {
       const before = await useAll('read');
       proxy.abandon();
       for (const pid of await useAll('read')) expect(before).not.toContain(pid);
@@ -211,7 +211,7 @@ describe('connections', () => {
       await delayed;
     });
 
-    it('fails writes and transactions, and is not used again', async () => {
+    it('fails its write or transaction, and is not used again', async () => {
       const silent = await backend('query');
       proxy.abandon('latest');
       const refusal = await backend('query').catch((error: unknown) => error);
@@ -242,7 +242,7 @@ describe('connections', () => {
       });
     });
 
-    it('fails while new connections are silent too, until PostgreSQL responds again', async () => {
+    it('fails its read while new connections are silent too, until PostgreSQL responds again', async () => {
       await backend('read');
       proxy.freeze('replies');
       await expect(backend('read')).rejects.toThrow();
@@ -291,12 +291,12 @@ describe('raw statements', () => {
       expect([...(alone['bytes'] as Uint8Array)]).toEqual([...BYTES]);
     });
 
-    it('is executed for any column types', async () => {
+    it('may have columns of any type if its rows are not read', async () => {
       const { sql } = store.database;
       expect(await sql.execute`select pg_sleep(0), 1.5::numeric from generate_series(1, 2)`).toBe(2);
     });
 
-    it('throws for types that would be returned differently in a transaction', async () => {
+    it('throws for a type that a transaction would return differently', async () => {
       await expect(store.database.sql.query`select 1.5::numeric`).rejects.toThrow('type 1700');
       expect(await store.database.sql.query`select null::numeric as nothing`).toEqual([{ nothing: null }]);
     });
@@ -309,7 +309,7 @@ describe('raw statements', () => {
       ['a duplicate', 'insert into settings default values', '23505'],
       ['a raised error', `do $$ begin raise exception 'no' using detail = 'a secret'; end $$`, 'P0001'],
     ])(
-      'has its SQLSTATE, inside and outside a transaction, without PostgreSQL’s detail: %s',
+      'throws its SQLSTATE without PostgreSQL’s detail, inside and outside a transaction: %s',
       async (_, text, sqlState) => {
         const statement = Object.assign([text], { raw: [text] });
         const errorOf = (run: Promise<unknown>): Promise<Error> =>
@@ -353,7 +353,7 @@ describe('createBatcher', () => {
 
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('runs requests of one turn together, and requests during a batch in the next one', async () => {
+  it('runs the requests of one turn together, and requests during a batch in the next batch', async () => {
     const { batches, run, nth } = heldBatches();
     const request = createBatcher(run, { batchSizeMax: 100 });
     const answers = [1, 2].map(request);
@@ -395,7 +395,7 @@ describe('createBatcher', () => {
     expect(await last).toBe(50);
   });
 
-  it('starts the next batch if one is overdue, up to the limit of concurrent batches', async () => {
+  it('starts another batch while one is overdue, up to the limit of concurrent batches', async () => {
     const { batches, run, nth } = heldBatches();
     const request = createBatcher(run, { batchSizeMax: 100, concurrentBatchesMax: 2 });
     const answers = [request(1)];

@@ -84,7 +84,7 @@ describe('statements planned while every table was empty', () => {
     await store.drop();
   });
 
-  it('read only their rows after the tables have grown, without statistics', async () => {
+  it('read only their rows after the tables have grown, without new statistics', async () => {
     // New statistics would make PostgreSQL plan the statements again.
     for (const table of ['sends', 'attempts', 'guess_budgets', 'api_keys', 'applications', 'accounts'])
       await store.sql(`alter table ${table} set (autovacuum_enabled = false)`);

@@ -230,7 +230,7 @@ describe('a large database', () => {
     rowsMax: number,
     use: (database: Database) => Promise<unknown>,
   ][] = [
-    ['the caller behind a key', ['api_keys_hash_key'], 5, (db) => findCaller(db, hashApiKey(busy.key))],
+    ['the caller of a key', ['api_keys_hash_key'], 5, (db) => findCaller(db, hashApiKey(busy.key))],
     [
       'a creation: idempotency look-up, three windows and the guess budget',
       ['sends_to_recipient', 'sends_idempotency_key', 'guess_budgets_pkey', 'api_keys_pkey'],
@@ -360,7 +360,7 @@ describe('a large database', () => {
           { sendId, startedAt: new Date(Date.now() - 60_000), source: 'answer' },
         ),
     ],
-    // The hour has hardly more calls than it reads, so reading in order or sorting is then equal.
+    // The hour has hardly more calls than the statement reads, so an ordered read and a sort cost the same.
     ['the latest calls of senders', ['attempts_finished_at_idx'], 40_000, readSenderActivity],
     [
       'a search in an account by the end of a number',
@@ -395,7 +395,7 @@ describe('a large database', () => {
     ['force_custom_plan', [...STATEMENTS, ...NOW_AND_THEN]],
     ['force_generic_plan', STATEMENTS],
   ] as const)('with %s', (mode, statements) => {
-    it.each(statements)('%s: reads only matching rows, by index', async (_, indexes, rowsMax, use) => {
+    it.each(statements)('reads only matching rows, by index: %s', async (_, indexes, rowsMax, use) => {
       const nodes = await planned(use, mode);
       expect(nodes.length).toBeGreaterThan(0);
       const reads = nodes.filter((node) => LARGE.has(node['Relation Name'] ?? ''));
@@ -409,7 +409,7 @@ describe('a large database', () => {
       expect(rows.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(rowsMax);
     });
 
-    it('reads as little for a deep page as for the first', async () => {
+    it('reads as few blocks for a deep page as for the first page', async () => {
       const blocksOf = async (use: (database: Database) => Promise<unknown>): Promise<number> => {
         const plans = await plansOf(store.url, await statementsOf(store.database, use), mode);
         // A statement's blocks include those of the functions that it calls.
@@ -421,7 +421,7 @@ describe('a large database', () => {
     });
   });
 
-  it('reads a few waiting sends, and only one while no sender has a permit or a hold matches all of them', async () => {
+  it('reads a few waiting sends for each send that it takes, and only one if none can be taken', async () => {
     const rowsRead = async (): Promise<number> => {
       const nodes = await planned(
         (database) => openDeliveries(database, TERMS).takeDue(5, 2_000),
@@ -457,7 +457,7 @@ describe('a large database', () => {
     expect([third.sends.length, third.next]).toEqual([5, null]);
   });
 
-  it('limits the search for a page of ledger entries of one kind, and returns where to continue, with balances', async () => {
+  it('limits the search for a page of ledger entries of one kind, and returns where to continue', async () => {
     const list = (page: object = {}) =>
       listLedger(store.database, large.accountId, { limit: 10, kind: 'granted', ...page });
     const first = await list();
@@ -469,7 +469,7 @@ describe('a large database', () => {
     expect(second.next).toBeNull();
   });
 
-  it('samples an overview: counts are exact, shares nearly right', async () => {
+  it('samples an overview, with exact counts and approximate shares', async () => {
     const asked = (question: Partial<OverviewQuestion> = {}) => ask('day', 40, question)(store.database);
     const { sampled, totals, applications, series, locales } = await asked();
     expect(sampled).toBe(6);
@@ -490,7 +490,7 @@ describe('a large database', () => {
     expect([own.sampled, own.totals.sends]).toEqual([3, SENDS / 2]);
   });
 
-  it('reads no sends for an overview of aggregated days, which is exact', async () => {
+  it('reads only sends of days without aggregation for an overview, and returns exact counts', async () => {
     await aggregateDays(store.database, new AbortController().signal);
     await store.sql('analyze daily_statistics');
     const { sampled, totals, series } = await ask('day', 31)(store.database);

@@ -64,20 +64,23 @@ describe('an address with several hosts', () => {
       await withDatabase(addressOf(two), pingDatabase);
   });
 
-  it.each(['gone', 'frozen'] as const)('connects to the other server if the first is %s', async (how) => {
-    await withDatabase(addressOf(hosts(), '?target_session_attrs=primary'), async (database) => {
-      await pingDatabase(database);
-      for (const [one, other] of [proxies, proxies.toReversed()] as [TcpProxy, TcpProxy][]) {
-        await other.open();
-        if (how === 'gone') await one.refuse();
-        else one.freeze();
-        one.hangUp();
-        await until('an answer', () => answers(database));
-      }
-    });
-  });
+  it.each(['gone', 'frozen'] as const)(
+    'connects to the other server if the first server is %s',
+    async (how) => {
+      await withDatabase(addressOf(hosts(), '?target_session_attrs=primary'), async (database) => {
+        await pingDatabase(database);
+        for (const [one, other] of [proxies, proxies.toReversed()] as [TcpProxy, TcpProxy][]) {
+          await other.open();
+          if (how === 'gone') await one.refuse();
+          else one.freeze();
+          one.hangUp();
+          await until('an answer', () => answers(database));
+        }
+      });
+    },
+  );
 
-  it('fails if no server accepts writes, unless readers are allowed, and recovers', async () => {
+  it('fails if no server accepts writes, unless readers are allowed, and recovers afterwards', async () => {
     const name = new URL(store.url).pathname.slice(1);
     const setReadOnly = (value: 'on' | 'off') =>
       store.sql(
@@ -99,7 +102,7 @@ describe('an address with several hosts', () => {
     });
   });
 
-  it('works for any delay of the servers', async () => {
+  it('connects although every server responds slowly', async () => {
     for (const proxy of proxies) proxy.slow(250);
     await withDatabase(addressOf(hosts()), async (database) => {
       await until('an answer', () => answers(database));
@@ -116,7 +119,7 @@ describe('an address with several hosts', () => {
 });
 
 const PGBOUNCER = findPgBouncer();
-const NONE = PGBOUNCER === null ? ' (skipped: its package cannot be had on this machine)' : '';
+const NONE = PGBOUNCER === null ? ' (skipped: its package is not available on this machine)' : '';
 
 describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
   const TRANSACTION = { pool_mode: 'transaction', default_pool_size: 3, max_prepared_statements: 100 };
@@ -183,7 +186,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     });
   }
 
-  it('in transaction mode works with fewer sessions than connections, on a server outside UTC', async () => {
+  it('works in transaction mode with fewer sessions than connections, on a server outside UTC', async () => {
     await setDefault('timezone', 'America/Sao_Paulo');
     await expectUse(openAt(await poolerUrl(TRANSACTION), { connectionsMax: 12 }));
   });
@@ -214,7 +217,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     expect(await findRightsFault(openAt(await poolerUrl(TRANSACTION)))).toBeNull();
   });
 
-  it('is not ready while a default is changed', async () => {
+  it('is not ready while a session default is changed', async () => {
     const database = openAt(await poolerUrl({ ...TRANSACTION, server_lifetime: 1 }));
     await checkDatabase(database);
     await setDefault('default_transaction_isolation', 'serializable');
@@ -229,20 +232,20 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     await until('a ready database', async () => (await check()) === 'ready');
   });
 
-  it('works if the pooler keeps the setting for each client', async () => {
+  it('works if it keeps a changed setting for each client', async () => {
     await setDefault('standard_conforming_strings', 'off');
     await setDefault('datestyle', 'SQL, DMY');
     await expectUse(openAt(await poolerUrl(TRANSACTION)));
   });
 
-  it('without prepared statements is reported with its setting max_prepared_statements', async () => {
+  it('is rejected without prepared statements, with the name of its setting max_prepared_statements', async () => {
     const url = await poolerUrl({ ...TRANSACTION, default_pool_size: 1, max_prepared_statements: 0 });
     await pingDatabase(openAt(url));
     await expect(pingDatabase(openAt(url))).rejects.toThrow(/PgBouncer .* max_prepared_statements above 0$/);
   });
 
   it.each(['session', 'transaction'])(
-    'in %s mode is rejected without DATABASE_POOLER, and for migrations',
+    'is rejected in %s mode without DATABASE_POOLER, and for migrations',
     async (mode) => {
       const url = await poolerUrl({ ...TRANSACTION, pool_mode: mode });
       const reason =
@@ -257,7 +260,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     },
   );
 
-  it('that drops start-up settings is rejected while its sessions lack them', async () => {
+  it('is rejected if it drops start-up settings that its sessions lack', async () => {
     await setDefault('default_transaction_isolation', 'serializable');
     const names = Object.keys({ ...FIXED_SETTINGS, ...sessionSettings({ byIndexOnly: true }) });
     for (const ignored of [names.join(','), 'options']) {
@@ -267,12 +270,12 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     }
   });
 
-  it('in session mode works with a role that has the settings', async () => {
+  it('works in session mode', async () => {
     const database = openAt(await poolerUrl({ pool_mode: 'session', default_pool_size: 8 }));
     await expectUse(database);
   });
 
-  it('with TLS serves clients that trust its authority, under the name in its certificate', async () => {
+  it('presents its certificate to TLS clients, which verify it as sslmode requires', async () => {
     const { certificate, key, caFile } = makeCertificates(processes.folder);
     const tls = {
       client_tls_sslmode: 'require',
@@ -299,7 +302,7 @@ describe('RDS Proxy', () => {
     return Buffer.concat([Buffer.from('E'), length, fields]);
   }
 
-  it('is rejected with a line that names the remedy', async () => {
+  it('is rejected with the remedy in one line', async () => {
     const refusal = errorResponse(
       'Feature not supported: RDS Proxy currently doesn’t support command-line options.',
     );

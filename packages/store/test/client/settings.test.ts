@@ -117,22 +117,22 @@ const buildDecoy = (schema: string) =>
   );
 
 const isLong = process.env['ALL_TESTS'] === '1';
-/** Defaults with which sessions failed before they requested their own settings. */
+/** Defaults that break a session unless it requests its own settings. */
 const HARMFUL_DEFAULTS = HOSTILE_DEFAULTS.filter(([name]) =>
   ['default_transaction_isolation', 'standard_conforming_strings', 'array_nulls', 'search_path'].includes(
     name,
   ),
 );
 
-describe('defaults', () => {
-  it('of a role change nothing, starting with the first migration', async () => {
+describe('session defaults', () => {
+  it('have no effect if a role has them, starting with the first migration', async () => {
     await buildDecoy('decoy');
     const url = await buildHostileRole(store, '1ms');
     expect(await migrate(url)).toEqual((await readMigrations()).map(({ name }) => name));
     await withDatabase(url, useDatabase, 6);
   });
 
-  it('of a database change nothing: each is tested on its own', async () => {
+  it('have no effect if the database has them, each on its own', async () => {
     await migrate(store.url);
     await buildDecoy('decoy');
     for (const [name, value] of isLong ? HOSTILE_DEFAULTS : HARMFUL_DEFAULTS) {
@@ -147,7 +147,7 @@ describe('defaults', () => {
     }
   });
 
-  it('of time-outs end no statement, idle session or migration', async () => {
+  it('end no statement, idle session or migration if they are time-outs', async () => {
     const setDefault = (name: string, value: string) =>
       store.sql(`alter database ${databaseName()} set ${name} = '${value}'`);
     const [server] = await store.sql<{ version: number }>(
@@ -164,7 +164,7 @@ describe('defaults', () => {
     expect(values).toEqual(expect.arrayContaining(names.map((name) => ({ name, setting: '0' }))));
   });
 
-  it('that only an operator can set are reported with the remedy', async () => {
+  it('are reported with the remedy if only an operator can change them', async () => {
     await migrate(store.url);
     const fault = (url: string) => withDatabase(url, findRightsFault);
     await store.sql(`alter database ${databaseName()} set session_replication_role = 'replica'`);
@@ -183,7 +183,7 @@ describe('defaults', () => {
     await store.sql(`drop database ${ascii}`);
   });
 
-  it('that make a role read-only end a starting process, and make a running one not ready', async () => {
+  it('stop a starting process, and make a running process not ready, if they make a role read-only', async () => {
     await migrate(store.url);
     const { url, role } = await buildRole(store);
     await store.sql(`alter role ${role} set default_transaction_read_only = on`);
@@ -207,14 +207,14 @@ describe('the schema of all tables', () => {
     await withDatabase(url, useDatabase, 6);
   });
 
-  it('is public for any path in the address', async () => {
+  it('is public for any search path in the address', async () => {
     await buildDecoy('decoy');
     const url = `${store.url}?schema=public&options=-c%20search_path%3Ddecoy`;
     await migrate(url);
     await withDatabase(url, useDatabase, 6);
   });
 
-  it('must exist, and allow the migration’s role to create tables', async () => {
+  it('is reported with the remedy if it is missing or if the role may not create tables in it', async () => {
     const { url, role } = await buildRole(store);
     await store.sql(`alter schema public owner to current_user`);
     await store.sql(`revoke all on schema public from public`);

@@ -27,7 +27,7 @@ export async function statementsOf(
   use: (database: Database) => Promise<unknown>,
 ): Promise<Statement[]> {
   const statements: Statement[] = [];
-  const takenBack = new Error('taken back');
+  const rollback = new Error('rolled back');
   const run = database.transaction(async (transaction) => {
     const recorded = (parts: TemplateStringsArray, values: unknown[]): Prisma.Sql => {
       // Fragments of a statement are inserted.
@@ -49,9 +49,9 @@ export async function statementsOf(
       sql,
       transaction: (work) => work(connection),
     });
-    throw takenBack;
+    throw rollback;
   });
-  await expect(run).rejects.toBe(takenBack);
+  await expect(run).rejects.toBe(rollback);
   return statements;
 }
 

@@ -40,7 +40,7 @@ const applied = async () =>
   );
 
 describe('migrate', () => {
-  it('migrates an empty database to the newest schema, once for eight concurrent calls', async () => {
+  it('migrates an empty database to the newest schema, once for concurrent calls', async () => {
     const names = (await readMigrations()).map(({ name }) => name);
     const runs = await Promise.all(Array.from({ length: 8 }, upOurs));
     expect(runs.flat().toSorted()).toEqual(names);
@@ -48,7 +48,7 @@ describe('migrate', () => {
     expect(await upOurs()).toEqual([]);
   });
 
-  it('applies folders in the order of their names, including functions with semicolons', async () => {
+  it('applies folders in the order of their names, with functions that contain semicolons', async () => {
     await write('20260103_third', 'insert into made select twice(4);');
     await write('20260102_second', 'insert into made values (1); insert into made values (2);');
     await write(
@@ -65,7 +65,7 @@ describe('migrate', () => {
     expect(await sql('select n from made order by n')).toEqual([{ n: 1 }, { n: 2 }, { n: 8 }]);
   });
 
-  it('rolls back a failed migration, keeps the earlier ones, and retries it in the next call', async () => {
+  it('rolls back a failed migration, keeps the earlier migrations, and retries it in the next call', async () => {
     await write('1_first', 'create table made (n integer);');
     await write('2_second', 'insert into made values (2); insert into unmade values (2);');
     await write('3_third', 'insert into made values (3);');
@@ -88,7 +88,7 @@ describe('migrate', () => {
     expect(await sql(`select to_regclass('made') as made`)).toEqual([{ made: null }]);
   });
 
-  it('refuses to continue if an applied migration has changed, and applies nothing', async () => {
+  it('applies nothing if an applied migration has changed', async () => {
     await write('1_first', 'create table made (n integer);');
     await up();
     await write('1_first', 'create table made (n integer); -- changed');
@@ -99,7 +99,7 @@ describe('migrate', () => {
     expect(await sql('select n from made')).toEqual([]);
   });
 
-  it('refuses a database with other migrations, and applies nothing', async () => {
+  it('applies nothing to a database with other migrations', async () => {
     await write('0_other', 'create table made (n integer);');
     await up();
     await remove('0_other');
@@ -108,7 +108,7 @@ describe('migrate', () => {
     expect(await applied()).toEqual(['0_other']);
   });
 
-  it('accepts the migrations of a newer release', async () => {
+  it('accepts applied migrations of a newer release', async () => {
     await write('1_first', 'create table made (n integer);');
     await write('2_second', 'insert into made values (2);');
     await up();
@@ -116,7 +116,7 @@ describe('migrate', () => {
     expect(await up()).toEqual([]);
   });
 
-  it('waits for another migration up to a limit, and logs its process', async () => {
+  it('waits for another migration up to a limit, and logs the process that holds the lock', async () => {
     const other = await createTestDatabase();
     const holder = await other.connect();
     // The lock may also be held by a session of another program.
@@ -154,7 +154,7 @@ describe('migrate next to a running service', () => {
     expect(await up()).toEqual(['2_second']);
   });
 
-  it('rolls back in a deadlock, so that the service’s statement succeeds', async () => {
+  it('rolls back in a deadlock, so that the service’s statement succeeds, and tries again', async () => {
     await write('1_first', 'create table made (n integer); create table other (n integer);');
     await up();
     await write('2_second', 'alter table made add m integer; alter table other add m integer;');
@@ -179,7 +179,7 @@ describe('migrate next to a running service', () => {
       `select indexrelid::regclass::text as name, indisvalid as valid from pg_index where indrelid = 'made'::regclass`,
     );
 
-  it('builds an index concurrently with writes and other migrations', async () => {
+  it('builds an index concurrently, with writes and other migrations in progress', async () => {
     await write('1_first', 'create table made (n integer);');
     await up();
     await write('2_second', INDEX);
@@ -214,7 +214,7 @@ describe('migrate next to a running service', () => {
     ['-- create index concurrently made_n on made (n);\nselect 1;', null],
     ['create index concurrently made_n on made (n); select 1;', null],
     ['select 1; create index concurrently made_n on made (n);', null],
-  ])('runs only a single statement outside a transaction: %j', (text, index) => {
+  ])('runs a migration outside a transaction only if it is a single concurrent index: %j', (text, index) => {
     expect(concurrentIndex(text)).toBe(index);
   });
 });
@@ -244,7 +244,7 @@ describe('a contracting migration', () => {
     expect(await sql(NOTES)).toEqual([]);
   });
 
-  it('is refused while a process of an older release runs, with the other pending migrations', async () => {
+  it('is refused, together with the other pending migrations, while a process of an older release runs', async () => {
     await up();
     await run('api', '1.2.0');
     await run('api', '1.1.0');
@@ -269,7 +269,7 @@ describe('a contracting migration', () => {
     expect(await up()).toEqual([NAME]);
   });
 
-  it('is applied with force, which logs what it breaks and the skipped release', async () => {
+  it('is applied with force, which logs the affected processes and the skipped release', async () => {
     await up();
     await run('api', '1.1.0');
     await write(NAME, DROP);
@@ -281,7 +281,7 @@ describe('a contracting migration', () => {
     ]);
   });
 
-  it('is applied to a new database like any other', async () => {
+  it('is applied to a new database like any other migration', async () => {
     await write(NAME, DROP);
     expect(await up()).toEqual(['1_baseline', '2_things', NAME]);
   });

@@ -1,6 +1,6 @@
--- What the database accepts, and what it refuses: a statement that ends in `; -- name` breaks the check, index or rule of that name, and
--- all others are valid. `:account` and the like are the ids of rows that schema.test.ts makes. A check of a single column, such as a range
--- or a list of words, has no row here, because prisma/schema.sql shows it completely.
+-- Statements that the database accepts or rejects. A statement that ends in `; -- name` violates the check, index or rule of that name; all
+-- others are valid. `:account` and similar names are the ids of rows that schema.test.ts inserts. A check of a single column, such as a range
+-- or a list of words, has no statement here, because prisma/schema.sql shows it completely.
 
 -- ── One valid row of each kind ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -74,7 +74,7 @@ describe('the constraints', () => {
      ${change.replace('update sends', 'update invalid')};
      insert into sends (${columns}) select ${columns} from invalid`;
 
-  it('accept and reject each row of rows.sql as noted there, with the same rule for inserts and updates of sends', async () => {
+  it('accept and reject each row as rows.sql states, with the same rule for inserts and updates of sends', async () => {
     const rules = await rulesOfSends();
     const [inserted] = await store.sql<{ columns: string }>(
       `select string_agg(attname, ', ') as columns from pg_attribute
@@ -87,7 +87,7 @@ describe('the constraints', () => {
     }
   });
 
-  it('report a broken rule of sends like a check constraint, without the row', async () => {
+  it('report a violated rule of sends like a check constraint, without the row', async () => {
     const error = await store.sql('update sends set attempts = -1').catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: '23514',
@@ -98,7 +98,7 @@ describe('the constraints', () => {
     expect((error as { detail?: string }).detail).toBeUndefined();
   });
 
-  it('have an invalid row in rows.sql for every multi-column rule and unique index', async () => {
+  it('have an invalid row in rows.sql for every rule of several columns and every unique index', async () => {
     const rows = await store.sql<{ name: string }>(
       `select conname as name from pg_constraint
          where connamespace = 'public'::regnamespace and contype = 'c' and cardinality(conkey) > 1
@@ -166,7 +166,7 @@ describe('the schema', () => {
     });
   }
 
-  it('in prisma/schema.prisma has exactly the tables and columns of the migrated database', async () => {
+  it('has the tables and columns of prisma/schema.prisma', async () => {
     const rows = await store.sql<{ table: string; columns: Record<string, string> }>(
       `select c.relname as table, json_object_agg(
          a.attname, format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then '' else ' | null' end
@@ -180,7 +180,7 @@ describe('the schema', () => {
     expect(byTable(models)).toEqual(byTable(rows));
   });
 
-  it('has no index of sends on columns that a claim, guess or receipt changes, so that these updates are in place (HOT)', async () => {
+  it('has no index on columns of sends that a claim, guess or receipt changes, which allows HOT updates', async () => {
     const [looked] = await store.sql<{ columns: string[] }>(
       `select array_agg(distinct a.attname::text) as columns
        from pg_index i join pg_attribute a on a.attrelid = i.indrelid and (

@@ -41,7 +41,7 @@ describe('the audit log', () => {
   });
 
   it.each(Object.entries(CHANGES))(
-    'has the entries of %s, and none when nothing is changed',
+    'has the entries of %s, and no entry if nothing changes',
     async (_, by) => {
       await by.given?.(fixture);
       const of = by.of?.(fixture) ?? '';
@@ -60,7 +60,7 @@ describe('the audit log', () => {
     },
   );
 
-  it('contains the state before and after, and the account', async () => {
+  it('contains the state before and after a change, and the account', async () => {
     const { database, caller } = fixture;
     const { accountId } = caller;
     await store.changeAccount(database, ACTOR, accountId, { name: 'Loja Azul', ratePerMinute: 7 });
@@ -88,14 +88,14 @@ describe('the audit log', () => {
     'update audit_entries set actor_name = $$unknown$$',
     'delete from audit_entries',
     'truncate audit_entries',
-  ])('rejects changes: %s', async (statement) => {
+  ])('cannot be changed: %s', async (statement) => {
     const before = await entries();
     expect(before.length).toBeGreaterThan(0);
     await expect(db.sql(statement)).rejects.toThrow('the audit log is only added to');
     expect(await entries()).toEqual(before);
   });
 
-  it('has no entry for a failed change', async () => {
+  it('has no entry of a failed change', async () => {
     const { database, caller, sender } = fixture;
     const failing = async () => {
       await expect(store.grantCredits(database, ACTOR, caller.accountId, -5, 'wrong')).rejects.toThrow();
@@ -104,7 +104,7 @@ describe('the audit log', () => {
     expect(await entriesOf(failing)).toEqual([]);
   });
 
-  it('fails a change if its entry cannot be written', async () => {
+  it('makes a change fail if its entry cannot be written', async () => {
     const { database, caller } = fixture;
     const unknownActor = { ...ACTOR, kind: 'unknown' as 'user' };
     await expect(
@@ -123,7 +123,7 @@ const fieldsOf = (details: Record<string, unknown>): string[] =>
   });
 
 // Must run after the tests of all changes.
-it('has only fields that the console can display', async () => {
+it('the audit log has only fields that the console can display', async () => {
   const path = '../../../../apps/console/web/src/locales/en/audit.json';
   const texts = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')) as {
     fields: Record<string, string>;
@@ -133,7 +133,7 @@ it('has only fields that the console can display', async () => {
   expect([...fields].filter((field) => texts.fields[field] === undefined)).toEqual([]);
 });
 
-it('contains no secrets, for any change', async () => {
+it('the audit log contains no secrets after any change', async () => {
   const made = (await store.createApiKey(db.database, ACTOR, fixture.caller.applicationId))!;
   const [{ text }] = (await db.sql<{ text: string }>(
     'select string_agg(audit_entries::text, chr(10)) as text from audit_entries',

@@ -48,7 +48,7 @@ it.each<[string, keyof DueWork, string, () => Promise<unknown>]>([
       await insertEntry('account_id', `'${accountId}', '${accountId}'`);
     },
   ],
-])('readDueWork returns %s within the second before it is due: %s', async (_, work, column, make) => {
+])('readDueWork reports %s up to a second before it is due: %s', async (_, work, column, make) => {
   const [table, name] = column.split('.') as [string, string];
   await make();
   expect(await read()).toEqual({ ...NOTHING, [work]: true });
@@ -58,7 +58,7 @@ it.each<[string, keyof DueWork, string, () => Promise<unknown>]>([
   expect(await read()).toEqual({ ...NOTHING, [work]: true });
 });
 
-it('readDueWork finds a send that waits for a sender before its code expires', async () => {
+it('readDueWork reports a send that waits for a sender', async () => {
   await waiting(caller);
   expect(await read()).toEqual({ ...NOTHING, deliveries: true });
 });

@@ -49,7 +49,7 @@ describe('health', () => {
   }
 
   describe('the sends on the health page', () => {
-    it('are split into due and claimed ones, with the oldest due time', async () => {
+    it('are counted as due or claimed, with the oldest due time', async () => {
       await waiting("due_at = now() - interval '40 seconds'");
       await waiting("due_at = now() - interval '20 seconds'", test);
       await waiting("due_at = now() + interval '20 seconds'");
@@ -73,7 +73,7 @@ describe('health', () => {
       ['all live delivery', () => ({ kind: 'live', target: '' })],
       ['a country', () => ({ kind: 'country', target: 'BR' })],
       ['an account', () => ({ kind: 'account', target: live.accountId })],
-    ])('are split into held ones and those that wait for a sender: %s', async (_, target) => {
+    ])('are counted as held or waiting for a sender: %s', async (_, target) => {
       await waiting(
         "phase = 'waiting', created_at = now() - interval '30 seconds', due_at = expires_at, expires_at = now() + interval '90 seconds'",
       );
@@ -119,7 +119,7 @@ describe('health', () => {
         );
     }
 
-    it('has calls by minute and outcome, without gaps or older calls', async () => {
+    it('has calls by minute and outcome, with empty minutes and without older calls', async () => {
       await calls(2, 'accepted', 600);
       await calls(1, 'retry', 600);
       await calls(3, 'unknown', 0);
@@ -137,7 +137,7 @@ describe('health', () => {
       ).toEqual([{ accepted: 2, retry: 1 }, { unknown: 3 }]);
     });
 
-    it('has the responses of the last minutes, with their median and 95th percentile', async () => {
+    it('has the calls of the last minutes by outcome, with the median and 95th percentile of their duration', async () => {
       for (let n = 1; n <= 21; n++) await calls(1, 'accepted', 60, n * 100);
       await calls(2, 'retry', 60, 1_100);
       await calls(1, 'unknown', 60, 1_100);
@@ -157,7 +157,7 @@ describe('health', () => {
       });
     });
 
-    it('has applied receipts, and due reports only of the operator’s app', async () => {
+    it('has applied receipts, and due reports of the operator’s app only', async () => {
       await store.sql(
         `insert into traffic_counts (began_at, event, country, sender_id, reason, count) values
            (now() - interval '30 seconds', 'receipt_sent', 'BR', '', '', 2), (now() - interval '30 seconds', 'accepted', 'BR', '', '', 9),
@@ -179,7 +179,7 @@ describe('health', () => {
   });
 
   describe('heartbeats', () => {
-    it('return the last run of each loop within an hour, newest first, after the worker’s first report', async () => {
+    it('show the last run of each loop within an hour, newest first, after the worker’s first report', async () => {
       const presences = Array.from({ length: 3 }, () =>
         createPresence(store.database, { kind: 'worker', release: '1.1.0' }),
       );
@@ -215,7 +215,7 @@ describe('traffic', () => {
     ...more,
   });
 
-  it('adds up for any number and order of writers', async () => {
+  it('adds up for any number and order of concurrent writers', async () => {
     const counts = [count(1), count(2, { senderId: 'b' }), count(3, { country: 'MX' })];
     await Promise.all(
       Array.from({ length: 20 }, (_, nth) =>
@@ -231,7 +231,7 @@ describe('traffic', () => {
     expect(fiveMinutes).toEqual(twoMinutes);
   });
 
-  it('removes old minutes, but never the totals', async () => {
+  it('deletes old minutes, but keeps the totals', async () => {
     await addTraffic(store.database, [count(4)]);
     await store.sql(`update traffic_counts set began_at = began_at - interval '3 minutes'`);
     await addTraffic(store.database, [count(5)]);
@@ -255,7 +255,7 @@ describe('traffic', () => {
     expect(rows).toHaveLength(2);
   });
 
-  it('leaves out messages accepted a moment ago, because their receipts may still arrive', async () => {
+  it('excludes messages that were just accepted, because their receipts may still arrive', async () => {
     const accepted = count(30, { event: 'accepted', reason: '' });
     await addTraffic(store.database, [accepted]);
     expect(await readTraffic(store.database)).toMatchObject({ fiveMinutes: [], twoMinutes: [] });
@@ -266,7 +266,7 @@ describe('traffic', () => {
     });
   });
 
-  it('keeps counts that could not be written for the next write', async () => {
+  it('is kept for the next write if a write fails', async () => {
     const counter = createTrafficCounter();
     const { count: _, ...key } = count(1);
     counter.count(key);
@@ -280,13 +280,13 @@ describe('traffic', () => {
   });
 });
 
-describe('staff', () => {
+describe('statistics for staff', () => {
   let caller: TestCaller;
   beforeAll(async () => {
     caller = await buildCaller(store.database, 'live', { name: 'Loja Azul', credits: 1_000 });
   });
 
-  it('see a sender’s calls of an hour by outcome, with the latest errors first', async () => {
+  it('show a sender’s calls of an hour by outcome, with the latest errors first', async () => {
     const [{ id: one }] = [await buildSender(store.database), await buildSender(store.database)];
     const send = await buildSend(store.database, caller);
     // Inserts one call per minute for two hours, and one call now.
@@ -310,7 +310,7 @@ describe('staff', () => {
     ]);
   });
 
-  it('see how many messages of the last day and hour Meta held, by sender', async () => {
+  it('show how many messages of the last day and hour Meta held, by sender', async () => {
     const { id } = await buildSender(store.database);
     const { id: other } = await buildSender(store.database);
     const send = await buildSend(store.database, caller);
@@ -332,13 +332,13 @@ describe('staff', () => {
     );
   });
 
-  it('see how many sends are held, up to ten thousand', async () => {
+  it('show how many sends are held, up to ten thousand', async () => {
     await sendActions(store).manyWaiting(caller, 10_500);
     expect(await readHeldSends(store.database)).toMatchObject({ waiting: 10_000, isCapped: true });
   });
 });
 
-describe('a process’s presence', () => {
+describe('the presence of a process', () => {
   beforeEach(async () => {
     await store.sql('truncate processes');
   });
@@ -347,7 +347,7 @@ describe('a process’s presence', () => {
   const seen = async (): Promise<unknown[]> =>
     (await listProcesses(store.database)).map(({ id, state }) => ({ id, state }));
 
-  it('reports its release and newest migration repeatedly', async () => {
+  it('reports the release and the newest migration of the process repeatedly', async () => {
     const one = presence();
     expect(await one.report()).toBeNull();
     const [first] = await listProcesses(store.database);
@@ -364,7 +364,7 @@ describe('a process’s presence', () => {
     expect(await seen()).toEqual([{ id: one.id, state: 'running' }]);
   });
 
-  it('reports its clock’s distance from the database’s, minus the round trip', async () => {
+  it('reports how far the clock is ahead of the database’s clock, without the round trip', async () => {
     const one = presence();
     const measureClock = async (): Promise<number | null> => {
       await one.report();
@@ -390,7 +390,7 @@ describe('a process’s presence', () => {
     expect(await measureClock()).toBe(0);
   });
 
-  it('reports that it stopped, and restores its row if it was deleted', async () => {
+  it('reports the stop of the process, and restores a deleted row', async () => {
     const one = presence();
     await one.report();
     await store.sql('truncate processes');
@@ -400,7 +400,7 @@ describe('a process’s presence', () => {
     expect(await seen()).toEqual([{ id: one.id, state: 'stopped' }]);
   });
 
-  it('is deleted an hour later, except the last one of each release', async () => {
+  it('is deleted after an hour, except the latest row of each release', async () => {
     const [old, late, last] = [presence(), presence(), presence('1.0.0')];
     await old.report();
     await last.report();

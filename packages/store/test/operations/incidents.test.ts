@@ -50,14 +50,14 @@ describe('an incident', () => {
     expect((await latest()).endedAt).toBeInstanceOf(Date);
   });
 
-  it('has ended when no process has recorded it for a minute', async () => {
+  it('ends if no process has recorded it for a minute', async () => {
     await recordIncidents(store.database, [WORKER]);
     await age('61 seconds');
     const { seenAt, endedAt } = await latest();
     expect(endedAt).toEqual(seenAt);
   });
 
-  it('that returns within ten minutes is continued with its first start, and later it is a new one', async () => {
+  it('continues with its first start if it returns within ten minutes, and is new if it returns later', async () => {
     await recordIncidents(store.database, [WORKER]);
     await recordIncidents(store.database, []);
     await age('9 minutes');
@@ -78,14 +78,14 @@ describe('an incident', () => {
     expect((await latest()).beganAt).toEqual(new Date('2026-11-23T02:14:00.000Z'));
   });
 
-  it('is separate for each subject, and recorded once by concurrent processes', async () => {
+  it('is separate for each subject, and is recorded once by concurrent processes', async () => {
     await Promise.all(
       Array.from({ length: 8 }, () => recordIncidents(store.database, [paused('en'), paused('pt_BR')])),
     );
     expect((await list()).map(([name]) => name)).toEqual(['senders_blocked', 'senders_blocked']);
   });
 
-  it('keeps who acknowledged it last and the note, also when it returns, and the audit log keeps each', async () => {
+  it('keeps its latest acknowledgement and note when it returns, and logs each acknowledgement', async () => {
     await recordIncidents(store.database, [WORKER]);
     const { id } = await latest();
     expect(await acknowledgeIncident(store.database, TEST_ACTOR, newId(), null)).toBe(false);
@@ -104,7 +104,7 @@ describe('an incident', () => {
     ]);
   });
 
-  it('is kept for a day', async () => {
+  it('is deleted after a day', async () => {
     await recordIncidents(store.database, [WORKER]);
     await age('23 hours');
     await deleteOldIncidents(store.database);

@@ -92,7 +92,7 @@ async function countAndReport(before: number): Promise<[unknown[], unknown[]]> {
   return [counted, await store.sql(`select ${columns} from daily_statistics order by 1, 2, 3, 4`)];
 }
 
-it('aggregation keeps the counts of any sends, even after the sends are deleted', async () => {
+it('aggregateDays keeps the counts of all sends, even after the sends are deleted', async () => {
   await fc.assert(
     fc.asyncProperty(histories(OVER), async (sends) => {
       await store.sql('truncate sends, daily_statistics cascade');
@@ -115,7 +115,7 @@ it('aggregation keeps the counts of any sends, even after the sends are deleted'
   );
 });
 
-it('equal counts are not ordered by when they were aggregated', async () => {
+it('overview orders equal counts independently of their aggregation', async () => {
   const [one, other] = history(1)
     .filter(({ caller }) => caller === live)
     .slice(0, 2);
@@ -129,7 +129,7 @@ it('equal counts are not ordered by when they were aggregated', async () => {
   expect(await order()).toEqual(['en', 'pt-BR']);
 });
 
-it('secondsWithin returns each share of the times accurate to 9%', async () => {
+it('secondsWithin returns a percentile of the delivery times with an error of at most 9%', async () => {
   const sends = history(1);
   await insertSends(store, sends);
   await fold();
@@ -152,7 +152,7 @@ it('secondsWithin returns each share of the times accurate to 9%', async () => {
   expect(secondsWithin(1, [...TIME_BOUNDS.map(() => 0), 1])).toBe(TIME_BOUNDS.at(-1));
 });
 
-it('aggregateDays skips a day, and all later ones, while one of its sends or receipts is pending', async () => {
+it('aggregateDays stops at a day with a pending send or receipt', async () => {
   await changeSettings(store.database, TEST_ACTOR, { retainSendsDays: 30 });
   const at = (days: number, status: PastSend['status']): PastSend => ({
     ...history(1)[0]!,
@@ -184,7 +184,7 @@ it('aggregateDays skips a day, and all later ones, while one of its sends or rec
 it.each([
   ['before the counts are written', 'insert on daily_statistics'],
   ['before the day is marked', 'update on cursors'],
-])('an aggregation that ends %s counts nothing', async (_, event) => {
+])('aggregateDays counts nothing if it ends %s', async (_, event) => {
   await insertSends(store, history(2));
   const before = await chart();
   await store.sql(
@@ -200,7 +200,7 @@ it.each([
   expect(reported).toEqual(counted);
 });
 
-it('aggregateDays counts each day once after a lost connection, and with four concurrent callers', async () => {
+it('aggregateDays counts each day once after a lost connection and by concurrent callers', async () => {
   await insertSends(store, history(3));
   const ended: unknown[] = [];
   await store.database.transaction(async ({ sql }) => {
@@ -222,7 +222,7 @@ it('aggregateDays counts each day once after a lost connection, and with four co
   expect(reported).toEqual(counted);
 });
 
-it('deleting an account deletes only its statistics', async () => {
+it('deleteAccount deletes only the statistics of its account', async () => {
   await insertSends(store, history(4));
   await fold();
   const others = await chart(callers[3]);

@@ -36,7 +36,7 @@ const age = (hours: number) =>
 const nextHour = () => store.sql('update cursors set position = default');
 
 describe('countDeliveryHours', () => {
-  it('counts live messages that were accepted, and those without a receipt or a correct code', async () => {
+  it('counts live messages that were accepted, and those of them without a receipt or a correct code', async () => {
     for (const status of ['sent', 'delivered', 'read', 'failed', 'queued'] as const) await insert(2, status);
     await insert(2, 'sent', { verification: 'verified' });
     await insert(2, 'sent', { verification: 'locked' });
@@ -67,7 +67,7 @@ describe('countDeliveryHours', () => {
     ]);
   });
 
-  it('counts the last day again in the next hour, including receipts that arrived late', async () => {
+  it('counts the last day again in the next hour, with receipts that arrived late', async () => {
     const [late] = await insert(20, 'sent');
     await countDeliveryHours(store.database);
     const undelivered = async () => (await readDeliveries(store.database))[0]?.lastDay.undelivered;
@@ -80,7 +80,7 @@ describe('countDeliveryHours', () => {
     expect(await undelivered()).toBe(0);
   });
 
-  it('keeps the counts of the week before, also of deleted sends, and deletes older ones', async () => {
+  it('keeps the counts of the week before, even after the sends are deleted, and deletes older counts', async () => {
     await insert(2, 'sent');
     await countDeliveryHours(store.database);
     await store.sql('truncate sends cascade');

@@ -142,7 +142,7 @@ describe('an overview', () => {
       () => false,
     ],
     [
-      'a period with its first moment and without its last',
+      'a period that includes its start and excludes its end',
       () => ({ from: new Date(FROM.getTime() + 10 * HOUR_MS), to: new Date(FROM.getTime() + 20 * HOUR_MS) }),
       ({ at }) =>
         at.getTime() >= FROM.getTime() + 10 * HOUR_MS && at.getTime() < FROM.getTime() + 20 * HOUR_MS,
@@ -153,7 +153,7 @@ describe('an overview', () => {
     expect(series.reduce((sum, { sends: count }) => sum + count, 0)).toBe(totals.sends);
   });
 
-  it('has each day of the time zone, including empty ones', async () => {
+  it('has each day of the time zone, including days without sends', async () => {
     const { series } = await ask();
     expect(series).toEqual(
       Array.from({ length: 40 }, (_, day) => {
@@ -167,7 +167,7 @@ describe('an overview', () => {
     expect(series.findIndex(({ sends: count }) => count === 0)).toBe(3);
   });
 
-  it('has each hour, including partial ones at both ends', async () => {
+  it('has each hour, including partial hours at both ends', async () => {
     const from = new Date('2026-03-02T10:40:00-03:00');
     const { series } = await ask({ from, to: new Date('2026-03-02T13:00:01-03:00'), bucket: 'hour' });
     expect(series.map(({ start, sends: count }) => [start.toISOString(), count])).toEqual([
@@ -181,16 +181,13 @@ describe('an overview', () => {
   it.each([
     ['2026-03-28', '2026-03-30', ['2026-03-27T23:00Z', '2026-03-28T23:00Z', '2026-03-29T22:00Z']],
     ['2026-10-24', '2026-10-26', ['2026-10-23T22:00Z', '2026-10-24T22:00Z', '2026-10-25T23:00Z']],
-  ])(
-    'handles days with clock changes, such as those from %s to %s in Berlin',
-    async (first, last, starts) => {
-      const [from, end] = [new Date(`${first}T10:00:00Z`), new Date(`${last}T10:00:00Z`)];
-      const { series } = await ask({ from, to: end, timeZone: 'Europe/Berlin' });
-      expect(series.map(({ start }) => start)).toEqual(starts.map((start) => new Date(start)));
-    },
-  );
+  ])('has the days around a change of clocks, from %s to %s in Berlin', async (first, last, starts) => {
+    const [from, end] = [new Date(`${first}T10:00:00Z`), new Date(`${last}T10:00:00Z`)];
+    const { series } = await ask({ from, to: end, timeZone: 'Europe/Berlin' });
+    expect(series.map(({ start }) => start)).toEqual(starts.map((start) => new Date(start)));
+  });
 
-  it('starts days like PostgreSQL, in every time zone that both know', async () => {
+  it('starts days like PostgreSQL, in every time zone that JavaScript also knows', async () => {
     const known = new Set(Intl.supportedValuesOf('timeZone'));
     const [from, end] = [new Date('2023-12-31T12:00:00Z'), new Date('2024-12-31T12:00:00Z')];
     const zones = await store.sql<{ name: string; starts: Date[] }>(
@@ -210,7 +207,7 @@ describe('an overview', () => {
   });
 
   it.each(['Asia/Calcutta', 'America/Buenos_Aires', 'Europe/Kiev', 'Asia/Saigon', 'Europe/Kyiv'])(
-    'never sends PostgreSQL the zone %s, which it may not know',
+    'never sends the time zone %s to PostgreSQL, which may not know it',
     async (timeZone) => {
       const asked: unknown[] = [];
       const query: Database['sql']['query'] = (...statement) => {
@@ -235,7 +232,7 @@ describe('an overview', () => {
     expect(await ask({ applicationId: stranger.applicationId })).toMatchObject(nothing);
   });
 
-  it('refuses thousands of buckets', async () => {
+  it('throws for more than a thousand buckets', async () => {
     await expect(ask({ bucket: 'hour', to: new Date(FROM.getTime() + 1001 * HOUR_MS) })).rejects.toThrow(
       RangeError,
     );
@@ -251,7 +248,7 @@ describe('the list of sends', () => {
   let test: TestCaller;
   let stranger: TestCaller;
   beforeAll(async () => {
-    // The sends below are many to one recipient, which a guess budget would refuse.
+    // A guess budget would refuse the many sends to one recipient below.
     await changeSettings(store.database, TEST_ACTOR, { guessBudget: null });
     await buildSender(store.database);
     live = await buildCaller(store.database, 'live', { credits: 1000, ratePerMinute: 10_000 });
@@ -349,7 +346,7 @@ describe('the list of sends', () => {
   ];
 
   it.each([undefined, ...DELIVERY_STATES])(
-    'returns only matching sends, with the status %s',
+    'contains exactly the sends that match every filter, with the status %s',
     async (status) => {
       let found = 0;
       for (const scope of scopes())
@@ -376,7 +373,7 @@ describe('the list of sends', () => {
     ['of one mode', { mode: 'live' }],
     ['that failed', { status: 'failed' }],
     ['to one recipient', { recipientKeys: recipientKeysOf(PHONES[0] as string) }],
-  ] as const)('pages without gaps or repeats while new sends are created: %s', async (_, filter) => {
+  ] as const)('is paged without gaps or repeats while new sends are created: %s', async (_, filter) => {
     const before = idsOf(await pagesOf(filter, 1000));
     const pages = await pagesOf(filter, 7, async () => {
       for (const caller of [live, test])
@@ -398,7 +395,7 @@ describe('the details of a send', () => {
 
   const { claimSend, settleSend } = workerActions(store, () => sender);
 
-  it('contain the attempts and the reports about their messages, with the provider’s code', async () => {
+  it('contain the attempts, and the provider’s reports with their codes', async () => {
     const id = await buildSend(store.database, caller);
     const details = async () => (await findSendDetails(store.database, caller.accountId, id))!;
     await claimSend(id);

@@ -89,7 +89,7 @@ describe('bucketStarts', () => {
       '2011-12-31T12:00Z',
       ['2011-12-29T10:00Z', '2011-12-30T10:00Z', '2011-12-31T10:00Z'],
     ],
-  ])('returns the right days when %s: %s from %s to %s', (_, timeZone, from, to, expected) => {
+  ])('returns the days around %s: %s from %s to %s', (_, timeZone, from, to, expected) => {
     expect(starts('day', timeZone, from, to)).toEqual(expected);
   });
 
@@ -126,7 +126,7 @@ describe('bucketStarts', () => {
     expect(starts('hour', timeZone, from, to)).toEqual(expected);
   });
 
-  it('starts with the bucket of `from`, and ends before `to`', () => {
+  it('starts with the bucket that contains `from`, and ends before `to`', () => {
     const span = { from: new Date('2026-01-01T03:00:00Z'), to: new Date('2026-01-02T03:00:00Z') };
     expect(bucketStarts('day', span, 'America/Sao_Paulo')).toEqual([span.from]);
     expect(bucketStarts('hour', span, 'America/Sao_Paulo')).toHaveLength(24);

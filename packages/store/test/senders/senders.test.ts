@@ -72,7 +72,7 @@ describe('senders', () => {
   const blocksOf = async (id: string) =>
     (await listSenders(store.database)).find((one) => one.id === id)!.blocks;
 
-  it('are resumed from all blocks except rate limits and the provider’s blocks of a template', async () => {
+  it('lose all blocks when they are resumed, except rate limits and the provider’s blocks of a template', async () => {
     const sender = await buildSender(store.database);
     await pauseSender(store.database, TEST_ACTOR, sender.id, 'why');
     await blockSender(store.database, sender);
@@ -88,7 +88,7 @@ describe('senders', () => {
     expect(await available()).toEqual([sender.id]);
   });
 
-  it('send nothing, count toward no rate and have no token after they are removed, but stay in history', async () => {
+  it('send nothing, count toward no rate and have no token after their removal', async () => {
     const gone = await buildSender(store.database);
     await blockSender(store.database, gone);
     const other = await buildSender(store.database);
@@ -108,7 +108,7 @@ describe('senders', () => {
     expect(await reencryptTokens(store.database, TEST_ACTOR, TEST_SECRET_KEY)).toEqual([]);
   });
 
-  it('wait for activation with another number, and keep their blocks with another throughput', async () => {
+  it('wait for activation after a change of their number, and keep their blocks after a change of their throughput', async () => {
     const sender = await buildSender(store.database);
     await blockSender(store.database, sender);
     await editSender(store.database, TEST_ACTOR, sender.id, { throughput: 5 });
@@ -128,7 +128,7 @@ describe('senders', () => {
     expect(await available()).toEqual([sender.id]);
   });
 
-  it('are cleared of token faults, and nothing else, when a read finds another token valid', async () => {
+  it('lose only token faults when a read finds a new token valid', async () => {
     const sender = await buildSender(store.database);
     const reading = (token: { isValid: boolean; scopes: string[] }): SenderReading => ({
       ...NOTHING_READ,
@@ -190,7 +190,7 @@ describe('senders', () => {
     expect(begun.filter((block) => block !== null)).toMatchObject([{ failures: 1 }]);
   });
 
-  it('can be blocked for one country', async () => {
+  it('can be blocked for one country only', async () => {
     const [one, two] = [await buildSender(store.database), await buildSender(store.database)];
     await blockSender(store.database, one, { onlyFor: 'BR' });
     expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id, two.id]]);
@@ -198,7 +198,7 @@ describe('senders', () => {
     expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id]]);
   });
 
-  it('of a blocked business account send nothing, and do not block other senders', async () => {
+  it('send nothing if their business account is blocked, and other senders continue', async () => {
     const [one, twin, foreign, unknown] = [
       await buildSender(store.database, { businessAccountId: '11' }),
       await buildSender(store.database, { businessAccountId: '11' }),
@@ -214,7 +214,7 @@ describe('senders', () => {
     for (const { id } of [foreign, unknown]) expect(await blocksOf(id)).toEqual([]);
   });
 
-  it('of a blocked portfolio send nothing, and do not block others', async () => {
+  it('send nothing if their portfolio is blocked, and other senders continue', async () => {
     const [one, twin, foreign, unknown] = [
       await buildSender(store.database, { businessAccountId: '11' }),
       await buildSender(store.database, { businessAccountId: '12' }),
@@ -235,7 +235,7 @@ describe('senders', () => {
     for (const { id } of [one, twin]) expect(await blocksOf(id)).toEqual([]);
   });
 
-  it('have the portfolio of their business account, read through any of its senders, until their number changes', async () => {
+  it('share the portfolio of their business account until their number changes', async () => {
     const one = await buildSender(store.database, { businessAccountId: '11' });
     const twin = await buildSender(store.database, { businessAccountId: '11' });
     await readPortfolio(one, '5');
@@ -253,7 +253,7 @@ describe('senders', () => {
     ]);
   });
 
-  it('of a portfolio that is under its limit of recipients are preferred, and the others also send', async () => {
+  it('are preferred if their portfolio is under its limit of recipients', async () => {
     const full = await buildSender(store.database, { businessAccountId: '11' });
     const roomy = await buildSender(store.database, { businessAccountId: '22' });
     const caller = await buildCaller(store.database, 'live', { credits: 60 });
@@ -272,7 +272,7 @@ describe('senders', () => {
     expect(await available()).toEqual([full.id, roomy.id].toSorted());
   });
 
-  it('send one message per second after a fault, in all blocks, until one succeeds', async () => {
+  it('send one message per second after a fault, across all blocks, until a message succeeds', async () => {
     const senders = [
       await buildSender(store.database, { businessAccountId: '11' }),
       await buildSender(store.database, { businessAccountId: '11' }),
@@ -349,7 +349,7 @@ describe('isSuperseded', () => {
     return { sendId, startedAt };
   }
 
-  it('is true for a later accepted message, and for a receipt only if it was delivered', async () => {
+  it('returns true after a later accepted message, and for a fault from a receipt only after a later delivery', async () => {
     const [sender, other] = [await buildSender(store.database), await buildSender(store.database)];
     const about = { ...ABOUT, scope: 'sender', subject: sender.id } as const;
     const before = await accepted(sender, -10, 'delivered_at = now()');
@@ -411,7 +411,7 @@ describe('reencryptTokens', () => {
   const encryptedTokens = (): Promise<{ id: string; encrypted_token: Buffer }[]> =>
     store.sql('select id, encrypted_token from senders order by id');
 
-  it('skips a token without its key, reports it, and continues', async () => {
+  it('skips a token without its key, reports it, and continues with the next', async () => {
     const lost = await senderWith({ current: 3, keys: new Map([[3, randomBytes(32)]]) }, 'lost');
     const impostor = await senderWith({ current: 2, keys: new Map([[2, randomBytes(32)]]) }, 'lost too');
     const good = await senderWith(OLD, 'token');
@@ -424,7 +424,7 @@ describe('reencryptTokens', () => {
     expect((await encryptedTokens()).slice(0, 2)).toEqual(before.slice(0, 2));
   });
 
-  it('does not overwrite a token that is set at the same time', async () => {
+  it('does not overwrite a token that is set concurrently', async () => {
     for (let round = 0; round < 20; round++) {
       const id = await senderWith(OLD, 'old');
       await Promise.all([
@@ -503,7 +503,7 @@ describe('permits', () => {
     });
 
     it.each([1, 2, 10, 80, 1000])(
-      'of %i messages per second gets nine tenths of them in every second',
+      'gets nine tenths of its %i messages per second in every second',
       async (throughput) => {
         await buildSender(store.database, { throughput });
         for (const _ of [1, 2, 3]) {
@@ -514,7 +514,7 @@ describe('permits', () => {
       },
     );
 
-    it('gets a tenth as a burst after idling, and then a steady rate', async () => {
+    it('gets a tenth of its throughput as a burst after idling, and then a steady rate', async () => {
       await buildSender(store.database, { throughput: 80 });
       const permits = await take(10);
       const waits = permits.map((permit) => permit?.waitMs);
@@ -534,7 +534,7 @@ describe('permits', () => {
       expect(new Set(all).size).toBe(all.length);
     });
 
-    it('gives permits again after a crash that emptied the table of permits', async () => {
+    it('gets permits after a crash that emptied the table of permits', async () => {
       const { id } = await buildSender(store.database);
       await take(80);
       await store.sql('truncate sender_permits');
@@ -548,7 +548,7 @@ describe('permits', () => {
       permits: readonly ({ senderId: string } | null)[],
     ): number[] => senders.map(({ id }) => permits.filter((permit) => permit?.senderId === id).length);
 
-    it('under load get shares in proportion to their throughput', async () => {
+    it('share the load in proportion to their throughput', async () => {
       const senders = [];
       for (const throughput of [100, 200, 400])
         senders.push(await buildSender(store.database, { throughput }));
@@ -557,7 +557,7 @@ describe('permits', () => {
         expect(Math.abs(share - [100, 200, 400][nth]!)).toBeLessThanOrEqual(10);
     });
 
-    it('are used equally when idle', async () => {
+    it('are all used when idle', async () => {
       const senders = [await buildSender(store.database), await buildSender(store.database)];
       const permits = [];
       for (let round = 0; round < 60; round++) {
@@ -568,7 +568,7 @@ describe('permits', () => {
       expect(Math.min(...shares(senders, permits))).toBeGreaterThanOrEqual(10);
     });
 
-    it('are skipped only for requests in a language for which they are blocked', async () => {
+    it('are skipped only for requests in a language in which they are blocked', async () => {
       const { id } = await buildSender(store.database);
       await store.sql(
         `insert into sender_blocks (cause, scope, subject, only_for, source, reason)

@@ -63,7 +63,7 @@ describe('changeSend', () => {
     expect(await version(id)).toBe(2);
   });
 
-  it('decides again on the new row if another process changed it first', async () => {
+  it('decides again on the new row if another process changes the row first', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 5 });
     const id = await buildSend(store.database, caller);
     const faster = await store.connect();
@@ -144,7 +144,7 @@ describe('attempts', () => {
       ],
     }));
 
-  it('are claimed by one of many concurrent workers', async () => {
+  it('are started by only one of many concurrent workers', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
     const claims = await Promise.all(Array.from({ length: 30 }, () => claimSend(id)));
@@ -153,7 +153,7 @@ describe('attempts', () => {
     expect(await attemptsOf(id)).toEqual([]);
   });
 
-  it('become unknown after their lease, and the late worker changes nothing', async () => {
+  it('become unknown after their lease, and a late outcome changes nothing', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
     await claimSend(id);
@@ -168,7 +168,7 @@ describe('attempts', () => {
     expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown', message_id: null }]);
   });
 
-  it('keep a message id that a later outcome lacks', async () => {
+  it('keep their message id if a later outcome has none', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
     await claimSend(id);
@@ -192,7 +192,7 @@ describe('attempts', () => {
     expect(await readReport()).toMatchObject([{ reported_at: first!['reported_at'], reported_code: 131026 }]);
   });
 
-  it('keep the report of a receipt that arrived before the call failed', async () => {
+  it('stay accepted if a receipt arrived before the call failed', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
     await claimSend(id);
@@ -225,7 +225,7 @@ describe('a refund', () => {
     expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 0, credits: 3 });
   });
 
-  it('is not made for any other change, nor for a change of a failed send', async () => {
+  it('is made only when a send becomes failed', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1 });
     const id = await buildSend(store.database, caller, { code: CODE });
     await claimSend(id);
@@ -239,7 +239,7 @@ describe('a refund', () => {
     expect(await read(caller, id)).toMatchObject({ status: 'failed', verification: 'verified' });
   });
 
-  it('and its failure are written atomically', async () => {
+  it('is written atomically with the failure', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1 });
     const id = await buildSend(store.database, caller);
     await store.sql(

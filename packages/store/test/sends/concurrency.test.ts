@@ -60,7 +60,7 @@ describe('a batch', () => {
     return end?.kind;
   }
 
-  it('creates each send as if it were alone, in far fewer transactions', async () => {
+  it('creates each send as if it were created alone, in far fewer transactions', async () => {
     const before = await commits();
     const wanted = Array.from({ length: TOGETHER }, (_, index) =>
       newSend(callerOf(index), { recipient: `+5511987${650_000 + index}` }),
@@ -83,41 +83,38 @@ describe('a batch', () => {
     { limit: 'of the account', account: { ratePerMinute: 7 }, application: '', waitMaxS: 60 },
     { limit: 'of the application', account: {}, application: 'per_minute = 7', waitMaxS: 60 },
     { limit: 'of the recipient', account: {}, application: 'per_recipient_hour = 7', waitMaxS: 3_600 },
-  ])(
-    'keeps the limit $limit exactly, and returns when to retry',
-    async ({ account, application, waitMaxS }) => {
-      const caller = await buildCaller(store.database, 'live', {
-        freeQuota: 0,
-        credits: 1_000,
-        ratePerMinute: 1_000,
-        ...account,
-      });
-      if (application !== '')
-        await store.sql(`update applications set ${application} where id = $1`, [caller.applicationId]);
-      // Some sends exist before, so that a window counts stored and new sends.
-      for (let made = 0; made < 2; made++) await buildSend(store.database, caller, { recipient: SAME });
-      const creations = await Promise.all(
-        Array.from({ length: TOGETHER }, () =>
-          createSend(store.database, newSend(caller, { recipient: SAME })),
-        ),
-      );
-      expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(5);
-      const refused = creations.flatMap((one) =>
-        one.outcome === 'rate_limited' ? [one.retryAfterSeconds] : [],
-      );
-      expect(refused).toHaveLength(TOGETHER - 5);
-      expect(Math.min(...refused)).toBeGreaterThan(waitMaxS - 30);
-      expect(Math.max(...refused)).toBeLessThanOrEqual(waitMaxS);
-      const [row] = await store.sql(
-        `select a.sends_created::integer as account, p.sends_created::integer as application, a.credits,
+  ])('keeps the limit $limit exactly, and returns the wait', async ({ account, application, waitMaxS }) => {
+    const caller = await buildCaller(store.database, 'live', {
+      freeQuota: 0,
+      credits: 1_000,
+      ratePerMinute: 1_000,
+      ...account,
+    });
+    if (application !== '')
+      await store.sql(`update applications set ${application} where id = $1`, [caller.applicationId]);
+    // Some sends exist before, so that a window counts stored and new sends.
+    for (let made = 0; made < 2; made++) await buildSend(store.database, caller, { recipient: SAME });
+    const creations = await Promise.all(
+      Array.from({ length: TOGETHER }, () =>
+        createSend(store.database, newSend(caller, { recipient: SAME })),
+      ),
+    );
+    expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(5);
+    const refused = creations.flatMap((one) =>
+      one.outcome === 'rate_limited' ? [one.retryAfterSeconds] : [],
+    );
+    expect(refused).toHaveLength(TOGETHER - 5);
+    expect(Math.min(...refused)).toBeGreaterThan(waitMaxS - 30);
+    expect(Math.max(...refused)).toBeLessThanOrEqual(waitMaxS);
+    const [row] = await store.sql(
+      `select a.sends_created::integer as account, p.sends_created::integer as application, a.credits,
          (select count(*)::integer from sends where account_id = a.id) as sends,
          (select count(*)::integer from ledger_entries where account_id = a.id and kind = 'reserved') as reserved
        from accounts a join applications p on p.account_id = a.id where a.id = $1`,
-        [caller.accountId],
-      );
-      expect(row).toEqual({ account: 7, application: 7, credits: 993, sends: 7, reserved: 7 });
-    },
-  );
+      [caller.accountId],
+    );
+    expect(row).toEqual({ account: 7, application: 7, credits: 993, sends: 7, reserved: 7 });
+  });
 
   it('counts every wrong guess at many sends of few recipients, in any order', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 1_000 });
@@ -146,7 +143,7 @@ describe('a batch', () => {
     );
   });
 
-  it('resets only the budget of a correct guess’s recipient, including wrong guesses of the same batch', async () => {
+  it('resets only the guess budget of a correct guess’s recipient, including wrong guesses of the same batch', async () => {
     const [ours, theirs] = await Promise.all([0, 1].map(() => buildCaller(store.database, 'test')));
     const [first, second] = ['+5511987000011', '+5511987000012'];
     const guess = async (caller: TestCaller, recipient: string, isRight: boolean) => {
@@ -177,7 +174,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('with a faulty creation creates all other sends', async () => {
+  it('creates all other sends if one creation is faulty', async () => {
     const ends = await Promise.allSettled(
       Array.from({ length: TOGETHER }, (_, index) =>
         createSend(store.database, newSend(callerOf(index), index === 30 ? { requestId: 'no UUID' } : {})),
@@ -186,7 +183,7 @@ describe('a batch', () => {
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
   });
 
-  it('with a faulty creation is repeated one by one, but later requests of the account still share batches', async () => {
+  it('is repeated one by one if a creation is faulty, while later requests of the account share batches', async () => {
     const [caller] = callers as [TestCaller];
     const first = Array.from({ length: 8 }, (_, index) =>
       createSend(store.database, newSend(caller, index === 4 ? { requestId: 'no UUID' } : {})),
@@ -208,7 +205,7 @@ describe('a batch', () => {
     expect(row).toEqual({ writes: 1 });
   });
 
-  it('with a faulty change writes all other changes', async () => {
+  it('writes all other changes if one change is faulty', async () => {
     const ids = await Promise.all(
       Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
     );
@@ -238,7 +235,7 @@ describe('a batch', () => {
   });
 });
 
-describe('concurrent batches of the same rows do not deadlock', () => {
+describe('concurrent batches', () => {
   const PROCESSES = 3;
   const ROWS = 30;
   /** Longer than `until` waits on a busy machine. */
@@ -294,7 +291,7 @@ describe('concurrent batches of the same rows do not deadlock', () => {
   const sendToEach = (caller: TestCaller): Promise<string[]> =>
     Promise.all(recipients.map((recipient) => buildSend(store.database, caller, { recipient })));
 
-  it.each(ROUNDS)('with guesses at the same sends (%i)', async () => {
+  it.each(ROUNDS)('do not deadlock with guesses at the same sends (%i)', async () => {
     const ids = await sendToEach(await buildCaller(store.database, 'test'));
     const found = await deadlocksOf(
       (held) => held.sql.execute`select from sends where id = ${middleOf(ids)}::uuid for update`,
@@ -311,7 +308,7 @@ describe('concurrent batches of the same rows do not deadlock', () => {
   it.each([
     { what: 'wrong', isRight: () => false },
     { what: 'wrong and right', isRight: (turn: number) => turn % 3 === 0 },
-  ])('with $what guesses at sends of the same recipients', async ({ isRight }) => {
+  ])('do not deadlock with $what guesses at sends of the same recipients', async ({ isRight }) => {
     for (const _ of ROUNDS) {
       const caller = await buildCaller(store.database, 'test');
       const own = await Promise.all(Array.from({ length: PROCESSES }, () => sendToEach(caller)));
@@ -330,7 +327,7 @@ describe('concurrent batches of the same rows do not deadlock', () => {
     }
   });
 
-  it.each(ROUNDS)('with creations of the same accounts (%i)', async () => {
+  it.each(ROUNDS)('do not deadlock with creations of the same accounts (%i)', async () => {
     const callers = await Promise.all(recipients.map(() => buildCaller(store.database, 'test')));
     const held = middleOf(callers.map(({ accountId }) => accountId));
     const found = await deadlocksOf(

@@ -321,7 +321,7 @@ describe('rate windows', () => {
 
   beforeAll(() => store.sql('update settings set guess_budget = null'));
 
-  it('give the same results as a count of all sends, for any change of limits and times', async () => {
+  it('lead to the same results as a count of all sends, for any change of limits and times', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
         const model = await Model.make();
@@ -335,7 +335,7 @@ describe('rate windows', () => {
     );
   }, 60_000);
 
-  it('are kept in at most 62 entries, and a refusal writes nothing', async () => {
+  it('have at most 62 entries, and a refusal writes nothing', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 70 });
     const readRow = async (): Promise<{ times: number[]; xmin: string }> => {
       const [row] = await store.sql<{ times: number[]; xmin: string }>(
@@ -361,7 +361,7 @@ describe('rate windows', () => {
     expect(await readRow()).toEqual(before);
   });
 
-  it('block for no longer than two windows after the clock stepped back', async () => {
+  it('block for at most two windows after the clock stepped back', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 3 });
     await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
       perMinute: 2,
@@ -397,7 +397,7 @@ describe('rate windows', () => {
   });
 });
 
-describe('busy accounts', () => {
+describe('createSend with locked accounts', () => {
   const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
   const create = (caller: TestCaller): Promise<Creation> => createSend(store.database, newSend(caller));
 
@@ -422,7 +422,7 @@ describe('busy accounts', () => {
       (by: TestCaller) => by.applicationId,
     ],
   ] as const)('while another transaction holds the row of an %s', (_, statement, idOf) => {
-    it('creations of other accounts continue, and creations of its account follow when the lock is released', async () => {
+    it('continues for other accounts, and for the locked account after the release', async () => {
       const held = await buildCaller(store.database, 'live', unlimited);
       const others = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
       const hold = await holding(statement, [idOf(held)]);
@@ -441,7 +441,7 @@ describe('busy accounts', () => {
       expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
     });
 
-    it('creations of its account fail after some seconds, and store nothing', async () => {
+    it('fails for its account after some seconds, and stores nothing', async () => {
       const held = await buildCaller(store.database, 'live', unlimited);
       const hold = await holding(statement, [idOf(held)]);
       const ends = await Promise.allSettled(Array.from({ length: 60 }, () => create(held)));
@@ -453,7 +453,7 @@ describe('busy accounts', () => {
     });
   });
 
-  it('do not delay other accounts when more accounts are locked than locks may be waited for at a time', async () => {
+  it('does not delay other accounts, even if more accounts are locked than the limit of lock waits', async () => {
     const held = await Promise.all(
       Array.from({ length: 8 }, () => buildCaller(store.database, 'live', unlimited)),
     );
@@ -505,7 +505,7 @@ describe('busy accounts', () => {
   });
 });
 
-describe('processes that create sends of one account at the same time', () => {
+describe('concurrent processes that create sends of one account', () => {
   const PROCESSES = 4;
   const EACH = 25;
   let processes: Database[];
@@ -529,7 +529,7 @@ describe('processes that create sends of one account at the same time', () => {
     return counts;
   }
 
-  it('keep the account’s limit', async () => {
+  it('keep the rate limit of the account exactly', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 37 });
     expect(await createInAll(() => newSend(caller))).toEqual({ created: 37, account_rate: 63 });
     expect(
@@ -544,7 +544,7 @@ describe('processes that create sends of one account at the same time', () => {
     expect(numbers.map(({ n }) => n)).toEqual(Array.from({ length: 37 }, (_, n) => n + 1));
   });
 
-  it('take exactly the units that the account has, while units are refunded', async () => {
+  it('charge exactly the units of the account while units are refunded', async () => {
     const caller = await buildCaller(store.database, 'live', {
       freeQuota: 11,
       credits: 20,
@@ -576,7 +576,7 @@ describe('processes that create sends of one account at the same time', () => {
     });
   });
 
-  it('share the trial sends of a day exactly between accounts', async () => {
+  it('share the trial sends of a day exactly', async () => {
     const callers = await Promise.all(
       Array.from({ length: 5 }, () =>
         buildCaller(store.database, 'live', { freeQuota: 100, ratePerMinute: 10_000 }),
@@ -638,7 +638,7 @@ describe('writeCreations', () => {
       (by: TestCaller) => store.sql('update accounts set free_quota = 0 where id = $1', [by.accountId]),
     ],
   ])(
-    'writes nothing for the account if %s after the read, and writes the creations of other accounts',
+    'writes nothing for an account if %s after the read, and writes the creations of other accounts',
     async (_, change) => {
       const [caller, other] = [
         await buildCaller(store.database, 'live', { freeQuota: 2 }),

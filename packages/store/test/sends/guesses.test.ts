@@ -47,7 +47,7 @@ describe('a recipient’s guess budget', () => {
     }
   }
 
-  it('applies to that recipient, account and mode only', async () => {
+  it('applies only to its recipient, account and mode', async () => {
     const test = await buildCaller(store.database, 'test');
     const live = await buildCaller(store.database, 'live', { id: test.accountId });
     const stranger = await buildCaller(store.database, 'test');
@@ -78,7 +78,7 @@ describe('a recipient’s guess budget', () => {
     expect(await counts(caller)).toEqual({});
   });
 
-  it('counts only the wrong guesses since the correct one, for concurrent guesses', async () => {
+  it('counts only the wrong guesses after a correct guess, even if guesses are concurrent', async () => {
     for (let round = 0; round < 5; round++) {
       const caller = await buildCaller(store.database, 'test');
       const ids = await Promise.all(Array.from({ length: 10 }, () => send(caller)));
@@ -97,7 +97,7 @@ describe('a recipient’s guess budget', () => {
     }
   });
 
-  it('is reset by hand, in both modes, for that recipient of that account only', async () => {
+  it('can be reset in both modes, only for that recipient of that account', async () => {
     const test = await buildCaller(store.database, 'test');
     const live = await buildCaller(store.database, 'live', { id: test.accountId });
     const stranger = await buildCaller(store.database, 'test');
@@ -151,7 +151,7 @@ describe('active codes', () => {
     );
 
   describe('the limit of guesses at a recipient', () => {
-    it('is a hundred codes, across applications and concurrent creations and guesses', async () => {
+    it('is a hundred guesses, across applications and concurrent creations and guesses', async () => {
       const one = await buildCaller(store.database, 'live', unlimited);
       const callers = [one, await buildCaller(store.database, 'live', { id: one.accountId })];
       let judged = 0;
@@ -171,7 +171,7 @@ describe('active codes', () => {
       { length: 'five', open: 3, judged: 15 },
       { length: 'four', open: 3, judged: 15 },
     ] as const)(
-      'is lower for shorter codes: $active codes of $length digits at a time',
+      'is lower for shorter codes: $open active codes of $length digits',
       async ({ length, open, judged }) => {
         const caller = await buildCaller(store.database, 'live', unlimited);
         const creations = await Promise.all(
@@ -183,7 +183,7 @@ describe('active codes', () => {
       },
     );
 
-    it('allows another code after one is verified or expires', async () => {
+    it('allows another code after a code is verified or expires', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
       expect(outcomes([await create(caller)])).toEqual(['active_codes']);
@@ -193,14 +193,14 @@ describe('active codes', () => {
       expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'active_codes']);
     });
 
-    it('counts only the remaining guesses of an active code, because earlier ones are already counted', async () => {
+    it('counts only the remaining guesses of an active code, because its wrong guesses are already counted', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const [first] = idsOf(await Promise.all(Array.from({ length: 19 }, () => create(caller))));
       for (let n = 0; n < 3; n++) await verify(caller, first!, WRONG);
       expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'active_codes']);
     });
 
-    it('counts a code for some seconds after its end, for guesses that are still being written', async () => {
+    it('counts a code for some seconds after its expiry, for guesses that are still being written', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const [first] = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
       const endedSince = (seconds: number) =>
@@ -215,7 +215,7 @@ describe('active codes', () => {
       expect(outcomes([await create(caller)])).toEqual(['created']);
     });
 
-    it('returns when another code is allowed: when enough codes have expired', async () => {
+    it('returns the wait until enough codes have expired', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
       await age(ids[7]!, 420);
@@ -226,7 +226,7 @@ describe('active codes', () => {
       expect(retryAfterSeconds).toBeLessThanOrEqual(180 + 15);
     });
 
-    it('counts active codes of the account in live mode only', async () => {
+    it('counts only active codes for that recipient of the account in live mode', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       await Promise.all(Array.from({ length: 20 }, () => create(caller)));
       const test = await buildCaller(store.database, 'test', { id: caller.accountId });
@@ -240,7 +240,7 @@ describe('active codes', () => {
       expect(count(toTwo, 'created')).toBe(40);
     });
 
-    it('is shared by two forms of one number', async () => {
+    it('is shared by both forms of a number', async () => {
       const [one, other] = ['+5511987654321', '+551187654321'];
       const caller = await buildCaller(store.database, 'live', unlimited);
       const creations = await Promise.all(
@@ -263,7 +263,7 @@ describe('active codes', () => {
       return caller;
     }
 
-    it('gets one code of six digits per day, and the API returns the wait', async () => {
+    it('gets one code of six digits per day, and a refusal contains the wait', async () => {
       const caller = await exhausted();
       const refused = await create(caller);
       expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'wrong_guesses' });
@@ -300,7 +300,7 @@ describe('active codes', () => {
       expect(outcomes([await create(caller, { code: CODES.four })])).toEqual(['created']);
     });
 
-    it('is not the result of one mistyped short code: the next codes are created immediately', async () => {
+    it('is not the result of one wrong guess at a short code', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       for (const code of [CODES.four, CODES.six])
         await verify(caller, await buildSend(store.database, caller, { recipient: TO, code }), WRONG);

@@ -46,14 +46,14 @@ describe('eraseExpiredCodes', () => {
     return (await store.sql<{ id: string }>(text)).map(({ id }) => id);
   }
 
-  /** Erases until no send is left to look at. @returns how many sends were looked at */
+  /** Erases codes until no send is left to check. @returns the number of checked sends */
   async function eraseAll(limit = 500): Promise<number> {
     let all = 0;
     for (let looked = 1; looked > 0; all += looked) looked = await eraseExpiredCodes(store.database, limit);
     return all;
   }
 
-  it('erases only expired codes', async () => {
+  it('erases only expired codes of messages that are not sent again', async () => {
     const waiting = await sendOf(900, "phase = 'waiting'");
     const lost = await sendOf(890, SENT.replace('unconfirmed', 'ready').replace('= null', '= now()'));
     const expired = await sendOf(880);
@@ -86,7 +86,7 @@ describe('eraseExpiredCodes', () => {
     expect(await withCodes()).toEqual([]);
   });
 
-  it('skips the last minute, because ids are made before their sends', async () => {
+  it('skips sends of the last minute, because ids are generated before their sends are stored', async () => {
     const young = await sendOf(30, SENT, 1);
     expect(await eraseAll()).toBe(0);
     expect(await withCodes()).toEqual([young]);
@@ -139,11 +139,11 @@ describe('holds', () => {
 
   describe('a hold', () => {
     it.each<[string, () => HoldTarget, boolean[]]>([
-      ['everything', () => live, [false, false, false, false]],
-      ['a country', () => brazil, [false, true, false, true]],
-      ['numbers of no country', () => nowhere, [true, false, true, true]],
-      ['an account', account, [false, false, true, true]],
-    ])('of %s withholds permits only from its sends, until it is released', async (_, what, expected) => {
+      ['all live sends', () => live, [false, false, false, false]],
+      ['sends to a country', () => brazil, [false, true, false, true]],
+      ['sends to numbers without a country', () => nowhere, [true, false, true, true]],
+      ['sends of an account', account, [false, false, true, true]],
+    ])('withholds permits only from %s, until it is released', async (_, what, expected) => {
       await holdFor(what());
       expect(await passed()).toEqual(expected);
       await releaseHold(store.database, TEST_ACTOR, what());
@@ -170,9 +170,9 @@ describe('holds', () => {
   });
 
   it.each([
-    ['their account', account],
-    ['their country', () => brazil],
-  ])('of %s does not block other sends, and its sends are sent after the release', async (_, what) => {
+    ['of an account', account],
+    ['of a country', () => brazil],
+  ])('let other sends continue, and let held sends continue after the release: %s', async (_, what) => {
     const held = await waiting(caller);
     for (let n = 0; n < 2; n++) await waiting(caller);
     const free = await waiting(other);

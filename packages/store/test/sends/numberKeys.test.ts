@@ -37,8 +37,8 @@ const outcome = async (
   body?: Uint8Array,
 ): Promise<Creation['outcome']> => (await create(pepper, idempotencyKey, body)).outcome;
 
-describe('after a rotation of NUMBER_PEPPER', () => {
-  it('the limit per recipient restarts, and the sends under both keys are found', async () => {
+describe('a rotation of NUMBER_PEPPER', () => {
+  it('restarts the limit per recipient, and leaves the sends under both keys searchable', async () => {
     await limitApplication(store.database, TEST_ACTOR, caller.applicationId, { perRecipientHour: 1 });
     for (const pepper of [first, rotated]) {
       expect(await outcome(pepper)).toBe('created');
@@ -53,7 +53,7 @@ describe('after a rotation of NUMBER_PEPPER', () => {
     expect(sends).toHaveLength(2);
   });
 
-  it('the identity of a recipient is found under the current key', async () => {
+  it('moves a recipient’s identity to the current key with the next send', async () => {
     const creation = await create(first);
     if (creation.outcome !== 'created') throw new Error(creation.outcome);
     await store.sql(
@@ -64,13 +64,13 @@ describe('after a rotation of NUMBER_PEPPER', () => {
     expect(await store.sql('select recipient_key as key from send_identities')).toEqual([{ key: keys[0] }]);
   });
 
-  it('a repeat is recognized, and another body is rejected', async () => {
+  it('does not change the recognition of repeated requests and reused keys', async () => {
     expect(await outcome(first, 'k')).toBe('created');
     expect(await outcome(rotated, 'k')).toBe('existing');
     expect(await outcome(rotated, 'k', Buffer.from('{}'))).toBe('reused');
   });
 
-  it('an operator resets the guess budgets of both keys', async () => {
+  it('lets an operator reset the guess budgets under both keys', async () => {
     for (const key of keys)
       await store.sql(
         `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at) values ($1, 'live', $2, 50, now())`,

@@ -53,7 +53,7 @@ const busy = (sender: Sender): Promise<unknown> =>
   );
 
 describe('an account with its own senders', () => {
-  it('does not wait behind the queue of the shared senders', async () => {
+  it('does not wait for the queue of the shared senders', async () => {
     const [mine, flood, quiet] = [await account('own'), await account('shared'), await account('shared')];
     const shared = await buildSender(store.database, { throughput: 1000 });
     const sender = await own(mine);
@@ -84,7 +84,7 @@ describe('an account with its own senders', () => {
     expect(await Promise.all([mine, other, mine].map(isAwaiting))).toEqual([true, false, true]);
   });
 
-  it('waits in a language for which its senders are blocked, while sends in other languages are sent', async () => {
+  it('waits only in a language for which its senders are blocked', async () => {
     const [mine, other] = [await account('own'), await account('shared')];
     await buildSender(store.database);
     const sender = await own(mine);
@@ -112,7 +112,7 @@ describe('an account with its own senders', () => {
   });
 });
 
-it('every account with its own senders gets a share of a batch, for any number of accounts', async () => {
+it('takeDue gives every account with its own senders a share of a batch, for any number of accounts', async () => {
   const callers = await Promise.all(Array.from({ length: 12 }, () => account('own')));
   for (const caller of callers) {
     await own(caller);
@@ -125,7 +125,7 @@ it('every account with its own senders gets a share of a batch, for any number o
   expect(callers.map((caller) => count(all, caller))).toEqual(callers.map(() => 20));
 });
 
-it('concurrent callers claim each send once, by an allowed sender within its throughput', async () => {
+it('take and takeDue claim each send once for concurrent callers, by an allowed sender within its throughput', async () => {
   const callers = [await account('own'), await account('own'), await account('shared')];
   const [first, second, third] = callers as [TestCaller, TestCaller, TestCaller];
   const shared = [await buildSender(store.database, { throughput: 1000 }), await buildSender(store.database)];
@@ -163,7 +163,7 @@ it('concurrent callers claim each send once, by an allowed sender within its thr
   expect(count(taken, first)).toBeLessThanOrEqual(1 + 9 * (seconds + 0.5));
 });
 
-it('a send is sent by an allowed sender, and waits only without one, for any owners', async () => {
+it('take and takeDue use any allowed sender, and let a send wait only if there is none', async () => {
   const callers: TestCaller[] = [];
   for (const _ of [1, 2]) {
     const one = await buildCaller(store.database, 'live', { freeQuota: 10_000 });

@@ -79,7 +79,7 @@ describe('stored reports', () => {
     expect(due.isFull).toBe(false);
   });
 
-  it('are stored once until they are deleted, for each status of an attempt or message', async () => {
+  it('are stored once for each status of an attempt or message, until they are deleted', async () => {
     const attempt = { sendId: newId(), number: 1 };
     const repeats = [
       receipt('wamid.a', { attempt }),
@@ -96,7 +96,7 @@ describe('stored reports', () => {
     expect(await storeReceipts(repeats)).toBe(3);
   });
 
-  it('are due later after each postponement', async () => {
+  it('are due later after each postponement, up to a minute', async () => {
     await storeReceipts([receipt('wamid.a')]);
     const waits: number[] = [];
     for (let tries = 0; tries < 8; tries++) {
@@ -113,7 +113,7 @@ describe('stored reports', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  it('of accounts’ own apps take turns in part of the batch, so that one backlog does not delay other apps', async () => {
+  it('take turns among accounts’ own apps in part of the batch, so that one backlog does not delay other apps', async () => {
     const [flooding, other] = [newId(), newId()];
     const many = (name: string, count: number) =>
       Array.from({ length: count }, (_, n) => receipt(`${name} ${n}`));
@@ -132,7 +132,7 @@ describe('stored reports', () => {
   });
 });
 
-describe('reports', () => {
+describe('findReportedSends', () => {
   let caller: TestCaller;
   let senderId: string;
   beforeAll(async () => {
@@ -184,7 +184,7 @@ describe('reports', () => {
   }
 
   describe('the send of a receipt', () => {
-    it('is found by the attempt’s name during the call, before the message id is known', async () => {
+    it('is found by the name of the attempt during the call, before the message id is known', async () => {
       const sendId = await buildSend(store.database, caller);
       await isInProgress(sendId, 2);
       expect(await reported({ attempt: { sendId, number: 2 } })).toEqual({
@@ -202,13 +202,13 @@ describe('reports', () => {
       });
     });
 
-    it('is found by the message id if the attempt’s name is missing', async () => {
+    it('is found by the message id if the name of the attempt is missing', async () => {
       const sendId = await buildSend(store.database, caller);
       const { number } = await attempt(sendId, { messageId: `wamid.${sendId}` });
       expect(await reported({ messageId: `wamid.${sendId}` })).toMatchObject({ sendId, attempt: { number } });
     });
 
-    it('is found by the message id if the attempt’s name is not ours', async () => {
+    it('is found by the message id if the name of the attempt is unknown', async () => {
       const sendId = await buildSend(store.database, caller);
       await attempt(sendId, { messageId: `wamid.${sendId}` });
       const messageId = `wamid.${sendId}`;
@@ -219,21 +219,21 @@ describe('reports', () => {
         expect(await reported({ attempt: name, messageId })).toMatchObject({ sendId });
     });
 
-    it('is the send of the attempt if the attempt and the message belong to different sends', async () => {
+    it('is that of the attempt if the attempt has no message id, even if another send has the message', async () => {
       const [one, two] = [await buildSend(store.database, caller), await buildSend(store.database, caller)];
       const name = await attempt(one);
       await attempt(two, { messageId: `wamid.${two}` });
       expect(await reported({ attempt: name, messageId: `wamid.${two}` })).toMatchObject({ sendId: one });
     });
 
-    it('is not found by another send’s message, which the reporter may not report on', async () => {
+    it('is not found by the message of another send if the attempt has a message id', async () => {
       const [one, two] = [await buildSend(store.database, caller), await buildSend(store.database, caller)];
       const name = await attempt(one, { messageId: `wamid.${one}` });
       await attempt(two, { messageId: `wamid.${two}` });
       expect(await reported({ attempt: name, messageId: `wamid.${two}` })).toBeNull();
     });
 
-    it('is not found by the name of an attempt with another message', async () => {
+    it('is not found by an unknown message if the attempt has a message id', async () => {
       const sendId = await buildSend(store.database, caller);
       const name = await attempt(sendId, { messageId: `wamid.${sendId}` });
       await isInProgress(sendId, name.number);
@@ -241,7 +241,7 @@ describe('reports', () => {
       expect(await reported({ attempt: name, messageId: `wamid.${sendId}` })).toMatchObject({ sendId });
     });
 
-    it('is that of the earliest attempt if two have the same message id', async () => {
+    it('is found with the earliest attempt if two attempts have the same message id', async () => {
       const sendId = await buildSend(store.database, caller);
       const messageId = `wamid.${sendId}`;
       await attempt(sendId, { messageId, startedAt: '2026-01-02T00:00:00Z' });
@@ -255,7 +255,7 @@ describe('reports', () => {
     });
   });
 
-  it('contains the numbers of exactly the accepted attempts of the send', async () => {
+  it('returns the numbers of exactly the accepted attempts', async () => {
     const sendId = await buildSend(store.database, caller);
     for (const outcome of ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config', 'accepted'])
       await attempt(sendId, { outcome });
@@ -298,7 +298,7 @@ describe('applyDenial', () => {
     return sendId;
   }
 
-  it('postpones a denial of an unknown message, and stores it once with its send', async () => {
+  it('postpones a denial of an unknown message, and stores it once when the message is known', async () => {
     await keep('wamid.early');
     expect(await apply()).toEqual([null]);
     expect(await denied()).toEqual([]);
@@ -364,7 +364,7 @@ describe('writeReceipts', () => {
   const left = async () => (await store.sql('select from provider_reports')).length;
   const costs = () => listMessageCosts(store.database, 1);
 
-  it('writes one change of the send, with its price, and deletes the receipts', async () => {
+  it('writes one change of the send and its price, and deletes the receipts', async () => {
     const id = await accepted();
     const pricing = PRICE;
     await storeReceipts([
@@ -426,7 +426,7 @@ describe('writeReceipts', () => {
     expect(await costs()).toMatchObject([{ messages: 10, credits: 10 }]);
   });
 
-  it('counts by country, category, type, whether it is charged, and to which account', async () => {
+  it('counts prices by country, category, type, account, and whether they are charged', async () => {
     const prices = [
       PRICE,
       { ...PRICE, category: 'marketing' },
@@ -453,7 +453,7 @@ describe('writeReceipts', () => {
     expect((await costs()).map(({ accountId }) => accountId)).toEqual([null, caller.accountId]);
   });
 
-  it('counts on the day of arrival, even for late receipts', async () => {
+  it('counts a price on the day when the message arrived, even if the receipt is late', async () => {
     const report = reportOf(await accepted(), 'delivered', 86_400, { pricing: PRICE });
     await storeReceipts([report]);
     await apply();

@@ -64,7 +64,7 @@ afterEach(async () => {
 });
 
 describe('the unit of a failed send', () => {
-  it('is reclaimed once when the code is verified; the send stays failed', async () => {
+  it('is reclaimed once when the code is verified, while the send stays failed', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 0 });
     const id = await failed(caller);
     expect(await balance(caller)).toEqual([1, 0]);
@@ -92,7 +92,7 @@ describe('the unit of a failed send', () => {
     expect(await balance(caller)).toEqual([1, 0]);
   });
 
-  it('stays refunded if WhatsApp rejected every call: a caller that chose the code also knows it', async () => {
+  it('stays refunded if WhatsApp rejected every call, because a caller that chose the code also knows it', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 0 });
     const id = await buildSend(store.database, caller, { code: CODE });
     await claimSend(id);
@@ -101,7 +101,7 @@ describe('the unit of a failed send', () => {
     expect(await balance(caller)).toEqual([1, 0]);
   });
 
-  it('comes from the other bucket if its own is empty', async () => {
+  it('is reclaimed from the other bucket if its own is empty', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 1 });
     const id = await failed(caller);
     await sent(caller);

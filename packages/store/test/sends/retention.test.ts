@@ -65,7 +65,7 @@ const recipients = async () => (await sendsLeft()).map(({ recipient }) => recipi
 const idsLeft = async () => (await sendsLeft()).map(({ id }) => id);
 
 describe('retention of numbers', () => {
-  it('masks numbers of old sends, and limits, search and repeats still work', async () => {
+  it('masks the numbers of old sends, which a search for the number still finds', async () => {
     await past(91, { recipient: NUMBER });
     await past(89, { recipient: NUMBER });
     expect(await retainAll(store.database)).toEqual({ numbersReplaced: 1, sendsDeleted: 0 });
@@ -76,7 +76,7 @@ describe('retention of numbers', () => {
     expect((await listSends(store.database, live.accountId, filter, { limit: 10 })).sends).toHaveLength(2);
   });
 
-  it('still counts erased numbers in the hourly limit', async () => {
+  it('counts masked numbers in the hourly limit', async () => {
     await limitApplication(store.database, TEST_ACTOR, live.applicationId, { perRecipientHour: 1 });
     const id = await buildSend(store.database, live, { recipient: NUMBER });
     await store.sql('update sends set recipient = $2 where id = $1', [id, maskRecipient(NUMBER)]);
@@ -84,7 +84,7 @@ describe('retention of numbers', () => {
     expect(again).toMatchObject({ outcome: 'rate_limited', cause: 'recipient_rate' });
   });
 
-  it('reports overdue numbers and days that are not aggregated', async () => {
+  it('reports overdue numbers and days without aggregation', async () => {
     const overdueDays = async (): Promise<number | null> => {
       const { seconds } = await readRetention(store.database);
       return seconds && Math.round(seconds / 86_400);
@@ -100,7 +100,7 @@ describe('retention of numbers', () => {
     expect(await overdueDays()).toBeNull();
   });
 
-  it('keeps numbers forever if that is set', async () => {
+  it('keeps numbers forever if no time is set', async () => {
     await changeSettings(store.database, TEST_ACTOR, { retainNumbersDays: null });
     await past(3_000, { recipient: NUMBER });
     expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
@@ -118,7 +118,7 @@ describe('retention of numbers', () => {
     expect(await recipients()).toEqual([NUMBER, maskRecipient(NUMBER)]);
   });
 
-  it('masks each number once with several workers, and after an interruption', async () => {
+  it('masks each number once with concurrent workers and after an interruption', async () => {
     const model = await past(91, { recipient: NUMBER });
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country, locale,
@@ -143,7 +143,7 @@ describe('retention of sends', () => {
   const days = (value: number | null) =>
     changeSettings(store.database, TEST_ACTOR, { retainSendsDays: value });
 
-  it('deletes test sends after thirty days, and live ones only if a time is set', async () => {
+  it('deletes test sends after thirty days, and live sends only if a time is set', async () => {
     const sends = {
       test: await past(31, { caller: test }),
       youngTest: await past(29, { caller: test }),
@@ -157,7 +157,7 @@ describe('retention of sends', () => {
     expect(await idsLeft()).toEqual([sends.youngLive, sends.youngTest]);
   });
 
-  it('deletes sends with all their data, but keeps the ledger and other counts', async () => {
+  it('deletes sends with all their data, and keeps the ledger and the balance', async () => {
     await days(30);
     const gone = await past(31, { recipient: NUMBER });
     const stays = await past(29, { recipient: NUMBER });

@@ -45,7 +45,7 @@ describe('sends that wait for a sender', () => {
   const isAwaiting = async (id: string) =>
     (await findSend(store.database, live.accountId, id))!.send.phase === 'waiting';
 
-  it('wait while every sender is blocked for their language; sends in other languages are taken', async () => {
+  it('wait only while every sender is blocked for their language', async () => {
     const { id: senderId } = await buildSender(store.database);
     const [english, portuguese] = [await waiting({ locale: 'en' }), await waiting({ locale: 'pt-BR' })];
     await blockSender(store.database, { id: senderId }, { onlyFor: 'en' });
@@ -56,7 +56,7 @@ describe('sends that wait for a sender', () => {
     expect(await isAwaiting(english)).toBe(false);
   });
 
-  it('are claimed once by a new sender', async () => {
+  it('are claimed once after a sender is added', async () => {
     const id = await waiting();
     expect(await countTaken()).toBe(0);
     const { id: senderId, number } = await buildSender(store.database);
@@ -95,7 +95,7 @@ describe('sends that wait for a sender', () => {
     expect(await countTaken()).toBe(1);
   });
 
-  it('without a country are taken by any sender', async () => {
+  it('are taken by any sender if they have no country', async () => {
     const id = await waiting();
     await store.sql('update sends set country = null where id = $1', [id]);
     const sender = await buildSender(store.database);
@@ -128,7 +128,7 @@ describe('sends that wait for a sender', () => {
     expect(await isAwaiting(id)).toBe(true);
   });
 
-  it('are taken, although expired sends fill the limit', async () => {
+  it('are taken even if expired sends fill the limit', async () => {
     const expired = await waiting();
     await age(expired, 601);
     await store.sql('update sends set due_at = expires_at where id = $1', [expired]);
@@ -141,7 +141,7 @@ describe('sends that wait for a sender', () => {
     ]);
   });
 
-  it('are taken, while new sends are left to their jobs', async () => {
+  it('do not include new sends, which are left to their jobs', async () => {
     const id = await buildSend(store.database, live);
     await buildSender(store.database);
     expect(await countTaken()).toBe(0);
@@ -156,7 +156,7 @@ describe('sends that wait for a sender', () => {
     expect(taken.reduce((sum, count) => sum + count, rest)).toBe(40);
   });
 
-  it('are taken exactly as permits allow by concurrent callers, newest first', async () => {
+  it('are taken newest first by concurrent callers, exactly as permits allow', async () => {
     const ids = [];
     for (let n = 0; n < 30; n++) ids.push(await waiting({ recipient: `+55119876543${10 + n}` }));
     await buildSender(store.database, { throughput: 10 });
@@ -219,7 +219,7 @@ describe('turns', () => {
     turns.filter((turn) => turn === caller).length;
 
   describe('accounts with waiting sends', () => {
-    it('take turns: the account served least recently is first', async () => {
+    it('take turns, starting with the account served least recently', async () => {
       const callers = await accounts(3);
       await buildSender(store.database, { throughput: 1000 });
       for (const first of [2, 0, 1]) {
@@ -232,7 +232,7 @@ describe('turns', () => {
       expect(turns).toEqual([2, 0, 1, 2, 0, 1]);
     });
 
-    it('wait for at most one turn behind 5,000 sends of another account, which are not read', async () => {
+    it('wait for at most one turn behind 5,000 sends of another account', async () => {
       const callers = await accounts(2);
       await waiting(callers[0]!, 5_000);
       await buildSender(store.database, { throughput: 1000 });
@@ -241,7 +241,7 @@ describe('turns', () => {
       expect((await takeTurns(callers, 50)).slice(0, 2)).toContain(1);
     });
 
-    it('each get a first turn before any gets a second', async () => {
+    it('each get a first turn before any account gets a second turn', async () => {
       const callers = await accounts(20);
       await waiting(callers[0]!, 200);
       for (const caller of callers.slice(1)) await waiting(caller, 2);
@@ -250,7 +250,7 @@ describe('turns', () => {
       expect(first.toSorted((a, b) => a - b)).toEqual(callers.map((_, n) => n));
     });
 
-    it('share permits equally with concurrent callers, each permit once', async () => {
+    it('share permits equally among concurrent callers', async () => {
       const callers = await accounts(4);
       for (const caller of callers) await waiting(caller, 50);
       await buildSender(store.database, { throughput: 80 });
@@ -263,7 +263,7 @@ describe('turns', () => {
       expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
     });
 
-    it('get every send claimed once by four concurrent processes', async () => {
+    it('have each send claimed once by four concurrent processes', async () => {
       const callers = await accounts(5);
       for (const caller of callers) await waiting(caller, 60);
       await buildSender(store.database, { throughput: 1000 });
@@ -279,7 +279,7 @@ describe('turns', () => {
       expect([taken.length, new Set(taken).size]).toEqual([300, 300]);
     });
 
-    it('lose no turn for a permit that they did not get', async () => {
+    it('lose no turn if they get no permit', async () => {
       const callers = await accounts(2);
       for (const caller of callers) await waiting(caller, 30);
       await buildSender(store.database, { throughput: 10 });
@@ -290,7 +290,7 @@ describe('turns', () => {
       expect(Math.abs(count(all, 0) - count(all, 1))).toBeLessThanOrEqual(1);
     });
 
-    it('get no turn for sends without an allowed sender, which do not block other sends', async () => {
+    it('get no turn for sends without an allowed sender, and these sends do not block other sends', async () => {
       const callers = await accounts(3);
       await waiting(callers[0]!, 300, 'US');
       await waiting(callers[0]!, 4, 'BR');
@@ -326,7 +326,7 @@ describe('turns', () => {
       expect((await takeTurns(callers, 100)).slice(0, 2)).toContain(1);
     });
 
-    it('is sent immediately while no send waits, and is still taken if there is no sender', async () => {
+    it('is ready immediately while no send waits, even without a sender', async () => {
       const [caller] = await accounts(1);
       expect(await create(caller!)).toMatchObject({ phase: 'ready' });
       await buildSender(store.database);
@@ -367,7 +367,7 @@ describe('the send of a job', () => {
       id,
     ]);
 
-  it('is claimed once with a permit', async () => {
+  it('is claimed once, with a permit', async () => {
     const id = await buildSend(store.database, caller);
     const taken = await take(id);
     expect(taken).toMatchObject({ outcome: 'claimed', waitMs: 0, send: { id, senderId: sender.id } });
@@ -383,7 +383,7 @@ describe('the send of a job', () => {
     expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
   });
 
-  it('is claimed once by calls in the same batch, with one permit', async () => {
+  it('is claimed once by several calls in a batch', async () => {
     const [first, second] = await many(2);
     const deliveries = openDeliveries(store.database, TERMS);
     // The first call is a separate batch; the others share the next one.
@@ -392,7 +392,7 @@ describe('the send of a job', () => {
     expect(taken[1]!.send.attempts).toBe(1);
   });
 
-  it('gets a permit at most a quarter of a second ahead, and waits without one', async () => {
+  it('gets a permit at most a quarter of a second ahead, or waits', async () => {
     await store.sql('update senders set throughput = 10');
     const deliveries = openDeliveries(store.database, TERMS);
     const taken = await Promise.all((await many(12)).map((id) => deliveries.take(id)));
@@ -472,7 +472,7 @@ describe('the send of a job', () => {
     expect(await permitsTaken()).toBe(false);
   });
 
-  it('does not block other sends if its row is locked', async () => {
+  it('does not block other sends while its row is locked', async () => {
     const [held, free] = await many(2);
     const holder = await store.connect();
     await holder.query('begin');
@@ -485,7 +485,7 @@ describe('the send of a job', () => {
     await holder.end();
   });
 
-  it('is left to its job at first, then taken without the job, in the order of due times', async () => {
+  it('is left to its job at first, and then taken without its job, in the order of due times', async () => {
     const [one, two, three] = await many(3);
     expect(await takeDue()).toEqual([]);
     await age(one!, 3);
@@ -500,7 +500,7 @@ describe('the send of a job', () => {
     expect(taken).toMatchObject([{ outcome: 'claimed', send: { id: three } }]);
   });
 
-  it('is returned as over if it is due and cannot be sent, like a test send', async () => {
+  it('is returned as `over` if it is due and cannot be sent, like a test send', async () => {
     const [expired, used] = await many(2);
     const test = await buildSend(store.database, await buildCaller(store.database, 'test'));
     for (const id of [expired!, used!, test]) await age(id, 3);

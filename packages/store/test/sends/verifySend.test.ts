@@ -69,7 +69,7 @@ describe('verifySend', () => {
   };
   const FIVE_WRONG = Array.from({ length: 5 }, () => WRONG);
 
-  it('counts a wrong guess, with its time', async () => {
+  it('stores a wrong guess with its time', async () => {
     const id = await waiting(live, { code: CODE });
     const [before, wrong] = await after(id, [WRONG, WRONG]);
     expect(wrong).toEqual({ ...before, wrongGuesses: 2 });
@@ -101,7 +101,7 @@ describe('verifySend', () => {
     });
   });
 
-  it('locks the send at the fifth wrong guess during a call, which continues', async () => {
+  it('locks the send at the fifth wrong guess, without ending a call in progress', async () => {
     const [before, locked] = await after(await claimed(), FIVE_WRONG);
     const { lockedAt } = locked;
     expect(lockedAt).toBeInstanceOf(Date);
@@ -110,7 +110,7 @@ describe('verifySend', () => {
 });
 
 describe('concurrent guesses', () => {
-  it('at one send: one of 200 correct ones is valid, and the send is written once', async () => {
+  it('have one valid result for 200 correct guesses at one send, which is written once', async () => {
     const id = await send(live);
     const before = await version(id);
     const judged = await inProcesses((processes) =>
@@ -125,7 +125,7 @@ describe('concurrent guesses', () => {
     expect(await version(id)).toBe(before + 1);
   });
 
-  it('at many sends from several processes: each is counted exactly, and at most one is valid', async () => {
+  it('are counted exactly at many sends, with at most one valid result for each send', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, () => send(live)));
     const answers = await inProcesses((processes) =>
       Promise.all(
@@ -156,7 +156,7 @@ describe('concurrent guesses', () => {
       CODE,
       { verification: 'verified', encryptedCode: expect.anything() },
     ],
-  ])('and %s that is committed first: the guesses are judged again', async (_, change, code, becomes) => {
+  ])('are judged again if %s is committed first', async (_, change, code, becomes) => {
     const id = await sent();
     for (let n = 0; n < 3; n++) await verify(live, id, WRONG);
     const other = await store.connect();
@@ -207,23 +207,26 @@ describe.each<[string, (caller: TestCaller) => Promise<unknown>, GuessOutcome]>(
     expect([await version(id), await counts(caller)]).toEqual([before, {}]);
   });
 
-  it.each([CODE, WRONG])('is refused and not counted between the read and the write: %s', async (code) => {
-    const id = await send(caller);
-    const before = await version(id);
-    const other = await store.connect();
-    // Blocks the write but not the read, because only the write uses this table.
-    await other.query('begin; lock table guess_budgets in access exclusive mode');
-    const guessed = guess(id, code);
-    await until('the wait of the write', async () => (await store.countLockWaits()) > 0);
-    await refuse(caller);
-    await other.query('rollback');
-    await other.end();
-    expect(await guessed).toEqual(refused);
-    expect([await version(id), await counts(caller)]).toEqual([before, {}]);
-  });
+  it.each([CODE, WRONG])(
+    'is refused and not counted if that happens between the read and the write: %s',
+    async (code) => {
+      const id = await send(caller);
+      const before = await version(id);
+      const other = await store.connect();
+      // Blocks the write but not the read, because only the write uses this table.
+      await other.query('begin; lock table guess_budgets in access exclusive mode');
+      const guessed = guess(id, code);
+      await until('the wait of the write', async () => (await store.countLockWaits()) > 0);
+      await refuse(caller);
+      await other.query('rollback');
+      await other.end();
+      expect(await guessed).toEqual(refused);
+      expect([await version(id), await counts(caller)]).toEqual([before, {}]);
+    },
+  );
 });
 
-it('a code is valid until exactly its deadline', async () => {
+it('verifySend accepts a code until exactly its deadline', async () => {
   await until('guesses before and after deadlines', async () => {
     const ids = (await Promise.all(Array.from({ length: 100 }, () => send(live)))).toSorted();
     // The deadlines are one millisecond apart, around the time of the guesses.
@@ -238,14 +241,14 @@ it('a code is valid until exactly its deadline', async () => {
   });
 });
 
-it('a guess at another account’s send, or at none, finds nothing and is not counted', async () => {
+it('verifySend returns not_found for an unknown send or another account’s send, and counts nothing', async () => {
   const id = await send(live);
   for (const guess of [guessOf(test, id, CODE), guessOf(live, newId(), CODE)])
     expect(await verifySend(store.database, guess)).toEqual({ outcome: 'not_found' });
   expect(await read(live, id)).toMatchObject({ verification: 'pending', wrongGuesses: 0 });
 });
 
-it('a guess at a code without its pepper in the keyring throws and is not counted', async () => {
+it('verifySend throws if the keyring lacks the code’s pepper, and counts nothing', async () => {
   const id = await send(live);
   const next = randomBytes(32);
   const both: Keyring = { current: 2, keys: new Map([[2, next], ...TEST_PEPPER.keys]) };
@@ -260,7 +263,7 @@ it('a guess at a code without its pepper in the keyring throws and is not counte
   expect(judgementOf(await guess(both, CODE))).toEqual(VALID);
 });
 
-it('a guess with a rejected write fails, and the other guesses of its batch are written', async () => {
+it('verifySend fails a guess with a rejected write, and writes the other guesses of its batch', async () => {
   const [id, other] = [await send(live), await send(live)];
   await store.sql(
     `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'of a test'; end $$`,

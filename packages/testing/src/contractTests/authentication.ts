@@ -29,16 +29,16 @@ export function testAuthentication(open: () => ContractTarget): void {
     ['create', create, 202],
     ['status', operation('GET', `/v1/send/${randomUUID()}/status`), 404],
     ['verify', operation('POST', `/v1/send/${randomUUID()}/verify`, '{"code":"1"}'), 404],
-  ])('%s', (_name, call, accepted) => {
+  ])('the credential of %s', (_name, call, accepted) => {
     it.each([
       ['no header', []],
       ['an empty header', ['']],
       ['another scheme', ['Basic dXNlcjpwYXNz']],
       ['a scheme that begins with Bearer', ['Bearerx KEY']],
-      ['Bearer and nothing', ['Bearer']],
+      ['only Bearer', ['Bearer']],
       ['the key without a scheme', ['KEY']],
-      ['Bearer run into the key', ['BearerKEY']],
-    ])('is missing_credentials with %s', async (_header, values) => {
+      ['no space between Bearer and the key', ['BearerKEY']],
+    ])('is refused as missing_credentials with %s', async (_header, values) => {
       const { status, headers, json } = await call(
         ...values.map((value) => value.replace('KEY', caller.key)),
       );
@@ -48,21 +48,21 @@ export function testAuthentication(open: () => ContractTarget): void {
 
     it.each<[string, (key: string) => string]>([
       ['a prefix alone', () => 'Bearer ak_test_'],
-      ['a key that was never issued, with a right check part', () => `Bearer ${generateApiKey('test')}`],
+      ['a key that was never issued, with a correct checksum', () => `Bearer ${generateApiKey('test')}`],
       [
         'the key with a typo',
         (key) => `Bearer ${key.slice(0, 12)}${key[12] === 'a' ? 'b' : 'a'}${key.slice(13)}`,
       ],
       ['the key cut off', (key) => `Bearer ${key.slice(0, -1)}`],
-      ['the key and more', (key) => `Bearer ${key}x`],
-      ['the key in other letters', (key) => `Bearer ${key.toUpperCase()}`],
+      ['a character after the key', (key) => `Bearer ${key}x`],
+      ['the key in capitals', (key) => `Bearer ${key.toUpperCase()}`],
       ['the key in the other mode', (key) => `Bearer ${key.replace('ak_test_', 'ak_live_')}`],
       ['two keys', (key) => `Bearer ${key}, ${key}`],
       ['bytes beyond ASCII', () => 'Bearer \xe9\xa0\xff'],
       ['7,000 characters', () => `Bearer ${'k'.repeat(7_000)}`],
       ['7,000 spaces inside', () => `Bearer a${' '.repeat(7_000)}b`],
       ['7,000 spaces and tabs inside', () => `Bearer\ta${' \t'.repeat(3_500)}b`],
-    ])('is invalid_api_key with %s', async (_header, value) => {
+    ])('is refused as invalid_api_key with %s', async (_header, value) => {
       const { status, headers, json } = await call(value(caller.key));
       expect([status, json.code]).toEqual([401, 'invalid_api_key']);
       expect(headers['www-authenticate']).toBe('Bearer realm="onecode", error="invalid_token"');
@@ -70,16 +70,16 @@ export function testAuthentication(open: () => ContractTarget): void {
 
     it.each([
       ['as documented', 'Bearer KEY'],
-      ['with the scheme in small letters', 'bearer KEY'],
+      ['with the scheme in lower case', 'bearer KEY'],
       ['with the scheme in capitals', 'BEARER KEY'],
       ['with more spaces', 'Bearer   KEY  '],
       ['with a tab', 'Bearer\tKEY'],
       ['between 6,000 spaces and tabs', `Bearer${' \t'.repeat(1_500)}KEY${'\t '.repeat(1_500)}`],
-    ])('accepts the key %s', async (_header, value) => {
+    ])('is accepted %s', async (_header, value) => {
       expect((await call(value.replace('KEY', caller.key))).status).toBe(accepted);
     });
 
-    it('refuses two Authorization headers, even if one is valid', async () => {
+    it('is refused if there are two Authorization headers', async () => {
       const [right, wrong] = [`Bearer ${caller.key}`, 'Bearer x'];
       for (const pair of [
         [right, right],
@@ -90,7 +90,7 @@ export function testAuthentication(open: () => ContractTarget): void {
         expect((await call(...pair)).json).toMatchObject({ status: 400, code: 'bad_request' });
     });
 
-    it('does not repeat the credential in its response', async () => {
+    it('is not repeated in the response', async () => {
       for (const value of ['Bearer leaked-credential', 'Basic leaked-credential'])
         expect(JSON.stringify(await call(value))).not.toContain('leaked-credential');
     });
@@ -105,17 +105,17 @@ export function testAuthentication(open: () => ContractTarget): void {
       }
     });
 
-    it('is not taken from the address or the body', async () => {
+    it('is not read from the URL or the body', async () => {
       const { json } = await api.raw('POST', `/v1/send?access_token=${caller.key}`, [], `{"to":"${PHONE}"}`);
       expect(json).toMatchObject({ code: 'missing_credentials' });
     });
 
-    it('is optional for the sign-up settings, which ignore a wrong one', async () => {
+    it('is optional for the sign-up settings, even if it is wrong', async () => {
       await api.request.get('/v1/signup-settings').expect(200);
       await api.request.get('/v1/signup-settings').set('Authorization', 'Bearer wrong').expect(200);
     });
 
-    it('is refused after its revocation, unlike other keys of the application', async () => {
+    it('is refused after its revocation, while another key of the application is accepted', async () => {
       const doomed = await api.target.addKey(caller);
       expect((await create(`Bearer ${doomed.key}`)).status).toBe(202);
       await api.target.revokeKey(doomed);

@@ -16,12 +16,12 @@ const NO_JSON: [string, Buffer | string][] = [
   ['a raw line break in a string', `{"to":"${PHONE}\n"}`],
   ['a NUL after the object', bytes(`{"to":"${PHONE}"}`, [0])],
   ['a byte order mark', bytes([0xef, 0xbb, 0xbf], `{"to":"${PHONE}"}`)],
-  ['UTF-16 with its mark', bytes([0xff, 0xfe], [...Buffer.from(`{"to":"${PHONE}"}`, 'utf16le')])],
+  ['UTF-16 with a byte order mark', bytes([0xff, 0xfe], [...Buffer.from(`{"to":"${PHONE}"}`, 'utf16le')])],
   ['an invalid byte', bytes(`{"to":"${PHONE}","code":"`, [0xff], '"}')],
-  ['an overlong form', bytes(`{"to":"`, [0xc0, 0xab], '5511987654321"}')],
+  ['an overlong UTF-8 sequence', bytes(`{"to":"`, [0xc0, 0xab], '5511987654321"}')],
   ['compressed bytes', bytes([0x1f, 0x8b, 8, 0, 0, 0, 0, 0])],
   ['null', 'null'],
-  ['a number beyond any other', `1${'0'.repeat(60_000)}`],
+  ['a number of 60,001 digits', `1${'0'.repeat(60_000)}`],
   ['a huge exponent', '{"to":1e999999}'],
   ['an empty array', '[]'],
   ['a nesting of 30,000 arrays', '['.repeat(30_000) + ']'.repeat(30_000)],
@@ -90,23 +90,29 @@ export function testBodies(open: () => ContractTarget): void {
   const post = (path: string, body: string | Buffer) =>
     api.raw('POST', path, Object.entries(bearer(caller)), body);
 
-  describe('the body of a new send', () => {
-    it.each([...NO_JSON, ...WRONG_MEMBERS])('is invalid_json: %s', async (_name, body) => {
+  describe('the body of POST /v1/send', () => {
+    it.each([...NO_JSON, ...WRONG_MEMBERS])('is refused as invalid_json: %s', async (_name, body) => {
       expect((await post('/v1/send', body)).json).toMatchObject({ status: 422, code: 'invalid_json' });
     });
 
-    it.each(FAULTY_FIELDS)('%s is %s, and every faulty field is named', async (body, code, fields) => {
-      const { json } = await post('/v1/send', body);
-      expect(json).toMatchObject({ status: 422, code });
-      expect(json['errors'] && Object.keys(json['errors'])).toEqual(fields);
-    });
+    it.each(FAULTY_FIELDS)(
+      'is refused with the names of all faulty fields: %s is %s',
+      async (body, code, fields) => {
+        const { json } = await post('/v1/send', body);
+        expect(json).toMatchObject({ status: 422, code });
+        expect(json['errors'] && Object.keys(json['errors'])).toEqual(fields);
+      },
+    );
   });
 
-  describe('the body of a verification', () => {
-    it.each([...NO_JSON, ...NO_GUESSES])('is invalid_json and uses no attempt: %s', async (_name, body) => {
-      const { id } = (await api.create(caller).expect(202)).body;
-      expect((await post(`/v1/send/${id}/verify`, body)).json).toMatchObject({ code: 'invalid_json' });
-      expect((await api.verify(caller, id, '1')).body.attempts_left).toBe(4);
-    });
+  describe('the body of POST /v1/send/{id}/verify', () => {
+    it.each([...NO_JSON, ...NO_GUESSES])(
+      'is refused as invalid_json, without using an attempt: %s',
+      async (_name, body) => {
+        const { id } = (await api.create(caller).expect(202)).body;
+        expect((await post(`/v1/send/${id}/verify`, body)).json).toMatchObject({ code: 'invalid_json' });
+        expect((await api.verify(caller, id, '1')).body.attempts_left).toBe(4);
+      },
+    );
   });
 }

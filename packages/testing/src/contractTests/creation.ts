@@ -17,9 +17,9 @@ export function testCreation(open: () => ContractTarget): void {
   const post = (body: string | Buffer, ...headers: [string, string][]): Promise<RawAnswer> =>
     api.raw('POST', '/v1/send', [...Object.entries(bearer(test)), ...headers], body);
 
-  describe('a send that was accepted', () => {
+  describe('a new send', () => {
     it.each<Mode>(['test', 'live'])(
-      'is answered with all 14 fields in %s mode: queued, pending, the rest null',
+      'is returned with all 14 fields in %s mode: queued, pending, the rest null',
       async (mode) => {
         const before = await api.target.now();
         const { status, type, headers, body } = await api.create(callers()[mode]);
@@ -48,7 +48,7 @@ export function testCreation(open: () => ContractTarget): void {
       },
     );
 
-    it('has the same shape and values in its status', async () => {
+    it('has the same fields and values in its status', async () => {
       const { body } = await api.create(live);
       expect((await api.status(live, body.id)).body).toEqual(body);
     });
@@ -82,7 +82,7 @@ export function testCreation(open: () => ContractTarget): void {
 
   describe('the code', () => {
     it.each(['0042', '000000', '004217', '0123456789'])(
-      'keeps the leading zeros of the caller’s own code %s in both modes',
+      'keeps its leading zeros in both modes: %s',
       async (code) => {
         for (const caller of [test, live]) {
           const { id } = (await api.create(caller, { to: PHONE, code })).body;
@@ -96,7 +96,7 @@ export function testCreation(open: () => ContractTarget): void {
     it.each([
       ['left out', { to: PHONE }],
       ['empty', { to: PHONE, code: '' }],
-    ])('is six random digits in live mode when %s', async (_name, body) => {
+    ])('is six random digits in live mode if it is %s', async (_name, body) => {
       const codes: string[] = [];
       for (let n = 0; n < 3; n++) {
         const { id } = (await api.create(live, body)).body;
@@ -108,7 +108,7 @@ export function testCreation(open: () => ContractTarget): void {
       expect(new Set(codes).size).toBeGreaterThan(1);
     });
 
-    it('is in no response', async () => {
+    it('is never in a response', async () => {
       const code = '7391846205';
       const headers = { 'Idempotency-Key': 'a code in no answer' };
       const created = await api.create(live, { to: PHONE, code }, headers);
@@ -134,17 +134,17 @@ export function testCreation(open: () => ContractTarget): void {
       ['+55 (11) 98765-4321', '+5511987654321'],
       [' +5511987654321 ', '+5511987654321'],
       ['+1 (202) 555-0143', '+12025550143'],
-    ])('%s is taken as %s', async (to, expected) => {
+    ])('is normalized from %s to %s', async (to, expected) => {
       const { status, body } = await api.create(test, { to });
       expect(status).toBe(202);
       expect(await api.target.recipientOf(body.id)).toBe(expected);
     });
   });
 
-  describe('a body is judged by its bytes', () => {
+  describe('a JSON body', () => {
     const BODY = JSON.stringify({ to: PHONE });
 
-    it('without a content type', async () => {
+    it('is accepted without a content type', async () => {
       expect((await post(BODY)).status).toBe(202);
     });
 
@@ -154,27 +154,30 @@ export function testCreation(open: () => ContractTarget): void {
       'application/x-www-form-urlencoded',
       'nonsense',
       '',
-    ])('with the content type "%s"', async (type) => {
+    ])('is accepted with the content type "%s"', async (type) => {
       expect((await post(BODY, ['Content-Type', type])).status).toBe(202);
     });
 
     it.each(['identity', '', 'none', 'gzip'])(
-      'with the content coding "%s", where it is plain JSON',
+      'is accepted with the content coding "%s" if it is not compressed',
       async (coding) => {
         expect((await post(BODY, ['Content-Encoding', coding])).status).toBe(202);
       },
     );
 
     it.each([
-      ['labelled', [['Content-Encoding', 'gzip']]],
-      ['not labelled', []],
-    ] as [string, [string, string][]][])('so one in gzip, %s, is no JSON', async (_name, headers) => {
-      const { status, json } = await post(gzipSync(BODY), ['Content-Type', 'application/json'], ...headers);
-      expect([status, json.code]).toEqual([422, 'invalid_json']);
-    });
+      ['labeled', [['Content-Encoding', 'gzip']]],
+      ['not labeled', []],
+    ] as [string, [string, string][]][])(
+      'is refused if it is compressed with gzip, %s',
+      async (_name, headers) => {
+        const { status, json } = await post(gzipSync(BODY), ['Content-Type', 'application/json'], ...headers);
+        expect([status, json.code]).toEqual([422, 'invalid_json']);
+      },
+    );
 
     it.each(['Content-Length', 'Transfer-Encoding'])(
-      'and may have up to 64 KiB, counted by %s',
+      'is accepted up to 64 KiB, counted by %s',
       async (framing) => {
         const send = (bytes: number): Promise<RawAnswer> => {
           const body = BODY + ' '.repeat(bytes - BODY.length);
@@ -194,7 +197,7 @@ export function testCreation(open: () => ContractTarget): void {
     const send = (headers: readonly (readonly [string, string])[], body: string): Promise<RawAnswer> =>
       api.raw('POST', '/v1/send', headers, body);
 
-    it('is answered for the first of credential, key, body, fields, the send of the key, limits and units', async () => {
+    it('is refused for the first of credential, idempotency key, body, fields, reused key, limits and units', async () => {
       const caller = await api.target.buildCaller('live', { freeQuota: 1, credits: 0, ratePerMinute: 1 });
       const key = Object.entries(bearer(caller));
       const once: [string, string] = ['Idempotency-Key', 'once'];

@@ -76,7 +76,7 @@ export function testAnswerHeaders(
         ]);
     });
 
-    it('has each header once, and no header that reveals the software or allows browsers', () => {
+    it('has each header once, and none that reveals the software or allows browsers', () => {
       for (const [name, { headers, headerCounts }] of answers) {
         for (const [header, count] of Object.entries(headerCounts))
           expect([name, header, count]).toEqual([name, header, 1]);
@@ -85,7 +85,7 @@ export function testAnswerHeaders(
       }
     });
 
-    it('has a media type', () => {
+    it('has a media type, application/problem+json for errors', () => {
       const success = /^(application\/json|text\/[a-z]+;|text\/css|image\/svg\+xml;)/;
       for (const [name, { status, headers }] of answers)
         expect([name, headers['content-type']]).toEqual([
@@ -110,7 +110,7 @@ export function testHeaders(open: () => ContractTarget): void {
   const api = contractTest(open);
   testAnswerHeaders(() => contractAnswers(api.target));
 
-  it('X-Request-Id ignores the value of the client', async () => {
+  it('X-Request-Id is generated, even if the request contains one', async () => {
     const { headers } = await api.raw('GET', '/v1/signup-settings', [['X-Request-Id', 'leaked']]);
     expect(headers['x-request-id']).toMatch(UUID);
   });

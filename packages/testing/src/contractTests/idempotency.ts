@@ -35,13 +35,13 @@ export function testIdempotency(open: () => ContractTarget): void {
     return json['id'] as string;
   }
 
-  describe('the key', () => {
-    it('returns the same send for the same body', async () => {
+  describe('the Idempotency-Key', () => {
+    it('leads to the same send for the same body', async () => {
       const key = newKey();
       expect(await idOf(create(key))).toBe(await idOf(create(key)));
     });
 
-    it('counts as absent when it is left out, empty or only spaces and tabs', async () => {
+    it('counts as absent if it is missing, empty or blank', async () => {
       const without = () => api.create(test, BODY).then(({ body }) => body.id as string);
       const ids = [await without(), await without()];
       for (const key of ['', '', '  ', ' \t ', '\t']) ids.push(await idOf(create(key)));
@@ -70,7 +70,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       expect(await idOf(create(key))).toBe(id);
     });
 
-    it('is a different key without its last byte', async () => {
+    it('is another key without its last byte', async () => {
       expect(await idOf(create(utf8('clé à')))).not.toBe(await idOf(create(utf8('clé à').slice(0, -1))));
     });
 
@@ -86,7 +86,7 @@ export function testIdempotency(open: () => ContractTarget): void {
         '255 bytes between 6,000 spaces and tabs',
         `${' \t'.repeat(1_500)}${'q'.repeat(255)}${'\t '.repeat(1_500)}`,
       ],
-    ])('may have %s', async (_name, key) => {
+    ])('is accepted with %s', async (_name, key) => {
       const id = await idOf(create(key));
       expect((await api.target.idempotencyKeyOf(id))?.length).toBe(255);
       expect(await idOf(create(key))).toBe(id);
@@ -98,28 +98,28 @@ export function testIdempotency(open: () => ContractTarget): void {
       ['7,000 spaces inside', `a${' '.repeat(7_000)}b`],
       ['256 bytes with spaces inside, between white space', ` \ta${' '.repeat(254)}b\t `],
       ['256 bytes of which the last is A0', `${'k'.repeat(254)}${utf8('à')}`],
-    ])('may not have %s', async (_name, key) => {
+    ])('is refused with %s', async (_name, key) => {
       expect((await create(key)).json).toMatchObject({ status: 422, code: 'invalid_idempotency_key' });
     });
   });
 
-  describe('the body is compared byte by byte, so the same key conflicts with', () => {
+  describe('the same key', () => {
     it.each([
       ['a space inside', `{"to": "${PHONE}","code":"004217"}`],
       ['a line break at the end', `${BODY}\n`],
-      ['another order', `{"code":"004217","to":"${PHONE}"}`],
+      ['another order of fields', `{"code":"004217","to":"${PHONE}"}`],
       ['an escape', `{"to":"\\u002b${PHONE.slice(1)}","code":"004217"}`],
       ['another form of the number', '{"to":"+55 11 98765-4321","code":"004217"}'],
       ['another code', `{"to":"${PHONE}","code":"004218"}`],
-      ['the default said aloud', `{"to":"${PHONE}","code":"004217","locale":"pt-BR"}`],
-    ])('%s', async (_name, body) => {
+      ['the default locale', `{"to":"${PHONE}","code":"004217","locale":"pt-BR"}`],
+    ])('is refused with 409 if the body has %s', async (_name, body) => {
       const key = newKey();
       const id = await idOf(create(key));
       expect((await create(key, body)).json).toMatchObject({ status: 409, code: 'idempotency_key_reused' });
       expect(await idOf(create(key))).toBe(id);
     });
 
-    it('but not with other framing or headers around the same bytes', async () => {
+    it('is accepted with other framing or headers around the same body', async () => {
       const key = newKey();
       const id = await idOf(create(key));
       const chunked = [
@@ -135,7 +135,7 @@ export function testIdempotency(open: () => ContractTarget): void {
   });
 
   describe('the scope of a key', () => {
-    it('is the application: the same key in another application of the account creates another send', async () => {
+    it('is the application, not the account', async () => {
       const key = newKey();
       const sibling = await api.target.buildCaller('test', { sibling: test });
       const stranger = await api.target.buildCaller('test');
@@ -153,7 +153,7 @@ export function testIdempotency(open: () => ContractTarget): void {
     });
   });
 
-  describe('a repeat', () => {
+  describe('a repeated request', () => {
     it('returns the current state of the send', async () => {
       const caller = await api.target.buildCaller('live');
       const key = newKey();
@@ -168,7 +168,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       ['expired', (id) => api.target.expire(id)],
       ['locked', (id) => Promise.all([1, 2, 3, 4, 5].map(() => api.verify(test, id, '1')))],
       ['verified', (id) => api.verify(test, id, '004217')],
-    ])('returns a send with a code that is %s, and does not change it', async (state, end) => {
+    ])('returns a send with a code that is %s, without changing it', async (state, end) => {
       const key = newKey();
       const id = await idOf(create(key));
       await end(id);
@@ -189,7 +189,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       expect(await api.target.unitsOf(caller)).toMatchObject({ freeQuota: 1 });
     });
 
-    it('charges no second unit, counts against no limit, and works while a limit is exhausted', async () => {
+    it('charges nothing, counts toward no limit, and succeeds while a limit is exhausted', async () => {
       const caller = await api.target.buildCaller('live', {
         freeQuota: 1,
         credits: 1,
@@ -205,7 +205,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       expect(await idOf(create(key, BODY, { caller }))).toBe(id);
     });
 
-    it('creates one send and one charge when made 80 times concurrently', async () => {
+    it('creates one send with one charge for 80 concurrent requests', async () => {
       const caller = await api.target.buildCaller('live', { freeQuota: 10 });
       const key = newKey();
       const ids = await Promise.all(Array.from({ length: 80 }, () => idOf(create(key, BODY, { caller }))));
@@ -213,7 +213,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       expect(await api.target.unitsOf(caller)).toMatchObject({ freeQuota: 9 });
     });
 
-    it('accepts one of two concurrent bodies and refuses the other as a conflict', async () => {
+    it('is accepted for one of two concurrent bodies, and refused with 409 for the other', async () => {
       const key = newKey();
       const bodies = [BODY, `${BODY} `];
       const answers = await Promise.all(

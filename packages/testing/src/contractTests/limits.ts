@@ -13,7 +13,7 @@ const count = (all: number[], status: number): number => all.filter((one) => one
 export function testLimits(open: () => ContractTarget): void {
   const api = contractTest(open);
 
-  describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
+  describe.each(['test', 'live'] as const)('limits in %s mode', (mode) => {
     it('the account’s limit counts all applications of the account, and no other accounts', async () => {
       const one = await api.target.buildCaller(mode, { ratePerMinute: 3 });
       const two = await api.target.buildCaller(mode, { sibling: one });
@@ -57,8 +57,8 @@ export function testLimits(open: () => ContractTarget): void {
     });
   });
 
-  describe('the active limits', () => {
-    it('of an application can be turned on, changed and turned off at any time', async () => {
+  describe('limits', () => {
+    it('can be turned on, changed and turned off for an application at any time', async () => {
       const caller = await api.target.buildCaller('test');
       const limit = (limits: Parameters<ContractTarget['limit']>[1]) => api.target.limit(caller, limits);
       await api.create(caller).expect(202);
@@ -84,7 +84,7 @@ export function testLimits(open: () => ContractTarget): void {
   });
 
   describe('Retry-After', () => {
-    it('is exact: the same key and body work after this many seconds, and not before', async () => {
+    it('is exactly the time after which the same request is accepted', async () => {
       const caller = await api.target.buildCaller('test', { ratePerMinute: 2 });
       const key = { 'Idempotency-Key': 'later' };
       await api.create(caller).expect(202);
@@ -148,7 +148,7 @@ export function testLimits(open: () => ContractTarget): void {
       expect(rateLimit(second)['recipient']?.t).toBeGreaterThan(3_590);
     });
 
-    it('report the exhausted limits and their wait on a refusal, none longer than Retry-After', async () => {
+    it('report the exhausted limits and their wait on a 429, none longer than Retry-After', async () => {
       const caller = await api.target.buildCaller('test', { ratePerMinute: 9 });
       await api.target.limit(caller, { perMinute: 1 });
       await api.create(caller).expect(202);
@@ -159,7 +159,7 @@ export function testLimits(open: () => ContractTarget): void {
       });
     });
 
-    it('count a send until it leaves the window, and follow a limit that changes meanwhile', async () => {
+    it('count a send until it leaves the window, and follow changes of the limit', async () => {
       const caller = await api.target.buildCaller('test', { ratePerMinute: 50 });
       await api.target.limit(caller, { perMinute: 5 });
       const application = async (status: number) =>
@@ -192,7 +192,7 @@ export function testLimits(open: () => ContractTarget): void {
       );
     });
 
-    it('are on a 402, which counts against no limit, and not on a repeat', async () => {
+    it('are present on a 402, which counts toward no limit, and absent on a repeat', async () => {
       const caller = await api.target.buildCaller('live', { ratePerMinute: 3, freeQuota: 1, credits: 0 });
       const key = { 'Idempotency-Key': 'once' };
       await api.create(caller, { to: PHONE }, key).expect(202);
@@ -204,7 +204,7 @@ export function testLimits(open: () => ContractTarget): void {
   });
 
   describe('units', () => {
-    it('allow exactly 15 of 60 concurrent live sends with 15 units left, and answer 402 to the rest', async () => {
+    it('allow exactly 15 of 60 concurrent live sends if 15 are left, and refuse the rest with 402', async () => {
       const caller = await api.target.buildCaller('live', { freeQuota: 10, credits: 5 });
       const all = await statuses(Array.from({ length: 60 }, () => api.create(caller)));
       expect([count(all, 202), count(all, 402)]).toEqual([15, 45]);

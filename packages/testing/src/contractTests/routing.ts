@@ -33,7 +33,7 @@ export function testRouting(open: () => ContractTarget): void {
     caller = await api.target.buildCaller('test');
   });
 
-  describe('an unknown path is not_found, with and without a key', () => {
+  describe('an unknown path', () => {
     it.each([
       '/v1',
       '/v1/v1/send',
@@ -58,7 +58,7 @@ export function testRouting(open: () => ContractTarget): void {
       '/..',
       '/v1/../v1/send',
       `/${'a'.repeat(8_000)}`,
-    ])('%s', async (path) => {
+    ])('returns 404 not_found, with and without a key: %s', async (path) => {
       for (const method of ['GET', 'POST', 'DELETE']) {
         const headers = method === 'GET' ? [] : Object.entries(bearer(caller));
         const { json } = await api.raw(method, path, headers);
@@ -68,7 +68,7 @@ export function testRouting(open: () => ContractTarget): void {
   });
 
   describe.each(PATHS)('%s', (path, allow) => {
-    it(`accepts ${allow}, and answers every other method with 405 and exactly these in Allow`, async () => {
+    it(`accepts ${allow}, and returns 405 with these methods in Allow for every other method`, async () => {
       for (const method of METHODS) {
         // The methods that Node's parser knows depend on its version.
         const { status, headers, json } = await api.raw(method, path);
@@ -84,7 +84,7 @@ export function testRouting(open: () => ContractTarget): void {
   });
 
   describe('HEAD', () => {
-    it('is GET without the body: /v1/signup-settings', async () => {
+    it('returns the response of GET without its body for /v1/signup-settings', async () => {
       const path = '/v1/signup-settings';
       const [get, head] = [await api.raw('GET', path), await api.raw('HEAD', path)];
       expect(head.status).toBe(get.status);
@@ -93,7 +93,7 @@ export function testRouting(open: () => ContractTarget): void {
         expect([name, head.headers[name]]).toEqual([name, get.headers[name]]);
     });
 
-    it('of a status requires a key and an existing id', async () => {
+    it('requires a key and an existing id for a status', async () => {
       const { id } = (await api.create(caller)).body;
       const head = (headers: Record<string, string>, of = id as string) =>
         api.raw('HEAD', `/v1/send/${of}/status`, Object.entries(headers));

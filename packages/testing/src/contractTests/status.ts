@@ -46,7 +46,7 @@ export function testStatus(open: () => ContractTarget): void {
       ['delivered', { ...ROUTED, sent_at: SET, delivered_at: SET }],
       ['read', { ...ROUTED, sent_at: SET, delivered_at: SET, read_at: SET }],
       ['failed', { ...ROUTED, failed_at: SET, failure_reason: 'rejected_by_provider' }],
-    ])('shows delivery at %s with all 14 fields', async (stage, fields) => {
+    ])('contains all 14 fields while delivery is %s', async (stage, fields) => {
       const id = await create();
       await api.target.deliver(id, stage);
       const { status, type, headers, body } = await api.status(caller, id);
@@ -62,7 +62,7 @@ export function testStatus(open: () => ContractTarget): void {
       expect(body).toEqual({ ...always, ...fields });
     });
 
-    it('is read for a sandbox send, with three times set and no sender', async () => {
+    it('is `read` for a sandbox send, with three times and no sender', async () => {
       const sandbox = await api.target.buildCaller('test');
       const id = await create(sandbox);
       await api.target.simulateDelivery(id);
@@ -79,7 +79,7 @@ export function testStatus(open: () => ContractTarget): void {
     });
 
     it.each<DeliveryStatus>(['sent', 'delivered', 'read', 'failed'])(
-      'is expired once the deadline has come, and delivery stays %s',
+      'has the verification `expired` after the deadline, while delivery stays %s',
       async (stage) => {
         const id = await create();
         await api.target.deliver(id, stage);
@@ -101,7 +101,7 @@ export function testStatus(open: () => ContractTarget): void {
     { name: 'verify', method: 'POST', body: '{"code":"004217"}' },
   ];
 
-  describe.each(OPERATIONS)('to $name', ({ name, method, body }) => {
+  describe.each(OPERATIONS)('the id in $name', ({ name, method, body }) => {
     const askFor = (id: string, headers: Record<string, string>): Promise<RawAnswer> =>
       api.raw(method, `/v1/send/${id}/${name}`, Object.entries(headers), body);
 
@@ -111,7 +111,7 @@ export function testStatus(open: () => ContractTarget): void {
       return { status, headers: Object.entries(rest), body };
     }
 
-    it('the response to another account’s id equals the response to an unknown id byte for byte, in every state', async () => {
+    it('leads to the same response, byte for byte, for an unknown send and another account’s send in any state', async () => {
       const unknown = comparable(await askFor(randomUUID(), bearer(stranger)));
       expect(unknown).toMatchObject({
         status: 404,
@@ -144,20 +144,23 @@ export function testStatus(open: () => ContractTarget): void {
       ['slashes, encoded', '..%2f..%2fsend%2fx'],
       ['SQL', "'%20or%201=1--"],
       ['letters of another alphabet', '%D0%B8%D0%B4'],
-    ])('a malformed id is unknown after authentication, and not revealed before: %s', async (_name, id) => {
-      expect((await askFor(id, bearer(caller))).json).toMatchObject({ status: 404, code: 'send_not_found' });
+    ])('leads to send_not_found if it is malformed, but only after authentication: %s', async (_name, id) => {
+      expect((await askFor(id, bearer(caller))).json).toMatchObject({
+        status: 404,
+        code: 'send_not_found',
+      });
       expect((await askFor(id, {})).json).toMatchObject({ status: 401, code: 'missing_credentials' });
       const wrong = await askFor(id, { Authorization: 'Bearer ak_live_wrong' });
       expect(wrong.json).toMatchObject({ status: 401, code: 'invalid_api_key' });
     });
 
-    it('an existing id in upper case is unknown', async () => {
+    it('leads to send_not_found in upper case', async () => {
       const id = await create();
       expect((await askFor(id.toUpperCase(), bearer(caller))).json).toMatchObject({ code: 'send_not_found' });
       expect((await askFor(id, bearer(caller))).status).toBe(200);
     });
 
-    it('an id with a query after it is that id', async () => {
+    it('is read without the query after it', async () => {
       const id = await create();
       const path = `/v1/send/${id}/${name}?id=x&account=y`;
       expect((await api.raw(method, path, Object.entries(bearer(caller)), body)).status).toBe(200);

@@ -62,7 +62,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect(await guess(five, CODE)).toEqual(LOCKED);
     });
 
-    it('is never valid after a correct guess, and changes nothing', async () => {
+    it('is never valid after a correct guess, and then changes nothing', async () => {
       const id = await create();
       await guess(id, CODE);
       const { body: before } = await api.status(test, id);
@@ -70,7 +70,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect((await api.status(test, id)).body).toEqual(before);
     });
 
-    it('returns expired after the deadline, correct or wrong, and is not counted', async () => {
+    it('returns `expired` after the deadline, correct or wrong, and is not counted', async () => {
       const id = await create();
       await guess(id, '1');
       await api.target.expire(id);
@@ -79,7 +79,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect((await api.status(test, id)).body).toEqual(before);
     });
 
-    it('after the deadline leaves a verified code verified and a locked one locked', async () => {
+    it('returns `verified` or `locked` after the deadline if the code was already verified or locked', async () => {
       const [verified, locked] = [await create(), await create()];
       await guess(verified, CODE);
       for (let n = 0; n < 5; n++) await guess(locked, '1');
@@ -89,24 +89,24 @@ export function testVerification(open: () => ContractTarget): void {
     });
 
     it.each([
-      ['nothing', ''],
+      ['an empty code', ''],
       ['a digit too few', '00421'],
       ['a digit too many', '0042170'],
-      ['leading zeros lost', '4217'],
-      ['a space before', ' 004217'],
-      ['a line break behind', '004217\n'],
-      ['a NUL behind', '004217\0'],
+      ['leading zeros removed', '4217'],
+      ['a space before the code', ' 004217'],
+      ['a line break after the code', '004217\n'],
+      ['a NUL after the code', '004217\0'],
       ['full-width digits', '００４２１７'],
       ['letters', 'abcdef'],
       ['half a surrogate pair', '\ud83d'],
       ['60,000 digits', '0'.repeat(60_000)],
-    ])('of %s is a wrong one', async (_name, code) => {
+    ])('is wrong with %s', async (_name, code) => {
       const id = await create();
       expect(await guess(id, code)).toEqual(PENDING(4));
       expect(await guess(id, CODE)).toEqual(VALID);
     });
 
-    it('is judged again when repeated with the same idempotency key', async () => {
+    it('is judged again if it is repeated with the same idempotency key', async () => {
       const id = await create();
       const again = () => api.verify(test, id, '1').set('Idempotency-Key', 'one');
       expect([(await again()).body, (await again()).body]).toEqual([PENDING(4), PENDING(3)]);
@@ -141,14 +141,14 @@ export function testVerification(open: () => ContractTarget): void {
       expect(await guess(id, '000000', live)).toEqual(PENDING(4));
     });
 
-    it('of one send is wrong for another with the same recipient', async () => {
+    it('is wrong for another send to the same recipient', async () => {
       const [one, two] = [await create(), await create(test, { to: PHONE, code: '7777' })];
       expect(await guess(one, '7777')).toEqual(PENDING(4));
       expect(await guess(two, CODE)).toEqual(PENDING(4));
     });
 
     it.each<DeliveryStatus>(['queued', 'sending', 'sent', 'delivered', 'read', 'failed'])(
-      'works while delivery is %s, and changes nothing of it',
+      'is accepted while delivery is %s, without changing the delivery',
       async (stage) => {
         const id = await create(live);
         await api.target.deliver(id, stage);
@@ -162,7 +162,7 @@ export function testVerification(open: () => ContractTarget): void {
     );
   });
 
-  it('a body that is not a guess is invalid_json in every state of the code', async () => {
+  it('POST /v1/send/{id}/verify refuses an invalid body with 422 in every final state of the code', async () => {
     const [used, locked, expired] = [await create(), await create(), await create()];
     await guess(used, CODE);
     for (let n = 0; n < 5; n++) await guess(locked, '1');
@@ -170,15 +170,15 @@ export function testVerification(open: () => ContractTarget): void {
     for (const id of [used, locked, expired]) expect((await post(id, '{}')).status).toBe(422);
   });
 
-  describe('a guess with unusual framing is still a guess', () => {
+  describe('a guess with unusual framing', () => {
     it.each([
       ['no content type', []],
       ['another content type', [['Content-Type', 'text/plain; charset=utf-16']]],
-    ] as [string, [string, string][]][])('with %s', async (_name, headers) => {
+    ] as [string, [string, string][]][])('is accepted with %s', async (_name, headers) => {
       expect((await post(await create(), `{"code":"${CODE}"}`, ...headers)).json).toEqual(VALID);
     });
 
-    it('with a body of up to 64 KiB', async () => {
+    it('is accepted with a body of up to 64 KiB', async () => {
       const id = await create();
       const padded = (bytes: number) => post(id, `{"code":"${CODE}"}`.padEnd(bytes));
       expect((await padded(65_537)).json).toMatchObject({ status: 422, code: 'invalid_json' });
@@ -187,12 +187,12 @@ export function testVerification(open: () => ContractTarget): void {
   });
 
   describe('the id', () => {
-    it('is send_not_found if it does not exist', async () => {
+    it('leads to send_not_found if it is unknown', async () => {
       const { body } = await api.verify(test, randomUUID(), CODE);
       expect(body).toMatchObject({ status: 404, code: 'send_not_found' });
     });
 
-    it('is checked before the body if it is malformed, and after it if it is unknown', async () => {
+    it('is checked before the body if it is malformed, and after the body if it is unknown', async () => {
       const bodies = ['{', '{"code":"1"}'];
       const codesOf = (id: string) =>
         Promise.all(bodies.map(async (body) => (await post(id, body)).json.code));
@@ -200,7 +200,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect(await codesOf(randomUUID())).toEqual(['invalid_json', 'send_not_found']);
     });
 
-    it('is send_not_found for another account’s send, and uses no attempt of that send', async () => {
+    it('leads to send_not_found for another account’s send, and uses none of its attempts', async () => {
       const id = await create(live);
       for (let n = 0; n < 5; n++) await api.verify(test, id, '1').expect(404);
       await api.verify(test, id, CODE).expect(404);
@@ -227,7 +227,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect(await guess(id, CODE)).toEqual(LOCKED);
     });
 
-    it('are valid at most once and judged at most five times if correct and wrong ones are mixed', async () => {
+    it('are valid at most once and judged at most five times if correct and wrong guesses are mixed', async () => {
       const id = await create();
       const codes = Array.from({ length: 60 }, (_, index) => (index % 6 === 5 ? CODE : '1'));
       const answers = await Promise.all(codes.map((code) => guess(id, code)));
