@@ -24,7 +24,7 @@ export interface Send {
   id: string;
   status: DeliveryStatus;
   verification: Verification;
-  /** The mode of the application that the key belongs to. */
+  /** The mode of the application that created the send. */
   mode: 'test' | 'live';
   /** `whatsapp` for real delivery, `sandbox` in test mode, null until it has been chosen. */
   channel: 'whatsapp' | 'sandbox' | null | (string & {});

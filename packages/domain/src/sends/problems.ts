@@ -24,12 +24,13 @@ const TABLE = {
     status: 402,
     meaning: 'The account has neither free quota nor credits left.',
     cause: 'A live send needs one unit of the free quota, or else one credit. Test sends need neither.',
-    remedy: 'Add credits to the account, then send the same request again. Do not retry automatically.',
+    remedy:
+      'Ask the operator to add credits to the account, then send the same request again. Do not retry automatically.',
   },
   send_not_found: {
     status: 404,
     meaning: 'The account of this key has no send with this id.',
-    cause: 'The id is mistyped, or it belongs to another account.',
+    cause: 'The id is mistyped or belongs to another account, or the send was deleted.',
     remedy: 'Use the id from the response to the create request, with a key of the same account.',
   },
   idempotency_key_reused: {
@@ -84,7 +85,7 @@ const TABLE = {
     cause:
       'One of these limits was reached: the send limit of the account, the application or this recipient; the number of active codes or of wrong codes in a row for this recipient; the fraud breaker, because hardly any code sent to the recipient’s country was verified; a daily or monthly ceiling of units; or a limit for accounts that never had credits. The detail names the limit.',
     remedy:
-      'Wait the number of seconds in the Retry-After header, then retry with the same key and body. After too many wrong codes, a right code for an active send ends the wait. In the dashboard, under Protection, an admin of the account can see and change the limit, and reset a recipient.',
+      'Wait the number of seconds in the Retry-After header, then retry with the same key and body. After too many wrong codes, a right code for an active send ends the wait. In the dashboard, an admin of the account can change most limits under Protection, and reset a recipient under Blocked recipients.',
   },
   internal_error: {
     status: 500,
