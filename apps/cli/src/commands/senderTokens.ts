@@ -1,6 +1,6 @@
 import { parseKeyring } from '@onecode/domain';
 import { readConfig, secret, variable } from '@onecode/runtime/config';
-import { reencryptTokens, setAppSecret, setSenderToken } from '@onecode/store/senders';
+import { editSender, reencryptTokens, requestReading, setAppSecret } from '@onecode/store/senders';
 import { verifyTokenOf } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
@@ -34,8 +34,9 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
       const accessToken = await readToken('--token', options.token);
       const checked = await withDatabase(async (database) => {
         const sender = await findSender(database, senderId);
-        const since = await setSenderToken(database, actor(), config.SECRET_KEY, senderId, accessToken);
-        return checkToken(database, sender, found('sender', since));
+        const newToken = { text: accessToken, keyring: config.SECRET_KEY };
+        found('sender', await editSender(database, actor(), senderId, { token: newToken }));
+        return checkToken(database, sender, await requestReading(database, senderId));
       });
       print(command, { id: senderId, token: 'set', ...checked });
       if (checked.accepted === false) throw new NotOk();

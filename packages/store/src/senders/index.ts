@@ -1,6 +1,6 @@
 export { applyProviderReport, applySenderReading, learnBusinessAccounts } from './providerFacts.js';
 export * from './readings.js';
-export { reencryptTokens, setSenderToken } from './senderTokens.js';
+export { reencryptTokens } from './senderTokens.js';
 export {
   addSender,
   AssignmentRefused,

@@ -1,32 +1,10 @@
 import { blockSubject, encrypt, isNew, NOT_ACTIVATED, type Block, type Keyring } from '@onecode/domain';
-import { audited, changeRow, type Actor } from '../operations/audit.js';
+import { audited, changeRow, logEntry, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { requestReading } from './readings.js';
 import { listBlocks } from './blocks.js';
-
-/** A sender as operators see it, without its token. */
-export interface Sender {
-  id: string;
-  /** The account that it sends for; null for a sender that all accounts share. */
-  accountId: string | null;
-  /** The applications of its account that it serves; empty for all. */
-  applicationIds: string[];
-  phoneNumberId: string;
-  number: string;
-  /** The provider's id of the number's business account; null until it is known. */
-  businessAccountId: string | null;
-  /** The provider's id of the portfolio that owns the business account; null until it is known. */
-  portfolioId: string | null;
-  template: string;
-  englishTemplateLanguage: 'en' | 'en_US';
-  /** Messages per second that the provider accepts from it, 1 to 1,000. */
-  throughput: number;
-  /** The current blocks of the sender, its business account, its portfolio and the app. */
-  blocks: Block[];
-  createdAt: Date;
-}
 
 const SELECTED = {
   id: true,
@@ -43,6 +21,9 @@ const SELECTED = {
 } as const;
 
 type SenderRow = Prisma.SenderGetPayload<{ select: typeof SELECTED }>;
+
+/** A sender as operators see it, without its token. `blocks`: its own current ones, and those of its business account, portfolio and app. */
+export type Sender = SenderRow & { englishTemplateLanguage: 'en' | 'en_US'; blocks: Block[] };
 
 /** The owner of a sender: shared by all accounts, one account, or some of an account's applications (an empty list means all of them). */
 export type SenderOwner = 'shared' | { accountId: string; applicationIds: readonly string[] };
@@ -84,39 +65,39 @@ export async function addSender(
 ): Promise<Sender | null> {
   const { token, owner = 'shared', businessAccountId = null, paused = false, ...rest } = sender;
   const id = newId();
-  try {
-    return await audited(database, actor, async (connection, log) => {
-      const { accountId, applicationIds } = await checkOwner(connection, owner);
-      const made = await connection.prisma.sender.create({
-        data: {
-          id,
-          ...rest,
-          accountId,
-          ...(applicationIds && { applicationIds }),
-          businessAccountId,
-          encryptedToken: new Uint8Array(encrypt(keyring, id, token)),
-        },
-        select: SELECTED,
-      });
-      const { phoneNumberId, template, englishTemplateLanguage, throughput } = made;
-      const account = businessAccountId === null ? {} : { businessAccountId };
-      const owned = accountId === null ? {} : { accountId, applicationIds: made.applicationIds };
-      const details = {
-        after: { phoneNumberId, ...account, ...owned, template, englishTemplateLanguage, throughput },
-      };
-      await log({ action: 'sender.add', accountId, subject: id, details });
-      if (paused) await pause(connection, id, NOT_ACTIVATED);
-      const [added] = await withBlocks(connection, [made]);
-      return added ?? null;
+  return audited(database, actor, async (connection, log) => {
+    const { accountId, applicationIds } = await checkOwner(connection, owner);
+    const made = await connection.prisma.sender.create({
+      data: {
+        id,
+        ...rest,
+        accountId,
+        ...(applicationIds && { applicationIds }),
+        businessAccountId,
+        encryptedToken: new Uint8Array(encrypt(keyring, id, token)),
+      },
+      select: SELECTED,
     });
-  } catch (error) {
-    if (isTaken(error)) return null;
-    throw error;
-  }
+    const { phoneNumberId, template, englishTemplateLanguage, throughput } = made;
+    const account = businessAccountId === null ? {} : { businessAccountId };
+    const owned = accountId === null ? {} : { accountId, applicationIds: made.applicationIds };
+    const details = {
+      after: { phoneNumberId, ...account, ...owned, template, englishTemplateLanguage, throughput },
+    };
+    await log({ action: 'sender.add', accountId, subject: id, details });
+    if (paused) await pause(connection, id, NOT_ACTIVATED);
+    const [added] = await withBlocks(connection, [made]);
+    return added ?? null;
+  }).catch(onTaken(null));
 }
 
-const isTaken = (error: unknown): boolean =>
-  error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+/** Returns a handler of errors that returns `result` if another sender has the phone number id. */
+const onTaken =
+  <R>(result: R) =>
+  (error: unknown): R => {
+    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return result;
+    throw error;
+  };
 
 /** A sender with its account's name (null if shared), and whether its own Meta app reports about it. */
 export type ListedSender = Sender & { accountName: string | null; hasOwnApp: boolean };
@@ -147,17 +128,10 @@ export async function listSenderDetails(database: Connection): Promise<SenderDet
   return withBlocks(database, rows);
 }
 
-async function withBlocks<
-  Row extends {
-    id: string;
-    businessAccountId: string | null;
-    portfolioId: string | null;
-    englishTemplateLanguage: string;
-  },
->(
+async function withBlocks<Row extends SenderRow>(
   database: Connection,
   rows: readonly Row[],
-): Promise<(Row & Pick<Sender, 'blocks' | 'englishTemplateLanguage'>)[]> {
+): Promise<(Row & Sender)[]> {
   const blocks = await listBlocks(database);
   return rows.map((row) => ({
     ...row,
@@ -266,10 +240,10 @@ async function checkOwner(
   return { accountId: owner.accountId, applicationIds: wanted.length === 0 ? null : wanted };
 }
 
-/** The fields of a sender that can be changed. `setSenderToken` replaces its token. */
+/** The fields of a sender that can be changed. */
 export type SenderChange = Partial<
   Pick<NewSender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
-> & { businessAccountId?: string };
+> & { businessAccountId?: string; token?: { text: string; keyring: Keyring } };
 
 /**
  * Changes a sender, and requests a read. If the number or the template changes, the blocks of the former one end. A sender with another
@@ -279,36 +253,52 @@ export async function editSender(
   database: Database,
   actor: Actor,
   key: SenderKey,
-  wanted: SenderChange,
+  { token, ...wanted }: SenderChange,
 ): Promise<Sender | 'taken' | null> {
-  try {
-    return await changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
-      const { id } = before;
-      const isOther = wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== before.phoneNumberId;
-      const data = { ...(isOther && { businessAccountId: null, portfolioId: null }), ...wanted };
-      const after = await connection.prisma.sender.update({ where: { id }, data, select: SELECTED });
-      if (isOther) {
-        await connection.sql.execute`delete from provider_facts where subject = ${id}`;
-        await connection.sql.execute`
-          update senders set read_tried_at = null, read_at = null, read_failures = '{}', recipients_24h = null,
-            has_recipient_room = true where id = ${id}::uuid`;
-        await connection.sql
-          .execute`delete from sender_blocks where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
-        await pause(connection, id, NOT_ACTIVATED);
-      } else if (
-        after.template !== before.template ||
-        after.englishTemplateLanguage !== before.englishTemplateLanguage
-      )
-        await connection.sql.execute`
-          delete from sender_blocks where scope = 'sender' and subject = ${id} and only_for in ('en', 'pt-BR')`;
-      await requestReading(connection, id);
-      return {};
+  return changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
+    const { prisma, sql } = connection;
+    const { id, accountId } = before;
+    const isOther = wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== before.phoneNumberId;
+    const after = await prisma.sender.update({
+      where: { id },
+      data: {
+        ...(isOther && UNREAD),
+        ...wanted,
+        ...(token && { encryptedToken: new Uint8Array(encrypt(token.keyring, id, token.text)) }),
+      },
+      select: SELECTED,
     });
-  } catch (error) {
-    if (isTaken(error)) return 'taken';
-    throw error;
-  }
+    if (token !== undefined) {
+      // Facts about the former token do not apply to the new one.
+      await sql.execute`
+        update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
+      await logEntry(connection, actor, { action: 'sender.set_token', accountId, subject: id });
+    }
+    if (isOther) {
+      await sql.execute`delete from provider_facts where subject = ${id}`;
+      await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
+      await pause(connection, id, NOT_ACTIVATED);
+    } else if (
+      after.template !== before.template ||
+      after.englishTemplateLanguage !== before.englishTemplateLanguage
+    )
+      await sql.execute`
+        delete from sender_blocks where scope = 'sender' and subject = ${id} and only_for in ('en', 'pt-BR')`;
+    await requestReading(connection, id);
+    return {};
+  }).catch(onTaken('taken' as const));
 }
+
+/** The columns that reads of another number have not filled yet. */
+const UNREAD = {
+  businessAccountId: null,
+  portfolioId: null,
+  readTriedAt: null,
+  readAt: null,
+  readFailures: {},
+  recipients24h: null,
+  hasRecipientRoom: true,
+} as const;
 
 /** Logs what the setup did at the provider for a sender, or that a test code was sent. @returns null if the sender does not exist */
 export async function noteSenderSetup(

@@ -261,7 +261,14 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     ...ofSender('sender.resume', store.resumeSender),
     given: ({ database, sender }) => blockSender(database, sender, { onlyFor: 'BR' }),
   },
-  editSender: ofSender('sender.edit', store.editSender, { throughput: 500 }),
+  editSender: {
+    ...ofSender('sender.set_token', store.editSender, {
+      throughput: 500,
+      token: { text: TOKEN, keyring: TEST_SECRET_KEY },
+    }),
+    also: ['sender.edit'],
+    isRepeatable: true,
+  },
   noteSenderSetup: {
     action: 'sender.setup',
     of: senderOf,
@@ -281,12 +288,6 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: async ({ database }) => {
       removed = (await buildSender(database)).id;
     },
-  },
-  setSenderToken: {
-    action: 'sender.set_token',
-    of: senderOf,
-    isRepeatable: true,
-    change: ({ database }, id) => store.setSenderToken(database, ACTOR, TEST_SECRET_KEY, id, TOKEN),
   },
   setAppSecret: {
     action: 'sender.set_app_secret',

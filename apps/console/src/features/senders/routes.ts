@@ -21,7 +21,6 @@ import {
   removeSender,
   resumeSender,
   setAppSecret,
-  setSenderToken,
   type ListedSender,
   type SenderKey,
 } from '@onecode/store/senders';
@@ -175,12 +174,13 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
         } = call;
         const { token, ...wanted } = call.body as Partial<Wanted>;
         const key = readSenderKey(call);
-        const change = wanted.number === undefined ? wanted : { ...wanted, number: numberOf(wanted.number) };
-        const edited = orNotFound(await editSender(database, actor, key, change));
-        if (edited === 'taken')
+        const change = {
+          ...wanted,
+          ...(wanted.number !== undefined && { number: numberOf(wanted.number) }),
+          ...(token !== undefined && { token: { text: token, keyring: config.SECRET_KEY } }),
+        };
+        if (orNotFound(await editSender(database, actor, key, change)) === 'taken')
           throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
-        if (token !== undefined)
-          orNotFound(await setSenderToken(database, actor, config.SECRET_KEY, key, token));
       },
     }),
     route('delete', `${path}/:sender`, changes, {
