@@ -5,20 +5,6 @@ import { keysInUse } from './apiKeys.js';
 import { newId } from '../client/ids.js';
 import type { Prisma } from '../generated/prisma/client.js';
 
-export interface Application {
-  id: string;
-  accountId: string;
-  name: string;
-  mode: Mode;
-  /** The application's own creation limits; null if off. */
-  perMinute: number | null;
-  perRecipientHour: number | null;
-  identityCheck: IdentityCheck;
-  createdAt: Date;
-  /** The number of keys that people created and that are neither revoked nor expired. */
-  keysInUse: number;
-}
-
 const selected = () =>
   ({
     id: true,
@@ -33,6 +19,13 @@ const selected = () =>
   }) as const;
 
 type Row = Prisma.ApplicationGetPayload<{ select: ReturnType<typeof selected> }>;
+
+/** An application. Null limits are off. `keysInUse`: the number of keys that people created and that are neither revoked nor expired. */
+export type Application = Omit<Row, '_count'> & {
+  mode: Mode;
+  identityCheck: IdentityCheck;
+  keysInUse: number;
+};
 
 const toApplication = ({ _count, ...row }: Row): Application =>
   ({ ...row, keysInUse: _count.keys }) as Application;
@@ -99,10 +92,9 @@ export async function findApplications(
   { prisma }: Connection,
   { limit, ...where }: { accountId?: string; id?: string; limit?: number },
 ): Promise<Application[]> {
-  const orderBy = { id: limit === undefined ? 'asc' : 'desc' } as const;
   const found = await prisma.application.findMany({
     where,
-    orderBy,
+    orderBy: { id: limit === undefined ? 'asc' : 'desc' },
     select: selected(),
     ...(limit !== undefined && { take: limit }),
   });
@@ -129,10 +121,9 @@ function change(
 ): Promise<Application | null> {
   const { id } = where;
   const read = async (connection: Connection) => (await findApplications(connection, where))[0] ?? null;
+  const accountOf = ({ accountId }: Application) => accountId;
   const row = { action, table: 'applications', id, read, accountOf } as const;
   return changeRow(database, actor, row, ({ prisma }) =>
     prisma.application.update({ where: { id }, data, select: { id: true } }),
   );
 }
-
-const accountOf = ({ accountId }: Application): string => accountId;

@@ -54,11 +54,7 @@ export async function createOwnAccount(
     await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
     const wanted = { accountId: id, name: names.application, mode: 'test' } as const;
     const { id: applicationId } = await insertApplication(connection, log, wanted);
-    const made = await insertApiKey(connection, actor, applicationId, {
-      name: names.key,
-      expiresAt: null,
-      visit: null,
-    });
+    const made = await insertApiKey(connection, actor, applicationId, { name: names.key });
     return { kind: 'member', accountId: id, first: made && { applicationId, key: made.key } };
   });
 }

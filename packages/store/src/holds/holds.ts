@@ -10,8 +10,6 @@ export interface Hold extends HoldTarget {
   setBy: string;
 }
 
-const SELECTED = { kind: true, target: true, reason: true, since: true, setBy: true } as const;
-
 /**
  * Places a hold on the sends that `what` matches. Messages that already have a permit are still sent, within half a second. A hold that is
  * already active keeps its reason.
@@ -33,8 +31,7 @@ export async function placeHold(
       on conflict (kind, target) do nothing`;
     const details = { kind, target, reason };
     if (isNew === 1) await log({ action: 'hold.set', accountId, subject: auditSubject(what), details });
-    const where = { kind_target: { kind, target } };
-    return (await connection.prisma.hold.findUnique({ where, select: SELECTED })) as Hold | null;
+    return (await connection.prisma.hold.findUnique({ where: { kind_target: { kind, target } } })) as Hold;
   });
 }
 
@@ -62,7 +59,7 @@ const auditSubject = ({ kind, target }: HoldTarget): string => (kind === 'live' 
 
 /** Returns all holds, oldest first. */
 export async function listHolds(database: Connection): Promise<Hold[]> {
-  return (await database.prisma.hold.findMany({ orderBy: { since: 'asc' }, select: SELECTED })) as Hold[];
+  return (await database.prisma.hold.findMany({ orderBy: { since: 'asc' } })) as Hold[];
 }
 
 /** The active holds, and the live sends that wait for a sender or the end of a hold. */

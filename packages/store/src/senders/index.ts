@@ -23,4 +23,4 @@ export {
 export { changeBlock, deleteOldBlocks, fullRate, isSuperseded } from './blocks.js';
 export type { StartedBlock } from './providerBlocks.js';
 export { countOwnFailure, findOwnApp, reportsOfApp, setAppSecret, type OwnApp } from './ownApps.js';
-export { countRecipients } from './recipientCount.js';
+export { readRecentMessages } from './recentMessages.js';

@@ -16,7 +16,7 @@ import {
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { endTokenFault, syncProviderBlocks, type StartedBlock } from './providerBlocks.js';
-import { countRecipients, findLastSentDay } from './recipientCount.js';
+import { readRecentMessages } from './recentMessages.js';
 
 /** When the provider reported a fact, and through which channel. */
 interface FactOrigin {
@@ -74,7 +74,7 @@ export async function applySenderReading(
       await connection.sql.execute`
         update senders set portfolio_id = ${portfolioId}
         where (id = ${sender.id}::uuid or business_account_id = ${businessAccountId}) and portfolio_id is distinct from ${portfolioId}`;
-    const lastSentOn = await findLastSentDay(connection, sender.id);
+    const { recipients, lastSentOn } = await readRecentMessages(connection, sender.id);
     const values: Partial<NumberValues> = {
       ...(lastSentOn === null ? {} : { lastSentOn }),
       ...numberValues,
@@ -98,7 +98,6 @@ export async function applySenderReading(
         'failure' in result ? [[part, result.failure]] : [],
       ),
     );
-    const recipients = await countRecipients(connection, sender.id);
     const hasRoom = recipients < (parseMessagingLimit(messagingLimit?.value) ?? Infinity);
     await connection.sql.execute`
       update senders set read_tried_at = ${startedAt}, read_failures = ${JSON.stringify(failures)}::jsonb,
