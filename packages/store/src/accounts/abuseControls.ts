@@ -60,7 +60,7 @@ export function changeAbuseControls(
   change: (connection: Connection) => Promise<unknown>,
 ): Promise<AbuseControls | null> {
   const read = (connection: Connection) => findAbuseControls(connection, accountId);
-  const row = { action, table: 'accounts', id: accountId, read, accountOf: () => accountId } as const;
+  const row = { action, table: 'accounts', id: accountId, read } as const;
   return changeRow(database, actor, row, change);
 }
 

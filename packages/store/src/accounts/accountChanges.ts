@@ -151,6 +151,6 @@ async function changeLocked(
   change: (connection: Connection) => Promise<unknown>,
 ): Promise<Account | null> {
   const read = ({ prisma }: Connection) => prisma.account.findUnique({ where: { id }, select: CHANGEABLE });
-  const row = { action, table: 'accounts', id, read, accountOf: () => id } as const;
+  const row = { action, table: 'accounts', id, read } as const;
   return (await changeRow(database, actor, row, change)) && findAccount(database, id);
 }

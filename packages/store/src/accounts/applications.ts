@@ -121,8 +121,7 @@ function change(
 ): Promise<Application | null> {
   const { id } = where;
   const read = async (connection: Connection) => (await findApplications(connection, where))[0] ?? null;
-  const accountOf = ({ accountId }: Application) => accountId;
-  const row = { action, table: 'applications', id, read, accountOf } as const;
+  const row = { action, table: 'applications', id, read } as const;
   return changeRow(database, actor, row, ({ prisma }) =>
     prisma.application.update({ where: { id }, data, select: { id: true } }),
   );

@@ -24,13 +24,7 @@ export async function setBalanceAlert(
   below: number | null,
 ): Promise<boolean> {
   const read = (connection: Connection) => readAlert(connection, accountId);
-  const row = {
-    action: 'account.balance_alert',
-    table: 'accounts',
-    id: accountId,
-    read,
-    accountOf: () => accountId,
-  } as const;
+  const row = { action: 'account.balance_alert', table: 'accounts', id: accountId, read } as const;
   const changed = await changeRow(
     database,
     actor,

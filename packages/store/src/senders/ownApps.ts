@@ -1,9 +1,9 @@
 import { decrypt, encrypt, OWN_FAILURES, type Keyring } from '@onecode/domain';
-import { audited, type Actor } from '../operations/audit.js';
+import type { Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
 import type { NewReports } from '../sends/providerReports.js';
-import { toSenderFilter, type SenderKey } from './senders.js';
+import { changeSender, type SenderKey } from './senders.js';
 
 /** Returns the name under which an app secret is encrypted. It differs from the token's, so that neither can be decrypted as the other. */
 export const appSecretName = (senderId: string): string => `app of ${senderId}`;
@@ -21,20 +21,19 @@ export async function setAppSecret(
   key: SenderKey,
   appSecret: string | null,
 ): Promise<boolean> {
-  return audited(database, actor, async ({ prisma }, log) => {
-    const { id } = toSenderFilter(key);
-    const encryptedAppSecret =
-      appSecret === null ? null : new Uint8Array(encrypt(keyring, appSecretName(id), appSecret));
-    const [changed] = await prisma.sender.updateManyAndReturn({
-      where: { ...toSenderFilter(key), removedAt: null },
-      data: { encryptedAppSecret },
-      select: { accountId: true },
-    });
-    if (changed === undefined) return false;
-    const details = { after: { hasOwnApp: appSecret !== null } };
-    await log({ action: 'sender.set_app_secret', accountId: changed.accountId, subject: id, details });
-    return true;
-  });
+  const changed = await changeSender(
+    database,
+    actor,
+    'sender.set_app_secret',
+    key,
+    async ({ prisma }, { id }) => {
+      const encryptedAppSecret =
+        appSecret === null ? null : new Uint8Array(encrypt(keyring, appSecretName(id), appSecret));
+      await prisma.sender.update({ where: { id }, data: { encryptedAppSecret }, select: { id: true } });
+      return { after: { hasOwnApp: appSecret !== null } };
+    },
+  );
+  return changed !== null;
 }
 
 export interface OwnApp {

@@ -174,11 +174,7 @@ async function addAlerts(
     where subject = ${businessAccountId} and template = ''`;
 }
 
-interface ReportedTemplate {
-  name: string;
-  language: string;
-  values: Partial<TemplateValues>;
-}
+type ReportedTemplate = Omit<Extract<ProviderReport, { about: 'template' }>, 'about'>;
 
 async function mergeTemplate(
   connection: Connection,

@@ -143,7 +143,7 @@ async function withBlocks<Row extends SenderRow>(
 /** A sender by its id; if `accountId` is given, only in that account. */
 export type SenderKey = string | { id: string; accountId: string };
 
-export const toSenderFilter = (key: SenderKey): { id: string; accountId?: string } =>
+const toSenderFilter = (key: SenderKey): { id: string; accountId?: string } =>
   typeof key === 'string' ? { id: key } : { id: key.id, accountId: key.accountId };
 
 /** Pauses a sender until an operator resumes it. A paused sender keeps its time and reason. @returns null if the sender does not exist */
@@ -350,7 +350,7 @@ export async function removeSender(database: Database, actor: Actor, key: Sender
 }
 
 /** Changes a sender. `change` returns additional details for the audit log. */
-async function changeSender(
+export async function changeSender(
   database: Database,
   actor: Actor,
   action: string,
@@ -359,9 +359,8 @@ async function changeSender(
 ): Promise<Sender | null> {
   const where = { ...toSenderFilter(key), removedAt: null };
   const read = ({ prisma }: Connection) => prisma.sender.findUnique({ where, select: SELECTED });
-  const accountOf = (state: SenderRow) => state.accountId;
   const details = {};
-  const row = { action, table: 'senders', id: where.id, read, accountOf, details } as const;
+  const row = { action, table: 'senders', id: where.id, read, details } as const;
   const changed = await changeRow(database, actor, row, async (connection, before) =>
     Object.assign(details, await change(connection, before)),
   );
