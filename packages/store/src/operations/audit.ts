@@ -71,8 +71,8 @@ export function changeRow<State extends object>(
     await change(connection, before);
     const after = (await read(connection)) ?? before;
     const changes = { ...changedFields(before, after), ...details };
-    const { accountId = null } =
-      table === 'accounts' ? { accountId: id } : (after as { accountId?: string | null });
+    const accountOf = (state: { accountId?: string | null }) => state.accountId;
+    const accountId = table === 'accounts' ? id : (accountOf(after) ?? accountOf(before) ?? null);
     if (Object.keys(changes).length > 0) await log({ action, accountId, subject: id, details: changes });
     return after;
   });

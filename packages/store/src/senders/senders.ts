@@ -143,9 +143,6 @@ async function withBlocks<Row extends SenderRow>(
 /** A sender by its id; if `accountId` is given, only in that account. */
 export type SenderKey = string | { id: string; accountId: string };
 
-const toSenderFilter = (key: SenderKey): { id: string; accountId?: string } =>
-  typeof key === 'string' ? { id: key } : { id: key.id, accountId: key.accountId };
-
 /** Pauses a sender until an operator resumes it. A paused sender keeps its time and reason. @returns null if the sender does not exist */
 export async function pauseSender(
   database: Database,
@@ -357,7 +354,7 @@ export async function changeSender(
   key: SenderKey,
   change: (connection: Connection, before: SenderRow) => Promise<object>,
 ): Promise<Sender | null> {
-  const where = { ...toSenderFilter(key), removedAt: null };
+  const where = { ...(typeof key === 'string' ? { id: key } : key), removedAt: null };
   const read = ({ prisma }: Connection) => prisma.sender.findUnique({ where, select: SELECTED });
   const details = {};
   const row = { action, table: 'senders', id: where.id, read, details } as const;
