@@ -146,17 +146,17 @@ export async function deleteDueAccounts(database: Database, signal: AbortSignal)
       where account_id = a.id and action = 'account.schedule_deletion' order by id desc limit 1
     ) e where a.delete_at <= clock_timestamp() order by a.delete_at`;
   const deleted: string[] = [];
-  const faults: unknown[] = [];
+  let fault: unknown;
   for (const { accountId, ...actor } of due) {
     try {
       await deleteAccount(database, actor, accountId, 'asked for by an admin of the account', signal);
       if (signal.aborted) break;
       await database.sql.execute`update accounts set delete_at = null where id = ${accountId}::uuid`;
       deleted.push(accountId);
-    } catch (fault) {
-      faults.push(fault);
+    } catch (error) {
+      fault ??= error;
     }
   }
-  if (faults.length > 0) throw faults[0];
+  if (fault !== undefined) throw fault;
   return deleted;
 }

@@ -46,12 +46,10 @@ export async function createOwnAccount(
     if (existing !== undefined) return { kind: 'member', accountId: existing.accountId, first: null };
     if (person.accountMadeAt !== null) return { kind: 'made_before' };
     const account = { name, language, freeQuota: null, credits: 0, ratePerMinute: null };
-    const { id, freeQuota, credits } = await insertAccount(connection, account, countries);
+    const { id } = await insertAccount(connection, log, account, countries);
     await connection.prisma.member.create({ data: { accountId: id, userId: actor.id, role: 'admin' } });
     await connection.sql
       .execute`update users set account_made_at = clock_timestamp() where id = ${actor.id}::uuid`;
-    const after = { name, language, freeQuota, credits, ratePerMinute: null, trialCountries: countries };
-    await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
     const wanted = { accountId: id, name: names.application, mode: 'test' } as const;
     const { id: applicationId } = await insertApplication(connection, log, wanted);
     const made = await insertApiKey(connection, actor, applicationId, { name: names.key });

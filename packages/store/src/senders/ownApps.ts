@@ -1,40 +1,10 @@
-import { decrypt, encrypt, OWN_FAILURES, type Keyring } from '@onecode/domain';
-import type { Actor } from '../operations/audit.js';
+import { decrypt, OWN_FAILURES, type Keyring } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
 import type { NewReports } from '../sends/providerReports.js';
-import { changeSender, type SenderKey } from './senders.js';
 
 /** Returns the name under which an app secret is encrypted. It differs from the token's, so that neither can be decrypted as the other. */
 export const appSecretName = (senderId: string): string => `app of ${senderId}`;
-
-/**
- * Sets the app secret of a sender's own Meta app, encrypted, or removes it with null. While it is set, the sender's own webhook address
- * accepts that app's webhooks.
- *
- * @returns false if the sender does not exist
- */
-export async function setAppSecret(
-  database: Database,
-  actor: Actor,
-  keyring: Keyring,
-  key: SenderKey,
-  appSecret: string | null,
-): Promise<boolean> {
-  const changed = await changeSender(
-    database,
-    actor,
-    'sender.set_app_secret',
-    key,
-    async ({ prisma }, { id }) => {
-      const encryptedAppSecret =
-        appSecret === null ? null : new Uint8Array(encrypt(keyring, appSecretName(id), appSecret));
-      await prisma.sender.update({ where: { id }, data: { encryptedAppSecret }, select: { id: true } });
-      return { after: { hasOwnApp: appSecret !== null } };
-    },
-  );
-  return changed !== null;
-}
 
 export interface OwnApp {
   /** The account of the app; null for an additional app of the operator. */

@@ -5,6 +5,7 @@ import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { requestReading } from './readings.js';
 import { listBlocks } from './blocks.js';
+import { appSecretName } from './ownApps.js';
 
 const SELECTED = {
   id: true,
@@ -178,21 +179,20 @@ export async function resumeSender(
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.resume', key, async ({ sql }, { id }) => {
     const ended = await sql.query<{ reason: string }[]>`
-      with current as materialized (
+      with ended as materialized (
         -- In the order in which \`take_permits\` locks them.
-        select t.cause, t.scope, t.subject, t.only_for from sender_blocks t join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id, r.portfolio_id)
+        select t.cause, t.scope, t.subject, t.only_for, t.reason
+        from sender_blocks t join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id, r.portfolio_id)
         where r.id = ${id}::uuid and t.failures > 0 and (t.cause in ('operator', 'fault') or t.cause = 'provider' and t.only_for = '')
         order by t.cause, t.scope, t.subject, t.only_for for update of t
       ), deleted as (
-        delete from sender_blocks t using current k
-        where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause <> 'fault'
-        returning t.reason
+        delete from sender_blocks t using ended e
+        where (t.cause, t.scope, t.subject, t.only_for) = (e.cause, e.scope, e.subject, e.only_for) and t.cause <> 'fault'
       ), cleared as (
-        update sender_blocks t set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from current k
-        where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause = 'fault'
-        returning t.reason
+        update sender_blocks t set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from ended e
+        where (t.cause, t.scope, t.subject, t.only_for) = (e.cause, e.scope, e.subject, e.only_for) and t.cause = 'fault'
       )
-      select reason from deleted union all select reason from cleared`;
+      select reason from ended`;
     return ended.length === 0 ? {} : { ...(reason && { reason }), ended: ended.map((block) => block.reason) };
   });
 }
@@ -346,8 +346,36 @@ export async function removeSender(database: Database, actor: Actor, key: Sender
   );
 }
 
+/**
+ * Sets the app secret of a sender's own Meta app, encrypted, or removes it with null. While it is set, the sender's own webhook address
+ * accepts that app's webhooks.
+ *
+ * @returns false if the sender does not exist
+ */
+export async function setAppSecret(
+  database: Database,
+  actor: Actor,
+  keyring: Keyring,
+  key: SenderKey,
+  appSecret: string | null,
+): Promise<boolean> {
+  const changed = await changeSender(
+    database,
+    actor,
+    'sender.set_app_secret',
+    key,
+    async ({ prisma }, { id }) => {
+      const encryptedAppSecret =
+        appSecret === null ? null : new Uint8Array(encrypt(keyring, appSecretName(id), appSecret));
+      await prisma.sender.update({ where: { id }, data: { encryptedAppSecret }, select: { id: true } });
+      return { after: { hasOwnApp: appSecret !== null } };
+    },
+  );
+  return changed !== null;
+}
+
 /** Changes a sender. `change` returns additional details for the audit log. */
-export async function changeSender(
+async function changeSender(
   database: Database,
   actor: Actor,
   action: string,
