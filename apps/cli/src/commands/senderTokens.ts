@@ -35,8 +35,8 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
       const checked = await withDatabase(async (database) => {
         const sender = await findSender(database, senderId);
         const newToken = { text: accessToken, keyring: config.SECRET_KEY };
-        found('sender', await editSender(database, actor(), senderId, { token: newToken }));
-        return checkToken(database, sender, await requestReading(database, senderId));
+        await editSender(database, actor(), senderId, { token: newToken });
+        return checkToken(database, sender, found('sender', await requestReading(database, senderId)));
       });
       print(command, { id: senderId, token: 'set', ...checked });
       if (checked.accepted === false) throw new NotOk();

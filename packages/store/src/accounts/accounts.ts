@@ -86,7 +86,14 @@ export async function insertAccount(
     select ${accountColumns('created')} from created, settings`;
   const { name, language, freeQuota, credits } = row;
   const { ratePerMinute } = account;
-  const after = { name, language, freeQuota, credits, ratePerMinute, ...(trialCountries && { trialCountries }) };
+  const after = {
+    name,
+    language,
+    freeQuota,
+    credits,
+    ratePerMinute,
+    ...(trialCountries && { trialCountries }),
+  };
   await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
   return row;
 }

@@ -62,7 +62,12 @@ const SILENT_AFTER_MS = 500;
 /** Opens the pool, which connects at the first query. @param url may name several servers, see `Servers` */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const { timeouts = TIMEOUTS, onConnectionError = () => {} } = options;
-  const servers = new Servers(url, options.pooler === 'transaction' ? POOLED_SETTINGS : allSettings(options));
+  const servers = new Servers(
+    url,
+    options.pooler === 'transaction'
+      ? POOLED_SETTINGS
+      : { ...POOLED_SETTINGS, ...FIXED_SETTINGS, ...sessionSettings(options) },
+  );
   const pool = new pg.Pool({
     max: options.connectionsMax,
     Client: servers.clientClass(),
@@ -125,12 +130,6 @@ function closeIdle(pool: pg.Pool): void {
       () => {},
     );
 }
-
-const allSettings = (options: DatabaseOptions): Settings => ({
-  ...POOLED_SETTINGS,
-  ...FIXED_SETTINGS,
-  ...sessionSettings(options),
-});
 
 /** Returns the settings of a process's sessions in addition to `FIXED_SETTINGS`: time-outs, and how statements are planned. */
 export function sessionSettings({

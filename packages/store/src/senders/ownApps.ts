@@ -1,5 +1,5 @@
 import { decrypt, OWN_FAILURES, type Keyring } from '@onecode/domain';
-import type { Connection, Database } from '../client/database.js';
+import type { Connection } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
 import type { NewReports } from '../sends/providerReports.js';
 

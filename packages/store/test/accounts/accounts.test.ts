@@ -237,7 +237,8 @@ describe('an API key that expires', () => {
     const { accountId, applicationId } = made;
     const inUse = async () =>
       (await findApplications(store.database, { accountId, id: applicationId }))[0]?.keysInUse;
-    const listed = async () => (await listApiKeys(store.database, { accountId, areInUse: true })).map(({ name }) => name);
+    const listed = async () =>
+      (await listApiKeys(store.database, { accountId, areInUse: true })).map(({ name }) => name);
     expect(await inUse()).toBe(2);
     expect(await listed()).toEqual([null, 'CI']);
     await expire(made);
@@ -247,7 +248,9 @@ describe('an API key that expires', () => {
     expect(await listApiKeys(store.database, { applicationId })).toContainEqual(
       expect.objectContaining({ id: made.id, isVisitKey: false, revokedAt: null }),
     );
-    expect((await listApiKeys(store.database, { areInUse: true })).map(({ id }) => id)).not.toContain(made.id);
+    expect((await listApiKeys(store.database, { areInUse: true })).map(({ id }) => id)).not.toContain(
+      made.id,
+    );
   });
 });
 

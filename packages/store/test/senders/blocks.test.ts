@@ -1,6 +1,12 @@
 import type { Block, BlockSubject } from '@onecode/domain';
 import type { Database } from '@onecode/store/client';
-import { applyProviderReport, changeBlock, editSender, listSenders, resumeSender } from '@onecode/store/senders';
+import {
+  applyProviderReport,
+  changeBlock,
+  editSender,
+  listSenders,
+  resumeSender,
+} from '@onecode/store/senders';
 import { openDeliveries } from '@onecode/store/sends';
 import {
   blockSender,
@@ -40,7 +46,12 @@ const blocksOf = async (id: string): Promise<Block[]> =>
   (await listSenders(store.database)).find((sender) => sender.id === id)!.blocks;
 
 describe('changeBlock', () => {
-  const faultOf = (subject: string): BlockSubject => ({ cause: 'fault', scope: 'sender', subject, onlyFor: '' });
+  const faultOf = (subject: string): BlockSubject => ({
+    cause: 'fault',
+    scope: 'sender',
+    subject,
+    onlyFor: '',
+  });
   const WRITE = 'insert into sender_blocks';
 
   it('delays no claim while its worker is frozen before the write', async () => {
@@ -92,7 +103,12 @@ it('a sender is resumed while a report ends its blocks', async () => {
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await until('the resume that waits', async () => (await store.sql(waiting)).length > 0);
   });
-  const report = { about: 'template', name: template, language: 'en', values: { status: 'APPROVED' } } as const;
+  const report = {
+    about: 'template',
+    name: template,
+    language: 'en',
+    values: { status: 'APPROVED' },
+  } as const;
   await applyProviderReport(paused, '88', report, new Date(Date.now() + 1_000));
   await resumed;
   expect(resumed).toBeDefined();
