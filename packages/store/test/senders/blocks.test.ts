@@ -30,7 +30,7 @@ function pausedBefore(text: string, pause: () => Promise<unknown>): Database {
   const paused = (sql: Sql): Sql => ({
     ...sql,
     async execute(statement, ...values) {
-      if (String(statement).includes(text)) await pause();
+      if ((statement as TemplateStringsArray).join('?').includes(text)) await pause();
       return sql.execute(statement, ...values);
     },
   });
