@@ -71,7 +71,7 @@ export async function limitApplication(
   id: string,
   limits: { perMinute?: number | null; perRecipientHour?: number | null },
 ): Promise<Application | null> {
-  return change(database, actor, 'application.limit', { id }, limits);
+  return change(database, actor, 'application.limit', id, limits);
 }
 
 /** Sets what an application does when a number may have a new owner. @returns null if the application does not exist */
@@ -81,7 +81,7 @@ export async function setIdentityCheck(
   id: string,
   identityCheck: IdentityCheck,
 ): Promise<Application | null> {
-  return change(database, actor, 'application.set_identity_check', { id }, { identityCheck });
+  return change(database, actor, 'application.set_identity_check', id, { identityCheck });
 }
 
 /**
@@ -101,26 +101,24 @@ export async function findApplications(
   return found.map(toApplication);
 }
 
-/** Renames an application of this account. @returns null if the account has no such application */
+/** Renames an application. @returns null if it does not exist */
 export async function renameApplication(
   database: Database,
   actor: Actor,
-  accountId: string,
   id: string,
   name: string,
 ): Promise<Application | null> {
-  return change(database, actor, 'application.rename', { id, accountId }, { name });
+  return change(database, actor, 'application.rename', id, { name });
 }
 
 function change(
   database: Database,
   actor: Actor,
   action: string,
-  where: { id: string; accountId?: string },
+  id: string,
   data: Partial<Pick<Application, 'name' | 'perMinute' | 'perRecipientHour' | 'identityCheck'>>,
 ): Promise<Application | null> {
-  const { id } = where;
-  const read = async (connection: Connection) => (await findApplications(connection, where))[0] ?? null;
+  const read = async (connection: Connection) => (await findApplications(connection, { id }))[0] ?? null;
   const row = { action, table: 'applications', id, read } as const;
   return changeRow(database, actor, row, ({ prisma }) =>
     prisma.application.update({ where: { id }, data, select: { id: true } }),

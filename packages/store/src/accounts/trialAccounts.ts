@@ -63,18 +63,9 @@ export async function mayCreateAccount(database: Connection, userId: string): Pr
   return (await database.prisma.user.findFirst({ where, select: { id: true } })) !== null;
 }
 
-/** The live sends of all trial accounts today, which share a daily limit. */
-export interface TrialSends {
-  /** Today (UTC), as `2026-11-23`. */
-  day: string;
-  sends: number;
-  /** The limit in the settings. */
-  perDay: number;
-}
-
-/** Returns how many live sends trial accounts created today, and their limit. */
-export async function readTrialSends(database: Connection): Promise<TrialSends> {
-  const [row] = await database.sql.query<[TrialSends]>`
+/** Returns today (UTC, as `2026-11-23`), the live sends that trial accounts created on it, and their shared limit in the settings. */
+export async function readTrialSends(database: Connection) {
+  const [row] = await database.sql.query<[{ day: string; sends: number; perDay: number }]>`
     select today::text as day, case when trial_sends_on = today then trial_sends_of_day else 0 end as sends,
       trial_sends_per_day as "perDay"
     from settings, (select (now() at time zone 'UTC')::date as today)`;

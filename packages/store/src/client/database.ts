@@ -42,19 +42,14 @@ export interface DatabaseOptions {
    */
   byIndexOnly?: boolean;
   /** Milliseconds to wait for a connection (default 3,000) and for a statement or transaction (default 5,000). */
-  timeouts?: Timeouts;
+  timeouts?: typeof TIMEOUTS;
   /** Called for each committed change of a send's delivery by this process. */
   onDelivery?: (before: Send, after: Send) => void;
   /** Called when an idle connection, or one in a transaction, breaks. The pool replaces it. */
   onConnectionError?: (error: Error) => void;
 }
 
-interface Timeouts {
-  connectionMs: number;
-  statementMs: number;
-}
-
-const TIMEOUTS: Timeouts = { connectionMs: 3_000, statementMs: 5_000 };
+const TIMEOUTS = { connectionMs: 3_000, statementMs: 5_000 };
 const IDLE_MS_MAX = 60_000;
 /** Milliseconds between the statement time-out and closing the connection as silent. */
 const SILENT_AFTER_MS = 500;

@@ -26,11 +26,12 @@ export async function placeHold(
     const accountId = kind === 'account' ? target : null;
     if (accountId !== null && (await connection.prisma.account.count({ where: { id: accountId } })) === 0)
       return null;
-    const isNew = await connection.sql.execute`
-      insert into holds (kind, target, reason, set_by) values (${kind}, ${target}, ${reason}, ${actor.name})
-      on conflict (kind, target) do nothing`;
+    const { count } = await connection.prisma.hold.createMany({
+      data: { kind, target, reason, setBy: actor.name },
+      skipDuplicates: true,
+    });
     const details = { kind, target, reason };
-    if (isNew === 1) await log({ action: 'hold.set', accountId, subject: auditSubject(what), details });
+    if (count === 1) await log({ action: 'hold.set', accountId, subject: auditSubject(what), details });
     return (await connection.prisma.hold.findUnique({ where: { kind_target: { kind, target } } })) as Hold;
   });
 }

@@ -1,15 +1,14 @@
 import type { Block, BlockSubject, Signal } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
-import { Prisma } from '../generated/prisma/client.js';
 import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
 
-const COLUMNS = Prisma.sql`cause, scope, subject, only_for as "onlyFor", source, error_code as "errorCode", reason,
-  is_configuration as "isConfiguration", failures, since, until, cleared_at as "clearedAt", rate`;
-
 /** Returns all current blocks, by scope, subject, language or country, and cause. */
-export function listBlocks({ sql }: Connection): Promise<Block[]> {
-  return sql.query<Block[]>`
-    select ${COLUMNS} from sender_blocks where failures > 0 order by scope, subject, only_for, cause`;
+export async function listBlocks({ prisma }: Connection): Promise<Block[]> {
+  return (await prisma.senderBlock.findMany({
+    where: { failures: { gt: 0 } },
+    orderBy: [{ scope: 'asc' }, { subject: 'asc' }, { onlyFor: 'asc' }, { cause: 'asc' }],
+    omit: { freeAt: true },
+  })) as Block[];
 }
 
 /**
@@ -28,7 +27,9 @@ export async function changeBlock(
   for (;;) {
     const [{ now, ...found }] = await database.sql.query<[Block & { now: Date }]>`
       select t.*, n.now from (select clock_timestamp()::timestamptz(3) as now) n left join lateral (
-        select ${COLUMNS} from sender_blocks
+        select cause, scope, subject, only_for as "onlyFor", source, error_code as "errorCode", reason, is_configuration as "isConfiguration",
+          failures, since, until, cleared_at as "clearedAt", rate
+        from sender_blocks
         where cause = ${which.cause} and scope = ${which.scope} and subject = ${which.subject} and only_for = ${which.onlyFor}
       ) t on true`;
     const last = (found.cause as unknown) === null ? null : found;
@@ -48,18 +49,13 @@ export async function changeBlock(
 const needsPerson = (block: Block): boolean => block.failures > 0 && block.isConfiguration;
 
 /** Writes a block. @returns false if another change replaced `last` */
-async function writeBlock({ sql }: Connection, next: Block, last: Block | null): Promise<boolean> {
-  const written = await sql.execute`
-    insert into sender_blocks as t (cause, scope, subject, only_for, source, error_code, reason, is_configuration, failures, since, until, cleared_at, rate)
-    values (${next.cause}, ${next.scope}, ${next.subject}, ${next.onlyFor}, ${next.source}, ${next.errorCode}::integer, ${next.reason},
-      ${next.isConfiguration}, ${next.failures}::smallint, ${next.since}, ${next.until}::timestamptz, ${next.clearedAt}::timestamptz, ${next.rate}::float8)
-    on conflict (cause, scope, subject, only_for) do update set source = excluded.source, error_code = excluded.error_code,
-      reason = excluded.reason, is_configuration = excluded.is_configuration, failures = excluded.failures, since = excluded.since,
-      until = excluded.until, cleared_at = excluded.cleared_at, rate = excluded.rate
-    -- Every change of a block changes one of these.
-    where (t.failures, t.since, t.cleared_at) is not distinct from
-      (${last?.failures ?? null}::smallint, ${last?.since ?? null}::timestamptz, ${last?.clearedAt ?? null}::timestamptz)`;
-  return written === 1;
+async function writeBlock({ prisma }: Connection, next: Block, last: Block | null): Promise<boolean> {
+  if (last === null)
+    return (await prisma.senderBlock.createMany({ data: next, skipDuplicates: true })).count === 1;
+  const { cause, scope, subject, onlyFor, failures, since, clearedAt } = last;
+  // Every change of a block changes one of the last three.
+  const where = { cause, scope, subject, onlyFor, failures, since, clearedAt };
+  return (await prisma.senderBlock.updateMany({ where, data: next })).count === 1;
 }
 
 /**

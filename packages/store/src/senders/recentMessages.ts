@@ -3,17 +3,14 @@ import type { Connection } from '../client/database.js';
 /** Meta's largest limit of recipients in 24 hours, except for no limit. */
 const MESSAGES_MAX = 100_000;
 
-/** The messages of the last 24 hours. */
-export interface RecentMessages {
-  /** The recipients of all senders in the sender's business portfolio; if it is unknown, in its business account. */
-  recipients: number;
-  /** The day (UTC) of the sender's last message; null without one. */
-  lastSentOn: string | null;
-}
-
-/** Reads at most the last `MESSAGES_MAX` messages of each sender. */
-export async function readRecentMessages({ sql }: Connection, senderId: string): Promise<RecentMessages> {
-  const [row] = await sql.query<[RecentMessages]>`
+/**
+ * Reads the messages of the last 24 hours, at most the last `MESSAGES_MAX` of each sender.
+ *
+ * @returns `recipients`: those of all senders in this one's business portfolio, or in its business account if the portfolio is unknown;
+ * `lastSentOn`: the day (UTC) of this sender's last message, or null
+ */
+export async function readRecentMessages({ sql }: Connection, senderId: string) {
+  const [row] = await sql.query<[{ recipients: number; lastSentOn: string | null }]>`
     select count(distinct s.recipient_key)::integer as recipients,
       to_char(max(a.finished_at) filter (where r.id = o.id) at time zone 'UTC', 'YYYY-MM-DD') as "lastSentOn"
     from senders o join senders r

@@ -218,12 +218,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: givenSend,
     change: ({ database }, id) => store.eraseRecipient(database, ACTOR, RECIPIENT_KEYS, id, 'Request 17'),
   },
-  renameApplication: {
-    action: 'application.rename',
-    of: accountOf,
-    change: ({ database, caller }, id) =>
-      store.renameApplication(database, ACTOR, id, caller.applicationId, 'Loja'),
-  },
+  renameApplication: ofApplication('application.rename', store.renameApplication, 'Loja'),
   createApiKey: { ...ofApplication('key.create', store.createApiKey), isRepeatable: true },
   createVisitKey: {
     action: 'key.create',

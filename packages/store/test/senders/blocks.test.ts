@@ -24,14 +24,20 @@ import { TERMS } from '../sends/sendActions.js';
 const store = useTestDatabase();
 beforeEach(() => store.sql('truncate senders, sender_blocks, sends, provider_facts cascade'));
 
-/** Returns the database with a pause before each change by a statement that contains this text. */
-function pausedBefore(text: string, pause: () => Promise<unknown>): Database {
+/** Returns the database with a pause before each change, and after each read, by a statement that contains this text. */
+function pausedAt(text: string, pause: () => Promise<unknown>): Database {
   const { database } = store;
+  const includes = (statement: unknown) => (statement as TemplateStringsArray).join('?').includes(text);
   const paused = (sql: Sql): Sql => ({
     ...sql,
     async execute(statement, ...values) {
-      if ((statement as TemplateStringsArray).join('?').includes(text)) await pause();
+      if (includes(statement)) await pause();
       return sql.execute(statement, ...values);
+    },
+    async query<Rows>(statement: TemplateStringsArray, ...values: unknown[]) {
+      const rows = await sql.query<Rows>(statement, ...values);
+      if (includes(statement)) await pause();
+      return rows;
     },
   });
   return {
@@ -52,7 +58,7 @@ describe('changeBlock', () => {
     subject,
     onlyFor: '',
   });
-  const WRITE = 'insert into sender_blocks';
+  const READ = 'from sender_blocks';
 
   it('delays no claim while its worker is frozen before the write', async () => {
     const { id } = await buildSender(store.database);
@@ -60,7 +66,7 @@ describe('changeBlock', () => {
     await buildSender(store.database);
     const sendId = await buildSend(store.database, await buildCaller(store.database, 'live'));
     const taken: unknown[] = [];
-    const frozen = pausedBefore(WRITE, async () =>
+    const frozen = pausedAt(READ, async () =>
       taken.push(await openDeliveries(store.database, TERMS).take(sendId)),
     );
     await changeBlock(frozen, faultOf(id), (last) => last && { ...last, failures: 2 });
@@ -84,7 +90,7 @@ describe('changeBlock', () => {
       }));
     for (let n = 0; n < faults; n++) await fail(store.database);
     let others = 2;
-    await fail(pausedBefore(WRITE, async () => others-- > 0 && fail(store.database)));
+    await fail(pausedAt(READ, async () => others-- > 0 && fail(store.database)));
     expect(await blocksOf(id)).toMatchObject([{ failures: faults + 3 }]);
   });
 });
@@ -98,7 +104,7 @@ it('a sender is resumed while a report ends its blocks', async () => {
   await blockSender(store.database, { id }, { onlyFor: 'en', errorCode: 132_015 });
   let resumed: Promise<unknown> | undefined;
   // The report has ended the provider's block, and is about to end the fault of the template.
-  const paused = pausedBefore('update sender_blocks', async () => {
+  const paused = pausedAt('update sender_blocks', async () => {
     resumed ??= resumeSender(store.database, TEST_ACTOR, id);
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await until('the resume that waits', async () => (await store.sql(waiting)).length > 0);

@@ -51,9 +51,9 @@ export const applicationRoutes: readonly Route[] = [
   route('put', '/accounts/:account/applications/:application', 'developer', {
     body: strictObject({ name: NAME }),
     async handle(call) {
-      const { context, actor, accountId, body } = call;
+      const { context, actor, body } = call;
       const { id } = await applicationOf(call);
-      orNotFound(await renameApplication(context.database, actor, accountId, id, body.name.trim()));
+      orNotFound(await renameApplication(context.database, actor, id, body.name.trim()));
     },
   }),
   route('put', '/accounts/:account/applications/:application/limits', 'developer', {
