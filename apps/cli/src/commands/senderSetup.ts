@@ -336,7 +336,7 @@ async function provideSender(
   if (tryDecrypt(keyring, senderId, known.encryptedToken) === token)
     return stepOf(step, 'already', `The sender ${senderId} exists.`);
   if (dryRun) return stepOf(step, 'waiting', `Would replace the token of the sender ${senderId}.`);
-  await editSender(database, actor(), senderId, { token: { text: token, keyring } });
+  await editSender(database, actor(), senderId, { secrets: { keyring, token } });
   return stepOf(step, 'done', `The sender ${senderId} exists; its token was replaced.`);
 }
 

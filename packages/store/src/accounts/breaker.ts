@@ -91,9 +91,9 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
  * at most `SENDS_MAX` sends, plus those of the last two minutes (at most twice the account's rate), which are too young to count.
  */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
-  const rows = await database.sql.query<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`
+  return database.sql.query<CountryEvidence[]>`
     select a.id as "accountId", e.country, e.sends, e.unverified, e.denying, e.open_until as "lastOpenUntil",
-      a.breaker_unverified_percent as "unverifiedPercent", a.breaker_min_sends as "minSends"
+      jsonb_build_object('unverifiedPercent', a.breaker_unverified_percent, 'minSends', a.breaker_min_sends) as rule
     from accounts a cross join settings cross join lateral (
       select coalesce(s.country, ${NO_COUNTRY}) as country, t.open_until, count(*)::integer as sends,
         (count(*) filter (where s.verification <> 'verified' or s.is_denied))::integer as unverified,
@@ -114,10 +114,6 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
       group by 1, 2
     ) e
     where a.breaker_unverified_percent is not null`;
-  return rows.map(({ unverifiedPercent, minSends, ...evidence }) => ({
-    ...evidence,
-    rule: { unverifiedPercent, minSends },
-  }));
 }
 
 /**

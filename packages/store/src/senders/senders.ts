@@ -240,7 +240,17 @@ async function checkOwner(
 /** The fields of a sender that can be changed. */
 export type SenderChange = Partial<
   Pick<NewSender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
-> & { businessAccountId?: string; token?: { text: string; keyring: Keyring } };
+> & { businessAccountId?: string; secrets?: SenderSecrets };
+
+/**
+ * Secrets, which are stored encrypted. `appSecret`: that of the sender's own Meta app, or null to remove it; while it is set, the sender's
+ * own webhook address accepts that app's webhooks.
+ */
+interface SenderSecrets {
+  keyring: Keyring;
+  token?: string;
+  appSecret?: string | null;
+}
 
 /**
  * Changes a sender, and requests a read. If the number or the template changes, the blocks of the former one end. A sender with another
@@ -250,18 +260,23 @@ export async function editSender(
   database: Database,
   actor: Actor,
   key: SenderKey,
-  { token, ...wanted }: SenderChange,
+  { secrets, ...wanted }: SenderChange,
 ): Promise<Sender | 'taken' | null> {
   return changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
     const { prisma, sql } = connection;
     const { id, accountId } = before;
+    const { token, appSecret } = secrets ?? {};
+    const encrypted = (name: string, text: string) => new Uint8Array(encrypt(secrets!.keyring, name, text));
     const isOther = wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== before.phoneNumberId;
     const after = await prisma.sender.update({
       where: { id },
       data: {
         ...(isOther && UNREAD),
         ...wanted,
-        ...(token && { encryptedToken: new Uint8Array(encrypt(token.keyring, id, token.text)) }),
+        ...(token !== undefined && { encryptedToken: encrypted(id, token) }),
+        ...(appSecret !== undefined && {
+          encryptedAppSecret: appSecret === null ? null : encrypted(appSecretName(id), appSecret),
+        }),
       },
       select: SELECTED,
     });
@@ -270,6 +285,10 @@ export async function editSender(
       await sql.execute`
         update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
       await logEntry(connection, actor, { action: 'sender.set_token', accountId, subject: id });
+    }
+    if (appSecret !== undefined) {
+      const details = { after: { hasOwnApp: appSecret !== null } };
+      await logEntry(connection, actor, { action: 'sender.set_app_secret', accountId, subject: id, details });
     }
     if (isOther) {
       await sql.execute`delete from provider_facts where subject = ${id}`;
@@ -344,34 +363,6 @@ export async function removeSender(database: Database, actor: Actor, key: Sender
       return { phoneNumberId, number };
     },
   );
-}
-
-/**
- * Sets the app secret of a sender's own Meta app, encrypted, or removes it with null. While it is set, the sender's own webhook address
- * accepts that app's webhooks.
- *
- * @returns false if the sender does not exist
- */
-export async function setAppSecret(
-  database: Database,
-  actor: Actor,
-  keyring: Keyring,
-  key: SenderKey,
-  appSecret: string | null,
-): Promise<boolean> {
-  const changed = await changeSender(
-    database,
-    actor,
-    'sender.set_app_secret',
-    key,
-    async ({ prisma }, { id }) => {
-      const encryptedAppSecret =
-        appSecret === null ? null : new Uint8Array(encrypt(keyring, appSecretName(id), appSecret));
-      await prisma.sender.update({ where: { id }, data: { encryptedAppSecret }, select: { id: true } });
-      return { after: { hasOwnApp: appSecret !== null } };
-    },
-  );
-  return changed !== null;
 }
 
 /** Changes a sender. `change` returns additional details for the audit log. */

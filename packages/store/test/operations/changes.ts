@@ -259,9 +259,9 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
   editSender: {
     ...ofSender('sender.set_token', store.editSender, {
       throughput: 500,
-      token: { text: TOKEN, keyring: TEST_SECRET_KEY },
+      secrets: { keyring: TEST_SECRET_KEY, token: TOKEN, appSecret: 'a'.repeat(32) },
     }),
-    also: ['sender.edit'],
+    also: ['sender.set_app_secret', 'sender.edit'],
     isRepeatable: true,
   },
   noteSenderSetup: {
@@ -283,12 +283,6 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: async ({ database }) => {
       removed = (await buildSender(database)).id;
     },
-  },
-  setAppSecret: {
-    action: 'sender.set_app_secret',
-    of: senderOf,
-    isRepeatable: true,
-    change: ({ database }, id) => store.setAppSecret(database, ACTOR, TEST_SECRET_KEY, id, 'a'.repeat(32)),
   },
   reencryptTokens: changeBy('sender.reencrypt', store.reencryptTokens, otherKey),
   acknowledgeIncident: {

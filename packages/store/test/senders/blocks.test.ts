@@ -123,8 +123,8 @@ it('a sender is resumed while a report ends its blocks', async () => {
 
 it('a sender gets its token and its other changes in one transaction', async () => {
   const { id } = await buildSender(store.database);
-  const token = { text: 'EAAGnew', keyring: TEST_SECRET_KEY };
-  await editSender(store.database, TEST_ACTOR, id, { throughput: 500, token });
+  const secrets = { keyring: TEST_SECRET_KEY, token: 'EAAGnew' };
+  await editSender(store.database, TEST_ACTOR, id, { throughput: 500, secrets });
   const transactions = await store.sql(
     `select distinct xmin::text from audit_entries where subject = $1 and action in ('sender.edit', 'sender.set_token')`,
     [id],

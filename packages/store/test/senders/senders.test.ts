@@ -141,8 +141,8 @@ describe('senders', () => {
         reading(token),
         at,
       );
-    const token = { text: 'EAAGnew', keyring: TEST_SECRET_KEY };
-    const setToken = () => editSender(store.database, TEST_ACTOR, sender.id, { token });
+    const secrets = { keyring: TEST_SECRET_KEY, token: 'EAAGnew' };
+    const setToken = () => editSender(store.database, TEST_ACTOR, sender.id, { secrets });
     const meet = (errorCode: number | null, onlyFor = '') =>
       blockSender(store.database, sender, { errorCode, onlyFor, isConfiguration: true });
     const met = async () => (await blocksOf(sender.id)).map(({ errorCode }) => errorCode);
@@ -429,7 +429,7 @@ describe('reencryptTokens', () => {
       const id = await senderWith(OLD, 'old');
       await Promise.all([
         reencryptTokens(store.database, TEST_ACTOR, BOTH),
-        editSender(store.database, TEST_ACTOR, id, { token: { text: 'set meanwhile', keyring: OLD } }),
+        editSender(store.database, TEST_ACTOR, id, { secrets: { keyring: OLD, token: 'set meanwhile' } }),
       ]);
       const encrypted = (await encryptedTokens()).find((row) => row.id === id)!.encrypted_token;
       expect(decrypt(BOTH, id, encrypted)).toBe('set meanwhile');
