@@ -101,10 +101,9 @@ async function deleteAllSends(
 }
 
 /** Returns when an account will be deleted at an admin's request; null without a request or an account. */
-export async function readDeletion({ sql }: Connection, accountId: string): Promise<Date | null> {
-  const [account] = await sql.query<{ delete_at: Date | null }[]>`
-    select delete_at from accounts where id = ${accountId}::uuid`;
-  return account?.delete_at ?? null;
+export async function readDeletion({ prisma }: Connection, accountId: string): Promise<Date | null> {
+  const where = { id: accountId };
+  return (await prisma.account.findUnique({ where, select: { deleteAt: true } }))?.deleteAt ?? null;
 }
 
 /** Schedules an account's deletion in 30 days; an earlier schedule stays. @returns its time; null if the account does not exist */

@@ -36,5 +36,4 @@ export {
   findAbuseControls,
   setCeilings,
   type AbuseControls,
-  type Ceilings,
 } from './abuseControls.js';

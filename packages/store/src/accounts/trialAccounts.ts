@@ -72,19 +72,12 @@ export async function readTrialSends(database: Connection) {
   return row;
 }
 
-export interface LiveCountries {
-  /** ISO 3166 codes; null for every country. */
-  countries: string[] | null;
-  /** Whether premium-rate numbers are refused. Trial accounts always refuse them. */
-  refusesPremiumRate: boolean;
-}
-
-/** Returns the countries that an account may send to in live mode, or null if the account does not exist. */
-export async function readLiveCountries(
-  database: Connection,
-  accountId: string,
-): Promise<LiveCountries | null> {
-  const [row] = await database.sql.query<LiveCountries[]>`
+/**
+ * Returns the countries (ISO 3166; null for all) that an account may send to in live mode, and whether premium-rate numbers are refused,
+ * as always for trial accounts. Null if the account does not exist.
+ */
+export async function readLiveCountries(database: Connection, accountId: string) {
+  const [row] = await database.sql.query<{ countries: string[] | null; refusesPremiumRate: boolean }[]>`
     select trial_countries is not null or not allows_premium_rate as "refusesPremiumRate", case
       when trial_countries is null then allowed_countries
       when allowed_countries is null then trial_countries

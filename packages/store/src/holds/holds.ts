@@ -23,15 +23,14 @@ export async function placeHold(
 ): Promise<Hold | null> {
   const { kind, target, reason } = what;
   return audited(database, actor, async (connection, log) => {
-    const accountId = kind === 'account' ? target : null;
-    if (accountId !== null && (await connection.prisma.account.count({ where: { id: accountId } })) === 0)
+    if (kind === 'account' && (await connection.prisma.account.count({ where: { id: target } })) === 0)
       return null;
     const { count } = await connection.prisma.hold.createMany({
       data: { kind, target, reason, setBy: actor.name },
       skipDuplicates: true,
     });
     const details = { kind, target, reason };
-    if (count === 1) await log({ action: 'hold.set', accountId, subject: auditSubject(what), details });
+    if (count === 1) await log({ action: 'hold.set', ...auditOf(what), details });
     return (await connection.prisma.hold.findUnique({ where: { kind_target: { kind, target } } })) as Hold;
   });
 }
@@ -48,15 +47,17 @@ export async function releaseHold(
       delete from holds where kind = ${kind} and target = ${target}
       returning kind, target, reason, since, set_by as "setBy"`;
     if (released === undefined) return null;
-    const accountId = kind === 'account' ? target : null;
     const { reason, since, setBy } = released;
     const details = { kind, target, reason, since, setBy, ...(releaseReason && { releaseReason }) };
-    await log({ action: 'hold.release', accountId, subject: auditSubject(what), details });
+    await log({ action: 'hold.release', ...auditOf(what), details });
     return released;
   });
 }
 
-const auditSubject = ({ kind, target }: HoldTarget): string => (kind === 'live' ? kind : target);
+const auditOf = ({ kind, target }: HoldTarget) => ({
+  accountId: kind === 'account' ? target : null,
+  subject: kind === 'live' ? kind : target,
+});
 
 /** Returns all holds, oldest first. */
 export async function listHolds(database: Connection): Promise<Hold[]> {

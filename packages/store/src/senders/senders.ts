@@ -36,16 +36,14 @@ export class AssignmentRefused extends Error {
   }
 }
 
-export interface NewSender {
+type Editable = 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage';
+
+export interface NewSender extends Pick<Sender, Editable> {
   /** Default: all accounts share it. */
   owner?: SenderOwner;
-  phoneNumberId: string;
-  number: string;
   /** Default: a read of the provider finds it. */
   businessAccountId?: string | undefined;
   token: string;
-  template: string;
-  englishTemplateLanguage: 'en' | 'en_US';
   /** Default: 80 messages per second, the provider's usual limit. */
   throughput?: number;
   /** Whether it is paused until an operator resumes it; otherwise it sends immediately. */
@@ -238,9 +236,10 @@ async function checkOwner(
 }
 
 /** The fields of a sender that can be changed. */
-export type SenderChange = Partial<
-  Pick<NewSender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
-> & { businessAccountId?: string; secrets?: SenderSecrets };
+export type SenderChange = Partial<Pick<Sender, Editable | 'throughput'>> & {
+  businessAccountId?: string;
+  secrets?: SenderSecrets;
+};
 
 /**
  * Secrets, which are stored encrypted. `appSecret`: that of the sender's own Meta app, or null to remove it; while it is set, the sender's

@@ -5,13 +5,6 @@ import { Prisma } from '../generated/prisma/client.js';
 import type { SendSnapshot } from './changeSend.js';
 import { sendColumns, toSend, type SendRow } from './sendRow.js';
 
-/** The limits of a claim. */
-export interface TakeTerms {
-  policy: RetryPolicy;
-  /** How long a claim lasts, counted from its permit. */
-  leaseMs: number;
-}
-
 /**
  * A send after `take_deliveries`. `claimed`: the caller may make one call, after `waitMs`; `waits`: the send waits for a sender; `over`: it
  * is due but cannot be sent.
@@ -40,7 +33,11 @@ const TAKEN_MAX = 100;
 
 const ms = (value: number): Prisma.Sql => Prisma.sql`${value} * interval '1 millisecond'`;
 
-export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerms): Deliveries {
+/** @param terms `leaseMs`: how long a claim lasts, counted from its permit */
+export function openDeliveries(
+  database: Database,
+  { policy, leaseMs }: { policy: RetryPolicy; leaseMs: number },
+): Deliveries {
   const take = async (
     ids: readonly string[] | null,
     limit: number,
