@@ -37,6 +37,7 @@ begin
     from (select distinct g.account_id, g.served_at from sendable g order by g.served_at nulls first, g.account_id limit p_limit) a
   )
   select n.id from (
+    -- nth: 1 for the account's first send, 2 for its second
     select s.id, t.turn, row_number() over (partition by t.turn order by s.expires_at desc, s.id desc) as nth
     from turns t join sendable g on g.account_id = t.account_id cross join lateral (
       select w.id, w.expires_at from sends w

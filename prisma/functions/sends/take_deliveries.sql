@@ -12,14 +12,15 @@ returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
-  v_due uuid[];
+  v_candidates uuid[];
+  -- Those that may be sent now, in the same order. This call has locked them.
   v_sendable uuid[];
   v_turns uuid[];
 begin
   perform pg_advisory_xact_lock(hashtextextended('permits', 0));
   -- Read after waiting for the lock, so that times never decrease. Columns store milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
-  v_due := coalesce(p_ids, array(
+  v_candidates := coalesce(p_ids, array(
     select s.id from sends s
     where s.due_at <= statement_timestamp() and coalesce(s.claimed_until <= v_now, true)
       -- New sends are left to their jobs at first.
@@ -28,7 +29,7 @@ begin
   ));
 
   with sendable as materialized (
-    select s.*, u.ordinal from unnest(v_due) with ordinality as u (id, ordinal) cross join lateral (
+    select s.*, u.ordinal from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
       select id, attempt_number, sender_id, claimed_at from sends
       -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
       where id = u.id and (
@@ -52,15 +53,16 @@ begin
   if p_ids is not null then
     return;
   end if;
-  return query select 'over', s, null::integer from sends s where s.id = any (v_due) and s.id <> all (v_sendable);
+  return query select 'over', s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
 
   if cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now, v_now + p_terms.permit_wait));
     return query select * from claim_sends(v_turns, v_now, v_now + p_terms.permit_wait, p_terms);
-    -- Records only the turns of sends that were claimed just now. Adding the position makes the times unique.
+    -- Records only the turns of sends that were claimed just now. The microseconds and the position make the times unique.
     insert into account_turns as t (account_id, served_at)
-      select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
-      from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1
+      select s.account_id, max(n.now + u.ordinal * interval '1 microsecond')
+      from (select clock_timestamp() as now) n cross join unnest(v_turns) with ordinality as u (id, ordinal)
+      join sends s on s.id = u.id and s.claimed_at = v_now group by 1
       on conflict (account_id) do update set served_at = excluded.served_at;
   end if;
 end

@@ -13,6 +13,7 @@ language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   v_holds text[] := array(select kind || ' ' || target from holds);
+  -- The senders that may serve some of the sends: when the next permit of each begins, and how many this call has taken since.
   v_senders permit_source[];
   v_blocks active_block[];
   v_chosen integer;
@@ -35,10 +36,8 @@ begin
     from unnest(p_ids) with ordinality as u (id, ordinal) join sends s on s.id = u.id join accounts c on c.id = s.account_id
     where not is_held(v_holds, s.account_id, s.country) order by u.ordinal
   loop
-    select r.position, w.id, r.sender_id, r.number, t.at into v_chosen, id, sender_id, number, permit_at
-    from unnest(v_senders) with ordinality
-      as r (sender_id, number, business_account_id, portfolio_id, has_recipient_room, account_id, application_ids, spacing, free_at, taken, position)
-    cross join lateral (
+    select r.ordinality, w.id, r.sender_id, r.number, t.at into v_chosen, id, sender_id, number, permit_at
+    from unnest(v_senders) with ordinality r cross join lateral (
       select greatest(p_now, r.free_at + r.taken * r.spacing, case when cardinality(v_blocks) > 0 then (
         select max(b.opens_at) from unnest(v_blocks) b
         where b.subject = block_subject(b.scope, r.sender_id, r.business_account_id, r.portfolio_id) and b.only_for in ('', w.country, w.locale)
