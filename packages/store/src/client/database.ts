@@ -113,13 +113,17 @@ function closeSilentConnections(pool: pg.Pool, silentMs: number): void {
   });
   pool.on('release', (error: unknown, client) => {
     inUse.delete(client);
-    if (!(error instanceof Error) || error instanceof pg.DatabaseError) return;
-    for (let count = pool.idleCount; count > 0; count -= 1)
-      pool.connect().then(
-        (idle) => idle.release(true),
-        () => {},
-      );
+    if (error instanceof Error && !(error instanceof pg.DatabaseError)) closeIdle(pool);
   });
+}
+
+/** Closes the idle connections of a pool. */
+function closeIdle(pool: pg.Pool): void {
+  for (let count = pool.idleCount; count > 0; count -= 1)
+    pool.connect().then(
+      (client) => client.release(true),
+      () => {},
+    );
 }
 
 /** Returns the settings of a process's sessions in addition to `FIXED_SETTINGS`: time-outs, and how statements are planned. */
