@@ -68,14 +68,9 @@ export function allowCountries(
   accountId: string,
   countries: readonly string[] | null,
 ): Promise<AbuseControls | null> {
-  return changeAbuseControls(
-    database,
-    actor,
-    'account.allow_countries',
-    accountId,
-    ({ sql }) =>
-      sql.execute`update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`,
-  );
+  const change = ({ sql }: Connection) =>
+    sql.execute`update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`;
+  return changeAbuseControls(database, actor, 'account.allow_countries', accountId, change);
 }
 
 /** Allows or refuses an account's sends to satellite and premium-rate numbers. */

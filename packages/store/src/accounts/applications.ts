@@ -37,11 +37,9 @@ export async function createApplication(
   application: { accountId: string; name: string; mode: Mode },
 ): Promise<Application | null> {
   return audited(database, actor, async (connection, log) => {
-    const account = await connection.prisma.account.findUnique({
-      where: { id: application.accountId },
-      select: { id: true },
-    });
-    return account && insertApplication(connection, log, application);
+    const where = { id: application.accountId };
+    if ((await connection.prisma.account.count({ where })) === 0) return null;
+    return insertApplication(connection, log, application);
   });
 }
 

@@ -66,9 +66,8 @@ export async function resetBreaker(
   actor: Actor,
   accountId: string,
 ): Promise<AbuseControls | null> {
-  return changeAbuseControls(database, actor, 'account.reset_breaker', accountId, (connection) =>
-    endTrips(connection, accountId),
-  );
+  const change = (connection: Connection) => endTrips(connection, accountId);
+  return changeAbuseControls(database, actor, 'account.reset_breaker', accountId, change);
 }
 
 async function endTrips(connection: Connection, accountId: string): Promise<void> {
@@ -76,13 +75,10 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
     update breaker_trips set open_until = clock_timestamp()
     where account_id = ${accountId}::uuid and open_until > clock_timestamp()
     returning country, extract(epoch from tripped_at)::text as at`;
-  for (const { country, at } of ended)
-    await writeEvent(
-      connection,
-      accountId,
-      breakerResumed(country),
-      `breaker_resumed ${accountId} ${country} ${at}`,
-    );
+  for (const { country, at } of ended) {
+    const event = `breaker_resumed ${accountId} ${country} ${at}`;
+    await writeEvent(connection, accountId, breakerResumed(country), event);
+  }
 }
 
 /**

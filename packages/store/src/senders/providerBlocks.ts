@@ -48,11 +48,8 @@ export async function syncProviderBlocks(
     started.push({ ...block, senderId: id, locale });
     await queueSenderBlockedAlert(connection, id, onlyFor, block.reason);
   };
-  for (const { senderId: id, ...known } of await listSenderKnowledge(
-    connection,
-    senderId,
-    businessAccountId,
-  )) {
+  const senders = await listSenderKnowledge(connection, senderId, businessAccountId);
+  for (const { senderId: id, ...known } of senders) {
     await sync(id, null, senderBlock(known.number, known.businessAccount, new Date()));
     const languages = templateLanguages(known.englishTemplateLanguage);
     // In the order in which `take_permits` locks the rows.

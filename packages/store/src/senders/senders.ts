@@ -350,18 +350,13 @@ export async function isRegistered(
  * @returns null if the sender does not exist
  */
 export async function removeSender(database: Database, actor: Actor, key: SenderKey): Promise<Sender | null> {
-  return changeSender(
-    database,
-    actor,
-    'sender.remove',
-    key,
-    async ({ sql }, { id, phoneNumberId, number }) => {
-      await sql.execute`
+  return changeSender(database, actor, 'sender.remove', key, async ({ sql }, sender) => {
+    const { id, phoneNumberId, number } = sender;
+    await sql.execute`
       update senders set removed_at = clock_timestamp(), encrypted_token = '', encrypted_app_secret = null where id = ${id}::uuid`;
-      await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id}`;
-      return { phoneNumberId, number };
-    },
-  );
+    await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id}`;
+    return { phoneNumberId, number };
+  });
 }
 
 /** Changes a sender. `change` returns additional details for the audit log. */
