@@ -300,7 +300,9 @@ describe('the last use of a key', () => {
     caller = await build('test');
   });
   const uses = async (): Promise<(Date | null)[]> =>
-    (await listApiKeys(api.db.database, caller.applicationId))!.map((key) => key.lastUsedAt);
+    (await listApiKeys(api.db.database, { applicationId: caller.applicationId })).map(
+      (key) => key.lastUsedAt,
+    );
   const age = (seconds: number) =>
     api.db.sql('update api_keys set last_used_at = now() - make_interval(secs => $1) where id = $2', [
       seconds,

@@ -1,5 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { assignSender, findOwnApp, removeSender, setAppSecret, type Sender } from '@onecode/store/senders';
+import {
+  assignSender,
+  editSender,
+  findOwnApp,
+  removeSender,
+  type Sender,
+  type SenderKey,
+} from '@onecode/store/senders';
 import {
   buildCaller,
   buildSend,
@@ -22,6 +29,9 @@ let rui: TestCaller;
 let shared: Sender;
 const senders = {} as Record<'ana' | 'rui', Sender>;
 
+const setAppSecret = (key: SenderKey, appSecret: string | null) =>
+  editSender(api.db.database, TEST_ACTOR, key, { secrets: { keyring: TEST_SECRET_KEY, appSecret } });
+
 /** Creates an account's own sender with its own app and this app secret. */
 async function ownSender(
   { accountId }: TestCaller,
@@ -30,7 +40,7 @@ async function ownSender(
 ): Promise<Sender> {
   const { database } = api.db;
   const made = await buildSender(database, { owner: { accountId, applicationIds: [] }, ...business });
-  await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, made.id, secret);
+  await setAppSecret(made.id, secret);
   return made;
 }
 
@@ -179,7 +189,7 @@ it('receipts are dropped for messages that the sender sent while it belonged to 
   const sender = await ownSender(rui, SECRETS.rui);
   const [left, leaves] = [await message(rui, sender), await message(rui, sender, 'leaves')];
   await assignSender(database, TEST_ACTOR, sender.id, { accountId: ana.accountId, applicationIds: [] });
-  await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, sender.id, SECRETS.ana);
+  await setAppSecret(sender.id, SECRETS.ana);
   const own = await message(ana, sender);
   const posted = receipts(left.receipt, leaves.receipt, own.receipt);
   expect((await post(SECRETS.ana, sender, posted, deny(left.messageId))).status).toBe(200);
@@ -265,11 +275,11 @@ it('the secret of an app is encrypted, cannot be set by another account, and sto
   );
   expect(row!.text).not.toContain(SECRETS.rui);
   const key = { id: senders.rui.id, accountId: ana.accountId };
-  expect(await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, key, SECRETS.ana)).toBe(false);
+  expect(await setAppSecret(key, SECRETS.ana)).toBeNull();
   expect(await findOwnApp(database, TEST_SECRET_KEY, senders.rui.id)).toEqual({
     accountId: rui.accountId,
     secret: SECRETS.rui,
   });
-  expect(await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, senders.rui.id, null)).toBe(true);
+  expect(await setAppSecret(senders.rui.id, null)).not.toBeNull();
   expect((await post(SECRETS.rui, senders.rui)).status).toBe(404);
 });

@@ -2,7 +2,7 @@ import type { Receipt } from '@onecode/domain';
 import { changeAccount } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { listMessageCosts } from '@onecode/store/reports';
-import { setAppSecret } from '@onecode/store/senders';
+import { editSender } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import { buildCaller, buildSender, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
@@ -130,13 +130,8 @@ describe('receipts', () => {
       const caller = await buildCaller(t.database, 'live', { freeQuota: 100 });
       const owner = { accountId: caller.accountId, applicationIds: [] };
       const sender = await buildSender(t.database, { owner, secretKey: TEST_SECRET_KEY });
-      await setAppSecret(
-        t.database,
-        TEST_ACTOR,
-        TEST_SECRET_KEY,
-        sender.id,
-        'secret-of-the-own-app-0123456789',
-      );
+      const secrets = { keyring: TEST_SECRET_KEY, appSecret: 'secret-of-the-own-app-0123456789' };
+      await editSender(t.database, TEST_ACTOR, sender.id, { secrets });
       await changeAccount(t.database, TEST_ACTOR, caller.accountId, { senders: 'own' });
       t.simulator.rules.add({ fault: { acceptThenDrop: true } });
       const ids = await Promise.all(Array.from({ length: 12 }, () => t.send(caller)));

@@ -255,8 +255,12 @@ describe('a send that waits for the time of its permit', () => {
 
   /** Creates a send of the account with the next turn. */
   async function waitingSend(): Promise<string> {
+    // No worker claims the send before it waits.
+    const claims = await environment.db.connect();
+    await claims.query(`select pg_advisory_lock(hashtextextended('permits', 0))`);
     const id = await buildSend(environment.db.database, caller);
     await environment.db.sql(`update sends set phase = 'waiting', due_at = expires_at where id = $1`, [id]);
+    await claims.end();
     return id;
   }
 

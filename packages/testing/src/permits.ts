@@ -46,7 +46,7 @@ export async function takePermits(
       select t.id, t.sender_id, ceil(extract(epoch from t.permit_at - n.now) * 1000)::integer as wait_ms,
         extract(epoch from t.permit_at)::float8 * 1000 as at_ms
       from (select pg_advisory_xact_lock(hashtextextended('permits', 0)), clock_timestamp() as now offset 0) n
-      cross join lateral take_permits(${ids}::uuid[], n.now, make_interval(secs => ${horizonMs} / 1000.0)) t`;
+      cross join lateral take_permits(${ids}::uuid[], n.now, n.now + ${horizonMs} * interval '1 millisecond') t`;
     const taken = new Map(
       rows.map((row) => [row.id, { senderId: row.sender_id, waitMs: row.wait_ms, atMs: row.at_ms }]),
     );

@@ -12,11 +12,10 @@ begin atomic
       when t.failures > 0 then interval '5 seconds'
       else make_interval(secs => 1 / g.rate)
     end
-  from sender_blocks t cross join lateral (
+  from sender_blocks t left join lateral (
     select f.full_rate, t.rate + f.full_rate / 20 * extract(epoch from p_now - t.cleared_at) as rate
     from full_rate(t.scope, t.subject) as f (full_rate) where t.cause = 'limit'
-    union all select null, null where t.cause <> 'limit'
-  ) g
+  ) g on true
   -- Every limit grows back within a minute.
   where t.failures > 0 or (t.cleared_at > p_now - interval '1 minute' and g.rate < g.full_rate);
 end;

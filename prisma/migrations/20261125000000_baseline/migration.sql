@@ -592,11 +592,10 @@ begin atomic
       when t.failures > 0 then interval '5 seconds'
       else make_interval(secs => 1 / g.rate)
     end
-  from sender_blocks t cross join lateral (
+  from sender_blocks t left join lateral (
     select f.full_rate, t.rate + f.full_rate / 20 * extract(epoch from p_now - t.cleared_at) as rate
     from full_rate(t.scope, t.subject) as f (full_rate) where t.cause = 'limit'
-    union all select null, null where t.cause <> 'limit'
-  ) g
+  ) g on true
   -- Every limit grows back within a minute.
   where t.failures > 0 or (t.cleared_at > p_now - interval '1 minute' and g.rate < g.full_rate);
 end;
@@ -609,21 +608,34 @@ language sql immutable as $$
     else sender_account_id = account_id and (application_ids is null or application_id = any (application_ids)) end
 $$;
 
-create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid, p_wait_ms integer) returns boolean
-language sql as $$
+create or replace function available_senders(p_now timestamptz, p_until timestamptz)
+returns table (account_id uuid, application_ids uuid[], blocked_for text[])
+language sql stable
+begin atomic
   with blocks as materialized (
-    select scope, subject, opens_at from active_blocks(clock_timestamp()) where only_for = ''
+    select b.scope, b.subject, b.only_for from active_blocks(p_now) b where b.opens_at > p_until
   )
-  select coalesce(bool_and(
-    coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => p_wait_ms / 1000.0)
-  ), false)
-  from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
-    select max(b.opens_at) as opens_at from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)
+  select r.account_id, r.application_ids, t.blocked_for
+  from senders r left join sender_permits p on p.sender_id = r.id cross join lateral (
+    select array(
+      select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)
+    ) as blocked_for
   ) t
-  where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
+  -- An empty text blocks all messages.
+  where r.removed_at is null and coalesce(p.free_at <= p_until, true) and '' <> all (t.blocked_for);
+end;
+
+create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid, p_wait_ms integer) returns boolean
+language sql stable as $$
+  select exists (
+    select from senders r where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
+  ) and not exists (
+    select from available_senders(statement_timestamp(), statement_timestamp() + p_wait_ms * interval '1 millisecond') a
+    where may_serve(a.account_id, a.application_ids, p_senders, p_account_id, p_application_id)
+  )
 $$;
 
-create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, direct_wait_ms integer, job_wait_ms integer);
+create type delivery_terms as (attempts_max integer, lease interval, receipt_wait interval, permit_wait interval, direct_permit_wait interval, job_wait interval);
 create type permit_source as (
   sender_id uuid, number text, business_account_id text, portfolio_id text, has_recipient_room boolean, account_id uuid,
   application_ids uuid[], spacing interval, free_at timestamptz, taken integer
@@ -637,80 +649,84 @@ $$;
 create or replace function is_worth_sending(created_at timestamptz, expires_at timestamptz, at timestamptz) returns boolean
 language sql stable as $$ select expires_at - least(interval '30 seconds', (expires_at - created_at) * 0.1::double precision) > at $$;
 
-create or replace function next_turns(p_limit integer, p_now timestamptz, p_horizon interval)
+create or replace function next_turns(p_limit integer, p_now timestamptz, p_until timestamptz)
 returns setof uuid
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  v_end timestamptz := p_now + p_horizon;
   v_holds text[] := array(select kind || ' ' || target from holds);
+  v_nil constant uuid := '00000000-0000-0000-0000-000000000000';
 begin
-  return query with recursive blocks as materialized (
-    select * from active_blocks(p_now) b where b.opens_at > v_end
-  ), available as materialized (
-    select r.account_id, r.application_ids, x.blocked
-    from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
-      -- The countries and languages in which the sender is blocked; an empty text means all.
-      select array(select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)) as blocked
-    ) x
-    where r.removed_at is null and coalesce(s.free_at <= v_end, true) and '' <> all (x.blocked)
-  ), groups as (
-    select '00000000-0000-0000-0000-000000000000'::uuid as account_id, '00000000-0000-0000-0000-000000000000'::uuid as application_id,
-      '' as country, '' as locale, false as is_worth
+  return query with recursive available as materialized (
+    select * from available_senders(p_now, p_until)
+  ), waiting as (
+    -- The groups of waiting sends that the same senders may serve. Each step reads one row of an index: the send of the next group that
+    -- expires last. It reads none while no sender has a permit or all live sends are held. The first row only starts the search.
+    select v_nil as account_id, v_nil as application_id, '' as country, '' as locale, false as is_worth_sending
     where exists (select from available) and 'live ' <> all (v_holds)
     union all
-    select n.* from groups g cross join lateral (
-      select w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, is_worth_sending(w.created_at, w.expires_at, v_end)
-      from sends w
-      where w.is_waiting
-        and (w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale) > (g.account_id, g.application_id, g.country, g.locale)
-      order by w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
+    select n.* from waiting g cross join lateral (
+      select s.account_id, s.application_id, coalesce(s.country, 'ZZ'), s.locale, is_worth_sending(s.created_at, s.expires_at, p_until)
+      from sends s
+      where s.is_waiting
+        and (s.account_id, s.application_id, coalesce(s.country, 'ZZ'), s.locale) > (g.account_id, g.application_id, g.country, g.locale)
+      order by s.account_id, s.application_id, coalesce(s.country, 'ZZ'), s.locale, s.expires_at desc limit 1
     ) n
-  ), served as materialized (
+  ), sendable as materialized (
     select g.*, t.served_at
-    from groups g join accounts c on c.id = g.account_id left join account_turns t on t.account_id = c.id
-    where g.is_worth and not is_held(v_holds, g.account_id, g.country) and exists (
+    from waiting g join accounts c on c.id = g.account_id left join account_turns t on t.account_id = c.id
+    where g.is_worth_sending and not is_held(v_holds, g.account_id, g.country) and exists (
       select from available a
-      where not a.blocked && array[g.country, g.locale]
+      where not a.blocked_for && array[g.country, g.locale]
         and may_serve(a.account_id, a.application_ids, c.senders, g.account_id, g.application_id)
     )
-  ), accounts_in_turn as materialized (
-    -- An equal share of the limit for each account, rounded up.
-    select account_id, (p_limit - 1) / count(*) over () + 1 as sends from (
-      select account_id from served group by account_id, served_at order by served_at nulls first, account_id limit p_limit
-    ) a
-  ), locked as materialized (
-    select w.*, g.served_at from accounts_in_turn a join served g using (account_id) cross join lateral (
-      select s.id, s.account_id, s.expires_at from sends s
-      where s.is_waiting and s.account_id = g.account_id and s.application_id = g.application_id
-        and coalesce(s.country, 'ZZ') = g.country and s.locale = g.locale
-        -- The first condition lets the index scan end before the expired sends.
-        and s.expires_at > v_end and is_worth_sending(s.created_at, s.expires_at, v_end)
-      order by s.expires_at desc limit a.sends for no key update skip locked
-    ) w
+  ), turns as materialized (
+    -- Each account may get an equal share of the limit, rounded up.
+    select a.account_id, row_number() over (order by a.served_at nulls first, a.account_id) as turn, (p_limit - 1) / count(*) over () + 1 as share
+    from (select distinct g.account_id, g.served_at from sendable g order by g.served_at nulls first, g.account_id limit p_limit) a
   )
-  select id from (
-    select id, served_at, account_id, row_number() over (partition by account_id order by expires_at desc, id desc) as nth from locked
+  select n.id from (
+    -- nth: 1 for the account's first send, 2 for its second
+    select s.id, t.turn, row_number() over (partition by t.turn order by s.expires_at desc, s.id desc) as nth
+    from turns t join sendable g on g.account_id = t.account_id cross join lateral (
+      select w.id, w.expires_at from sends w
+      where w.is_waiting and w.account_id = g.account_id and w.application_id = g.application_id
+        and coalesce(w.country, 'ZZ') = g.country and w.locale = g.locale
+        -- The first condition ends the scan of the index before the expired sends.
+        and w.expires_at > p_until and is_worth_sending(w.created_at, w.expires_at, p_until)
+      order by w.expires_at desc limit t.share for no key update skip locked
+    ) s
   ) n
-  order by nth, served_at nulls first, account_id limit p_limit;
+  order by n.nth, n.turn limit p_limit;
 end
 $$;
 
-create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_horizon interval, p_terms delivery_terms)
+create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_until timestamptz, p_terms delivery_terms)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  v_claimed integer;
 begin
   return query
-    with taken as materialized (select * from take_permits(p_ids, p_now, p_horizon))
+    with permits as materialized (select * from take_permits(p_ids, p_now, p_until))
     update sends s set
-      status = case s.status when 'queued' then 'sending' else s.status end, phase = 'calling', channel = 'whatsapp', from_number = t.number,
-      sender_id = t.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
-      claimed_until = t.permit_at + make_interval(secs => p_terms.lease_ms / 1000.0),
-      -- An earlier call with an ended lease may still have sent the message.
-      receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + make_interval(secs => p_terms.receipt_wait_ms / 1000.0) end,
-      due_at = case s.phase when 'waiting' then p_now else s.due_at end, version = s.version + 1
-    from taken t
-    where s.id = any (array(select taken.id from taken)) and s.id = t.id
-    returning 'claimed', s, ceil(extract(epoch from t.permit_at - p_now) * 1000)::integer;
+      status = case s.status when 'queued' then 'sending' else s.status end, phase = 'calling', channel = 'whatsapp', from_number = p.number,
+      sender_id = p.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
+      claimed_until = p.permit_at + p_terms.lease, version = s.version + 1,
+      -- A call with an ended lease may still have sent the message.
+      receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + p_terms.receipt_wait end,
+      due_at = case s.phase when 'waiting' then p_now else s.due_at end
+    from permits p
+    where s.id = any (array(select permits.id from permits)) and s.id = p.id
+    returning 'claimed', s, ceil(extract(epoch from p.permit_at - p_now) * 1000)::integer;
+  get diagnostics v_claimed = row_count;
+  if v_claimed < cardinality(p_ids) then
+    return query
+      update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
+        receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + p_terms.receipt_wait end
+      -- The lease of a send that was claimed just now ends in the future.
+      where s.id = any (p_ids) and s.phase <> 'waiting' and coalesce(s.claimed_until <= p_now, true)
+      returning 'waits', s, null::integer;
+  end if;
 end
 $$;
 
@@ -719,133 +735,116 @@ returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
-  v_direct interval := make_interval(secs => p_terms.direct_wait_ms / 1000.0);
-  v_horizon interval := make_interval(secs => p_terms.permit_wait_ms / 1000.0);
-  v_ids uuid[];
-  v_eligible uuid[];
-  v_unfinished uuid[];
-  v_claimed integer := 0;
+  v_candidates uuid[];
+  -- Those that may be sent now, in the same order. This call has locked them.
+  v_sendable uuid[];
   v_turns uuid[];
 begin
-  -- The lock under which permits are assigned.
   perform pg_advisory_xact_lock(hashtextextended('permits', 0));
   -- Read after waiting for the lock, so that times never decrease. Columns store milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
-  v_ids := coalesce(p_ids, array(
+  v_candidates := coalesce(p_ids, array(
     select s.id from sends s
     where s.due_at <= statement_timestamp() and coalesce(s.claimed_until <= v_now, true)
       -- New sends are left to their jobs at first.
-      and (s.attempt_number > 0 or s.created_at <= v_now - make_interval(secs => p_terms.job_wait_ms / 1000.0))
+      and (s.attempt_number > 0 or s.created_at <= v_now - p_terms.job_wait)
     order by s.due_at limit p_limit
   ));
-  select coalesce(array_agg(e.id order by e.ordinal), '{}'), array_agg(e.id) filter (where e.claimed_until is not null)
-    into v_eligible, v_unfinished
-  from (
-    select s.id, s.claimed_until, u.ordinal from unnest(v_ids) with ordinality as u (id, ordinal) cross join lateral (
-      select id, claimed_until from sends
+
+  with sendable as materialized (
+    select s.*, u.ordinal from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
+      select id, attempt_number, sender_id, claimed_at from sends
       -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
       where id = u.id and (
-        mode = 'live' and phase in ('ready', 'waiting', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
+        mode = 'live' and phase in ('ready', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
-        and is_worth_sending(created_at, expires_at, v_now + v_direct)
+        and is_worth_sending(created_at, expires_at, v_now + p_terms.direct_permit_wait)
       ) is true
       -- Waiting for a locked row would delay every other claim.
       for no key update skip locked
     ) s
-  ) e;
-
-  if v_unfinished is not null then
-    -- Their leases have ended without an outcome.
+  ), unfinished as (
+    -- The lease of the last attempt has ended without an outcome.
     insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
-      select s.id, s.attempt_number, s.sender_id, 'unknown', s.claimed_at, v_now from sends s where s.id = any (v_unfinished)
-      on conflict do nothing;
-  end if;
-  if cardinality(v_eligible) > 0 then
-    return query select * from claim_sends(v_eligible, v_now, v_direct, p_terms);
-    get diagnostics v_claimed = row_count;
-  end if;
-  if v_claimed < cardinality(v_eligible) then
-    -- Updates the sends without a permit. A send that was claimed just now has a lease that ends in the future.
-    return query
-      update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
-        -- A call with an ended lease may still have sent the message.
-        receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.receipt_wait_ms / 1000.0) end
-      where s.id = any (v_eligible) and coalesce(s.claimed_until <= v_now, true)
-      returning 'waits', s, null::integer;
+    select id, attempt_number, sender_id, 'unknown', claimed_at, v_now from sendable where claimed_at is not null
+    on conflict do nothing
+  )
+  select coalesce(array_agg(id order by ordinal), '{}') into v_sendable from sendable;
+  if cardinality(v_sendable) > 0 then
+    return query select * from claim_sends(v_sendable, v_now, v_now + p_terms.direct_permit_wait, p_terms);
   end if;
   if p_ids is not null then
     return;
   end if;
-  return query select 'over', s, null::integer from sends s where s.id = any (v_ids) and s.id <> all (v_eligible);
+  return query select 'over', s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
 
-  if cardinality(v_eligible) < p_limit and exists (select from sends where is_waiting) then
-    v_turns := array(select next_turns(p_limit - cardinality(v_eligible), v_now, v_horizon));
-    return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
-    -- Records only the turns of sends that were claimed just now. Adding the position makes the times unique.
+  if cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
+    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now, v_now + p_terms.permit_wait));
+    return query select * from claim_sends(v_turns, v_now, v_now + p_terms.permit_wait, p_terms);
+    -- Records only the turns of sends that were claimed just now. The microseconds and the position make the times unique.
     insert into account_turns as t (account_id, served_at)
-      select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
-      from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1
+      select s.account_id, max(n.now + u.ordinal * interval '1 microsecond')
+      from (select clock_timestamp() as now) n cross join unnest(v_turns) with ordinality as u (id, ordinal)
+      join sends s on s.id = u.id and s.claimed_at = v_now group by 1
       on conflict (account_id) do update set served_at = excluded.served_at;
   end if;
 end
 $$;
 
-create or replace function take_permits(p_ids uuid[], p_now timestamptz, p_horizon interval)
+create or replace function take_permits(p_ids uuid[], p_now timestamptz, p_until timestamptz)
 returns table (id uuid, sender_id uuid, number text, permit_at timestamptz)
 -- One plan per connection: planning takes longer than choosing a sender.
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
+  v_holds text[] := array(select kind || ' ' || target from holds);
+  -- The senders that may serve some of the sends: when the next permit of each begins, and how many this call has taken since.
   v_senders permit_source[];
   v_blocks active_block[];
-  v_holds text[] := array(select kind || ' ' || target from holds);
-  v_position integer;
+  v_chosen integer;
   w record;
 begin
-  -- Locks the blocks that are changed below, but not permanent blocks: the provider sync locks them in a different order, which could
-  -- deadlock.
+  -- Locks the blocks that are changed below, in the order in which `resumeSender` locks them. Permanent blocks let no message through.
   perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.cleared_at > p_now - interval '1 minute')
   order by t.cause, t.scope, t.subject, t.only_for for update;
   v_blocks := array(select b from active_blocks(p_now) b);
   v_senders := array(
-    select (r.id, r.number, r.business_account_id, r.portfolio_id, r.has_recipient_room, r.account_id, r.application_ids, p.spacing,
-      greatest(s.free_at, p_now - p.spacing * greatest(0, r.throughput / 10.0 - 1)), 0)::permit_source
-    from senders r left join sender_permits s on s.sender_id = r.id
-    cross join lateral (select ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing) p
-    where r.removed_at is null and (r.account_id is null or r.account_id in (select w.account_id from sends w where w.id = any (p_ids)))
+    select (r.id, r.number, r.business_account_id, r.portfolio_id, r.has_recipient_room, r.account_id, r.application_ids, t.spacing,
+      greatest(p.free_at, p_now - t.spacing * greatest(0, r.throughput / 10.0 - 1)), 0)::permit_source
+    from senders r left join sender_permits p on p.sender_id = r.id
+    cross join lateral (select ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing) t
+    where r.removed_at is null and (r.account_id is null or r.account_id in (select s.account_id from sends s where s.id = any (p_ids)))
   );
 
   for w in
     select s.id, s.account_id, s.application_id, coalesce(s.country, 'ZZ') as country, s.locale, c.senders
-    from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id join accounts c on c.id = s.account_id
-    where not is_held(v_holds, s.account_id, s.country) order by p.ordinal
+    from unnest(p_ids) with ordinality as u (id, ordinal) join sends s on s.id = u.id join accounts c on c.id = s.account_id
+    where not is_held(v_holds, s.account_id, s.country) order by u.ordinal
   loop
-    select a.position, w.id, a.sender_id, a.number, t.at into v_position, id, sender_id, number, permit_at
-    from unnest(v_senders) with ordinality
-      as a (sender_id, number, business_account_id, portfolio_id, has_recipient_room, account_id, application_ids, spacing, free_at, taken, position)
-    cross join lateral (
-      select greatest(p_now, a.free_at + a.taken * a.spacing, case when cardinality(v_blocks) > 0 then (
+    select r.ordinality, w.id, r.sender_id, r.number, t.at into v_chosen, id, sender_id, number, permit_at
+    from unnest(v_senders) with ordinality r cross join lateral (
+      select greatest(p_now, r.free_at + r.taken * r.spacing, case when cardinality(v_blocks) > 0 then (
         select max(b.opens_at) from unnest(v_blocks) b
-        where b.subject = block_subject(b.scope, a.sender_id, a.business_account_id, a.portfolio_id) and b.only_for in ('', w.country, w.locale)
+        where b.subject = block_subject(b.scope, r.sender_id, r.business_account_id, r.portfolio_id) and b.only_for in ('', w.country, w.locale)
       ) end) as at
     ) t
-    where t.at <= p_now + p_horizon and may_serve(a.account_id, a.application_ids, w.senders, w.account_id, w.application_id)
-    order by a.has_recipient_room desc, t.at, random() limit 1;
+    where t.at <= p_until and may_serve(r.account_id, r.application_ids, w.senders, w.account_id, w.application_id)
+    order by r.has_recipient_room desc, t.at, random() limit 1;
     continue when not found;
     return next;
 
-    v_senders[v_position].taken := v_senders[v_position].taken + 1;
+    v_senders[v_chosen].taken := v_senders[v_chosen].taken + 1;
     if cardinality(v_blocks) > 0 then
       update sender_blocks t set free_at = permit_at + b.spacing from unnest(v_blocks) b
       where (t.cause, t.scope, t.subject, t.only_for) = (b.cause, b.scope, b.subject, b.only_for)
-        and b.subject = block_subject(b.scope, sender_id, v_senders[v_position].business_account_id, v_senders[v_position].portfolio_id)
+        and b.subject = block_subject(b.scope, sender_id, v_senders[v_chosen].business_account_id, v_senders[v_chosen].portfolio_id)
         and b.only_for in ('', w.country, w.locale);
       v_blocks := array(select b from active_blocks(p_now) b);
     end if;
   end loop;
 
-  insert into sender_permits as s (sender_id, free_at)
-    select a.sender_id, a.free_at + a.taken * a.spacing from unnest(v_senders) a where a.taken > 0
+  insert into sender_permits as p (sender_id, free_at)
+    select r.sender_id, r.free_at + r.taken * r.spacing from unnest(v_senders) r where r.taken > 0
     on conflict (sender_id) do update set free_at = excluded.free_at;
 end
 $$;

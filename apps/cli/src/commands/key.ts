@@ -1,7 +1,7 @@
 import {
   createApiKey,
+  findApplications,
   listApiKeys,
-  listKeysEnding,
   revokeApiKey,
   type ApiKey,
 } from '@onecode/store/accounts';
@@ -55,9 +55,11 @@ export function addKeyCommands(program: Command): void {
     .action(async ({ application, hint }: { application?: string; hint?: string }, command: Command) => {
       if ((application === undefined) === (hint === undefined))
         throw new UsageError('key list needs --application or --hint');
-      const keys = await withDatabase((database) =>
-        hint === undefined ? listApiKeys(database, application!) : listKeysEnding(database, hint),
-      );
-      print(command, found('application', keys).map(formatKey));
+      const keys = await withDatabase(async (database) => {
+        if (application === undefined) return listApiKeys(database, { ending: hint! });
+        found('application', (await findApplications(database, { id: application }))[0] ?? null);
+        return listApiKeys(database, { applicationId: application });
+      });
+      print(command, keys.map(formatKey));
     });
 }

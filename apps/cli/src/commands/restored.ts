@@ -1,5 +1,5 @@
 import type { DeploymentCheck } from '@onecode/domain';
-import { listValidKeys, revokeApiKey, type ApiKey } from '@onecode/store/accounts';
+import { listApiKeys, revokeApiKey, type ApiKey } from '@onecode/store/accounts';
 import { isId, type Database } from '@onecode/store/client';
 import { placeHold } from '@onecode/store/holds';
 import {
@@ -103,7 +103,7 @@ async function holdLive(database: Database, who: Actor): Promise<DeploymentCheck
 }
 
 async function validKeys(database: Database): Promise<DeploymentCheck[]> {
-  return (await listValidKeys(database)).map((key) => ({
+  return (await listApiKeys(database, { areInUse: true })).map((key) => ({
     check: `key_${key.id}`,
     ok: null,
     detail: `${describeKey(key)} is valid: revoke it again if it was revoked after the backup.`,

@@ -5,10 +5,10 @@ import type { Database } from '@onecode/store/client';
 import { countWorkers } from '@onecode/store/operations';
 import { countHeldMessages } from '@onecode/store/reports';
 import {
-  countRecipients,
   isReadSince,
   listSenderKnowledge,
   listSenders,
+  readRecentMessages,
   requestReading,
   type ListedSender,
   type Sender,
@@ -54,7 +54,7 @@ export async function showSender(database: Database, sender: Sender): Promise<Ro
     portfolio_id: sender.portfolioId,
     quality: number.quality?.value ?? 'UNKNOWN',
     messaging_limit: number.messagingLimit?.value ?? null,
-    unique_recipients_24h: await countRecipients(database, sender.id),
+    unique_recipients_24h: (await readRecentMessages(database, sender.id)).recipients,
     held_messages_24h: held.find(({ senderId }) => senderId === sender.id)?.lastDay ?? 0,
     checked_at: readAt,
     alerts: alerts.map((alert) => pickFields(alert, 'type', 'severity', 'detail', 'at')),
@@ -138,7 +138,7 @@ export async function runPreflight(
   knowledge: SenderKnowledge,
 ): Promise<PreflightResult[]> {
   const { codeValiditySeconds } = await readSettings(database);
-  const recipients24h = await countRecipients(database, id);
+  const { recipients: recipients24h } = await readRecentMessages(database, id);
   const now = new Date();
   const limits = { codeValiditySeconds, recipients24h };
   return preflight({ ...knowledge, template, englishTemplateLanguage, ...limits, now });

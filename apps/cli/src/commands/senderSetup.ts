@@ -12,11 +12,11 @@ import {
   addSender,
   isRegistered,
   AssignmentRefused,
+  editSender,
   listSenderDetails,
   listSenders,
   noteSenderSetup,
   resumeSender,
-  setSenderToken,
   type ListedSender,
 } from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
@@ -336,7 +336,7 @@ async function provideSender(
   if (tryDecrypt(keyring, senderId, known.encryptedToken) === token)
     return stepOf(step, 'already', `The sender ${senderId} exists.`);
   if (dryRun) return stepOf(step, 'waiting', `Would replace the token of the sender ${senderId}.`);
-  await setSenderToken(database, actor(), keyring, senderId, token);
+  await editSender(database, actor(), senderId, { secrets: { keyring, token } });
   return stepOf(step, 'done', `The sender ${senderId} exists; its token was replaced.`);
 }
 

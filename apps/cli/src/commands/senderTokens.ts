@@ -1,11 +1,11 @@
 import { parseKeyring } from '@onecode/domain';
 import { readConfig, secret, variable } from '@onecode/runtime/config';
-import { reencryptTokens, setAppSecret, setSenderToken } from '@onecode/store/senders';
+import { editSender, reencryptTokens, requestReading } from '@onecode/store/senders';
 import { verifyTokenOf } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { readAppSecret, readToken, secretSource, token, type AddCommand } from '../arguments.js';
-import { DATABASE_URL, withDatabase } from '../database.js';
+import { changed, DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
 import { found, NotOk, UsageError } from '../errors.js';
 import { example, pickFields, print } from '../output.js';
@@ -34,8 +34,9 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
       const accessToken = await readToken('--token', options.token);
       const checked = await withDatabase(async (database) => {
         const sender = await findSender(database, senderId);
-        const since = await setSenderToken(database, actor(), config.SECRET_KEY, senderId, accessToken);
-        return checkToken(database, sender, found('sender', since));
+        const secrets = { keyring: config.SECRET_KEY, token: accessToken };
+        await editSender(database, actor(), senderId, { secrets });
+        return checkToken(database, sender, found('sender', await requestReading(database, senderId)));
       });
       print(command, { id: senderId, token: 'set', ...checked });
       if (checked.accepted === false) throw new NotOk();
@@ -56,10 +57,8 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
         throw new UsageError('exactly one of --secret and --none is required');
       const config = readKeyConfig();
       const given = options.secret === undefined ? null : await readAppSecret('--secret');
-      const isSet = await withDatabase((database) =>
-        setAppSecret(database, actor(), config.SECRET_KEY, senderId, given),
-      );
-      found('sender', isSet || null);
+      const secrets = { keyring: config.SECRET_KEY, appSecret: given };
+      await changed('sender', (...by) => editSender(...by, senderId, { secrets }));
       print(command, {
         id: senderId,
         app: given === null ? 'none' : 'own',

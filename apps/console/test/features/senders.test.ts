@@ -87,8 +87,8 @@ describe('senders', () => {
     expect(JSON.stringify(answers)).not.toContain('leaked');
     const log = await listAuditEntries(server.db.database, { actionPrefix: 'sender.', limit: 9 });
     expect(log.map(({ action, subject }) => [action, subject])).toEqual([
-      ['sender.set_token', id],
       ['sender.edit', id],
+      ['sender.set_token', id],
       ['sender.add', id],
     ]);
     expect(JSON.stringify(log)).not.toContain('leaked');

@@ -1,6 +1,5 @@
 import {
   applySenderReading,
-  listSenders,
   postponeReading,
   takeDueReading,
   type DueReading,
@@ -34,9 +33,7 @@ async function readSender(
 ): Promise<StartedBlock[]> {
   // The token may just have been replaced, and this read checks whether Meta accepts the new one.
   senders.forget();
-  const { phoneNumberId, template, token } = await senders.open(senderId);
-  const known = (await listSenders(database)).find(({ id }) => id === senderId);
-  const businessAccountId = known?.businessAccountId ?? null;
+  const { phoneNumberId, template, token, businessAccountId } = await senders.open(senderId);
   const reading = await waitUnlessAborted(
     graph.readSender({ phoneNumberId, template, token: token ?? '', businessAccountId }),
     releaseClaims,

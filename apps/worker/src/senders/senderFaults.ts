@@ -81,7 +81,6 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
       (known) =>
         known.cause === 'fault' &&
         known.scope === one.scope &&
-        known.subject === one.subject &&
         known.onlyFor === one.onlyFor &&
         afterFault(one, known, new Date(), met) === null,
     );

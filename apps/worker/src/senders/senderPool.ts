@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { tryDecrypt, type Keyring } from '@onecode/domain';
 import type { Database } from '@onecode/store/client';
 import { listSenderDetails, type SenderDetails } from '@onecode/store/senders';
@@ -20,28 +19,29 @@ export interface SenderPool {
 }
 
 export function createSenderPool(database: Database, secretKey: Keyring): SenderPool {
-  const cache = new LRUCache<'senders', Map<string, OpenSender>>({
-    max: 1,
-    ttl: CACHED_MS,
-    // `forget` empties the cache. Look-ups in progress still get their result, because an abort would fail their jobs.
-    ignoreFetchAbort: true,
-    fetchMethod: async () =>
-      new Map(
-        (await listSenderDetails(database)).map((sender) => [
-          sender.id,
-          { ...sender, token: tryDecrypt(secretKey, sender.id, sender.encryptedToken) },
-        ]),
-      ),
-  });
+  let cached: { senders: Promise<Map<string, OpenSender>>; until: number } | null = null;
+  const forget = (): void => void (cached = null);
+  const read = async (): Promise<Map<string, OpenSender>> =>
+    new Map(
+      (await listSenderDetails(database)).map((sender) => [
+        sender.id,
+        { ...sender, token: tryDecrypt(secretKey, sender.id, sender.encryptedToken) },
+      ]),
+    );
+  const refresh = (): Promise<Map<string, OpenSender>> => {
+    const senders = read();
+    cached = { senders, until: performance.now() + CACHED_MS };
+    senders.catch(forget);
+    return senders;
+  };
   return {
     async open(id) {
-      const known =
-        (await cache.forceFetch('senders')).get(id) ??
-        // The sender may just have been added.
-        (await cache.forceFetch('senders', { forceRefresh: true })).get(id);
+      const senders = cached !== null && performance.now() < cached.until ? cached.senders : refresh();
+      // A sender that is missing may just have been added.
+      const known = (await senders).get(id) ?? (await refresh()).get(id);
       if (known === undefined) throw new Error(`the sender ${id} of a permit does not exist`);
       return known;
     },
-    forget: () => void cache.delete('senders'),
+    forget,
   };
 }

@@ -3,17 +3,14 @@ import { type Actor, changeRow } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { EXHAUSTED_RECIPIENTS } from '../sends/guessBudgets.js';
 
-/** The most units that an account's sends may use, each null without a ceiling. Days and months are in UTC. */
-export interface Ceilings {
-  unitsPerDay: number | null;
-  unitsPerMonth: number | null;
-}
-
 /** The minimum and maximum of a ceiling. */
 export const CEILING_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
 
 /** The abuse limits of an account, which its admins and operators see and set. */
-export interface AbuseControls extends Ceilings {
+export interface AbuseControls {
+  /** The most units that its sends may use per day and per month in UTC, each null without a ceiling. */
+  unitsPerDay: number | null;
+  unitsPerMonth: number | null;
   /** ISO 3166 codes; null allows every country, and numbers without a country. */
   allowedCountries: string[] | null;
   /** Whether it may send to satellite and premium-rate numbers. */
@@ -60,7 +57,7 @@ export function changeAbuseControls(
   change: (connection: Connection) => Promise<unknown>,
 ): Promise<AbuseControls | null> {
   const read = (connection: Connection) => findAbuseControls(connection, accountId);
-  const row = { action, table: 'accounts', id: accountId, read, accountOf: () => accountId } as const;
+  const row = { action, table: 'accounts', id: accountId, read } as const;
   return changeRow(database, actor, row, change);
 }
 
@@ -71,14 +68,9 @@ export function allowCountries(
   accountId: string,
   countries: readonly string[] | null,
 ): Promise<AbuseControls | null> {
-  return changeAbuseControls(
-    database,
-    actor,
-    'account.allow_countries',
-    accountId,
-    ({ sql }) =>
-      sql.execute`update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`,
-  );
+  const change = ({ sql }: Connection) =>
+    sql.execute`update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`;
+  return changeAbuseControls(database, actor, 'account.allow_countries', accountId, change);
 }
 
 /** Allows or refuses an account's sends to satellite and premium-rate numbers. */
@@ -98,7 +90,7 @@ export function setCeilings(
   database: Database,
   actor: Actor,
   accountId: string,
-  data: Partial<Ceilings>,
+  data: Partial<Pick<AbuseControls, 'unitsPerDay' | 'unitsPerMonth'>>,
 ): Promise<AbuseControls | null> {
   return changeAbuseControls(database, actor, 'account.set_ceilings', accountId, ({ prisma }) =>
     prisma.account.update({ where: { id: accountId }, data, select: { id: true } }),

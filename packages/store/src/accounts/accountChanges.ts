@@ -1,6 +1,7 @@
 import { audited, changedFields, changeRow, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
+import { Prisma } from '../generated/prisma/client.js';
 import { findAccount, type Account } from './accounts.js';
 
 /** The grant was refused and nothing changed: the account would have too many credits, or another grant has this id. */
@@ -94,8 +95,14 @@ export async function changeAccount(
     ratePerMinute?: number | null;
   },
 ): Promise<Account | null> {
-  return changeLocked(database, actor, 'account.change', id, ({ prisma }) =>
-    prisma.account.update({ where: { id }, data, select: { id: true } }),
+  const { name = null, language = null, senders = null, ratePerMinute } = data;
+  return changeLocked(
+    database,
+    actor,
+    'account.change',
+    id,
+    Prisma.sql`name = coalesce(${name}, name), language = coalesce(${language}, language), senders = coalesce(${senders}, senders),
+      rate_per_minute = case when ${ratePerMinute === undefined} then rate_per_minute else ${ratePerMinute ?? null}::integer end`,
   );
 }
 
@@ -110,28 +117,15 @@ export async function suspendAccount(
   id: string,
   reason: string,
 ): Promise<Account | null> {
-  return changeLocked(
-    database,
-    actor,
-    'account.suspend',
-    id,
-    ({ sql }) =>
-      sql.execute`
-      update accounts set suspended_at = clock_timestamp(), suspension_reason = ${reason}
-      where id = ${id}::uuid and suspended_at is null`,
-  );
+  const set = Prisma.sql`
+    suspended_at = coalesce(suspended_at, clock_timestamp()), suspension_reason = coalesce(suspension_reason, ${reason})`;
+  return changeLocked(database, actor, 'account.suspend', id, set);
 }
 
 /** Ends an account's suspension: its keys are valid again. @returns the changed account, or null if it does not exist */
 export async function resumeAccount(database: Database, actor: Actor, id: string): Promise<Account | null> {
-  return changeLocked(
-    database,
-    actor,
-    'account.resume',
-    id,
-    ({ sql }) =>
-      sql.execute`update accounts set suspended_at = null, suspension_reason = null where id = ${id}::uuid`,
-  );
+  const set = Prisma.sql`suspended_at = null, suspension_reason = null`;
+  return changeLocked(database, actor, 'account.resume', id, set);
 }
 
 const CHANGEABLE = {
@@ -148,9 +142,10 @@ async function changeLocked(
   actor: Actor,
   action: string,
   id: string,
-  change: (connection: Connection) => Promise<unknown>,
+  set: Prisma.Sql,
 ): Promise<Account | null> {
   const read = ({ prisma }: Connection) => prisma.account.findUnique({ where: { id }, select: CHANGEABLE });
-  const row = { action, table: 'accounts', id, read, accountOf: () => id } as const;
+  const row = { action, table: 'accounts', id, read } as const;
+  const change = ({ sql }: Connection) => sql.execute`update accounts set ${set} where id = ${id}::uuid`;
   return (await changeRow(database, actor, row, change)) && findAccount(database, id);
 }

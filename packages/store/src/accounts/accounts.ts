@@ -1,5 +1,5 @@
 import type { Locale } from '@onecode/domain';
-import { type Actor, audited } from '../operations/audit.js';
+import { type Actor, audited, type Log } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -27,25 +27,16 @@ export interface Account {
   trialCountries: string[] | null;
 }
 
-export interface NewAccount {
-  name: string;
-  language: Locale;
+export interface NewAccount extends Pick<Account, 'name' | 'language' | 'credits'> {
   /** Null for the setting `free_sends`. */
   freeQuota: number | null;
-  credits: number;
   /** Null follows the setting. */
   ratePerMinute: number | null;
 }
 
 /** Creates an account, with ledger entries for its initial units. */
 export async function createAccount(database: Database, actor: Actor, account: NewAccount): Promise<Account> {
-  return audited(database, actor, async (connection, log) => {
-    const created = await insertAccount(connection, account, null);
-    const { id, name, language, freeQuota, credits } = created;
-    const after = { name, language, freeQuota, credits, ratePerMinute: account.ratePerMinute };
-    await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
-    return created;
-  });
+  return audited(database, actor, (connection, log) => insertAccount(connection, log, account, null));
 }
 
 /** Returns an account, or null if it does not exist. */
@@ -65,13 +56,14 @@ export const accountColumns = (alias: string): Prisma.Sql => {
 };
 
 /**
- * Creates an account, with ledger entries for its initial units.
+ * Creates and logs an account, with ledger entries for its initial units, in the caller's transaction.
  *
  * @param trialCountries the countries to which a trial account may send; null without a trial. A trial account starts with safe limits,
  * until one of its admins changes them: no sends to other countries or to satellite and premium-rate numbers, and a daily ceiling
  */
 export async function insertAccount(
   connection: Connection,
+  log: Log,
   account: NewAccount,
   trialCountries: readonly string[] | null,
 ): Promise<Account> {
@@ -92,5 +84,16 @@ export async function insertAccount(
       where g.units > 0
     )
     select ${accountColumns('created')} from created, settings`;
+  const { name, language, freeQuota, credits } = row;
+  const { ratePerMinute } = account;
+  const after = {
+    name,
+    language,
+    freeQuota,
+    credits,
+    ratePerMinute,
+    ...(trialCountries && { trialCountries }),
+  };
+  await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
   return row;
 }

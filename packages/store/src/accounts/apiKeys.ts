@@ -19,23 +19,10 @@ export interface RefusedKey {
   caller: Caller;
 }
 
-export interface ApiKey {
-  id: string;
-  applicationId: string;
-  mode: Mode;
-  /** The visible part of the key. */
-  hint: string;
-  /** The name that the account's member gave it. */
-  name: string | null;
-  createdAt: Date;
-  revokedAt: Date | null;
-  /** Accurate to about a minute; null if the key was never used. */
-  lastUsedAt: Date | null;
-  /** Null if the key does not expire. */
-  expiresAt: Date | null;
-  /** Whether the console created the key for a visit to the "Try it" page. */
-  isVisitKey: boolean;
-}
+type KeyRow = Prisma.ApiKeyGetPayload<{ omit: { hash: true; encryptedKey: true; userId: true } }>;
+
+/** A key without its secret. `isVisitKey`: the console created it for a visit to the "Try it" page. */
+export type ApiKey = KeyRow & { mode: Mode; applicationName: string; isVisitKey: boolean };
 
 /** Whether a key may be used, or why not. */
 export type KeyState = 'valid' | RefusedKey['refusal'];
@@ -95,7 +82,7 @@ export async function createApiKey(
   { name = null, expiresAt = null }: { name?: string | null; expiresAt?: Date | null } = {},
 ): Promise<NewApiKey | null> {
   return audited(database, actor, (connection) =>
-    insertApiKey(connection, actor, applicationId, { name, expiresAt, visit: null }),
+    insertApiKey(connection, actor, applicationId, { name, expiresAt }),
   );
 }
 
@@ -104,14 +91,10 @@ export async function insertApiKey(
   connection: Connection,
   actor: Actor,
   applicationId: string,
-  {
-    name,
-    expiresAt: at,
-    visit,
-  }: {
-    name: string | null;
-    expiresAt: Date | null;
-    visit: { userId: string; keyring: Keyring; seconds: number } | null;
+  terms: {
+    name?: string | null;
+    expiresAt?: Date | null;
+    visit?: { userId: string; keyring: Keyring; seconds: number };
   },
 ): Promise<NewApiKey | null> {
   const application = await connection.prisma.application.findUnique({
@@ -119,14 +102,15 @@ export async function insertApiKey(
     select: { mode: true, accountId: true },
   });
   if (application === null) return null;
+  const { name = null, visit } = terms;
   const mode = application.mode as Mode;
   const key = generateApiKey(mode);
   const [id, hint] = [newId(), apiKeyHint(key)];
-  const encryptedKey = visit && new Uint8Array(encrypt(visit.keyring, id, key));
+  const encryptedKey = visit ? new Uint8Array(encrypt(visit.keyring, id, key)) : null;
   const [{ expiresAt }] = await connection.sql.query<[{ expiresAt: Date | null }]>`
     insert into api_keys (id, application_id, hash, hint, name, user_id, encrypted_key, expires_at)
     values (${id}::uuid, ${applicationId}::uuid, ${new Uint8Array(hashApiKey(key))}::bytea, ${hint}, ${name}, ${visit?.userId ?? null}::uuid,
-      ${encryptedKey}::bytea, coalesce(${at}::timestamptz, now() + make_interval(secs => ${visit?.seconds ?? null}::float8)))
+      ${encryptedKey}::bytea, coalesce(${terms.expiresAt ?? null}::timestamptz, now() + make_interval(secs => ${visit?.seconds ?? null}::float8)))
     returning expires_at as "expiresAt"`;
   const { accountId } = application;
   const details = { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
@@ -140,27 +124,13 @@ export async function revokeApiKey(database: Database, actor: Actor, id: string)
     const [revoked] = await connection.sql.query<{ accountId: string }[]>`
       update api_keys k set revoked_at = now() from applications a
       where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id as "accountId"`;
-    const [key] = await listKeys(connection, { id });
+    const [key] = await listApiKeys(connection, { id });
     if (key === undefined || revoked === undefined) return key ?? null;
     const { hint, applicationId, mode, expiresAt } = key;
     const details = { hint, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
     await log({ action: 'key.revoke', accountId: revoked.accountId, subject: id, details });
     return key;
   });
-}
-
-/** Returns the keys of an application, oldest first; null if the application does not exist. */
-export async function listApiKeys(database: Connection, applicationId: string): Promise<ApiKey[] | null> {
-  const application = await database.prisma.application.findUnique({
-    where: { id: applicationId },
-    select: { id: true },
-  });
-  return application === null ? null : listKeys(database, { applicationId });
-}
-
-/** Returns all accounts' keys that are neither revoked nor expired, oldest first, except those of visits. */
-export async function listValidKeys(database: Connection): Promise<ApiKey[]> {
-  return listKeys(database, keysInUse());
 }
 
 /** Returns Prisma's condition for keys that people created and that may be used. */
@@ -171,25 +141,19 @@ export const keysInUse = () =>
     OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
   }) satisfies Prisma.ApiKeyWhereInput;
 
-/** Returns all accounts' keys with these last four characters, oldest first. */
-export async function listKeysEnding(database: Connection, ending: string): Promise<ApiKey[]> {
-  return listKeys(database, { hint: { endsWith: `…${ending}` } });
-}
-
-/** Returns the keys of an account that people created and that may be used, oldest first, with their applications' names. */
-export async function listAccountKeys(
+/** Returns keys, oldest first. @param which `ending`: the last four characters; `areInUse`: people created them, and they may be used */
+export async function listApiKeys(
   database: Connection,
-  accountId: string,
-): Promise<(ApiKey & { applicationName: string })[]> {
-  return listKeys(database, { ...keysInUse(), application: { accountId } });
-}
-
-async function listKeys(
-  database: Connection,
-  where: Prisma.ApiKeyWhereInput,
-): Promise<(ApiKey & { applicationName: string })[]> {
+  which: { id?: string; applicationId?: string; accountId?: string; ending?: string; areInUse?: true },
+): Promise<ApiKey[]> {
+  const { accountId, ending, areInUse, ...where } = which;
   const keys = await database.prisma.apiKey.findMany({
-    where,
+    where: {
+      ...where,
+      ...(accountId !== undefined && { application: { accountId } }),
+      ...(ending !== undefined && { hint: { endsWith: `…${ending}` } }),
+      ...(areInUse && keysInUse()),
+    },
     orderBy: { id: 'asc' },
     include: { application: { select: { name: true, mode: true } } },
     omit: { hash: true, encryptedKey: true },

@@ -5,20 +5,6 @@ import { keysInUse } from './apiKeys.js';
 import { newId } from '../client/ids.js';
 import type { Prisma } from '../generated/prisma/client.js';
 
-export interface Application {
-  id: string;
-  accountId: string;
-  name: string;
-  mode: Mode;
-  /** The application's own creation limits; null if off. */
-  perMinute: number | null;
-  perRecipientHour: number | null;
-  identityCheck: IdentityCheck;
-  createdAt: Date;
-  /** The number of keys that people created and that are neither revoked nor expired. */
-  keysInUse: number;
-}
-
 const selected = () =>
   ({
     id: true,
@@ -34,6 +20,13 @@ const selected = () =>
 
 type Row = Prisma.ApplicationGetPayload<{ select: ReturnType<typeof selected> }>;
 
+/** An application. Null limits are off. `keysInUse`: the number of keys that people created and that are neither revoked nor expired. */
+export type Application = Omit<Row, '_count'> & {
+  mode: Mode;
+  identityCheck: IdentityCheck;
+  keysInUse: number;
+};
+
 const toApplication = ({ _count, ...row }: Row): Application =>
   ({ ...row, keysInUse: _count.keys }) as Application;
 
@@ -44,11 +37,9 @@ export async function createApplication(
   application: { accountId: string; name: string; mode: Mode },
 ): Promise<Application | null> {
   return audited(database, actor, async (connection, log) => {
-    const account = await connection.prisma.account.findUnique({
-      where: { id: application.accountId },
-      select: { id: true },
-    });
-    return account && insertApplication(connection, log, application);
+    const where = { id: application.accountId };
+    if ((await connection.prisma.account.count({ where })) === 0) return null;
+    return insertApplication(connection, log, application);
   });
 }
 
@@ -78,7 +69,7 @@ export async function limitApplication(
   id: string,
   limits: { perMinute?: number | null; perRecipientHour?: number | null },
 ): Promise<Application | null> {
-  return change(database, actor, 'application.limit', { id }, limits);
+  return change(database, actor, 'application.limit', id, limits);
 }
 
 /** Sets what an application does when a number may have a new owner. @returns null if the application does not exist */
@@ -88,7 +79,7 @@ export async function setIdentityCheck(
   id: string,
   identityCheck: IdentityCheck,
 ): Promise<Application | null> {
-  return change(database, actor, 'application.set_identity_check', { id }, { identityCheck });
+  return change(database, actor, 'application.set_identity_check', id, { identityCheck });
 }
 
 /**
@@ -99,40 +90,35 @@ export async function findApplications(
   { prisma }: Connection,
   { limit, ...where }: { accountId?: string; id?: string; limit?: number },
 ): Promise<Application[]> {
-  const orderBy = { id: limit === undefined ? 'asc' : 'desc' } as const;
   const found = await prisma.application.findMany({
     where,
-    orderBy,
+    orderBy: { id: limit === undefined ? 'asc' : 'desc' },
     select: selected(),
     ...(limit !== undefined && { take: limit }),
   });
   return found.map(toApplication);
 }
 
-/** Renames an application of this account. @returns null if the account has no such application */
+/** Renames an application. @returns null if it does not exist */
 export async function renameApplication(
   database: Database,
   actor: Actor,
-  accountId: string,
   id: string,
   name: string,
 ): Promise<Application | null> {
-  return change(database, actor, 'application.rename', { id, accountId }, { name });
+  return change(database, actor, 'application.rename', id, { name });
 }
 
 function change(
   database: Database,
   actor: Actor,
   action: string,
-  where: { id: string; accountId?: string },
+  id: string,
   data: Partial<Pick<Application, 'name' | 'perMinute' | 'perRecipientHour' | 'identityCheck'>>,
 ): Promise<Application | null> {
-  const { id } = where;
-  const read = async (connection: Connection) => (await findApplications(connection, where))[0] ?? null;
-  const row = { action, table: 'applications', id, read, accountOf } as const;
+  const read = async (connection: Connection) => (await findApplications(connection, { id }))[0] ?? null;
+  const row = { action, table: 'applications', id, read } as const;
   return changeRow(database, actor, row, ({ prisma }) =>
     prisma.application.update({ where: { id }, data, select: { id: true } }),
   );
 }
-
-const accountOf = ({ accountId }: Application): string => accountId;

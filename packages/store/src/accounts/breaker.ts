@@ -12,13 +12,10 @@ const VERIFIED_WITHIN_SECONDS = 120;
 /** A code sent later than this after its request is not counted, because by then the person has requested another code or given up. */
 const SENT_WITHIN_SECONDS = 60;
 
-/** Returns SQL for whether a send that had time to be verified counts for the breaker. @param row the alias of its row */
-const isEvidence = (row: 'l' | 's'): Prisma.Sql => {
-  const send = Prisma.raw(row);
-  return Prisma.sql`${send}.status <> 'failed' and (
-    ${send}.verification = 'verified' or ${send}.sent_at <= ${send}.created_at + make_interval(secs => ${SENT_WITHIN_SECONDS})
-  )`;
-};
+/** Whether a send `s` that had time to be verified counts for the breaker. */
+const IS_EVIDENCE = Prisma.sql`s.status <> 'failed' and (
+  s.verification = 'verified' or s.sent_at <= s.created_at + make_interval(secs => ${SENT_WITHIN_SECONDS})
+)`;
 
 /** The maximum number of trips in a list. */
 const TRIPS_MAX = 100;
@@ -69,9 +66,8 @@ export async function resetBreaker(
   actor: Actor,
   accountId: string,
 ): Promise<AbuseControls | null> {
-  return changeAbuseControls(database, actor, 'account.reset_breaker', accountId, (connection) =>
-    endTrips(connection, accountId),
-  );
+  const change = (connection: Connection) => endTrips(connection, accountId);
+  return changeAbuseControls(database, actor, 'account.reset_breaker', accountId, change);
 }
 
 async function endTrips(connection: Connection, accountId: string): Promise<void> {
@@ -79,13 +75,10 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
     update breaker_trips set open_until = clock_timestamp()
     where account_id = ${accountId}::uuid and open_until > clock_timestamp()
     returning country, extract(epoch from tripped_at)::text as at`;
-  for (const { country, at } of ended)
-    await writeEvent(
-      connection,
-      accountId,
-      breakerResumed(country),
-      `breaker_resumed ${accountId} ${country} ${at}`,
-    );
+  for (const { country, at } of ended) {
+    const event = `breaker_resumed ${accountId} ${country} ${at}`;
+    await writeEvent(connection, accountId, breakerResumed(country), event);
+  }
 }
 
 /**
@@ -94,13 +87,13 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
  * at most `SENDS_MAX` sends, plus those of the last two minutes (at most twice the account's rate), which are too young to count.
  */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
-  const rows = await database.sql.query<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`
+  return database.sql.query<CountryEvidence[]>`
     select a.id as "accountId", e.country, e.sends, e.unverified, e.denying, e.open_until as "lastOpenUntil",
-      a.breaker_unverified_percent as "unverifiedPercent", a.breaker_min_sends as "minSends"
+      jsonb_build_object('unverifiedPercent', a.breaker_unverified_percent, 'minSends', a.breaker_min_sends) as rule
     from accounts a cross join settings cross join lateral (
-      select coalesce(l.country, ${NO_COUNTRY}) as country, t.open_until, count(*)::integer as sends,
-        (count(*) filter (where l.verification <> 'verified' or l.is_denied))::integer as unverified,
-        (count(distinct l.recipient_key) filter (where l.is_denied))::integer as denying
+      select coalesce(s.country, ${NO_COUNTRY}) as country, t.open_until, count(*)::integer as sends,
+        (count(*) filter (where s.verification <> 'verified' or s.is_denied))::integer as unverified,
+        (count(distinct s.recipient_key) filter (where s.is_denied))::integer as denying
       from (
         select s.country, s.status, s.verification, s.created_at, s.sent_at, s.recipient_key,
           exists (select from denials where send_id = s.id) as is_denied
@@ -111,16 +104,12 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
         where p.account_id = a.id and p.mode = 'live' and s.created_at > statement_timestamp() - interval '1 day'
           and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= statement_timestamp()
         order by s.id desc limit ${SENDS_MAX}::integer
-      ) l
-      left join breaker_trips t on t.account_id = a.id and t.country = coalesce(l.country, ${NO_COUNTRY})
-      where ${isEvidence('l')} and (t.open_until is null or l.created_at > t.open_until)
+      ) s
+      left join breaker_trips t on t.account_id = a.id and t.country = coalesce(s.country, ${NO_COUNTRY})
+      where ${IS_EVIDENCE} and (t.open_until is null or s.created_at > t.open_until)
       group by 1, 2
     ) e
     where a.breaker_unverified_percent is not null`;
-  return rows.map(({ unverifiedPercent, minSends, ...evidence }) => ({
-    ...evidence,
-    rule: { unverifiedPercent, minSends },
-  }));
 }
 
 /**
@@ -168,7 +157,7 @@ export async function listBreakerTrips(database: Database, accountId: string): P
         ) s
         where o.is_open and a.account_id = t.account_id and a.mode = 'live' and coalesce(s.country, ${NO_COUNTRY}) = t.country
           and s.created_at > t.tripped_at - interval '1 day'
-          and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= t.tripped_at and ${isEvidence('s')}
+          and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= t.tripped_at and ${IS_EVIDENCE}
           -- Skips numbers that are already masked.
           and s.recipient ~ '^[+][0-9]+$'
         group by 1 having count(distinct s.recipient_key) >= ${PREFIX_PEOPLE_MIN}::integer

@@ -101,10 +101,9 @@ async function deleteAllSends(
 }
 
 /** Returns when an account will be deleted at an admin's request; null without a request or an account. */
-export async function readDeletion({ sql }: Connection, accountId: string): Promise<Date | null> {
-  const [account] = await sql.query<{ delete_at: Date | null }[]>`
-    select delete_at from accounts where id = ${accountId}::uuid`;
-  return account?.delete_at ?? null;
+export async function readDeletion({ prisma }: Connection, accountId: string): Promise<Date | null> {
+  const where = { id: accountId };
+  return (await prisma.account.findUnique({ where, select: { deleteAt: true } }))?.deleteAt ?? null;
 }
 
 /** Schedules an account's deletion in 30 days; an earlier schedule stays. @returns its time; null if the account does not exist */
@@ -146,17 +145,17 @@ export async function deleteDueAccounts(database: Database, signal: AbortSignal)
       where account_id = a.id and action = 'account.schedule_deletion' order by id desc limit 1
     ) e where a.delete_at <= clock_timestamp() order by a.delete_at`;
   const deleted: string[] = [];
-  const faults: unknown[] = [];
+  let fault: unknown;
   for (const { accountId, ...actor } of due) {
     try {
       await deleteAccount(database, actor, accountId, 'asked for by an admin of the account', signal);
       if (signal.aborted) break;
       await database.sql.execute`update accounts set delete_at = null where id = ${accountId}::uuid`;
       deleted.push(accountId);
-    } catch (fault) {
-      faults.push(fault);
+    } catch (error) {
+      fault ??= error;
     }
   }
-  if (faults.length > 0) throw faults[0];
+  if (fault !== undefined) throw fault;
   return deleted;
 }

@@ -12,10 +12,7 @@ export {
   type Caller,
   createApiKey,
   findCaller,
-  listAccountKeys,
   listApiKeys,
-  listKeysEnding,
-  listValidKeys,
   recordKeyUsage,
   type RefusedKey,
   revokeApiKey,
@@ -39,5 +36,4 @@ export {
   findAbuseControls,
   setCeilings,
   type AbuseControls,
-  type Ceilings,
 } from './abuseControls.js';

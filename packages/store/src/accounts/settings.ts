@@ -1,28 +1,22 @@
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { CLOCKS_APART_MS } from '../client/ids.js';
+import type { Prisma } from '../generated/prisma/client.js';
 
-/** The operator's settings for all accounts. */
-export interface Settings {
-  freeSends: number;
-  codeValiditySeconds: number;
-  accountRatePerMinute: number;
-  /** Wrong codes in a row after which a recipient gets no new code; null if off. */
-  guessBudget: number | null;
-  /** Live sends per day (UTC) that all trial accounts share. */
-  trialSendsPerDay: number;
-  /** How many of them one trial account may create. */
-  trialAccountSendsPerDay: number;
-  signUpsPerNetworkDay: number;
-  signUpsPerDomainDay: number;
+/** Columns of the row of settings that have their own functions, or count. */
+const NO_SETTING = {
+  id: true,
+  priceCurrency: true,
+  messagePrices: true,
+  mailFrom: true,
+  trialSendsOn: true,
+  trialSendsOfDay: true,
+} as const;
+
+/** The operator's settings for all accounts; the database's schema describes them. */
+export type Settings = Prisma.SettingsGetPayload<{ omit: typeof NO_SETTING }> & {
   staffTwoFactor: StaffTwoFactor;
-  /** Days after its creation for which a send keeps its recipient's number; null keeps it forever. */
-  retainNumbersDays: number | null;
-  /** Days after its creation until a send is deleted; null for never, except test sends, which are kept for 30 days. */
-  retainSendsDays: number | null;
-  /** The daily ceiling (UTC) in units of an account created at sign-up, until its admins change it; null without a ceiling. */
-  newAccountUnitsPerDay: number | null;
-}
+};
 
 export const STAFF_TWO_FACTOR = ['optional', 'required'] as const;
 type StaffTwoFactor = (typeof STAFF_TWO_FACTOR)[number];
@@ -55,15 +49,10 @@ export const USUAL_CODE_VALIDITY = { min: 60, max: 3600 } as const;
 
 /** Returns the current settings. */
 export async function readSettings(database: Connection): Promise<Settings> {
-  const [settings] = await database.sql.read<[Settings]>`
-    select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
-      account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget", trial_sends_per_day as "trialSendsPerDay",
-      trial_account_sends_per_day as "trialAccountSendsPerDay",
-      sign_ups_per_network_day as "signUpsPerNetworkDay", sign_ups_per_domain_day as "signUpsPerDomainDay",
-      staff_two_factor as "staffTwoFactor", retain_numbers_days as "retainNumbersDays", retain_sends_days as "retainSendsDays",
-      new_account_units_per_day as "newAccountUnitsPerDay"
-    from settings`;
-  return settings;
+  return (await database.prisma.settings.findUniqueOrThrow({
+    where: { id: true },
+    omit: NO_SETTING,
+  })) as Settings;
 }
 
 /** Returns whether staff need a second factor for staff pages and changes. */

@@ -46,19 +46,13 @@ export async function createOwnAccount(
     if (existing !== undefined) return { kind: 'member', accountId: existing.accountId, first: null };
     if (person.accountMadeAt !== null) return { kind: 'made_before' };
     const account = { name, language, freeQuota: null, credits: 0, ratePerMinute: null };
-    const { id, freeQuota, credits } = await insertAccount(connection, account, countries);
+    const { id } = await insertAccount(connection, log, account, countries);
     await connection.prisma.member.create({ data: { accountId: id, userId: actor.id, role: 'admin' } });
     await connection.sql
       .execute`update users set account_made_at = clock_timestamp() where id = ${actor.id}::uuid`;
-    const after = { name, language, freeQuota, credits, ratePerMinute: null, trialCountries: countries };
-    await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
     const wanted = { accountId: id, name: names.application, mode: 'test' } as const;
     const { id: applicationId } = await insertApplication(connection, log, wanted);
-    const made = await insertApiKey(connection, actor, applicationId, {
-      name: names.key,
-      expiresAt: null,
-      visit: null,
-    });
+    const made = await insertApiKey(connection, actor, applicationId, { name: names.key });
     return { kind: 'member', accountId: id, first: made && { applicationId, key: made.key } };
   });
 }
@@ -69,37 +63,21 @@ export async function mayCreateAccount(database: Connection, userId: string): Pr
   return (await database.prisma.user.findFirst({ where, select: { id: true } })) !== null;
 }
 
-/** The live sends of all trial accounts today, which share a daily limit. */
-export interface TrialSends {
-  /** Today (UTC), as `2026-11-23`. */
-  day: string;
-  sends: number;
-  /** The limit in the settings. */
-  perDay: number;
-}
-
-/** Returns how many live sends trial accounts created today, and their limit. */
-export async function readTrialSends(database: Connection): Promise<TrialSends> {
-  const [row] = await database.sql.query<[TrialSends]>`
+/** Returns today (UTC, as `2026-11-23`), the live sends that trial accounts created on it, and their shared limit in the settings. */
+export async function readTrialSends(database: Connection) {
+  const [row] = await database.sql.query<[{ day: string; sends: number; perDay: number }]>`
     select today::text as day, case when trial_sends_on = today then trial_sends_of_day else 0 end as sends,
       trial_sends_per_day as "perDay"
     from settings, (select (now() at time zone 'UTC')::date as today)`;
   return row;
 }
 
-export interface LiveCountries {
-  /** ISO 3166 codes; null for every country. */
-  countries: string[] | null;
-  /** Whether premium-rate numbers are refused. Trial accounts always refuse them. */
-  refusesPremiumRate: boolean;
-}
-
-/** Returns the countries that an account may send to in live mode, or null if the account does not exist. */
-export async function readLiveCountries(
-  database: Connection,
-  accountId: string,
-): Promise<LiveCountries | null> {
-  const [row] = await database.sql.query<LiveCountries[]>`
+/**
+ * Returns the countries (ISO 3166; null for all) that an account may send to in live mode, and whether premium-rate numbers are refused,
+ * as always for trial accounts. Null if the account does not exist.
+ */
+export async function readLiveCountries(database: Connection, accountId: string) {
+  const [row] = await database.sql.query<{ countries: string[] | null; refusesPremiumRate: boolean }[]>`
     select trial_countries is not null or not allows_premium_rate as "refusesPremiumRate", case
       when trial_countries is null then allowed_countries
       when allowed_countries is null then trial_countries

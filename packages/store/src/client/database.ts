@@ -42,19 +42,14 @@ export interface DatabaseOptions {
    */
   byIndexOnly?: boolean;
   /** Milliseconds to wait for a connection (default 3,000) and for a statement or transaction (default 5,000). */
-  timeouts?: Timeouts;
+  timeouts?: typeof TIMEOUTS;
   /** Called for each committed change of a send's delivery by this process. */
   onDelivery?: (before: Send, after: Send) => void;
   /** Called when an idle connection, or one in a transaction, breaks. The pool replaces it. */
   onConnectionError?: (error: Error) => void;
 }
 
-interface Timeouts {
-  connectionMs: number;
-  statementMs: number;
-}
-
-const TIMEOUTS: Timeouts = { connectionMs: 3_000, statementMs: 5_000 };
+const TIMEOUTS = { connectionMs: 3_000, statementMs: 5_000 };
 const IDLE_MS_MAX = 60_000;
 /** Milliseconds between the statement time-out and closing the connection as silent. */
 const SILENT_AFTER_MS = 500;
@@ -62,7 +57,12 @@ const SILENT_AFTER_MS = 500;
 /** Opens the pool, which connects at the first query. @param url may name several servers, see `Servers` */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const { timeouts = TIMEOUTS, onConnectionError = () => {} } = options;
-  const servers = new Servers(url, options.pooler === 'transaction' ? POOLED_SETTINGS : allSettings(options));
+  const servers = new Servers(
+    url,
+    options.pooler === 'transaction'
+      ? POOLED_SETTINGS
+      : { ...POOLED_SETTINGS, ...FIXED_SETTINGS, ...sessionSettings(options) },
+  );
   const pool = new pg.Pool({
     max: options.connectionsMax,
     Client: servers.clientClass(),
@@ -125,12 +125,6 @@ function closeIdle(pool: pg.Pool): void {
       () => {},
     );
 }
-
-const allSettings = (options: DatabaseOptions): Settings => ({
-  ...POOLED_SETTINGS,
-  ...FIXED_SETTINGS,
-  ...sessionSettings(options),
-});
 
 /** Returns the settings of a process's sessions in addition to `FIXED_SETTINGS`: time-outs, and how statements are planned. */
 export function sessionSettings({

@@ -10,16 +10,6 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   audit_entries: ['select', 'insert'],
 };
 const RIGHTS_USUAL = ['select', 'insert', 'update', 'delete'];
-/** The maximum number of tables and functions that the message names. It gives only the number of the remaining ones. */
-const NAMED_MAX = 3;
-
-interface Lacking {
-  role: string;
-  /** The table or function; null if the role cannot use the schema `public`. */
-  name: string | null;
-  rights: string[];
-}
-
 /**
  * Returns why a process cannot use the database, in one sentence: the pooler, a session setting or missing rights. Returns null if nothing
  * is wrong, or before the first migration.
@@ -34,32 +24,33 @@ export async function findRightsFault({ sql, pool }: Pick<Database, 'sql' | 'poo
   }
 }
 
+/** Returns which rights the role lacks, naming three tables or functions; null if none. */
 async function findLack(sql: Sql): Promise<string | null> {
-  const lacking = await sql.query<Lacking[]>`
+  const [{ role, lacking }] = await sql.query<[{ role: string; lacking: string }]>`
     with owned as materialized (
       select relnamespace as schema, relowner as owner from pg_class where oid = to_regclass('_prisma_migrations')
     )
-    select current_user::text as role, null as name, array['usage'] as rights
-    where coalesce(not has_schema_privilege(to_regnamespace('public'), 'usage'), true)
-    union all
-    select current_user::text, c.relname::text, array_agg(r.name order by r.ordinal)
-    from owned o join pg_class c on c.relnamespace = o.schema and c.relowner = o.owner and c.relkind in ('r', 'p') and not c.relispartition
-    cross join lateral jsonb_array_elements_text(coalesce(${JSON.stringify(RIGHTS)}::jsonb -> c.relname, ${JSON.stringify(RIGHTS_USUAL)}::jsonb))
-      with ordinality as r (name, ordinal)
-    where not has_table_privilege(c.oid, r.name)
-    group by c.relname
-    union all
-    select current_user::text, p.proname::text, array['execute']
-    from owned o join pg_proc p on p.pronamespace = o.schema and p.proowner = o.owner and p.prorettype <> 'trigger'::regtype
-    where not has_function_privilege(p.oid, 'execute')
-    order by name`;
-  const [first] = lacking;
-  if (first === undefined) return null;
-  const named = lacking
-    .slice(0, NAMED_MAX)
-    .map(({ name, rights }) => `${name ?? 'the schema public'} (${rights.join(', ')})`);
-  const more = lacking.length > NAMED_MAX ? ` and ${lacking.length - NAMED_MAX} more` : '';
-  return `the role ${first.role} lacks rights on ${named.join(', ')}${more}: docs/deploy.md#the-database has the grants`;
+    select current_user::text as role, concat_ws(' and ',
+      array_to_string((array_agg(format('%s (%s)', l.name, l.rights) order by l.name))[1:3], ', '),
+      case when count(*) > 3 then count(*) - 3 || ' more' end) as lacking
+    from (
+      select 'the schema public' as name, 'usage' as rights
+      where coalesce(not has_schema_privilege(to_regnamespace('public'), 'usage'), true)
+      union all
+      select c.relname, string_agg(r.name, ', ' order by r.ordinal)
+      from owned o join pg_class c on c.relnamespace = o.schema and c.relowner = o.owner and c.relkind in ('r', 'p') and not c.relispartition
+      cross join lateral jsonb_array_elements_text(coalesce(${JSON.stringify(RIGHTS)}::jsonb -> c.relname, ${JSON.stringify(RIGHTS_USUAL)}::jsonb))
+        with ordinality as r (name, ordinal)
+      where not has_table_privilege(c.oid, r.name)
+      group by c.relname
+      union all
+      select p.proname, 'execute'
+      from owned o join pg_proc p on p.pronamespace = o.schema and p.proowner = o.owner and p.prorettype <> 'trigger'::regtype
+      where not has_function_privilege(p.oid, 'execute')
+    ) l`;
+  return lacking === ''
+    ? null
+    : `the role ${role} lacks rights on ${lacking}: docs/deploy.md#the-database has the grants`;
 }
 
 /** How long a passed check of role and settings stays valid. Only operators change them, so they rarely change. */

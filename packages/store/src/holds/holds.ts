@@ -10,8 +10,6 @@ export interface Hold extends HoldTarget {
   setBy: string;
 }
 
-const SELECTED = { kind: true, target: true, reason: true, since: true, setBy: true } as const;
-
 /**
  * Places a hold on the sends that `what` matches. Messages that already have a permit are still sent, within half a second. A hold that is
  * already active keeps its reason.
@@ -25,16 +23,15 @@ export async function placeHold(
 ): Promise<Hold | null> {
   const { kind, target, reason } = what;
   return audited(database, actor, async (connection, log) => {
-    const accountId = kind === 'account' ? target : null;
-    if (accountId !== null && (await connection.prisma.account.count({ where: { id: accountId } })) === 0)
+    if (kind === 'account' && (await connection.prisma.account.count({ where: { id: target } })) === 0)
       return null;
-    const isNew = await connection.sql.execute`
-      insert into holds (kind, target, reason, set_by) values (${kind}, ${target}, ${reason}, ${actor.name})
-      on conflict (kind, target) do nothing`;
+    const { count } = await connection.prisma.hold.createMany({
+      data: { kind, target, reason, setBy: actor.name },
+      skipDuplicates: true,
+    });
     const details = { kind, target, reason };
-    if (isNew === 1) await log({ action: 'hold.set', accountId, subject: auditSubject(what), details });
-    const where = { kind_target: { kind, target } };
-    return (await connection.prisma.hold.findUnique({ where, select: SELECTED })) as Hold | null;
+    if (count === 1) await log({ action: 'hold.set', ...auditOf(what), details });
+    return (await connection.prisma.hold.findUnique({ where: { kind_target: { kind, target } } })) as Hold;
   });
 }
 
@@ -50,19 +47,21 @@ export async function releaseHold(
       delete from holds where kind = ${kind} and target = ${target}
       returning kind, target, reason, since, set_by as "setBy"`;
     if (released === undefined) return null;
-    const accountId = kind === 'account' ? target : null;
     const { reason, since, setBy } = released;
     const details = { kind, target, reason, since, setBy, ...(releaseReason && { releaseReason }) };
-    await log({ action: 'hold.release', accountId, subject: auditSubject(what), details });
+    await log({ action: 'hold.release', ...auditOf(what), details });
     return released;
   });
 }
 
-const auditSubject = ({ kind, target }: HoldTarget): string => (kind === 'live' ? kind : target);
+const auditOf = ({ kind, target }: HoldTarget) => ({
+  accountId: kind === 'account' ? target : null,
+  subject: kind === 'live' ? kind : target,
+});
 
 /** Returns all holds, oldest first. */
 export async function listHolds(database: Connection): Promise<Hold[]> {
-  return (await database.prisma.hold.findMany({ orderBy: { since: 'asc' }, select: SELECTED })) as Hold[];
+  return (await database.prisma.hold.findMany({ orderBy: { since: 'asc' } })) as Hold[];
 }
 
 /** The active holds, and the live sends that wait for a sender or the end of a hold. */

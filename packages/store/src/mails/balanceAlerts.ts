@@ -24,22 +24,11 @@ export async function setBalanceAlert(
   below: number | null,
 ): Promise<boolean> {
   const read = (connection: Connection) => readAlert(connection, accountId);
-  const row = {
-    action: 'account.balance_alert',
-    table: 'accounts',
-    id: accountId,
-    read,
-    accountOf: () => accountId,
-  } as const;
-  const changed = await changeRow(
-    database,
-    actor,
-    row,
-    ({ sql }) => sql.execute`
+  const row = { action: 'account.balance_alert', table: 'accounts', id: accountId, read } as const;
+  const change = ({ sql }: Connection) => sql.execute`
     update accounts set low_balance = ${below}::integer, low_balance_at = null
-    where id = ${accountId}::uuid and low_balance is distinct from ${below}::integer`,
-  );
-  return changed !== null;
+    where id = ${accountId}::uuid and low_balance is distinct from ${below}::integer`;
+  return (await changeRow(database, actor, row, change)) !== null;
 }
 
 /**

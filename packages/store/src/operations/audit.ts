@@ -49,7 +49,6 @@ interface RowChange<State> {
   id: string;
   /** Returns the state that the audit log compares; null if there is no such row. */
   read: (connection: Connection) => Promise<State | null>;
-  accountOf: (state: State) => string | null;
   /** Details for the audit log in addition to the changed fields. */
   details?: object;
 }
@@ -62,7 +61,7 @@ interface RowChange<State> {
 export function changeRow<State extends object>(
   database: Database,
   actor: Actor,
-  { action, table, id, read, accountOf, details = {} }: RowChange<State>,
+  { action, table, id, read, details = {} }: RowChange<State>,
   change: (connection: Connection, before: State) => Promise<unknown>,
 ): Promise<State | null> {
   return audited(database, actor, async (connection, log) => {
@@ -72,7 +71,8 @@ export function changeRow<State extends object>(
     await change(connection, before);
     const after = (await read(connection)) ?? before;
     const changes = { ...changedFields(before, after), ...details };
-    const accountId = accountOf(after) ?? accountOf(before);
+    const accountOf = (state: { accountId?: string | null }) => state.accountId;
+    const accountId = table === 'accounts' ? id : (accountOf(after) ?? accountOf(before) ?? null);
     if (Object.keys(changes).length > 0) await log({ action, accountId, subject: id, details: changes });
     return after;
   });

@@ -1,56 +1,61 @@
 import type { Block, BlockSubject, Signal } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
-import { Prisma } from '../generated/prisma/client.js';
 import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
 
-const COLUMNS = Prisma.sql`cause, scope, subject, only_for as "onlyFor", source, error_code as "errorCode", reason,
-  is_configuration as "isConfiguration", failures, since, until, cleared_at as "clearedAt", rate`;
-
 /** Returns all current blocks, by scope, subject, language or country, and cause. */
-export function listBlocks({ sql }: Connection): Promise<Block[]> {
-  return sql.query<Block[]>`
-    select ${COLUMNS} from sender_blocks where failures > 0 order by scope, subject, only_for, cause`;
+export async function listBlocks({ prisma }: Connection): Promise<Block[]> {
+  return (await prisma.senderBlock.findMany({
+    where: { failures: { gt: 0 } },
+    orderBy: [{ scope: 'asc' }, { subject: 'asc' }, { onlyFor: 'asc' }, { cause: 'asc' }],
+    omit: { freeAt: true },
+  })) as Block[];
 }
 
 /**
- * Changes a block by a rule. Callers are serialized, so that concurrent faults count once. Mails the sender's owner about the first fault
- * in a row that only a person can end.
+ * Changes a block by a rule, so that concurrent faults count once: reads the block without a lock, and writes it only if it is still the
+ * same; otherwise, reads and decides again. A worker that freezes in between blocks no claim. Mails the sender's owner about the first
+ * fault in a row that only a person can end.
  *
  * @param rule gets the current block, or null, and the database's time; returns null to change nothing
  * @returns the written block, or null
  */
 export async function changeBlock(
   database: Database,
-  { cause, scope, subject, onlyFor }: BlockSubject,
+  which: BlockSubject,
   rule: (last: Block | null, now: Date) => Block | null,
 ): Promise<Block | null> {
-  return database.transaction(async (connection) => {
-    const { sql } = connection;
-    // The advisory lock is needed because the row may not exist yet.
-    await sql.execute`select pg_advisory_xact_lock(hashtextextended(${`block ${cause} ${scope} ${subject} ${onlyFor}`}, 0))`;
-    const [row] = await sql.query<(Block & { now: Date })[]>`
+  for (;;) {
+    const [{ now, ...found }] = await database.sql.query<[Block & { now: Date }]>`
       select t.*, n.now from (select clock_timestamp()::timestamptz(3) as now) n left join lateral (
-        select ${COLUMNS} from sender_blocks
-        where cause = ${cause} and scope = ${scope} and subject = ${subject} and only_for = ${onlyFor} for update
+        select cause, scope, subject, only_for as "onlyFor", source, error_code as "errorCode", reason, is_configuration as "isConfiguration",
+          failures, since, until, cleared_at as "clearedAt", rate
+        from sender_blocks
+        where cause = ${which.cause} and scope = ${which.scope} and subject = ${which.subject} and only_for = ${which.onlyFor}
       ) t on true`;
-    if (row === undefined) throw new Error('the query of a block returned no row');
-    const { now, ...last } = row;
-    const before = (last.cause as unknown) === null ? null : last;
-    const next = rule(before, now);
-    if (next !== null)
-      await sql.execute`
-        insert into sender_blocks (cause, scope, subject, only_for, source, error_code, reason, is_configuration, failures, since, until, cleared_at, rate)
-        values (${cause}, ${scope}, ${subject}, ${onlyFor}, ${next.source}, ${next.errorCode}::integer, ${next.reason}, ${next.isConfiguration},
-          ${next.failures}::smallint, ${next.since}, ${next.until}::timestamptz, ${next.clearedAt}::timestamptz, ${next.rate}::float8)
-        on conflict (cause, scope, subject, only_for) do update set source = excluded.source, error_code = excluded.error_code,
-          reason = excluded.reason, is_configuration = excluded.is_configuration, failures = excluded.failures, since = excluded.since, until = excluded.until,
-          cleared_at = excluded.cleared_at, rate = excluded.rate`;
-    const needsPerson = (block: Block | null): boolean =>
-      block !== null && block.failures > 0 && block.isConfiguration;
-    if (next !== null && needsPerson(next) && !needsPerson(before) && scope === 'sender')
-      await queueSenderBlockedAlert(connection, subject, onlyFor, next.reason);
-    return next;
-  });
+    const last = (found.cause as unknown) === null ? null : found;
+    const next = rule(last, now);
+    if (next === null) return null;
+    const isAlert = next.scope === 'sender' && needsPerson(next) && !(last && needsPerson(last));
+    const write = async (connection: Connection): Promise<boolean> => {
+      const isWritten = await writeBlock(connection, next, last);
+      if (isWritten && isAlert)
+        await queueSenderBlockedAlert(connection, next.subject, next.onlyFor, next.reason);
+      return isWritten;
+    };
+    if (await (isAlert ? database.transaction(write) : write(database))) return next;
+  }
+}
+
+const needsPerson = (block: Block): boolean => block.failures > 0 && block.isConfiguration;
+
+/** Writes a block. @returns false if another change replaced `last` */
+async function writeBlock({ prisma }: Connection, next: Block, last: Block | null): Promise<boolean> {
+  if (last === null)
+    return (await prisma.senderBlock.createMany({ data: next, skipDuplicates: true })).count === 1;
+  const { cause, scope, subject, onlyFor, failures, since, clearedAt } = last;
+  // Every change of a block changes one of the last three.
+  const where = { cause, scope, subject, onlyFor, failures, since, clearedAt };
+  return (await prisma.senderBlock.updateMany({ where, data: next })).count === 1;
 }
 
 /**

@@ -1,54 +1,10 @@
-import { decrypt, encrypt, OWN_FAILURES, reencrypt, type Keyring } from '@onecode/domain';
-import { audited, type Actor } from '../operations/audit.js';
-import type { Connection, Database } from '../client/database.js';
+import { decrypt, OWN_FAILURES, type Keyring } from '@onecode/domain';
+import type { Connection } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
 import type { NewReports } from '../sends/providerReports.js';
-import { toSenderFilter, type SenderKey } from './senders.js';
 
-/** The secret is encrypted under a different name than the token, so that neither can be decrypted as the other. */
-const secretName = (senderId: string): string => `app of ${senderId}`;
-
-/**
- * Sets the app secret of a sender's own Meta app, encrypted, or removes it with null. While it is set, the sender's own webhook address
- * accepts that app's webhooks.
- *
- * @returns false if the sender does not exist
- */
-export async function setAppSecret(
-  database: Database,
-  actor: Actor,
-  keyring: Keyring,
-  key: SenderKey,
-  appSecret: string | null,
-): Promise<boolean> {
-  return audited(database, actor, async ({ prisma }, log) => {
-    const { id } = toSenderFilter(key);
-    const encryptedAppSecret =
-      appSecret === null ? null : new Uint8Array(encrypt(keyring, secretName(id), appSecret));
-    const [changed] = await prisma.sender.updateManyAndReturn({
-      where: { ...toSenderFilter(key), removedAt: null },
-      data: { encryptedAppSecret },
-      select: { accountId: true },
-    });
-    if (changed === undefined) return false;
-    const details = { after: { hasOwnApp: appSecret !== null } };
-    await log({ action: 'sender.set_app_secret', accountId: changed.accountId, subject: id, details });
-    return true;
-  });
-}
-
-/** Encrypts the secrets with the keyring's current key, like `reencryptTokens`. Secrets that cannot be decrypted stay unchanged. */
-export async function reencryptAppSecrets({ prisma }: Connection, keyring: Keyring): Promise<void> {
-  const senders = await prisma.sender.findMany({
-    orderBy: { id: 'asc' },
-    select: { id: true, encryptedAppSecret: true },
-  });
-  for (const { id, encryptedAppSecret: old } of senders) {
-    const encryptedAppSecret = old && reencrypt(keyring, secretName(id), old);
-    if (encryptedAppSecret !== null)
-      await prisma.sender.update({ where: { id }, data: { encryptedAppSecret } });
-  }
-}
+/** Returns the name under which an app secret is encrypted. It differs from the token's, so that neither can be decrypted as the other. */
+export const appSecretName = (senderId: string): string => `app of ${senderId}`;
 
 export interface OwnApp {
   /** The account of the app; null for an additional app of the operator. */
@@ -69,7 +25,7 @@ export async function findOwnApp(
   if (sender === null || sender.encryptedAppSecret === null) return null;
   return {
     accountId: sender.accountId,
-    secret: decrypt(keyring, secretName(senderId), sender.encryptedAppSecret),
+    secret: decrypt(keyring, appSecretName(senderId), sender.encryptedAppSecret),
   };
 }
 

@@ -22,7 +22,7 @@ export interface StartedBlock extends ProviderBlock {
 
 /**
  * Blocks the senders that the provider would reject, according to the known facts about their templates, numbers and business account, and
- * ends such blocks when the facts no longer require them. An operator's pause stays.
+ * ends such blocks when the facts no longer require them. An operator's pause stays. The caller has locked the senders.
  *
  * @returns the blocks that this call started
  */
@@ -30,21 +30,25 @@ export async function syncProviderBlocks(
   connection: Connection,
   { senderId, businessAccountId }: { senderId?: string; businessAccountId?: string },
 ): Promise<StartedBlock[]> {
-  const senders = await listSenderKnowledge(connection, senderId, businessAccountId);
-  const begun: StartedBlock[] = [];
-  const sync = async (
-    senderId: string,
-    locale: Locale | null,
-    block: ProviderBlock | null,
-  ): Promise<void> => {
-    const isNew =
-      block === null
-        ? await end(connection, senderId, locale)
-        : await begin(connection, senderId, locale, block);
-    if (block === null || !isNew) return;
-    begun.push({ ...block, senderId, locale });
-    await queueSenderBlockedAlert(connection, senderId, locale ?? '', block.reason);
+  const { sql } = connection;
+  const started: StartedBlock[] = [];
+  const sync = async (id: string, locale: Locale | null, block: ProviderBlock | null): Promise<void> => {
+    const onlyFor = locale ?? '';
+    if (block === null) {
+      await sql.execute`
+        delete from sender_blocks where cause = 'provider' and scope = 'sender' and subject = ${id} and only_for = ${onlyFor}`;
+      return;
+    }
+    const written = await sql.execute`
+      insert into sender_blocks as t (cause, scope, subject, only_for, source, reason, since)
+      values ('provider', 'sender', ${id}, ${onlyFor}, ${block.source}, ${block.reason}, clock_timestamp())
+      on conflict (cause, scope, subject, only_for) do update set source = excluded.source, reason = excluded.reason, since = excluded.since
+      where t.reason <> excluded.reason`;
+    if (written === 0) return;
+    started.push({ ...block, senderId: id, locale });
+    await queueSenderBlockedAlert(connection, id, onlyFor, block.reason);
   };
+  const senders = await listSenderKnowledge(connection, senderId, businessAccountId);
   for (const { senderId: id, ...known } of senders) {
     await sync(id, null, senderBlock(known.number, known.businessAccount, new Date()));
     const languages = templateLanguages(known.englishTemplateLanguage);
@@ -57,27 +61,7 @@ export async function syncProviderBlocks(
       if (block === null) await endTemplateFault(connection, id, locale, facts);
     }
   }
-  return begun;
-}
-
-async function begin(
-  { sql }: Connection,
-  senderId: string,
-  locale: Locale | null,
-  { reason, source }: ProviderBlock,
-): Promise<boolean> {
-  const written = await sql.execute`
-    insert into sender_blocks as t (cause, scope, subject, only_for, source, reason, since)
-    values ('provider', 'sender', ${senderId}, ${locale ?? ''}, ${source}, ${reason}, clock_timestamp())
-    on conflict (cause, scope, subject, only_for) do update set source = excluded.source, reason = excluded.reason, since = excluded.since
-    where t.reason <> excluded.reason`;
-  return written === 1;
-}
-
-async function end({ sql }: Connection, senderId: string, locale: Locale | null): Promise<boolean> {
-  const written = await sql.execute`
-    delete from sender_blocks where cause = 'provider' and scope = 'sender' and subject = ${senderId} and only_for = ${locale ?? ''}`;
-  return written === 1;
+  return started;
 }
 
 /**

@@ -16,7 +16,7 @@ import {
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { endTokenFault, syncProviderBlocks, type StartedBlock } from './providerBlocks.js';
-import { countRecipients, findLastSentDay } from './recipientCount.js';
+import { readRecentMessages } from './recentMessages.js';
 
 /** When the provider reported a fact, and through which channel. */
 interface FactOrigin {
@@ -35,18 +35,16 @@ export async function applyProviderReport(
 ): Promise<StartedBlock[]> {
   const origin: FactOrigin = { at, source: 'webhook' };
   return database.transaction(async (connection) => {
-    await lockFacts(connection, businessAccountId);
+    const senders = await lockSenders(connection, null, businessAccountId);
     switch (report.about) {
       case 'template':
         await mergeTemplate(connection, businessAccountId, report, origin);
         break;
       case 'number':
-        for (const subject of await findSenders(connection, businessAccountId, report.displayNumber))
-          await merge(connection, { subject }, report.values, origin);
-        break;
       case 'all_numbers':
-        for (const subject of await findSenders(connection, businessAccountId, null))
-          await merge(connection, { subject }, report.values, origin);
+        for (const { id, number } of senders)
+          if (report.about === 'all_numbers' || number === `+${report.displayNumber}`)
+            await merge(connection, { subject: id }, report.values, origin);
         break;
       case 'business_account':
         await merge(connection, { subject: businessAccountId }, report.values, origin);
@@ -67,7 +65,7 @@ export async function applySenderReading(
   const origin: FactOrigin = { at: startedAt, source: 'read' };
   const businessAccountId = 'value' in found ? found.value : sender.businessAccountId;
   return database.transaction(async (connection) => {
-    await lockFacts(connection, businessAccountId ?? sender.id);
+    await lockSenders(connection, sender.id, businessAccountId);
     await connection.sql.execute`
       update senders set business_account_id = ${businessAccountId}
       where id = ${sender.id}::uuid and business_account_id is distinct from ${businessAccountId}`;
@@ -76,11 +74,7 @@ export async function applySenderReading(
       await connection.sql.execute`
         update senders set portfolio_id = ${portfolioId}
         where (id = ${sender.id}::uuid or business_account_id = ${businessAccountId}) and portfolio_id is distinct from ${portfolioId}`;
-    if ('value' in number && number.value.isOnBusinessApp === true)
-      await connection.sql.execute`
-        update senders set throughput = ${THROUGHPUT_ON_BUSINESS_APP}::integer
-        where id = ${sender.id}::uuid and throughput > ${THROUGHPUT_ON_BUSINESS_APP}::integer`;
-    const lastSentOn = await findLastSentDay(connection, sender.id);
+    const { recipients, lastSentOn } = await readRecentMessages(connection, sender.id);
     const values: Partial<NumberValues> = {
       ...(lastSentOn === null ? {} : { lastSentOn }),
       ...numberValues,
@@ -89,7 +83,7 @@ export async function applySenderReading(
     const { token: known } = await readFacts<NumberValues>(connection, { subject: sender.id });
     if ('value' in token && isTokenMended(known?.value, token.value))
       await endTokenFault(connection, sender.id, startedAt);
-    await merge(connection, { subject: sender.id }, values, origin);
+    const { messagingLimit } = await merge<NumberValues>(connection, { subject: sender.id }, values, origin);
     if (businessAccountId !== null) {
       const account: Partial<BusinessAccountValues> = {
         ...('value' in businessAccount ? businessAccount.value : {}),
@@ -104,12 +98,11 @@ export async function applySenderReading(
         'failure' in result ? [[part, result.failure]] : [],
       ),
     );
-    const recipients = await countRecipients(connection, sender.id);
-    const { messagingLimit } = await readFacts<NumberValues>(connection, { subject: sender.id });
     const hasRoom = recipients < (parseMessagingLimit(messagingLimit?.value) ?? Infinity);
     await connection.sql.execute`
       update senders set read_tried_at = ${startedAt}, read_failures = ${JSON.stringify(failures)}::jsonb,
-        recipients_24h = ${recipients}::integer, has_recipient_room = ${hasRoom}, read_at = case when ${'value' in number} then ${startedAt} else read_at end
+        recipients_24h = ${recipients}::integer, has_recipient_room = ${hasRoom}, read_at = case when ${'value' in number} then ${startedAt} else read_at end,
+        throughput = least(throughput, ${numberValues.isOnBusinessApp === true ? THROUGHPUT_ON_BUSINESS_APP : null}::integer)
       where id = ${sender.id}::uuid`;
     return syncProviderBlocks(
       connection,
@@ -118,21 +111,19 @@ export async function applySenderReading(
   });
 }
 
-/** Serializes the reads and writes of a subject's facts. */
-async function lockFacts({ sql }: Connection, subject: string): Promise<void> {
-  await sql.query`select pg_advisory_xact_lock(hashtextextended(${`provider facts of ${subject}`}, 0))::text`;
-}
-
-/** Returns the senders of a business account, or only the one with this number (digits only). */
-async function findSenders(
+/**
+ * Locks a sender and the senders of a business account. Changes of senders take locks in this order: senders by id, their facts, their
+ * blocks. The lock of the senders serializes the changes of their facts and blocks.
+ */
+function lockSenders(
   { sql }: Connection,
-  businessAccountId: string,
-  displayNumber: string | null,
-): Promise<string[]> {
-  const rows = await sql.query<{ id: string }[]>`
-    select id from senders
-    where removed_at is null and business_account_id = ${businessAccountId} and coalesce(number = '+' || ${displayNumber}::text, true)`;
-  return rows.map(({ id }) => id);
+  senderId: string | null,
+  businessAccountId: string | null,
+): Promise<{ id: string; number: string }[]> {
+  return sql.query`
+    select id, number from senders
+    where removed_at is null and (id = ${senderId}::uuid or business_account_id = ${businessAccountId})
+    order by id for no key update`;
 }
 
 /** The subject of facts: a sender, a business account, or one language of a business account's template. */
@@ -142,29 +133,31 @@ interface FactSubject {
   language?: string;
 }
 
-/** Reads the known facts and locks their row. */
+/** Reads the known facts. */
 async function readFacts<Values>(
   { sql }: Connection,
   { subject, template = '', language = '' }: FactSubject,
 ): Promise<Facts<Values>> {
   const [row] = await sql.query<{ facts: Facts<Values> }[]>`
     select facts from provider_facts
-    where subject = ${subject} and template = ${template} and language = ${language} for no key update`;
+    where subject = ${subject} and template = ${template} and language = ${language}`;
   return row?.facts ?? {};
 }
 
+/** Merges values into the known facts, and returns the result. */
 async function merge<Values extends object>(
   connection: Connection,
   of: FactSubject,
   values: Partial<Values>,
   { at, source }: FactOrigin,
-): Promise<void> {
+): Promise<Facts<Values>> {
   const { subject, template = '', language = '' } = of;
-  const facts = JSON.stringify(mergeFacts(await readFacts<Values>(connection, of), values, at, source));
+  const facts = mergeFacts(await readFacts<Values>(connection, of), values, at, source);
   await connection.sql.execute`
     insert into provider_facts (subject, template, language, facts)
-    values (${subject}, ${template}, ${language}, ${facts}::jsonb)
+    values (${subject}, ${template}, ${language}, ${JSON.stringify(facts)}::jsonb)
     on conflict (subject, template, language) do update set facts = excluded.facts`;
+  return facts;
 }
 
 /** Adds alerts to a business account, which must have facts. */
@@ -181,11 +174,7 @@ async function addAlerts(
     where subject = ${businessAccountId} and template = ''`;
 }
 
-interface ReportedTemplate {
-  name: string;
-  language: string;
-  values: Partial<TemplateValues>;
-}
+type ReportedTemplate = Omit<Extract<ProviderReport, { about: 'template' }>, 'about'>;
 
 async function mergeTemplate(
   connection: Connection,
@@ -211,16 +200,11 @@ async function mergeTemplates(
 ): Promise<void> {
   const known = await connection.sql.query<{ language: string }[]>`
     select language from provider_facts where subject = ${businessAccountId} and template = ${name}`;
-  const gone = known.filter(({ language }) => templates.every((template) => template.language !== language));
-  for (const template of templates)
+  const deleted = known
+    .filter(({ language }) => templates.every((template) => template.language !== language))
+    .map(({ language }) => ({ language, values: { status: 'DELETED' } }));
+  for (const template of [...templates, ...deleted])
     await mergeTemplate(connection, businessAccountId, { name, ...template }, origin);
-  for (const { language } of gone)
-    await mergeTemplate(
-      connection,
-      businessAccountId,
-      { name, language, values: { status: 'DELETED' } },
-      origin,
-    );
 }
 
 /** Stores the business accounts of phone number ids, for senders without a known business account. */

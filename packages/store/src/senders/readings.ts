@@ -62,13 +62,6 @@ export async function requestReading(
   return row?.at ?? null;
 }
 
-/** One language of a sender's template, as the provider reported it. */
-interface KnownTemplate {
-  name: string;
-  language: string;
-  facts: Facts<TemplateValues>;
-}
-
 /** The provider's reports about a sender, its business account and its template, with their age. */
 export interface SenderKnowledge {
   senderId: string;
@@ -77,7 +70,8 @@ export interface SenderKnowledge {
   businessAccount: Facts<BusinessAccountValues>;
   /** Newest first. */
   alerts: DatedAlert[];
-  templates: KnownTemplate[];
+  /** The languages of its template. */
+  templates: { name: string; language: string; facts: Facts<TemplateValues> }[];
   triedAt: Date | null;
   /** The last read that succeeded. */
   readAt: Date | null;

@@ -1,32 +1,11 @@
 import { blockSubject, encrypt, isNew, NOT_ACTIVATED, type Block, type Keyring } from '@onecode/domain';
-import { audited, changeRow, type Actor } from '../operations/audit.js';
+import { audited, changeRow, logEntry, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { requestReading } from './readings.js';
 import { listBlocks } from './blocks.js';
-
-/** A sender as operators see it, without its token. */
-export interface Sender {
-  id: string;
-  /** The account that it sends for; null for a sender that all accounts share. */
-  accountId: string | null;
-  /** The applications of its account that it serves; empty for all. */
-  applicationIds: string[];
-  phoneNumberId: string;
-  number: string;
-  /** The provider's id of the number's business account; null until it is known. */
-  businessAccountId: string | null;
-  /** The provider's id of the portfolio that owns the business account; null until it is known. */
-  portfolioId: string | null;
-  template: string;
-  englishTemplateLanguage: 'en' | 'en_US';
-  /** Messages per second that the provider accepts from it, 1 to 1,000. */
-  throughput: number;
-  /** The current blocks of the sender, its business account, its portfolio and the app. */
-  blocks: Block[];
-  createdAt: Date;
-}
+import { appSecretName } from './ownApps.js';
 
 const SELECTED = {
   id: true,
@@ -44,6 +23,9 @@ const SELECTED = {
 
 type SenderRow = Prisma.SenderGetPayload<{ select: typeof SELECTED }>;
 
+/** A sender as operators see it, without its token. `blocks`: its own current ones, and those of its business account, portfolio and app. */
+export type Sender = SenderRow & { englishTemplateLanguage: 'en' | 'en_US'; blocks: Block[] };
+
 /** The owner of a sender: shared by all accounts, one account, or some of an account's applications (an empty list means all of them). */
 export type SenderOwner = 'shared' | { accountId: string; applicationIds: readonly string[] };
 
@@ -54,16 +36,14 @@ export class AssignmentRefused extends Error {
   }
 }
 
-export interface NewSender {
+type Editable = 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage';
+
+export interface NewSender extends Pick<Sender, Editable> {
   /** Default: all accounts share it. */
   owner?: SenderOwner;
-  phoneNumberId: string;
-  number: string;
   /** Default: a read of the provider finds it. */
   businessAccountId?: string | undefined;
   token: string;
-  template: string;
-  englishTemplateLanguage: 'en' | 'en_US';
   /** Default: 80 messages per second, the provider's usual limit. */
   throughput?: number;
   /** Whether it is paused until an operator resumes it; otherwise it sends immediately. */
@@ -84,39 +64,39 @@ export async function addSender(
 ): Promise<Sender | null> {
   const { token, owner = 'shared', businessAccountId = null, paused = false, ...rest } = sender;
   const id = newId();
-  try {
-    return await audited(database, actor, async (connection, log) => {
-      const { accountId, applicationIds } = await checkOwner(connection, owner);
-      const made = await connection.prisma.sender.create({
-        data: {
-          id,
-          ...rest,
-          accountId,
-          ...(applicationIds && { applicationIds }),
-          businessAccountId,
-          encryptedToken: new Uint8Array(encrypt(keyring, id, token)),
-        },
-        select: SELECTED,
-      });
-      const { phoneNumberId, template, englishTemplateLanguage, throughput } = made;
-      const account = businessAccountId === null ? {} : { businessAccountId };
-      const owned = accountId === null ? {} : { accountId, applicationIds: made.applicationIds };
-      const details = {
-        after: { phoneNumberId, ...account, ...owned, template, englishTemplateLanguage, throughput },
-      };
-      await log({ action: 'sender.add', accountId, subject: id, details });
-      if (paused) await pause(connection, id, NOT_ACTIVATED);
-      const [added] = await withBlocks(connection, [made]);
-      return added ?? null;
+  return audited(database, actor, async (connection, log) => {
+    const { accountId, applicationIds } = await checkOwner(connection, owner);
+    const made = await connection.prisma.sender.create({
+      data: {
+        id,
+        ...rest,
+        accountId,
+        ...(applicationIds && { applicationIds }),
+        businessAccountId,
+        encryptedToken: new Uint8Array(encrypt(keyring, id, token)),
+      },
+      select: SELECTED,
     });
-  } catch (error) {
-    if (isTaken(error)) return null;
-    throw error;
-  }
+    const { phoneNumberId, template, englishTemplateLanguage, throughput } = made;
+    const account = businessAccountId === null ? {} : { businessAccountId };
+    const owned = accountId === null ? {} : { accountId, applicationIds: made.applicationIds };
+    const details = {
+      after: { phoneNumberId, ...account, ...owned, template, englishTemplateLanguage, throughput },
+    };
+    await log({ action: 'sender.add', accountId, subject: id, details });
+    if (paused) await pause(connection, id, NOT_ACTIVATED);
+    const [added] = await withBlocks(connection, [made]);
+    return added ?? null;
+  }).catch(onTaken(null));
 }
 
-const isTaken = (error: unknown): boolean =>
-  error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+/** Returns a handler of errors that returns `result` if another sender has the phone number id. */
+const onTaken =
+  <R>(result: R) =>
+  (error: unknown): R => {
+    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return result;
+    throw error;
+  };
 
 /** A sender with its account's name (null if shared), and whether its own Meta app reports about it. */
 export type ListedSender = Sender & { accountName: string | null; hasOwnApp: boolean };
@@ -147,17 +127,10 @@ export async function listSenderDetails(database: Connection): Promise<SenderDet
   return withBlocks(database, rows);
 }
 
-async function withBlocks<
-  Row extends {
-    id: string;
-    businessAccountId: string | null;
-    portfolioId: string | null;
-    englishTemplateLanguage: string;
-  },
->(
+async function withBlocks<Row extends SenderRow>(
   database: Connection,
   rows: readonly Row[],
-): Promise<(Row & Pick<Sender, 'blocks' | 'englishTemplateLanguage'>)[]> {
+): Promise<(Row & Sender)[]> {
   const blocks = await listBlocks(database);
   return rows.map((row) => ({
     ...row,
@@ -168,9 +141,6 @@ async function withBlocks<
 
 /** A sender by its id; if `accountId` is given, only in that account. */
 export type SenderKey = string | { id: string; accountId: string };
-
-export const toSenderFilter = (key: SenderKey): { id: string; accountId?: string } =>
-  typeof key === 'string' ? { id: key } : { id: key.id, accountId: key.accountId };
 
 /** Pauses a sender until an operator resumes it. A paused sender keeps its time and reason. @returns null if the sender does not exist */
 export async function pauseSender(
@@ -207,21 +177,20 @@ export async function resumeSender(
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.resume', key, async ({ sql }, { id }) => {
     const ended = await sql.query<{ reason: string }[]>`
-      with current as materialized (
+      with ended as materialized (
         -- In the order in which \`take_permits\` locks them.
-        select t.cause, t.scope, t.subject, t.only_for from sender_blocks t join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id, r.portfolio_id)
+        select t.cause, t.scope, t.subject, t.only_for, t.reason
+        from sender_blocks t join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id, r.portfolio_id)
         where r.id = ${id}::uuid and t.failures > 0 and (t.cause in ('operator', 'fault') or t.cause = 'provider' and t.only_for = '')
         order by t.cause, t.scope, t.subject, t.only_for for update of t
       ), deleted as (
-        delete from sender_blocks t using current k
-        where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause <> 'fault'
-        returning t.reason
+        delete from sender_blocks t using ended e
+        where (t.cause, t.scope, t.subject, t.only_for) = (e.cause, e.scope, e.subject, e.only_for) and t.cause <> 'fault'
       ), cleared as (
-        update sender_blocks t set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from current k
-        where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause = 'fault'
-        returning t.reason
+        update sender_blocks t set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from ended e
+        where (t.cause, t.scope, t.subject, t.only_for) = (e.cause, e.scope, e.subject, e.only_for) and t.cause = 'fault'
       )
-      select reason from deleted union all select reason from cleared`;
+      select reason from ended`;
     return ended.length === 0 ? {} : { ...(reason && { reason }), ended: ended.map((block) => block.reason) };
   });
 }
@@ -266,10 +235,21 @@ async function checkOwner(
   return { accountId: owner.accountId, applicationIds: wanted.length === 0 ? null : wanted };
 }
 
-/** The fields of a sender that can be changed. `setSenderToken` replaces its token. */
-export type SenderChange = Partial<
-  Pick<NewSender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
-> & { businessAccountId?: string };
+/** The fields of a sender that can be changed. */
+export type SenderChange = Partial<Pick<Sender, Editable | 'throughput'>> & {
+  businessAccountId?: string;
+  secrets?: SenderSecrets;
+};
+
+/**
+ * Secrets, which are stored encrypted. `appSecret`: that of the sender's own Meta app, or null to remove it; while it is set, the sender's
+ * own webhook address accepts that app's webhooks.
+ */
+interface SenderSecrets {
+  keyring: Keyring;
+  token?: string;
+  appSecret?: string | null;
+}
 
 /**
  * Changes a sender, and requests a read. If the number or the template changes, the blocks of the former one end. A sender with another
@@ -279,36 +259,61 @@ export async function editSender(
   database: Database,
   actor: Actor,
   key: SenderKey,
-  wanted: SenderChange,
+  { secrets, ...wanted }: SenderChange,
 ): Promise<Sender | 'taken' | null> {
-  try {
-    return await changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
-      const { id } = before;
-      const isOther = wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== before.phoneNumberId;
-      const data = { ...(isOther && { businessAccountId: null, portfolioId: null }), ...wanted };
-      const after = await connection.prisma.sender.update({ where: { id }, data, select: SELECTED });
-      if (isOther) {
-        await connection.sql.execute`delete from provider_facts where subject = ${id}`;
-        await connection.sql.execute`
-          update senders set read_tried_at = null, read_at = null, read_failures = '{}', recipients_24h = null,
-            has_recipient_room = true where id = ${id}::uuid`;
-        await connection.sql
-          .execute`delete from sender_blocks where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
-        await pause(connection, id, NOT_ACTIVATED);
-      } else if (
-        after.template !== before.template ||
-        after.englishTemplateLanguage !== before.englishTemplateLanguage
-      )
-        await connection.sql.execute`
-          delete from sender_blocks where scope = 'sender' and subject = ${id} and only_for in ('en', 'pt-BR')`;
-      await requestReading(connection, id);
-      return {};
+  return changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
+    const { prisma, sql } = connection;
+    const { id, accountId } = before;
+    const { token, appSecret } = secrets ?? {};
+    const encrypted = (name: string, text: string) => new Uint8Array(encrypt(secrets!.keyring, name, text));
+    const isOther = wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== before.phoneNumberId;
+    const after = await prisma.sender.update({
+      where: { id },
+      data: {
+        ...(isOther && UNREAD),
+        ...wanted,
+        ...(token !== undefined && { encryptedToken: encrypted(id, token) }),
+        ...(appSecret !== undefined && {
+          encryptedAppSecret: appSecret === null ? null : encrypted(appSecretName(id), appSecret),
+        }),
+      },
+      select: SELECTED,
     });
-  } catch (error) {
-    if (isTaken(error)) return 'taken';
-    throw error;
-  }
+    if (token !== undefined) {
+      // Facts about the former token do not apply to the new one.
+      await sql.execute`
+        update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
+      await logEntry(connection, actor, { action: 'sender.set_token', accountId, subject: id });
+    }
+    if (appSecret !== undefined) {
+      const details = { after: { hasOwnApp: appSecret !== null } };
+      await logEntry(connection, actor, { action: 'sender.set_app_secret', accountId, subject: id, details });
+    }
+    if (isOther) {
+      await sql.execute`delete from provider_facts where subject = ${id}`;
+      await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
+      await pause(connection, id, NOT_ACTIVATED);
+    } else if (
+      after.template !== before.template ||
+      after.englishTemplateLanguage !== before.englishTemplateLanguage
+    )
+      await sql.execute`
+        delete from sender_blocks where scope = 'sender' and subject = ${id} and only_for in ('en', 'pt-BR')`;
+    await requestReading(connection, id);
+    return {};
+  }).catch(onTaken('taken' as const));
 }
+
+/** The columns that reads of another number have not filled yet. */
+const UNREAD = {
+  businessAccountId: null,
+  portfolioId: null,
+  readTriedAt: null,
+  readAt: null,
+  readFailures: {},
+  recipients24h: null,
+  hasRecipientRoom: true,
+} as const;
 
 /** Logs what the setup did at the provider for a sender, or that a test code was sent. @returns null if the sender does not exist */
 export async function noteSenderSetup(
@@ -345,18 +350,13 @@ export async function isRegistered(
  * @returns null if the sender does not exist
  */
 export async function removeSender(database: Database, actor: Actor, key: SenderKey): Promise<Sender | null> {
-  return changeSender(
-    database,
-    actor,
-    'sender.remove',
-    key,
-    async ({ sql }, { id, phoneNumberId, number }) => {
-      await sql.execute`
+  return changeSender(database, actor, 'sender.remove', key, async ({ sql }, sender) => {
+    const { id, phoneNumberId, number } = sender;
+    await sql.execute`
       update senders set removed_at = clock_timestamp(), encrypted_token = '', encrypted_app_secret = null where id = ${id}::uuid`;
-      await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id}`;
-      return { phoneNumberId, number };
-    },
-  );
+    await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id}`;
+    return { phoneNumberId, number };
+  });
 }
 
 /** Changes a sender. `change` returns additional details for the audit log. */
@@ -367,11 +367,10 @@ async function changeSender(
   key: SenderKey,
   change: (connection: Connection, before: SenderRow) => Promise<object>,
 ): Promise<Sender | null> {
-  const where = { ...toSenderFilter(key), removedAt: null };
+  const where = { ...(typeof key === 'string' ? { id: key } : key), removedAt: null };
   const read = ({ prisma }: Connection) => prisma.sender.findUnique({ where, select: SELECTED });
-  const accountOf = (state: SenderRow) => state.accountId;
   const details = {};
-  const row = { action, table: 'senders', id: where.id, read, accountOf, details } as const;
+  const row = { action, table: 'senders', id: where.id, read, details } as const;
   const changed = await changeRow(database, actor, row, async (connection, before) =>
     Object.assign(details, await change(connection, before)),
   );

@@ -5,13 +5,6 @@ import { Prisma } from '../generated/prisma/client.js';
 import type { SendSnapshot } from './changeSend.js';
 import { sendColumns, toSend, type SendRow } from './sendRow.js';
 
-/** The limits of a claim. */
-export interface TakeTerms {
-  policy: RetryPolicy;
-  /** How long a claim lasts, counted from its permit. */
-  leaseMs: number;
-}
-
 /**
  * A send after `take_deliveries`. `claimed`: the caller may make one call, after `waitMs`; `waits`: the send waits for a sender; `over`: it
  * is due but cannot be sent.
@@ -38,20 +31,25 @@ export interface Deliveries {
 /** The most sends in one batch: other workers wait until it commits. */
 const TAKEN_MAX = 100;
 
-export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerms): Deliveries {
-  const { attemptsMax } = policy;
-  const receiptMs = receiptWaitMs(policy);
+const ms = (value: number): Prisma.Sql => Prisma.sql`${value} * interval '1 millisecond'`;
+
+/** @param terms `leaseMs`: how long a claim lasts, counted from its permit */
+export function openDeliveries(
+  database: Database,
+  { policy, leaseMs }: { policy: RetryPolicy; leaseMs: number },
+): Deliveries {
   const take = async (
     ids: readonly string[] | null,
     limit: number,
     jobWaitMs: number,
   ): Promise<TakenSend[]> => {
-    const terms = Prisma.sql`row(${attemptsMax}, ${leaseMs}, ${receiptMs}, ${PERMIT_WAIT_MS_MAX}, ${DIRECT_PERMIT_WAIT_MS}, ${jobWaitMs})::delivery_terms`;
     const rows = await database.sql.query<
       (SendRow & { now: Date; outcome: TakenSend['outcome']; wait_ms: number })[]
     >`
       select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms, clock_timestamp() as now
-      from take_deliveries(${ids === null ? null : [...ids]}::uuid[], ${limit}::integer, ${terms}) t`;
+      from take_deliveries(${ids}::uuid[], ${limit}::integer, row(
+        ${policy.attemptsMax}, ${ms(leaseMs)}, ${ms(receiptWaitMs(policy))}, ${ms(PERMIT_WAIT_MS_MAX)}, ${ms(DIRECT_PERMIT_WAIT_MS)}, ${ms(jobWaitMs)}
+      )::delivery_terms) t`;
     const readAt = performance.now();
     return rows.map((row) => ({
       send: toSend(row),

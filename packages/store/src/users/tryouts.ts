@@ -30,7 +30,7 @@ export async function createVisitKey(
       limit 1`;
     if (known !== undefined) return decrypt(keyring, known.id, known.encrypted_key);
     const visit = { userId, keyring, seconds: KEY_SECONDS };
-    const made = await insertApiKey(connection, actor, applicationId, { name: null, expiresAt: null, visit });
+    const made = await insertApiKey(connection, actor, applicationId, { visit });
     return made?.key ?? null;
   });
 }

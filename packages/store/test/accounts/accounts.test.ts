@@ -5,9 +5,7 @@ import {
   findApplications,
   findCaller,
   grantCredits,
-  listAccountKeys,
   listApiKeys,
-  listValidKeys,
   revokeApiKey,
   type NewAccount,
 } from '@onecode/store/accounts';
@@ -239,17 +237,20 @@ describe('an API key that expires', () => {
     const { accountId, applicationId } = made;
     const inUse = async () =>
       (await findApplications(store.database, { accountId, id: applicationId }))[0]?.keysInUse;
-    const listed = async () => (await listAccountKeys(store.database, accountId)).map(({ name }) => name);
+    const listed = async () =>
+      (await listApiKeys(store.database, { accountId, areInUse: true })).map(({ name }) => name);
     expect(await inUse()).toBe(2);
     expect(await listed()).toEqual([null, 'CI']);
     await expire(made);
     await deleteEndedKeys(store.database);
     expect(await inUse()).toBe(1);
     expect(await listed()).toEqual([null]);
-    expect(await listApiKeys(store.database, applicationId)).toContainEqual(
+    expect(await listApiKeys(store.database, { applicationId })).toContainEqual(
       expect.objectContaining({ id: made.id, isVisitKey: false, revokedAt: null }),
     );
-    expect((await listValidKeys(store.database)).map(({ id }) => id)).not.toContain(made.id);
+    expect((await listApiKeys(store.database, { areInUse: true })).map(({ id }) => id)).not.toContain(
+      made.id,
+    );
   });
 });
 
@@ -266,7 +267,7 @@ describe('the "Try it" page', () => {
     return (await createVisitKey(store.database, TEST_ACTOR, TEST_SECRET_KEY, which)) ?? '';
   }
   const keysOf = async ({ applicationId, keyId }: TestCaller) =>
-    (await listApiKeys(store.database, applicationId))?.filter(({ id }) => id !== keyId) ?? [];
+    (await listApiKeys(store.database, { applicationId })).filter(({ id }) => id !== keyId);
   const leave = (key: string, seconds: number) =>
     store.sql('update api_keys set expires_at = now() + make_interval(secs => $2) where hash = $1', [
       hashApiKey(key),

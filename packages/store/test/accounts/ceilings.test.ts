@@ -1,4 +1,4 @@
-import { findAbuseControls, grantCredits, setCeilings, type Ceilings } from '@onecode/store/accounts';
+import { findAbuseControls, grantCredits, setCeilings } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase } from '@onecode/store/client';
 import { createSend } from '@onecode/store/sends';
 import {
@@ -16,7 +16,7 @@ const store = useTestDatabase();
 const DAY_SECONDS = 86_400;
 const MONTH_SECONDS_MAX = 31 * DAY_SECONDS;
 
-async function limited(ceilings: Partial<Ceilings>): Promise<TestCaller> {
+async function limited(ceilings: Parameters<typeof setCeilings>[3]): Promise<TestCaller> {
   const caller = await buildCaller(store.database, 'live', {
     freeQuota: 3,
     credits: 1_000,

@@ -24,7 +24,7 @@ import {
   type SendFilter,
   deleteOldRefusedRequests,
 } from '@onecode/store/reports';
-import { countRecipients, isSuperseded } from '@onecode/store/senders';
+import { readRecentMessages, isSuperseded } from '@onecode/store/senders';
 import {
   changeSend,
   createSend,
@@ -347,7 +347,7 @@ describe('a large database', () => {
       'the recipients of a day',
       ['attempts_sender_id_outcome_finished_at_idx', 'sends_pkey'],
       4 * BUSY_SENDS,
-      (db) => countRecipients(db, senderId),
+      (db) => readRecentMessages(db, senderId),
     ],
     [
       'a newer success of a sender',

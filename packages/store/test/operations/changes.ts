@@ -218,12 +218,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: givenSend,
     change: ({ database }, id) => store.eraseRecipient(database, ACTOR, RECIPIENT_KEYS, id, 'Request 17'),
   },
-  renameApplication: {
-    action: 'application.rename',
-    of: accountOf,
-    change: ({ database, caller }, id) =>
-      store.renameApplication(database, ACTOR, id, caller.applicationId, 'Loja'),
-  },
+  renameApplication: ofApplication('application.rename', store.renameApplication, 'Loja'),
   createApiKey: { ...ofApplication('key.create', store.createApiKey), isRepeatable: true },
   createVisitKey: {
     action: 'key.create',
@@ -261,7 +256,14 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     ...ofSender('sender.resume', store.resumeSender),
     given: ({ database, sender }) => blockSender(database, sender, { onlyFor: 'BR' }),
   },
-  editSender: ofSender('sender.edit', store.editSender, { throughput: 500 }),
+  editSender: {
+    ...ofSender('sender.set_token', store.editSender, {
+      throughput: 500,
+      secrets: { keyring: TEST_SECRET_KEY, token: TOKEN, appSecret: 'a'.repeat(32) },
+    }),
+    also: ['sender.set_app_secret', 'sender.edit'],
+    isRepeatable: true,
+  },
   noteSenderSetup: {
     action: 'sender.setup',
     of: senderOf,
@@ -281,18 +283,6 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: async ({ database }) => {
       removed = (await buildSender(database)).id;
     },
-  },
-  setSenderToken: {
-    action: 'sender.set_token',
-    of: senderOf,
-    isRepeatable: true,
-    change: ({ database }, id) => store.setSenderToken(database, ACTOR, TEST_SECRET_KEY, id, TOKEN),
-  },
-  setAppSecret: {
-    action: 'sender.set_app_secret',
-    of: senderOf,
-    isRepeatable: true,
-    change: ({ database }, id) => store.setAppSecret(database, ACTOR, TEST_SECRET_KEY, id, 'a'.repeat(32)),
   },
   reencryptTokens: changeBy('sender.reencrypt', store.reencryptTokens, otherKey),
   acknowledgeIncident: {

@@ -11,7 +11,6 @@ import {
   removeSender,
   requestReading,
   resumeSender,
-  setSenderToken,
   takeDueReading,
   type Sender,
 } from '@onecode/store/senders';
@@ -142,7 +141,8 @@ describe('senders', () => {
         reading(token),
         at,
       );
-    const setToken = () => setSenderToken(store.database, TEST_ACTOR, TEST_SECRET_KEY, sender.id, 'EAAGnew');
+    const secrets = { keyring: TEST_SECRET_KEY, token: 'EAAGnew' };
+    const setToken = () => editSender(store.database, TEST_ACTOR, sender.id, { secrets });
     const meet = (errorCode: number | null, onlyFor = '') =>
       blockSender(store.database, sender, { errorCode, onlyFor, isConfiguration: true });
     const met = async () => (await blocksOf(sender.id)).map(({ errorCode }) => errorCode);
@@ -429,7 +429,7 @@ describe('reencryptTokens', () => {
       const id = await senderWith(OLD, 'old');
       await Promise.all([
         reencryptTokens(store.database, TEST_ACTOR, BOTH),
-        setSenderToken(store.database, TEST_ACTOR, OLD, id, 'set meanwhile'),
+        editSender(store.database, TEST_ACTOR, id, { secrets: { keyring: OLD, token: 'set meanwhile' } }),
       ]);
       const encrypted = (await encryptedTokens()).find((row) => row.id === id)!.encrypted_token;
       expect(decrypt(BOTH, id, encrypted)).toBe('set meanwhile');

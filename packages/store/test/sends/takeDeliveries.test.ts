@@ -435,7 +435,7 @@ describe('the send of a job', () => {
     });
     expect(taken!.send.receiptUntil).not.toBeNull();
     expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown' }]);
-    await set(id, `due_at = now() - interval '1 second'`);
+    await set(id, `phase = 'ready', due_at = now() - interval '1 second'`);
     expect((await take(id))!.send.receiptUntil).toEqual(taken!.send.receiptUntil);
   });
 

@@ -5,7 +5,6 @@ import {
   createApplication,
   findApplications,
   limitApplication,
-  listAccountKeys,
   listApiKeys,
   renameApplication,
   revokeApiKey,
@@ -33,7 +32,7 @@ export const applicationRoutes: readonly Route[] = [
   }),
   ...accountReading('get', '/key-notices', {
     async handle({ context, accountId }) {
-      return { keys: keyNoticeViews(await listAccountKeys(context.database, accountId)) };
+      return { keys: keyNoticeViews(await listApiKeys(context.database, { accountId, areInUse: true })) };
     },
   }),
   route('post', '/accounts/:account/applications', 'developer', {
@@ -52,9 +51,9 @@ export const applicationRoutes: readonly Route[] = [
   route('put', '/accounts/:account/applications/:application', 'developer', {
     body: strictObject({ name: NAME }),
     async handle(call) {
-      const { context, actor, accountId, body } = call;
+      const { context, actor, body } = call;
       const { id } = await applicationOf(call);
-      orNotFound(await renameApplication(context.database, actor, accountId, id, body.name.trim()));
+      orNotFound(await renameApplication(context.database, actor, id, body.name.trim()));
     },
   }),
   route('put', '/accounts/:account/applications/:application/limits', 'developer', {
@@ -75,7 +74,7 @@ export const applicationRoutes: readonly Route[] = [
   route('get', '/accounts/:account/applications/:application/keys', 'viewer', {
     async handle(call) {
       const { id } = await applicationOf(call);
-      return { keys: orNotFound(await listApiKeys(call.context.database, id)).map(keyView) };
+      return { keys: (await listApiKeys(call.context.database, { applicationId: id })).map(keyView) };
     },
   }),
   route('post', '/accounts/:account/applications/:application/keys', 'developer', {
@@ -92,8 +91,8 @@ export const applicationRoutes: readonly Route[] = [
     async handle(call) {
       const { context, actor, params } = call;
       const { id } = await applicationOf(call);
-      const keys = orNotFound(await listApiKeys(context.database, id));
-      const key = orNotFound(keys.find(({ id: keyId }) => keyId === params['key']) ?? null);
+      const keys = await listApiKeys(context.database, { applicationId: id });
+      const key = orNotFound(keys.find((one) => one.id === params['key']) ?? null);
       await revokeApiKey(context.database, actor, key.id);
     },
   }),

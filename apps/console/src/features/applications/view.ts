@@ -46,7 +46,7 @@ export const keyView = (key: ApiKey) => {
 };
 
 /** Active keys of an account that expire soon or are not used, the earliest end first. */
-export const keyNoticeViews = (keys: readonly (ApiKey & { applicationName: string })[]) =>
+export const keyNoticeViews = (keys: readonly ApiKey[]) =>
   keys
     .map((key) => ({
       ...keyView(key),

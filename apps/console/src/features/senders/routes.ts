@@ -20,8 +20,6 @@ import {
   pauseSender,
   removeSender,
   resumeSender,
-  setAppSecret,
-  setSenderToken,
   type ListedSender,
   type SenderKey,
 } from '@onecode/store/senders';
@@ -98,7 +96,8 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
   /** Sets or erases the secret of a sender's own Meta app. @throws ConsoleProblem `not_found` */
   async function setApp(call: Call, appSecret: string | null): Promise<void> {
     const { config, database } = call.context;
-    orNotFound(await setAppSecret(database, call.actor, config.SECRET_KEY, readSenderKey(call), appSecret));
+    const secrets = { keyring: config.SECRET_KEY, appSecret };
+    orNotFound(await editSender(database, call.actor, readSenderKey(call), { secrets }));
   }
 
   /** @throws ConsoleProblem `invalid_input` if the account has the maximum number of senders */
@@ -175,12 +174,13 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
         } = call;
         const { token, ...wanted } = call.body as Partial<Wanted>;
         const key = readSenderKey(call);
-        const change = wanted.number === undefined ? wanted : { ...wanted, number: numberOf(wanted.number) };
-        const edited = orNotFound(await editSender(database, actor, key, change));
-        if (edited === 'taken')
+        const change = {
+          ...wanted,
+          ...(wanted.number !== undefined && { number: numberOf(wanted.number) }),
+          ...(token !== undefined && { secrets: { keyring: config.SECRET_KEY, token } }),
+        };
+        if (orNotFound(await editSender(database, actor, key, change)) === 'taken')
           throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
-        if (token !== undefined)
-          orNotFound(await setSenderToken(database, actor, config.SECRET_KEY, key, token));
       },
     }),
     route('delete', `${path}/:sender`, changes, {

@@ -1,0 +1,133 @@
+import type { Block, BlockSubject } from '@onecode/domain';
+import type { Database } from '@onecode/store/client';
+import {
+  applyProviderReport,
+  changeBlock,
+  editSender,
+  listSenders,
+  resumeSender,
+} from '@onecode/store/senders';
+import { openDeliveries } from '@onecode/store/sends';
+import {
+  blockSender,
+  buildCaller,
+  buildSend,
+  buildSender,
+  TEST_ACTOR,
+  TEST_SECRET_KEY,
+  until,
+  useTestDatabase,
+} from '@onecode/testing';
+import type { Sql } from '../../src/client/sql.js';
+import { TERMS } from '../sends/sendActions.js';
+
+const store = useTestDatabase();
+beforeEach(() => store.sql('truncate senders, sender_blocks, sends, provider_facts cascade'));
+
+/** Returns the database with a pause before each change, and after each read, by a statement that contains this text. */
+function pausedAt(text: string, pause: () => Promise<unknown>): Database {
+  const { database } = store;
+  const includes = (statement: unknown) => (statement as TemplateStringsArray).join('?').includes(text);
+  const paused = (sql: Sql): Sql => ({
+    ...sql,
+    async execute(statement, ...values) {
+      if (includes(statement)) await pause();
+      return sql.execute(statement, ...values);
+    },
+    async query<Rows>(statement: TemplateStringsArray, ...values: unknown[]) {
+      const rows = await sql.query<Rows>(statement, ...values);
+      if (includes(statement)) await pause();
+      return rows;
+    },
+  });
+  return {
+    ...database,
+    sql: paused(database.sql),
+    transaction: (work, options) =>
+      database.transaction(({ prisma, sql }) => work({ prisma, sql: paused(sql) }), options),
+  };
+}
+
+const blocksOf = async (id: string): Promise<Block[]> =>
+  (await listSenders(store.database)).find((sender) => sender.id === id)!.blocks;
+
+describe('changeBlock', () => {
+  const faultOf = (subject: string): BlockSubject => ({
+    cause: 'fault',
+    scope: 'sender',
+    subject,
+    onlyFor: '',
+  });
+  const READ = 'from sender_blocks';
+
+  it('delays no claim while its worker is frozen before the write', async () => {
+    const { id } = await buildSender(store.database);
+    await blockSender(store.database, { id });
+    await buildSender(store.database);
+    const sendId = await buildSend(store.database, await buildCaller(store.database, 'live'));
+    const taken: unknown[] = [];
+    const frozen = pausedAt(READ, async () =>
+      taken.push(await openDeliveries(store.database, TERMS).take(sendId)),
+    );
+    await changeBlock(frozen, faultOf(id), (last) => last && { ...last, failures: 2 });
+    expect(taken).toMatchObject([{ outcome: 'claimed' }]);
+  });
+
+  it.each([0, 1])('decides again if another process was faster, after %i faults', async (faults) => {
+    const { id } = await buildSender(store.database);
+    const fail = (database: Database) =>
+      changeBlock(database, faultOf(id), (last, now) => ({
+        ...faultOf(id),
+        source: 'answer',
+        errorCode: null,
+        reason: 'a fault',
+        isConfiguration: true,
+        failures: (last?.failures ?? 0) + 1,
+        since: now,
+        until: now,
+        clearedAt: null,
+        rate: null,
+      }));
+    for (let n = 0; n < faults; n++) await fail(store.database);
+    let others = 2;
+    await fail(pausedAt(READ, async () => others-- > 0 && fail(store.database)));
+    expect(await blocksOf(id)).toMatchObject([{ failures: faults + 3 }]);
+  });
+});
+
+it('a sender is resumed while a report ends its blocks', async () => {
+  const { id, template } = await buildSender(store.database, { businessAccountId: '88' });
+  await store.sql(
+    `insert into sender_blocks (cause, scope, subject, source, reason) values ('provider', 'sender', $1, 'read', 'banned')`,
+    [id],
+  );
+  await blockSender(store.database, { id }, { onlyFor: 'en', errorCode: 132_015 });
+  let resumed: Promise<unknown> | undefined;
+  // The report has ended the provider's block, and is about to end the fault of the template.
+  const paused = pausedAt('update sender_blocks', async () => {
+    resumed ??= resumeSender(store.database, TEST_ACTOR, id);
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await until('the resume that waits', async () => (await store.sql(waiting)).length > 0);
+  });
+  const report = {
+    about: 'template',
+    name: template,
+    language: 'en',
+    values: { status: 'APPROVED' },
+  } as const;
+  await applyProviderReport(paused, '88', report, new Date(Date.now() + 1_000));
+  await resumed;
+  expect(resumed).toBeDefined();
+  expect(await blocksOf(id)).toEqual([]);
+});
+
+it('a sender gets its token and its other changes in one transaction', async () => {
+  const { id } = await buildSender(store.database);
+  const secrets = { keyring: TEST_SECRET_KEY, token: 'EAAGnew' };
+  await editSender(store.database, TEST_ACTOR, id, { throughput: 500, secrets });
+  const transactions = await store.sql(
+    `select distinct xmin::text from audit_entries where subject = $1 and action in ('sender.edit', 'sender.set_token')`,
+    [id],
+  );
+  expect(transactions).toHaveLength(1);
+});
