@@ -87,7 +87,12 @@ interface Write {
 export async function writeReceipts(
   database: Database,
   { send: before, version, now: at, receipts }: ReportedSend,
-  { result, change: fields, attempts = [], cost }: Decision<ReceiptEnd[]> & { cost?: MessageCost },
+  {
+    result,
+    change: fields,
+    attempts = [],
+    cost,
+  }: Decision<ReceiptEnd[]> & { cost?: MessageCost | undefined },
 ): Promise<{ send: Send; deleted: Set<string> } | null> {
   const after = { ...before, ...fields };
   const isNothing = fields === undefined && attempts.length === 0 && cost === undefined;
@@ -117,11 +122,11 @@ const getBatcher = oncePerClient((database: Database) =>
 const PRICED = Prisma.sql`
   priced as (
     insert into message_costs as m (day, country, category, type, billable, pricing_model, payer, messages, free_sends, credits)
-    select (c."arrivedAt" at time zone 'UTC')::date, coalesce(c.country, ${NO_COUNTRY}), c.pricing ->> 'category', c.pricing ->> 'type',
+    select (c.arrived_at at time zone 'UTC')::date, coalesce(c.country, ${NO_COUNTRY}), c.pricing ->> 'category', c.pricing ->> 'type',
       (c.pricing ->> 'billable')::boolean, c.pricing ->> 'model',
       case when s.account_id = c.account_id then c.account_id else ${OPERATOR}::uuid end, count(*),
       count(*) filter (where c.charged_from = 'free_quota'), count(*) filter (where c.charged_from = 'credit')
-    from changed c left join senders s on s.id = c."senderId" where c.pricing is not null
+    from changed c left join senders s on s.id = c.priced_sender_id where c.pricing is not null
     -- All callers insert in the same order, so that two callers cannot deadlock.
     group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
     on conflict (day, country, category, type, billable, pricing_model, payer) do update set

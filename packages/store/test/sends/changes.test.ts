@@ -168,15 +168,6 @@ describe('attempts', () => {
     expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown', message_id: null }]);
   });
 
-  it('keep a message id that a later outcome lacks', async () => {
-    const caller = await buildCaller(store.database, 'live');
-    const id = await buildSend(store.database, caller);
-    await claimSend(id);
-    await settleSend(id, 1, accepted('wamid.known'));
-    await reportLoss(id);
-    expect(await attemptsOf(id)).toMatchObject([{ outcome: 'recipient', message_id: 'wamid.known' }]);
-  });
-
   it('keep the end of the call, and the first report of a failure', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
