@@ -1,6 +1,6 @@
 import { readDueReports, type StoredReport } from '@onecode/store/sends';
 import type { WorkerContext } from './context.js';
-import { postponeOrPark } from './postponedReports.js';
+import { postponeFailed } from './postponedReports.js';
 import { applyReportedDenial } from './sends/denials.js';
 import { applyReceipts } from './sends/receipts.js';
 import { applyProviderChange } from './senders/providerChanges.js';
@@ -29,5 +29,5 @@ async function applyEach<Report>(
   apply: (context: WorkerContext, report: StoredReport<Report>) => Promise<void>,
 ): Promise<void> {
   for (const report of reports)
-    await apply(context, report).catch((error) => postponeOrPark(context, [report], error));
+    await apply(context, report).catch((error) => postponeFailed(context, [report], error));
 }

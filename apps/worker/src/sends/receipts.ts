@@ -21,7 +21,7 @@ import {
   type StoredReport,
 } from '@onecode/store/sends';
 import type { WorkerContext } from '../context.js';
-import { postponeOrPark, postponeUnmatched } from '../postponedReports.js';
+import { postponeFailed, postponeUnmatched } from '../postponedReports.js';
 import { recordSenderFailure, recordSenderSuccess } from '../senders/senderFaults.js';
 import { recordReceipt } from '../traffic.js';
 
@@ -45,7 +45,7 @@ export async function applyReceipts(
   const areWritten = await Promise.all(
     sends.map((reported) =>
       applyReceiptsOfSend(context, reported).catch(async (error) => {
-        await postponeOrPark(context, reported.receipts, error, { send_id: reported.send.id });
+        await postponeFailed(context, reported.receipts, error, { send_id: reported.send.id });
         return true;
       }),
     ),

@@ -131,10 +131,3 @@ export async function postponeReports(database: Database, keys: readonly string[
     update provider_reports set due_at = clock_timestamp() + make_interval(secs => least(60, 2 ^ tries)), tries = least(tries + 1, 1000)
     where key = any(${[...keys]}::text[])`;
 }
-
-/** Parks reports that the database rejects, until an operator sets their `due_at`. */
-export async function parkReports(database: Database, keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return;
-  await database.sql
-    .execute`update provider_reports set due_at = 'infinity' where key = any(${[...keys]}::text[])`;
-}
