@@ -4,7 +4,7 @@ import type { Database } from '@onecode/store/client';
 import { listMessageCosts } from '@onecode/store/reports';
 import { setAppSecret } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
-import { buildCaller, buildSender, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
+import { buildCaller, buildSend, buildSender, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
 import { makeSends } from './manySends.js';
 import { useWorker } from './testWorker.js';
@@ -275,6 +275,51 @@ describe('the cost of a message', () => {
       },
     ]);
     await until('a counted message', async () => (await listMessageCosts(t.database, 2))[0]?.messages === 1);
+  });
+});
+
+describe('a failure from an account’s own app that waits for another attempt', () => {
+  const t = useWorker({ senders: 0, sweepPauseMs: null });
+
+  it('is counted once, when it is applied', async () => {
+    const { db } = t.environment;
+    const { database } = db;
+    const caller = await buildCaller(database, 'live', { credits: 1 });
+    const owner = { accountId: caller.accountId, applicationIds: [] };
+    const { id: senderId } = await buildSender(database, { owner, secretKey: TEST_SECRET_KEY });
+    await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, senderId, 'secret-of-the-own-app-0123456789');
+    const sendId = await buildSend(database, caller);
+    await db.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+       values ($1, 1, $2, 'accepted', 'first', now(), now())`,
+      [sendId, senderId],
+    );
+    await db.sql(
+      `update sends set status = 'sent', phase = 'unconfirmed', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2,
+         attempts = 2, attempt_number = 2, sent_at = now(), due_at = null, claimed_at = now(), claimed_until = now() + interval '1 minute'
+       where id = $1`,
+      [sendId, senderId],
+    );
+    await storeReceipts(database, [
+      {
+        messageId: 'first',
+        attempt: { sendId, number: 1 },
+        status: 'failed',
+        occurredAt: new Date(),
+        failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
+      },
+    ]);
+    const sweep = async () => {
+      await db.sql(`update provider_reports set due_at = now() - interval '1 second'`);
+      await t.sweep();
+      return db.sql('select tries from provider_reports');
+    };
+    expect(await sweep()).toEqual([{ tries: 1 }]);
+    expect(await sweep()).toEqual([{ tries: 2 }]);
+    await db.sql('update sends set claimed_until = now() where id = $1', [sendId]);
+    expect(await sweep()).toEqual([]);
+    expect(await db.sql('select status from sends where id = $1', [sendId])).toEqual([{ status: 'failed' }]);
+    expect(await db.sql('select tries from counted_tries')).toEqual([{ tries: 1 }]);
   });
 });
 

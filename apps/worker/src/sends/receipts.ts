@@ -4,10 +4,8 @@ import {
   foldReceipts,
   isUndelivered,
   isSenderFailure,
-  mayFail,
   type Receipt,
   type ReceiptEnd,
-  type ReportedAttempt,
   type Send,
 } from '@onecode/domain';
 import { recordSpan } from '@onecode/runtime';
@@ -56,15 +54,20 @@ export async function applyReceipts(
 /** Applies the receipts of one send. @returns false if another process changed it meanwhile */
 async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
   const { database, policy } = context;
-  const { send, now, receipts } = reported;
+  const { send, now } = reported;
   const beganAt = performance.now();
-  const judged = [];
-  for (const { receipt: reportedReceipt, attempt } of receipts) {
-    const receipt = judgeHeld(reportedReceipt, attempt);
-    judged.push({ receipt, attempt, isBelieved: await recordReport(context, send, receipt, attempt) });
-  }
+  const receipts = reported.receipts.map(({ receipt, ...one }) => {
+    const failure = receipt.failure && afterHold(receipt.failure, one.attempt.messageStatus);
+    return { ...one, receipt: { ...receipt, failure } };
+  });
+  for (const one of receipts) await recordReport(context, send, one);
   // crash point: worker before receipt
-  const decision = foldReceipts(send, now, judged, reported, policy, Math.random());
+  const fold = (believed: readonly ReportedReceipt[]) =>
+    foldReceipts(send, now, believed, reported, policy, Math.random());
+  let decision = fold(receipts);
+  const effective = receipts.filter((_, index) => isEffective(decision.result[index]));
+  if (await exceedsOwnFailures(context, send, effective))
+    decision = fold(receipts.map((one) => ({ ...one, receipt: { ...one.receipt, failure: null } })));
   const written = await writeReceipts(database, reported, decision);
   if (written === null) return false;
   // crash point: worker after receipt
@@ -78,40 +81,45 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   return true;
 }
 
-const judgeHeld = (receipt: Receipt, { messageStatus }: ReportedAttempt): Receipt =>
-  receipt.failure === null ? receipt : { ...receipt, failure: afterHold(receipt.failure, messageStatus) };
+const isEffective = (end: ReceiptEnd | undefined): boolean => end === 'applied' || end === 'redelivers';
 
 /**
  * Records what a receipt reports about the sender and the recipient: a fault of the sender (before the send is due again), and the
- * recipient's identity. A repeated or postponed receipt may count twice, which only makes the limit for the account's own app stricter.
- *
- * @returns false if the receipt reports a failure that is ignored, because the account's own app has reported too many
+ * recipient's identity.
  */
 async function recordReport(
   context: WorkerContext,
   send: Send,
-  receipt: Receipt,
-  attempt: ReportedAttempt,
-): Promise<boolean> {
-  const { database, log, metrics } = context;
-  const { failure, identityHash } = receipt;
+  { receipt: { failure, identityHash }, attempt }: ReportedReceipt,
+): Promise<void> {
+  const { database, metrics } = context;
   const { senderId, startedAt } = attempt;
   if (identityHash !== undefined && (await recordIdentity(database, send.id, identityHash)))
     metrics.identityChanges.inc({ application_id: send.applicationId });
-  if (failure === null || senderId === null || isUndelivered(attempt)) return true;
+  if (failure === null || senderId === null || isUndelivered(attempt)) return;
   if (isSenderFailure(failure) && agreesWith(failure, attempt))
     await recordSenderFailure(context, { senderId, startedAt, source: 'receipt' }, send, failure);
   // crash point: worker before failed receipt
-  if (!mayFail(send) || (await countOwnFailure(database, senderId))) return true;
-  log.warn(
-    {
-      send_id: send.id,
-      sender_id: senderId,
-      error_code: failure.errorCode,
-      reason: "the account's own app has reported too many failures this month",
-    },
-    'failure report ignored',
-  );
+}
+
+/** Counts reported failures. @returns whether the account's own app, if it reported them, had used up its failures of this month */
+async function exceedsOwnFailures(
+  { database, log }: WorkerContext,
+  send: Send,
+  receipts: readonly ReportedReceipt[],
+): Promise<boolean> {
+  for (const { receipt, attempt } of receipts) {
+    const { senderId } = attempt;
+    if (receipt.failure === null || senderId === null || (await countOwnFailure(database, senderId)))
+      continue;
+    const { errorCode } = receipt.failure;
+    const reason = "the account's own app has reported too many failures this month";
+    log.warn(
+      { send_id: send.id, sender_id: senderId, error_code: errorCode, reason },
+      'failure report ignored',
+    );
+    return true;
+  }
   return false;
 }
 

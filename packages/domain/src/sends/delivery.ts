@@ -109,19 +109,15 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
 
 /** Returns the ended attempt of the claim. */
 export function endedAttempt(
-  send: Send,
+  { attemptNumber: number, senderId, claimedAt }: Send,
   {
     outcome,
     errorCode = null,
     messageId = null,
     messageStatus,
-  }: Pick<AttemptChange, 'outcome'> &
-    Partial<Pick<AttemptChange, 'errorCode' | 'messageId' | 'messageStatus'>>,
+  }: Pick<AttemptChange, 'outcome'> & Partial<AttemptChange>,
 ): AttemptChange {
-  const { attemptNumber: number, senderId, claimedAt } = send;
-  if (claimedAt === null) throw new Error('the send has no attempt in progress');
-  const ended = { number, senderId, startedAt: claimedAt, outcome, errorCode, messageId };
-  return messageStatus === undefined ? ended : { ...ended, messageStatus };
+  return { number, senderId, startedAt: claimedAt as Date, outcome, errorCode, messageId, messageStatus };
 }
 
 /**
@@ -165,7 +161,7 @@ export function isSenderFailure(outcome: Outcome): outcome is SenderFailure {
 
 export type Settlement =
   | { kind: 'accepted' }
-  | { kind: 'retry'; delayMs: number }
+  | { kind: 'retry' }
   /** The sender cannot serve this send now: claim it again immediately, for another sender or to wait for one. */
   | { kind: 'reassign' }
   | { kind: 'failed'; reason: FailureReason }
@@ -184,45 +180,63 @@ export function settle(
   random: number,
 ): Decision<Settlement> {
   if (!isInProgress(send, attempt)) return { result: { kind: 'stale' } };
-  const attempts = [endedAttempt(send, { ...outcome, outcome: outcome.kind })];
-  const done = (result: Settlement, change: SendChange): Decision<Settlement> => ({
+  const unanswered = outcome.kind === 'unknown' && { receiptUntil: after(now, receiptWaitMs(policy)) };
+  const { result, change } =
+    send.phase === 'calling'
+      ? settleCall({ ...send, ...unanswered }, now, outcome, policy, random)
+      : settleAfterReceipt(send, now);
+  return {
     result,
-    change: { ...UNCLAIMED, ...change },
-    attempts,
+    change: { ...unanswered, ...change, ...UNCLAIMED },
+    attempts: [endedAttempt(send, { ...outcome, outcome: outcome.kind })],
+  };
+}
+
+/** Decides by the outcome of the send's call. */
+function settleCall(
+  send: Send,
+  now: Date,
+  outcome: Outcome,
+  policy: RetryPolicy,
+  random: number,
+): Decision<Settlement> {
+  const failed = (reason: FailureReason): Decision<Settlement> => ({
+    result: { kind: 'failed', reason },
+    change: failure(reason, now),
   });
-  const failed = (reason: FailureReason): Decision<Settlement> =>
-    done({ kind: 'failed', reason }, failure(reason, now));
+  if (outcome.kind === 'accepted') return { result: { kind: 'accepted' }, change: acceptance(send, now) };
+  if (outcome.kind === 'recipient' || (outcome.kind === 'config' && outcome.scope === 'request'))
+    return failed('rejected_by_provider');
+  const isReassigned = isSenderFailure(outcome);
+  const isPending = send.verification === 'pending';
+  const change = isReassigned || isPending ? nextCall(send, now, outcome, policy, random) : null;
+  if (change !== null) return { result: { kind: isReassigned ? 'reassign' : 'retry' }, change };
+  if (mayStillArrive(send.receiptUntil, now))
+    return { result: { kind: 'awaiting_receipt' }, change: { phase: 'giving_up', dueAt: send.receiptUntil } };
+  return failed(isPending ? 'attempts_exhausted' : 'expired_before_delivery');
+}
 
-  const receiptUntil = outcome.kind === 'unknown' ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
-  // A receipt arrived before the provider's response. If it was about this attempt, the store keeps its report. If it was about another
-  // attempt, the message of that attempt may fail later, while the message of this attempt may still arrive.
-  if (send.phase !== 'calling') {
-    const sentAt = send.deliveredAt ?? send.readAt ?? now;
-    const mayArrive = outcome.kind === 'unknown' && send.phase === 'unconfirmed';
-    return done(
-      { kind: 'accepted' },
-      { ...(mayArrive && { receiptUntil }), ...(send.sentAt === null && { sentAt }) },
-    );
-  }
-  if (outcome.kind === 'accepted') return done({ kind: 'accepted' }, acceptance(send, now));
-  if (outcome.kind === 'recipient') return failed('rejected_by_provider');
-  if (outcome.kind === 'config' && outcome.scope === 'request') return failed('rejected_by_provider');
-  if (isSenderFailure(outcome))
-    return done({ kind: 'reassign' }, { phase: 'ready', attempts: send.attempts - 1, dueAt: now });
+/** A receipt arrived before the response, so the outcome only completes its attempt: another attempt's message may still fail. */
+function settleAfterReceipt({ sentAt, deliveredAt, readAt }: Send, now: Date): Decision<Settlement> {
+  return { result: { kind: 'accepted' }, change: { sentAt: sentAt ?? deliveredAt ?? readAt ?? now } };
+}
 
-  const attemptsUsed = isPairLimit(outcome) ? send.attempts - 1 : send.attempts;
-  const isExhausted = attemptsUsed >= policy.attemptsMax;
-  if (!isExhausted && send.verification === 'pending') {
-    // No later than the deadline, at which the send fails.
-    const retryAt = after(now, retryDelayMs(policy, send, outcome, random));
-    const dueAt = earlier(retryAt, now < send.expiresAt ? send.expiresAt : now);
-    const delayMs = dueAt.getTime() - now.getTime();
-    return done(
-      { kind: 'retry', delayMs },
-      { phase: 'backing_off', attempts: attemptsUsed, receiptUntil, dueAt },
-    );
-  }
-  if (!mayStillArrive(receiptUntil, now))
-    return failed(isExhausted ? 'attempts_exhausted' : 'expired_before_delivery');
-  return done({ kind: 'awaiting_receipt' }, { phase: 'giving_up', receiptUntil, dueAt: receiptUntil });
+/**
+ * Returns the change after which a failed message is sent again, at the latest when its code expires; null if all attempts are used. A fault
+ * or a rate limit uses no attempt.
+ */
+export function nextCall(
+  send: Send,
+  now: Date,
+  outcome: Outcome,
+  policy: RetryPolicy,
+  random: number,
+): SendChange | null {
+  const isOfSender = isSenderFailure(outcome);
+  const attempts = isOfSender || isPairLimit(outcome) ? Math.max(0, send.attempts - 1) : send.attempts;
+  if (isOfSender) return { phase: 'ready', ...UNCLAIMED, attempts, dueAt: now };
+  if (attempts >= policy.attemptsMax) return null;
+  const retryAt = after(now, retryDelayMs(policy, send, outcome, random));
+  const dueAt = earlier(retryAt, now < send.expiresAt ? send.expiresAt : now);
+  return { phase: 'backing_off', ...UNCLAIMED, attempts, dueAt };
 }

@@ -1,5 +1,4 @@
 import {
-  afterSameRefusals,
   DONE,
   isWorthSending,
   releaseClaim,
@@ -274,12 +273,11 @@ describe('settle', () => {
 
   it('keeps a send as sending after `retry`, and makes it due after the back-off', () => {
     const decision = settled(sendingSend({ attempts: 3 }), retryable(), 0.5);
-    expect(decision.result).toEqual({ kind: 'retry', delayMs: 5000 });
+    expect(decision.result).toEqual({ kind: 'retry' });
     expect(decision.change).toEqual({
       ...UNCLAIMED,
       phase: 'backing_off',
       attempts: 3,
-      receiptUntil: null,
       dueAt: ms(NOW, 5000),
     });
     expect(decision.attempts).toEqual([{ ...FIRST, outcome: 'retry', errorCode: 131000 }]);
@@ -287,7 +285,7 @@ describe('settle', () => {
 
   it('treats `unknown` like `retry`, except that the message may have been sent', () => {
     const decision = settled(sendingSend(), UNKNOWN);
-    expect(decision.result).toEqual({ kind: 'retry', delayMs: 1000 });
+    expect(decision.result).toEqual({ kind: 'retry' });
     expect(decision.change).toMatchObject({ receiptUntil: ms(NOW, 32_000), dueAt: ms(NOW, 1000) });
     expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'unknown' }]);
   });
@@ -310,14 +308,14 @@ describe('settle', () => {
     const limit = retryable({ throttled: 'pair' });
     const last = sendingSend({ attempts: 5, attemptNumber: 5 });
     const first = settle(last, NOW, 5, limit, POLICY, 0);
-    expect(first.result).toEqual({ kind: 'retry', delayMs: 4_000 });
+    expect(first.result).toEqual({ kind: 'retry' });
     expect(written(last, first)).toMatchObject({
       phase: 'backing_off',
       attempts: 4,
       dueAt: ms(NOW, 4_000),
     });
     const again = sendingSend({ attempts: 5, attemptNumber: 6 });
-    expect(settle(again, NOW, 6, limit, POLICY, 0).result).toEqual({ kind: 'retry', delayMs: 16_000 });
+    expect(settle(again, NOW, 6, limit, POLICY, 0).change).toMatchObject({ dueAt: ms(NOW, 16_000) });
     const expiring = sendingSend({ attempts: 1, attemptNumber: 5 });
     expect(settle(expiring, at(LIFE_SECONDS - 60), 5, limit, POLICY, 0).change).toMatchObject({
       dueAt: at(LIFE_SECONDS),
@@ -338,9 +336,16 @@ describe('settle', () => {
     ['it is unknown', UNKNOWN, null, ms(NOW, 32_000)],
     ['it is retry, and an earlier attempt is unknown', retryable(), ms(NOW, 7_000), ms(NOW, 7_000)],
   ])('waits for a receipt after the last attempt: %s', (_, outcome, before, receiptUntil) => {
-    const decision = settled(sendingSend({ attempts: 5, receiptUntil: before }), outcome);
+    const send = sendingSend({ attempts: 5, receiptUntil: before });
+    const decision = settled(send, outcome);
     expect(decision.result).toEqual({ kind: 'awaiting_receipt' });
-    expect(decision.change).toEqual({ ...UNCLAIMED, phase: 'giving_up', receiptUntil, dueAt: receiptUntil });
+    expect(written(send, decision)).toEqual({
+      ...send,
+      ...UNCLAIMED,
+      phase: 'giving_up',
+      receiptUntil,
+      dueAt: receiptUntil,
+    });
   });
 
   it.each([null, NOW])(
@@ -391,7 +396,7 @@ describe('settle', () => {
   it('after the deadline makes the send due immediately', () => {
     const late = at(LIFE_SECONDS + 5);
     const decision = settle(sendingSend(), late, 1, retryable(), POLICY, 0);
-    expect(decision.result).toEqual({ kind: 'retry', delayMs: 0 });
+    expect(decision.result).toEqual({ kind: 'retry' });
     expect(decision.change).toMatchObject({ dueAt: late });
   });
 
@@ -402,7 +407,6 @@ describe('settle', () => {
   it('never postpones a send beyond its deadline, even if the provider asks for it', () => {
     const decision = settled(sendingSend(), retryable({ retryAfterSeconds: 900 }));
     expect(decision.change).toMatchObject({ dueAt: at(LIFE_SECONDS) });
-    expect(decision.result).toEqual({ kind: 'retry', delayMs: (LIFE_SECONDS - 20) * 1000 });
   });
 
   describe('after an earlier receipt', () => {
@@ -422,12 +426,13 @@ describe('settle', () => {
 
     it('keeps the time from the receipt', () => {
       const sent = sentSend({ ...CLAIMED, sentAt: at(9) });
-      expect(settled(sent, ACCEPTED).change).toEqual({ ...UNCLAIMED });
+      expect(written(sent, settled(sent, ACCEPTED))).toEqual({ ...sent, ...UNCLAIMED });
     });
 
     it('of another attempt, waits for the receipt of this one if its outcome is unknown', () => {
       const sent = sentSend({ ...CLAIMED, sentAt: at(9), receiptUntil: at(12) });
-      expect(settle(sent, NOW, 1, UNKNOWN, POLICY, 0).change).toEqual({
+      expect(written(sent, settled(sent, UNKNOWN))).toEqual({
+        ...sent,
         ...UNCLAIMED,
         receiptUntil: ms(NOW, 32_000),
       });
@@ -455,21 +460,4 @@ describe('simulate', () => {
   it('does not change a send that it has already simulated', () => {
     expect(simulate(testSend({ status: 'read' }), at(30))).toEqual({ result: 'done' });
   });
-});
-
-describe('afterSameRefusals', () => {
-  const refusal = retryable({ errorCode: 987_654, isRefusal: true });
-
-  it.each([
-    [0, refusal],
-    [1, refusal],
-    [2, { kind: 'config', errorCode: 987_654, reason: 'the provider is busy', scope: 'request' }],
-  ])('after %i attempts with the same code', (before, outcome) => {
-    expect(afterSameRefusals(refusal, before)).toEqual(outcome);
-  });
-
-  it.each([retryable(), ACCEPTED, UNKNOWN, SENDER_FAULT, RECIPIENT_FAULT])(
-    'does not change $kind',
-    (outcome) => expect(afterSameRefusals(outcome, 9)).toBe(outcome),
-  );
 });
