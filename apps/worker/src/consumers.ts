@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { UnrecoverableError, type Job, type Processor } from 'bullmq';
+import { UnrecoverableError, type Processor } from 'bullmq';
 import {
   checkRedis,
   connectRedis,
@@ -71,9 +71,9 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   };
 
   const workers = [
-    consume('deliver', config.DELIVERY_CONCURRENCY, (job) => deliverJob(context, sendIdOf(job))),
+    consume('deliver', config.DELIVERY_CONCURRENCY, (job) => deliverJob(context, job.data.sendId as string)),
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
-      outcome: await simulate(context, sendIdOf(job)),
+      outcome: await simulate(context, job.data.sendId as string),
     })),
     // The job lasts at least as long as the pause, so that the next job applies all reports of that time together.
     consume('receipts', 1, async () => {
@@ -102,16 +102,9 @@ function waitUntilDisconnected(connection: RedisConnection): Promise<void> {
   });
 }
 
-/** Delivers a send. @throws UnrecoverableError, which fails the job, if the send failed because of a fault that an operator can fix */
+/** Delivers a send. @throws UnrecoverableError, which fails the job, if all attempts of the send failed */
 async function deliverJob(context: WorkerContext, sendId: string): Promise<JobResult> {
-  const end = await deliver(context, sendId);
-  const outcome = outcomeOf(end);
-  if (outcome === 'attempts_exhausted' || (end.kind === 'failed' && end.isRequestFault === true))
-    throw new UnrecoverableError(outcome);
+  const outcome = outcomeOf(await deliver(context, sendId));
+  if (outcome === 'attempts_exhausted') throw new UnrecoverableError(outcome);
   return { outcome };
-}
-
-function sendIdOf(job: Job<JobData>): string {
-  if (job.data.sendId === undefined) throw new UnrecoverableError('the job has no send id');
-  return job.data.sendId;
 }

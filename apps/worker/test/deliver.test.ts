@@ -113,11 +113,6 @@ describe('the job of a send', () => {
     expect(job.returnvalue).toEqual({ outcome });
   });
 
-  it('fails with rejected_by_provider when Meta rejects the request itself', async () => {
-    const job = await jobOf(await sendWith({ error: 131009 }), 'failed');
-    expect([job.failedReason, job.returnvalue]).toEqual(['rejected_by_provider', null]);
-  });
-
   it('fails with attempts_exhausted when its call used the last attempt', async () => {
     t.simulator.rules.add({ fault: { error: 131000 } });
     const id = await buildSend(t.database, t.caller);

@@ -64,7 +64,7 @@ describe('every known error code has the same meaning with every HTTP status', (
 
 describe('the code ranges', () => {
   it.each([199, 300, 79_999, 80_015])('do not include %i', (code) => {
-    expect(classifyCode(code)).toMatchObject({ kind: 'retry', isRefusal: true, errorCode: code });
+    expect(classifyCode(code)).toMatchObject({ kind: 'retry', throttled: 'none', errorCode: code });
   });
 });
 
@@ -103,8 +103,6 @@ describe('without a known code, the HTTP status decides', () => {
   ])('HTTP %s → %j, and %j with an unknown code', (httpStatus, withoutCode, withUnknownCode) => {
     expect(classifyCode(null, httpStatus)).toMatchObject({ ...withoutCode, errorCode: null });
     expect(classifyCode(987_654, httpStatus)).toMatchObject({ ...withUnknownCode, errorCode: 987_654 });
-    if (withUnknownCode.kind === 'retry')
-      expect(classifyCode(987_654, httpStatus, true)).not.toHaveProperty('isRefusal');
   });
 });
 

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  afterSameRefusals,
   appliesTo,
   isSenderFailure,
   postponeOrFail,
@@ -10,23 +9,20 @@ import {
   tryDecrypt,
   UNREADABLE_CODE,
   UNREADABLE_TOKEN,
-  type FailureReason,
   type Outcome,
   type Postponement,
   type Send,
   type Settlement,
 } from '@onecode/domain';
 import { inSpan, markFailed, recordSpan, type JobOutcome } from '@onecode/runtime';
-import { changeSend, countAttemptsWith, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
+import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
 import type { AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
 import type { OpenSender } from '../senders/senderPool.js';
 
 type DeliveryEnd =
-  | Exclude<Postponement | Settlement, { kind: 'reassign' | 'failed' }>
-  /** `isRequestFault`: Meta refused the request itself, for any recipient. */
-  | { kind: 'failed'; reason: FailureReason; isRequestFault?: boolean }
+  | Exclude<Postponement | Settlement, { kind: 'reassign' }>
   /** No call was made: the worker is stopping, or the permit or the code had expired. */
   | { kind: 'released' }
   /** The send does not exist. */
@@ -60,17 +56,11 @@ export async function deliverTaken(
   sendId: string,
   first: Taken | undefined,
 ): Promise<DeliveryEnd> {
-  let taken = first;
-  for (let tried = 1; ; tried++) {
-    const end = await attempt(context, sendId, taken);
-    if (end.kind !== 'reassign') return count(context, end);
-    if (tried === SENDERS_TRIED_MAX) return count(context, { kind: 'no_sender' });
-    taken = await take(context, sendId);
-  }
-}
-
-function count({ metrics }: WorkerContext, end: DeliveryEnd): DeliveryEnd {
-  metrics.deliveries.inc({ end: outcomeOf(end) });
+  let end = await attempt(context, sendId, first);
+  for (let tried = 1; end.kind === 'reassign' && tried < SENDERS_TRIED_MAX; tried++)
+    end = await attempt(context, sendId, await take(context, sendId));
+  if (end.kind === 'reassign') end = { kind: 'no_sender' };
+  context.metrics.deliveries.inc({ end: outcomeOf(end) });
   return end;
 }
 
@@ -97,10 +87,9 @@ async function attempt(
   sendId: string,
   found: Taken | undefined,
 ): Promise<AttemptEnd> {
-  if (found === undefined) return endDelivery(context, sendId);
+  if (found?.taken.outcome === 'waits') return { kind: 'no_sender' };
+  if (found?.taken.outcome !== 'claimed') return endDelivery(context, sendId);
   const { taken, beganAt } = found;
-  if (taken.outcome === 'waits') return { kind: 'no_sender' };
-  if (taken.outcome !== 'claimed') return endDelivery(context, sendId);
   const permitAt = performance.now() + taken.waitMs;
   const { id, requestId, traceparent: parent, attemptNumber } = taken.send;
   const attributes = {
@@ -138,38 +127,34 @@ async function endDelivery(context: WorkerContext, sendId: string): Promise<Deli
 async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: number): Promise<AttemptEnd> {
   const { database, policy, senders, metrics } = context;
   const { send } = taken;
-  const { attemptNumber: number, senderId, claimedAt } = send;
-  if (senderId === null || claimedAt === null)
-    throw new Error(`the send ${send.id} was taken without a claim`);
+  const number = send.attemptNumber;
+  const at: SenderAttempt = {
+    senderId: send.senderId as string,
+    startedAt: send.claimedAt as Date,
+    source: 'answer',
+  };
   const expiresAt = performance.now() + send.expiresAt.getTime() - taken.now().getTime();
   // crash point: worker after claim
   const [hasPermit, identityHash] = await Promise.all([
     waitUntil(permitAt, context.releaseClaims),
-    context.identities.of(send),
+    context.findExpectedIdentity(send),
   ]);
-  const sender = await senders.open(senderId);
+  const sender = await senders.open(at.senderId);
   const release = (): Promise<string | null> =>
     changeSend(database, taken, (current, now) => releaseClaim(current, now, number));
   // If this process was frozen, the lease or the code may have expired.
   if (!hasPermit || performance.now() >= Math.min(permitAt + CALL_DELAY_MS_MAX, expiresAt))
     return { kind: (await release()) === 'released' ? 'released' : 'stale' };
   // A response to another message, or an operator, may have blocked the sender after the claim.
-  if (sender.blocks.some((block) => appliesTo(block, send) && block.since > claimedAt)) {
+  if (sender.blocks.some((block) => appliesTo(block, send) && block.since > at.startedAt)) {
     await release();
     return { kind: 'reassign' };
   }
 
   const endTimer = metrics.attempts.startTimer();
-  const answer = await call(context, send, sender, {
-    attempt: { sendId: send.id, number },
-    identityHash,
-  });
+  const outcome = await call(context, send, sender, { attempt: { sendId: send.id, number }, identityHash });
   // crash point: worker after call
-  const isRefusal = answer.kind === 'retry' && answer.isRefusal === true;
-  const before = isRefusal ? await countAttemptsWith(database, send.id, answer.errorCode) : 0;
-  const outcome = afterSameRefusals(answer, before);
   const seconds = endTimer({ outcome: outcome.kind });
-  const at: SenderAttempt = { senderId, startedAt: claimedAt, source: 'answer' };
   if (isSenderFailure(outcome)) {
     await recordSenderFailure(context, at, send, outcome);
     // crash point: worker after pause
@@ -183,39 +168,33 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: 
   );
   // crash point: worker after settle
   if (settlement === null) return { kind: 'gone' };
-  const facts = {
-    send_id: send.id,
-    request_id: send.requestId,
-    attempt: number,
-    sender_id: senderId,
-  };
-  logAttempt(context, facts, outcome, settlement, seconds);
+  logAttempt(context, send, outcome, settlement, seconds);
   if (outcome.kind === 'accepted') await recordSenderSuccess(context, at, send);
-  return settlement.kind === 'failed'
-    ? { ...settlement, isRequestFault: outcome.kind === 'config' }
-    : settlement;
+  return settlement;
 }
 
 function logAttempt(
   { log, metrics }: WorkerContext,
-  facts: object,
+  { id, requestId, attemptNumber, senderId }: Send,
   outcome: Outcome,
   settlement: Settlement,
   seconds: number,
 ): void {
-  const why =
-    outcome.kind === 'accepted'
+  const facts = {
+    send_id: id,
+    request_id: requestId,
+    attempt: attemptNumber,
+    sender_id: senderId,
+    ...(outcome.kind === 'accepted'
       ? { message_status: outcome.messageStatus }
-      : { error_code: outcome.errorCode, reason: outcome.reason };
-  log.info(
-    { ...facts, outcome: outcome.kind, settlement: settlement.kind, seconds, ...why },
-    'attempt finished',
-  );
+      : { error_code: outcome.errorCode, reason: outcome.reason }),
+  };
+  log.info({ ...facts, outcome: outcome.kind, settlement: settlement.kind, seconds }, 'attempt finished');
   if (outcome.kind === 'accepted' && outcome.messageStatus !== undefined)
     metrics.heldMessages.inc({ message_status: outcome.messageStatus });
   if (outcome.kind === 'config' && outcome.scope === 'request') {
     metrics.configurationFaults.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });
-    log.error({ ...facts, ...why }, 'provider refused request');
+    log.error(facts, 'provider refused request');
   }
 }
 
