@@ -13,7 +13,7 @@ import { Prisma } from '../generated/prisma/client.js';
 import type { StoredReport } from './providerReports.js';
 import { readReportedSends, type ReportedRow } from './readSend.js';
 import { toSend } from './sendRow.js';
-import { isFailure, REFUNDED, updateSends, type Change } from './updateSends.js';
+import { isFailure, updateSends, type Change } from './updateSends.js';
 
 /** The payer in `message_costs` of messages from senders without an account. */
 export const OPERATOR = '00000000-0000-0000-0000-000000000000';
@@ -101,7 +101,7 @@ export async function writeReceipts(
   const write = { sendId: before.id, change, keys };
   const deleted =
     change !== null && isFailure(change)
-      ? (await writeTogether(database, [write], REFUNDED))[0]
+      ? (await writeTogether(database, [write]))[0]
       : await getBatcher(database)(write);
   if (deleted === null || deleted === undefined) return null;
   if (change !== null) database.onDelivery(before, after);
@@ -112,7 +112,7 @@ export async function writeReceipts(
 const WRITES_MAX = 200;
 
 const getBatcher = oncePerClient((database: Database) =>
-  createBatcher((writes: Write[]) => writeTogether(database, writes, PRICED), {
+  createBatcher((writes: Write[]) => writeTogether(database, writes), {
     batchSizeMax: WRITES_MAX,
     concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
   }),
@@ -133,17 +133,8 @@ const PRICED = Prisma.sql`
       messages = m.messages + excluded.messages, free_sends = m.free_sends + excluded.free_sends, credits = m.credits + excluded.credits
   )`;
 
-/**
- * Writes a batch.
- *
- * @param consequences the steps that follow `changed`
- * @returns the keys that each write deleted, or null if its send had changed
- */
-async function writeTogether(
-  database: Database,
-  writes: readonly Write[],
-  consequences: Prisma.Sql,
-): Promise<(string[] | null)[]> {
+/** Writes a batch. @returns the keys that each write deleted, or null if its send had changed */
+async function writeTogether(database: Database, writes: readonly Write[]): Promise<(string[] | null)[]> {
   const firsts = new Map(writes.toReversed().map((write) => [write.sendId, write]));
   const tried = [...firsts.values()];
   const changes = tried.flatMap(({ change }) => change ?? []);
@@ -151,7 +142,7 @@ async function writeTogether(
     write.keys.map((key) => ({ key, guardedBy: write.change === null ? null : write.sendId })),
   );
   const [{ changed, deleted }] = await database.sql.query<[{ changed: string[]; deleted: string[] }]>`
-    with ${updateSends(changes)}, ${consequences}, deleted as (
+    with ${updateSends(changes)}, ${PRICED}, deleted as (
       delete from provider_reports where key = any(array(
         select k.key from unnest(${keys.map(({ key }) => key)}::text[], ${keys.map(({ guardedBy }) => guardedBy)}::uuid[]) as k (key, send_id)
         where k.send_id is null or k.send_id in (select id from changed)

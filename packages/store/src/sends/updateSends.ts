@@ -14,6 +14,7 @@ export interface Change {
   cost?: MessageCost | undefined;
 }
 
+/** Returns whether a change fails a send. Such a change has its own statement, see `REFUNDED`. */
 export const isFailure = ({ before, after }: Change): boolean =>
   before.status !== 'failed' && after.status === 'failed';
 
@@ -41,8 +42,8 @@ const toChangeRecord = ({ before, after, version, at, attempts, cost }: Change):
 });
 
 /**
- * Returns the first steps of a statement that writes changes of different sends with their attempts: `changed` returns the sends that still
- * had the version. Every statement locks sends in the order of their ids, so that two statements cannot deadlock.
+ * Returns the first steps of a statement that writes changes of different sends with their attempts, or one failure with its refund:
+ * `changed` returns the sends that still had the version. Every statement locks sends in the order of their ids, so that two statements cannot deadlock.
  */
 export function updateSends(changes: readonly Change[]): Prisma.Sql {
   const { lock, lockedIds } = lockSends(changes.length);
@@ -56,7 +57,7 @@ export function updateSends(changes: readonly Change[]): Prisma.Sql {
       from changes c
       where s.id = any(array(${lockedIds})) and c.id = s.id and c.version = s.version
       returning s.id, s.account_id, s.country, s.charged_from, s.verification, c.pricing, c.arrived_at, c.priced_sender_id, c.attempt_records
-    ), ${ATTEMPTED}`;
+    ), ${ATTEMPTED} ${changes.some(isFailure) ? REFUNDED : Prisma.empty}`;
 }
 
 /**
@@ -85,7 +86,7 @@ const ATTEMPTED = Prisma.sql`
  * The steps that refund the unit of a failure in `changed`. The unit is kept if the code was verified and a message may have arrived. Each
  * failure has its own statement, because a refund also locks an account, and a batch would lock sends and accounts in no fixed order.
  */
-export const REFUNDED = Prisma.sql`
+const REFUNDED = Prisma.sql`,
   returned as (
     -- Precedes its ledger entry, so that the entry's id is assigned under the account's lock and ids follow the order of changes.
     update accounts set
