@@ -9,7 +9,7 @@ import type { DueDeliveries } from './sends/dueDeliveries.js';
 import type { Mailer } from './mail/mailer.js';
 import { createMailRun, queueStandingAlerts } from './mail/sendMails.js';
 import { applyDueReports } from './reports.js';
-import { cleanUp, retain } from './sweeper.js';
+import { cleanUp, deleteAccounts, retain } from './sweeper.js';
 import { createEventRun } from './webhooks/postEvents.js';
 import type { Poster } from './webhooks/poster.js';
 
@@ -67,6 +67,7 @@ export function startLoops(
     startWatched('breaker', () => watchBreakers(context), 5_000),
     startWatched('clean_up', () => cleanUp(context), 60_000),
     start('retain', () => retain(context, stopping.signal), 60_000),
+    start('delete_accounts', () => deleteAccounts(context, stopping.signal), 60_000),
     start(
       'read',
       whenDue('readings', () => readDueSenders(context, graph)),
