@@ -25,34 +25,28 @@ import { recordReceipt } from '../traffic.js';
 
 type ReportedReceipt = ReportedSend['receipts'][number];
 
-/**
- * Applies stored receipts, all receipts of a send together.
- *
- * @returns false if another process changed one of the sends meanwhile; its receipts are still stored and due
- */
+/** Applies stored receipts, all receipts of a send together. */
 export async function applyReceipts(
   context: WorkerContext,
   receipts: readonly StoredReport<Receipt>[],
-): Promise<boolean> {
+): Promise<void> {
   const { database, metrics, traffic } = context;
   const { sends, unmatched } = await findReportedSends(database, receipts);
   for (const { report } of await postponeUnmatched(context, unmatched)) {
     recordReceipt(traffic, report, null);
     metrics.receipts.inc({ result: 'unmatched' });
   }
-  const areWritten = await Promise.all(
+  await Promise.all(
     sends.map((reported) =>
-      applyReceiptsOfSend(context, reported).catch(async (error) => {
-        await postponeFailed(context, reported.receipts, error, { send_id: reported.send.id });
-        return true;
-      }),
+      applyReceiptsOfSend(context, reported).catch((error) =>
+        postponeFailed(context, reported.receipts, error, { send_id: reported.send.id }),
+      ),
     ),
   );
-  return !areWritten.includes(false);
 }
 
-/** Applies the receipts of one send. @returns false if another process changed it meanwhile */
-async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
+/** Applies the receipts of one send. If another process changes the send meanwhile, they stay due for the next run. */
+async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<void> {
   const { database, policy } = context;
   const { send, now } = reported;
   const beganAt = performance.now();
@@ -69,7 +63,7 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   if (await exceedsOwnFailures(context, send, effective))
     decision = fold(receipts.map((one) => ({ ...one, receipt: { ...one.receipt, failure: null } })));
   const written = await writeReceipts(database, reported, decision);
-  if (written === null) return false;
+  if (written === null) return;
   // crash point: worker after receipt
   await postponeReports(
     database,
@@ -78,7 +72,6 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   for (const [index, one] of receipts.entries())
     if (written.deleted.has(one.key))
       await recordApplied(context, written.send, one, decision.result[index] as ReceiptEnd, beganAt);
-  return true;
 }
 
 const isEffective = (end: ReceiptEnd | undefined): boolean => end === 'applied' || end === 'redelivers';
