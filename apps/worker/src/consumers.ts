@@ -14,8 +14,7 @@ import {
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
 import { applyDueReports } from './reports.js';
-import { deliver, outcomeOf } from './sends/deliver.js';
-import { simulate } from './sends/simulate.js';
+import { deliver, deliverTaken, outcomeOf } from './sends/deliver.js';
 
 /** BullMQ finds a dead worker's jobs only after their locks end. Their sends do not wait for that, because the delivery loop takes them. */
 const LOCK_MS = 10_000;
@@ -73,7 +72,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   const workers = [
     consume('deliver', config.DELIVERY_CONCURRENCY, (job) => deliverJob(context, job.data.sendId as string)),
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
-      outcome: await simulate(context, job.data.sendId as string),
+      outcome: outcomeOf(await deliverTaken(context, job.data.sendId as string, undefined)),
     })),
     // The job lasts at least as long as the pause, so that the next job applies all reports of that time together.
     consume('receipts', 1, async () => {

@@ -46,8 +46,8 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
 }
 
 /**
- * Delivers a live send that was taken: waits for the time of its permit (half a second at most), calls Meta and writes the outcome. After a
- * fault of the sender, it immediately tries another sender. A send that was not claimed is postponed or fails.
+ * Delivers a send that was taken: waits for the time of its permit (half a second at most), calls Meta and writes the outcome. After a
+ * fault of the sender, it immediately tries another sender. A send that was not claimed is postponed or fails; a test send is simulated.
  *
  * @throws as `deliver`
  */
@@ -116,10 +116,12 @@ async function endDelivery(context: WorkerContext, sendId: string): Promise<Deli
   });
   if (ended === null) return { kind: 'gone' };
   const { end, send } = ended;
+  const attributes = { 'onecode.send_id': sendId, 'onecode.end': outcomeOf(end) };
+  const span = { parent: send.traceparent, beganAt, attributes };
+  if (end.kind === 'read') recordSpan('process simulate', { kind: 'consumer', ...span });
   if (end.kind === 'failed') {
-    const attributes = { 'onecode.send_id': sendId, 'onecode.end': end.reason };
     log.info({ send_id: sendId, request_id: send.requestId, reason: end.reason }, 'send failed');
-    recordSpan('give up', { parent: send.traceparent, beganAt, attributes });
+    recordSpan('give up', span);
   }
   return end;
 }

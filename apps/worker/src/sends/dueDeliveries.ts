@@ -1,7 +1,6 @@
 import type { TakenSend } from '@onecode/store/sends';
 import type { WorkerContext } from '../context.js';
 import { deliverTaken } from './deliver.js';
-import { simulate } from './simulate.js';
 
 /** How long a new send waits for its job before the loop takes it. */
 const JOB_WAIT_MS = 2_000;
@@ -36,8 +35,7 @@ export function createDueDeliveries(
     active.add(delivery);
   };
 
-  const end = ({ send }: TakenSend): Promise<unknown> =>
-    send.mode === 'test' ? simulate(context, send.id) : deliverTaken(context, send.id, undefined);
+  const end = ({ send }: TakenSend): Promise<unknown> => deliverTaken(context, send.id, undefined);
 
   return {
     async run() {

@@ -59,15 +59,6 @@ export function stopDelivery(
   }
 }
 
-/** Ends a test send: it is `read` immediately, without a sender. */
-export function simulate(send: Send, now: Date): Decision<'read' | 'done'> {
-  if (send.status !== 'queued') return { result: 'done' };
-  return {
-    result: 'read',
-    change: { ...DONE, status: 'read', channel: 'sandbox', sentAt: now, deliveredAt: now, readAt: now },
-  };
-}
-
 /** The result for a send that no worker may send now. */
 export type Postponement =
   /** Nothing has to be sent: it was delivered, it failed, or it waits for a receipt or the deadline. */
@@ -75,17 +66,24 @@ export type Postponement =
   /** Another worker's lease or the back-off has not ended. */
   | { kind: 'not_due' }
   | { kind: 'no_sender' }
+  /** A test send, which needs no sender. */
+  | { kind: 'read' }
   | { kind: 'failed'; reason: FailureReason };
 
 /**
- * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`.
+ * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`. A test send is `read`
+ * immediately.
  *
- * A send fails at its deadline, when its attempts are used up, or when its code was verified or locked; if a message may have been sent,
+ * A live send fails at its deadline, when its attempts are used up, or when its code was verified or locked; if a message may have been sent,
  * only after the time for its receipt. A send with too little life left waits for its deadline without another call. Any other send waits
  * for a sender.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   if (!isDelivering(send)) return { result: { kind: 'done' } };
+  if (send.mode === 'test') {
+    const times = { sentAt: now, deliveredAt: now, readAt: now };
+    return { result: { kind: 'read' }, change: { ...DONE, status: 'read', channel: 'sandbox', ...times } };
+  }
   const isClaimed = send.claimedUntil !== null && send.claimedUntil > now;
   if (isClaimed || (send.dueAt !== null && send.dueAt > now))
     return { result: { kind: send.phase === 'waiting' ? 'no_sender' : 'not_due' } };

@@ -1,9 +1,9 @@
 import {
   DONE,
   isWorthSending,
+  postponeOrFail,
   releaseClaim,
   settle,
-  simulate,
   UNCLAIMED,
   type Outcome,
   type Send,
@@ -449,15 +449,16 @@ describe('settle', () => {
   });
 });
 
-describe('simulate', () => {
-  it('makes a test send read immediately, through the sandbox, without a sender', () => {
+describe('a test send', () => {
+  it('is read immediately, through the sandbox, without a sender', () => {
     const times = { sentAt: NOW, deliveredAt: NOW, readAt: NOW };
-    const decision = simulate(testSend(), NOW);
-    expect(decision.result).toBe('read');
+    const decision = postponeOrFail(testSend(), NOW, POLICY);
+    expect(decision.result).toEqual({ kind: 'read' });
     expect(decision.change).toEqual({ ...DONE, status: 'read', channel: 'sandbox', ...times });
   });
 
-  it('does not change a send that it has already simulated', () => {
-    expect(simulate(testSend({ status: 'read' }), at(30))).toEqual({ result: 'done' });
+  it('does not change once it is read', () => {
+    const read = testSend({ status: 'read', phase: 'done' });
+    expect(postponeOrFail(read, at(30), POLICY)).toEqual({ result: { kind: 'done' } });
   });
 });
