@@ -22,14 +22,13 @@ import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '..
 import type { OpenSender } from '../senders/senderPool.js';
 
 type DeliveryEnd =
-  | Exclude<Postponement | Settlement, { kind: 'reassign' }>
-  /** No call was made: the worker is stopping, or the permit or the code had expired. */
+  | Postponement
+  | Settlement
+  /** No call was made: the worker is stopping, the permit or the code had expired, or the sender was blocked. */
   | { kind: 'released' }
   /** The send does not exist. */
   | { kind: 'gone' };
 
-/** After this many senders the delivery ends. The send is still due, so the loop takes it soon. */
-const SENDERS_TRIED_MAX = 20;
 /** A call that starts this much later than the time of its permit could outlast the lease. */
 const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
 
@@ -42,24 +41,29 @@ const UNANSWERED: Outcome = {
 
 /** Claims and delivers a live send. @throws Error only for failures of the service itself, such as an unavailable database */
 export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
-  return deliverTaken(context, sendId, await take(context, sendId));
+  const beganAt = performance.now();
+  // crash point: worker before claim
+  return deliverTaken(context, sendId, await context.deliveries.take(sendId), beganAt);
 }
 
 /**
  * Delivers a send that was taken: waits for the time of its permit (half a second at most), calls Meta and writes the outcome. After a
- * fault of the sender, it immediately tries another sender. A send that was not claimed is postponed or fails; a test send is simulated.
+ * fault of the sender the send is due again, for another sender. A send that was not claimed is postponed or fails; a test send is
+ * simulated.
  *
+ * @param beganAt when the take started, by `performance.now()`
  * @throws as `deliver`
  */
 export async function deliverTaken(
   context: WorkerContext,
   sendId: string,
-  first: Taken | undefined,
+  taken: TakenSend | undefined,
+  beganAt = performance.now(),
 ): Promise<DeliveryEnd> {
-  let end = await attempt(context, sendId, first);
-  for (let tried = 1; end.kind === 'reassign' && tried < SENDERS_TRIED_MAX; tried++)
-    end = await attempt(context, sendId, await take(context, sendId));
-  if (end.kind === 'reassign') end = { kind: 'no_sender' };
+  let end: DeliveryEnd;
+  if (taken?.outcome === 'claimed') end = await deliverClaimed(context, taken, beganAt);
+  else if (taken?.outcome === 'waits') end = { kind: 'no_sender' };
+  else end = await endDelivery(context, sendId);
   context.metrics.deliveries.inc({ end: outcomeOf(end) });
   return end;
 }
@@ -67,29 +71,11 @@ export async function deliverTaken(
 /** Returns the name of a delivery's end in metrics and job results. */
 export const outcomeOf = (end: DeliveryEnd): JobOutcome => (end.kind === 'failed' ? end.reason : end.kind);
 
-/** A send that was taken, and when the take started, by `performance.now()`. */
-export interface Taken {
-  taken: TakenSend;
-  beganAt: number;
-}
-
-async function take({ deliveries }: WorkerContext, sendId: string): Promise<Taken | undefined> {
-  const beganAt = performance.now();
-  // crash point: worker before claim
-  const taken = await deliveries.take(sendId);
-  return taken && { taken, beganAt };
-}
-
-type AttemptEnd = DeliveryEnd | { kind: 'reassign' };
-
-async function attempt(
+async function deliverClaimed(
   context: WorkerContext,
-  sendId: string,
-  found: Taken | undefined,
-): Promise<AttemptEnd> {
-  if (found?.taken.outcome === 'waits') return { kind: 'no_sender' };
-  if (found?.taken.outcome !== 'claimed') return endDelivery(context, sendId);
-  const { taken, beganAt } = found;
+  taken: ClaimedSend,
+  beganAt: number,
+): Promise<DeliveryEnd> {
   const permitAt = performance.now() + taken.waitMs;
   const { id, requestId, traceparent: parent, attemptNumber } = taken.send;
   const attributes = {
@@ -126,7 +112,11 @@ async function endDelivery(context: WorkerContext, sendId: string): Promise<Deli
   return end;
 }
 
-async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: number): Promise<AttemptEnd> {
+async function afterClaim(
+  context: WorkerContext,
+  taken: ClaimedSend,
+  permitAt: number,
+): Promise<DeliveryEnd> {
   const { database, policy, senders, metrics } = context;
   const { send } = taken;
   const number = send.attemptNumber;
@@ -142,15 +132,13 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: 
     context.findExpectedIdentity(send),
   ]);
   const sender = await senders.open(at.senderId);
-  const release = (): Promise<string | null> =>
-    changeSend(database, taken, (current, now) => releaseClaim(current, now, number));
   // If this process was frozen, the lease or the code may have expired.
-  if (!hasPermit || performance.now() >= Math.min(permitAt + CALL_DELAY_MS_MAX, expiresAt))
-    return { kind: (await release()) === 'released' ? 'released' : 'stale' };
+  const isLate = performance.now() >= Math.min(permitAt + CALL_DELAY_MS_MAX, expiresAt);
   // A response to another message, or an operator, may have blocked the sender after the claim.
-  if (sender.blocks.some((block) => appliesTo(block, send) && block.since > at.startedAt)) {
-    await release();
-    return { kind: 'reassign' };
+  const isBlocked = sender.blocks.some((block) => appliesTo(block, send) && block.since > at.startedAt);
+  if (!hasPermit || isLate || isBlocked) {
+    const end = await changeSend(database, taken, (current, now) => releaseClaim(current, now, number));
+    return { kind: end ?? 'gone' };
   }
 
   const endTimer = metrics.attempts.startTimer();

@@ -29,7 +29,7 @@ export function createDueDeliveries(
 
   const start = (taken: TakenSend): void => {
     const { id } = taken.send;
-    const delivery = deliverTaken(context, id, { taken, beganAt: performance.now() })
+    const delivery = deliverTaken(context, id, taken)
       .catch((error: unknown) => log.error({ err: error, send_id: id }, 'delivery failed'))
       .finally(() => active.delete(delivery));
     active.add(delivery);

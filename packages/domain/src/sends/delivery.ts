@@ -159,9 +159,8 @@ export function isSenderFailure(outcome: Outcome): outcome is SenderFailure {
 
 export type Settlement =
   | { kind: 'accepted' }
+  /** The send is due again after its back-off; after a fault of the sender immediately, for another sender. */
   | { kind: 'retry' }
-  /** The sender cannot serve this send now: claim it again immediately, for another sender or to wait for one. */
-  | { kind: 'reassign' }
   | { kind: 'failed'; reason: FailureReason }
   /** No further attempt follows, but a message may have been sent: wait for its receipt until `receiptUntil`. */
   | { kind: 'awaiting_receipt' }
@@ -205,10 +204,9 @@ function settleCall(
   if (outcome.kind === 'accepted') return { result: { kind: 'accepted' }, change: acceptance(send, now) };
   if (outcome.kind === 'recipient' || (outcome.kind === 'config' && outcome.scope === 'request'))
     return failed('rejected_by_provider');
-  const isReassigned = isSenderFailure(outcome);
   const isPending = send.verification === 'pending';
-  const change = isReassigned || isPending ? nextCall(send, now, outcome, policy, random) : null;
-  if (change !== null) return { result: { kind: isReassigned ? 'reassign' : 'retry' }, change };
+  const change = isPending || isSenderFailure(outcome) ? nextCall(send, now, outcome, policy, random) : null;
+  if (change !== null) return { result: { kind: 'retry' }, change };
   if (mayStillArrive(send.receiptUntil, now))
     return { result: { kind: 'awaiting_receipt' }, change: { phase: 'giving_up', dueAt: send.receiptUntil } };
   return failed(isPending ? 'attempts_exhausted' : 'expired_before_delivery');

@@ -294,10 +294,10 @@ describe('settle', () => {
     ['sender', SENDER_FAULT],
     ['config', CONFIG_FAULT],
     ['retry', retryable({ throttled: 'app' })],
-  ])('reassigns the send immediately after `%s`, without counting the attempt', (kind, outcome) => {
+  ])('makes the send due immediately after `%s`, without counting the attempt', (kind, outcome) => {
     const send = sendingSend({ attempts: 5 });
     const decision = settled(send, outcome);
-    expect(decision.result).toEqual({ kind: 'reassign' });
+    expect(decision.result).toEqual({ kind: 'retry' });
     const after = written(send, decision);
     expect(after).toMatchObject({ status: 'sending', phase: 'ready', attempts: 4, ...UNCLAIMED, dueAt: NOW });
     expect(decision.attempts).toMatchObject([{ outcome: kind }]);
