@@ -14,7 +14,7 @@ import {
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
 import { applyDueReports } from './reports.js';
-import { deliver, deliverTaken, outcomeOf } from './sends/deliver.js';
+import { deliver, deliverTaken } from './sends/deliver.js';
 
 /** BullMQ finds a dead worker's jobs only after their locks end. Their sends do not wait for that, because the delivery loop takes them. */
 const LOCK_MS = 10_000;
@@ -72,7 +72,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   const workers = [
     consume('deliver', config.DELIVERY_CONCURRENCY, (job) => deliverJob(context, job.data.sendId as string)),
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
-      outcome: outcomeOf(await deliverTaken(context, job.data.sendId as string, undefined)),
+      outcome: await deliverTaken(context, job.data.sendId as string, undefined),
     })),
     // The job lasts at least as long as the pause, so that the next job applies all reports of that time together.
     consume('receipts', 1, async () => {
@@ -103,7 +103,7 @@ function waitUntilDisconnected(connection: RedisConnection): Promise<void> {
 
 /** Delivers a send. @throws UnrecoverableError, which fails the job, if all attempts of the send failed */
 async function deliverJob(context: WorkerContext, sendId: string): Promise<JobResult> {
-  const outcome = outcomeOf(await deliver(context, sendId));
+  const outcome = await deliver(context, sendId);
   if (outcome === 'attempts_exhausted') throw new UnrecoverableError(outcome);
   return { outcome };
 }

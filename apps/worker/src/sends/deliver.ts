@@ -10,7 +10,6 @@ import {
   UNREADABLE_CODE,
   UNREADABLE_TOKEN,
   type Outcome,
-  type Postponement,
   type Send,
   type Settlement,
 } from '@onecode/domain';
@@ -20,14 +19,6 @@ import type { AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
 import type { OpenSender } from '../senders/senderPool.js';
-
-type DeliveryEnd =
-  | Postponement
-  | Settlement
-  /** No call was made: the worker is stopping, the permit or the code had expired, or the sender was blocked. */
-  | { kind: 'released' }
-  /** The send does not exist. */
-  | { kind: 'gone' };
 
 /** A call that starts this much later than the time of its permit could outlast the lease. */
 const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
@@ -40,7 +31,7 @@ const UNANSWERED: Outcome = {
 };
 
 /** Claims and delivers a live send. @throws Error only for failures of the service itself, such as an unavailable database */
-export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
+export async function deliver(context: WorkerContext, sendId: string): Promise<JobOutcome> {
   const beganAt = performance.now();
   // crash point: worker before claim
   return deliverTaken(context, sendId, await context.deliveries.take(sendId), beganAt);
@@ -59,23 +50,20 @@ export async function deliverTaken(
   sendId: string,
   taken: TakenSend | undefined,
   beganAt = performance.now(),
-): Promise<DeliveryEnd> {
-  let end: DeliveryEnd;
+): Promise<JobOutcome> {
+  let end: JobOutcome;
   if (taken?.outcome === 'claimed') end = await deliverClaimed(context, taken, beganAt);
-  else if (taken?.outcome === 'waits') end = { kind: 'no_sender' };
+  else if (taken?.outcome === 'waits') end = 'no_sender';
   else end = await endDelivery(context, sendId);
-  context.metrics.deliveries.inc({ end: outcomeOf(end) });
+  context.metrics.deliveries.inc({ end });
   return end;
 }
-
-/** Returns the name of a delivery's end in metrics and job results. */
-export const outcomeOf = (end: DeliveryEnd): JobOutcome => (end.kind === 'failed' ? end.reason : end.kind);
 
 async function deliverClaimed(
   context: WorkerContext,
   taken: ClaimedSend,
   beganAt: number,
-): Promise<DeliveryEnd> {
+): Promise<JobOutcome> {
   const permitAt = performance.now() + taken.waitMs;
   const { id, requestId, traceparent: parent, attemptNumber } = taken.send;
   const attributes = {
@@ -86,37 +74,33 @@ async function deliverClaimed(
   return inSpan('process deliver', { kind: 'consumer', parent, beganAt, attributes }, async (span) => {
     recordSpan('claim', { beganAt });
     const end = await afterClaim(context, taken, permitAt);
-    span.setAttribute('onecode.end', end.kind);
+    span.setAttribute('onecode.end', end);
     return end;
   });
 }
 
 /** Applies `postponeOrFail` to a send that was not claimed, and returns the end of the delivery. */
-async function endDelivery(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
+async function endDelivery(context: WorkerContext, sendId: string): Promise<JobOutcome> {
   const { database, policy, log } = context;
   const beganAt = performance.now();
   // crash point: worker before giving up
   const ended = await changeSend(database, { id: sendId }, (send, now) => {
-    const decision = postponeOrFail(send, now, policy);
-    return { ...decision, result: { end: decision.result, send } };
+    const { result: end, ...decision } = postponeOrFail(send, now, policy);
+    return { ...decision, result: { end, send, hasFailed: decision.change?.status === 'failed' } };
   });
-  if (ended === null) return { kind: 'gone' };
-  const { end, send } = ended;
-  const attributes = { 'onecode.send_id': sendId, 'onecode.end': outcomeOf(end) };
+  if (ended === null) return 'gone';
+  const { end, send, hasFailed } = ended;
+  const attributes = { 'onecode.send_id': sendId, 'onecode.end': end };
   const span = { parent: send.traceparent, beganAt, attributes };
-  if (end.kind === 'read') recordSpan('process simulate', { kind: 'consumer', ...span });
-  if (end.kind === 'failed') {
-    log.info({ send_id: sendId, request_id: send.requestId, reason: end.reason }, 'send failed');
+  if (end === 'read') recordSpan('process simulate', { kind: 'consumer', ...span });
+  if (hasFailed) {
+    log.info({ send_id: sendId, request_id: send.requestId, reason: end }, 'send failed');
     recordSpan('give up', span);
   }
   return end;
 }
 
-async function afterClaim(
-  context: WorkerContext,
-  taken: ClaimedSend,
-  permitAt: number,
-): Promise<DeliveryEnd> {
+async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: number): Promise<JobOutcome> {
   const { database, policy, senders, metrics } = context;
   const { send } = taken;
   const number = send.attemptNumber;
@@ -138,7 +122,7 @@ async function afterClaim(
   const isBlocked = sender.blocks.some((block) => appliesTo(block, send) && block.since > at.startedAt);
   if (!hasPermit || isLate || isBlocked) {
     const end = await changeSend(database, taken, (current, now) => releaseClaim(current, now, number));
-    return { kind: end ?? 'gone' };
+    return end ?? 'gone';
   }
 
   const endTimer = metrics.attempts.startTimer();
@@ -157,7 +141,7 @@ async function afterClaim(
     ),
   );
   // crash point: worker after settle
-  if (settlement === null) return { kind: 'gone' };
+  if (settlement === null) return 'gone';
   logAttempt(context, send, outcome, settlement, seconds);
   if (outcome.kind === 'accepted') await recordSenderSuccess(context, at, send);
   return settlement;
@@ -179,7 +163,7 @@ function logAttempt(
       ? { message_status: outcome.messageStatus }
       : { error_code: outcome.errorCode, reason: outcome.reason }),
   };
-  log.info({ ...facts, outcome: outcome.kind, settlement: settlement.kind, seconds }, 'attempt finished');
+  log.info({ ...facts, outcome: outcome.kind, settlement, seconds }, 'attempt finished');
   if (outcome.kind === 'accepted' && outcome.messageStatus !== undefined)
     metrics.heldMessages.inc({ message_status: outcome.messageStatus });
   if (outcome.kind === 'config' && outcome.scope === 'request') {

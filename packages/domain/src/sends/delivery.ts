@@ -59,16 +59,16 @@ export function stopDelivery(
   }
 }
 
-/** The result for a send that no worker may send now. */
+/** The result for a send that no worker may send now: it failed for a reason, or one of these. */
 export type Postponement =
+  | FailureReason
   /** Nothing has to be sent: it was delivered, it failed, or it waits for a receipt or the deadline. */
-  | { kind: 'done' }
+  | 'done'
   /** Another worker's lease or the back-off has not ended. */
-  | { kind: 'not_due' }
-  | { kind: 'no_sender' }
+  | 'not_due'
+  | 'no_sender'
   /** A test send, which needs no sender. */
-  | { kind: 'read' }
-  | { kind: 'failed'; reason: FailureReason };
+  | 'read';
 
 /**
  * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`. A test send is `read`
@@ -79,19 +79,19 @@ export type Postponement =
  * for a sender.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
-  if (!isDelivering(send)) return { result: { kind: 'done' } };
+  if (!isDelivering(send)) return { result: 'done' };
   if (send.mode === 'test') {
     const times = { sentAt: now, deliveredAt: now, readAt: now };
-    return { result: { kind: 'read' }, change: { ...DONE, status: 'read', channel: 'sandbox', ...times } };
+    return { result: 'read', change: { ...DONE, status: 'read', channel: 'sandbox', ...times } };
   }
   const isClaimed = send.claimedUntil !== null && send.claimedUntil > now;
   if (isClaimed || (send.dueAt !== null && send.dueAt > now))
-    return { result: { kind: send.phase === 'waiting' ? 'no_sender' : 'not_due' } };
+    return { result: send.phase === 'waiting' ? 'no_sender' : 'not_due' };
 
   const unfinished = send.claimedUntil === null ? [] : [endedAttempt(send, { outcome: 'unknown' })];
   const receiptUntil = unfinished.length > 0 ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
   const postpone = (phase: 'waiting' | 'giving_up', dueAt: Date): Decision<Postponement> => ({
-    result: { kind: phase === 'waiting' ? 'no_sender' : 'done' },
+    result: phase === 'waiting' ? 'no_sender' : 'done',
     change: { phase, dueAt, receiptUntil, ...UNCLAIMED },
     attempts: unfinished,
   });
@@ -102,7 +102,7 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
     return postpone(isWorthSending(send, now) ? 'waiting' : 'giving_up', send.expiresAt);
   if (mayStillArrive(receiptUntil, now)) return postpone('giving_up', receiptUntil);
   const reason = isExhausted && !isExpired ? 'attempts_exhausted' : 'expired_before_delivery';
-  return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: unfinished };
+  return { result: reason, change: failure(reason, now), attempts: unfinished };
 }
 
 /** Returns the ended attempt of the claim. */
@@ -157,15 +157,16 @@ export function isSenderFailure(outcome: Outcome): outcome is SenderFailure {
   );
 }
 
+/** The result of an attempt's outcome: the send failed for a reason, or one of these. */
 export type Settlement =
-  | { kind: 'accepted' }
+  | FailureReason
+  | 'accepted'
   /** The send is due again after its back-off; after a fault of the sender immediately, for another sender. */
-  | { kind: 'retry' }
-  | { kind: 'failed'; reason: FailureReason }
+  | 'retry'
   /** No further attempt follows, but a message may have been sent: wait for its receipt until `receiptUntil`. */
-  | { kind: 'awaiting_receipt' }
+  | 'awaiting_receipt'
   /** The attempt no longer holds the claim; nothing is written. */
-  | { kind: 'stale' };
+  | 'stale';
 
 /** Returns the result of an attempt's outcome, or `stale` if the attempt no longer holds its claim. */
 export function settle(
@@ -176,7 +177,7 @@ export function settle(
   policy: RetryPolicy,
   random: number,
 ): Decision<Settlement> {
-  if (!isInProgress(send, attempt)) return { result: { kind: 'stale' } };
+  if (!isInProgress(send, attempt)) return { result: 'stale' };
   const unanswered = outcome.kind === 'unknown' && { receiptUntil: after(now, receiptWaitMs(policy)) };
   const { result, change } =
     send.phase === 'calling'
@@ -198,23 +199,23 @@ function settleCall(
   random: number,
 ): Decision<Settlement> {
   const failed = (reason: FailureReason): Decision<Settlement> => ({
-    result: { kind: 'failed', reason },
+    result: reason,
     change: failure(reason, now),
   });
-  if (outcome.kind === 'accepted') return { result: { kind: 'accepted' }, change: acceptance(send, now) };
+  if (outcome.kind === 'accepted') return { result: 'accepted', change: acceptance(send, now) };
   if (outcome.kind === 'recipient' || (outcome.kind === 'config' && outcome.scope === 'request'))
     return failed('rejected_by_provider');
   const isPending = send.verification === 'pending';
   const change = isPending || isSenderFailure(outcome) ? nextCall(send, now, outcome, policy, random) : null;
-  if (change !== null) return { result: { kind: 'retry' }, change };
+  if (change !== null) return { result: 'retry', change };
   if (mayStillArrive(send.receiptUntil, now))
-    return { result: { kind: 'awaiting_receipt' }, change: { phase: 'giving_up', dueAt: send.receiptUntil } };
+    return { result: 'awaiting_receipt', change: { phase: 'giving_up', dueAt: send.receiptUntil } };
   return failed(isPending ? 'attempts_exhausted' : 'expired_before_delivery');
 }
 
 /** A receipt arrived before the response, so the outcome only completes its attempt: another attempt's message may still fail. */
 function settleAfterReceipt({ sentAt, deliveredAt, readAt }: Send, now: Date): Decision<Settlement> {
-  return { result: { kind: 'accepted' }, change: { sentAt: sentAt ?? deliveredAt ?? readAt ?? now } };
+  return { result: 'accepted', change: { sentAt: sentAt ?? deliveredAt ?? readAt ?? now } };
 }
 
 /**
