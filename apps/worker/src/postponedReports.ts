@@ -10,7 +10,7 @@ const keysOf = (reports: readonly Postponed[]): string[] => reports.map(({ key }
 
 /** Postpones reports that could not be applied. After five minutes, they are tried each minute, and each failure is logged as an error. */
 export async function postponeFailed(
-  { database, log }: Pick<WorkerContext, 'database' | 'log'>,
+  { database, log }: WorkerContext,
   reports: readonly Postponed[],
   error: unknown,
   facts: object = {},
@@ -22,11 +22,11 @@ export async function postponeFailed(
 
 /** Postpones reports for messages that are not known yet, and deletes reports after ten tries. @returns the deleted reports */
 export async function postponeUnmatched<Report extends Postponed>(
-  { database }: Pick<WorkerContext, 'database'>,
+  { database }: WorkerContext,
   reports: readonly Report[],
 ): Promise<Report[]> {
   const exhausted = reports.filter(({ tries }) => tries >= TRIES_MAX);
   await postponeReports(database, keysOf(reports.filter((report) => !exhausted.includes(report))));
-  const deleted = new Set(await deleteReports(database, keysOf(exhausted)));
-  return exhausted.filter(({ key }) => deleted.has(key));
+  await deleteReports(database, keysOf(exhausted));
+  return exhausted;
 }

@@ -44,19 +44,9 @@ export function stopDelivery(
   send: Pick<Send, 'mode' | 'phase' | 'receiptUntil'>,
   now: Date,
 ): Pick<SendChange, 'encryptedCode' | 'phase' | 'dueAt'> {
-  if (send.mode !== 'live') return {};
-  switch (send.phase) {
-    case 'calling':
-    case 'done':
-      return {};
-    case 'unconfirmed':
-      return DONE;
-    default:
-      return {
-        phase: 'giving_up',
-        dueAt: mayStillArrive(send.receiptUntil, now) ? send.receiptUntil : now,
-      };
-  }
+  if (send.mode !== 'live' || send.phase === 'calling' || send.phase === 'done') return {};
+  if (send.phase === 'unconfirmed') return DONE;
+  return { phase: 'giving_up', dueAt: mayStillArrive(send.receiptUntil, now) ? send.receiptUntil : now };
 }
 
 /** The result for a send that no worker may send now: it failed for a reason, or one of these. */
