@@ -76,6 +76,8 @@ const ATTEMPTED = Prisma.sql`
     )
     on conflict (send_id, number) do update set
       outcome = excluded.outcome, error_code = excluded.error_code, message_id = excluded.message_id,
+      -- The call ended when it was accepted, even if its message fails later.
+      finished_at = case when attempts.outcome = 'accepted' then attempts.finished_at else excluded.finished_at end,
       message_status = coalesce(excluded.message_status, attempts.message_status),
       reported_at = coalesce(attempts.reported_at, excluded.reported_at),
       reported_code = coalesce(attempts.reported_code, excluded.reported_code)
