@@ -7,7 +7,6 @@ import {
   keyPrefix,
   REPORTS_PAUSE_MS,
   type JobData,
-  type JobResult,
   type QueueName,
   type RedisConnection,
 } from '@onecode/runtime';
@@ -70,7 +69,12 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   };
 
   const workers = [
-    consume('deliver', config.DELIVERY_CONCURRENCY, (job) => deliverJob(context, job.data.sendId as string)),
+    consume('deliver', config.DELIVERY_CONCURRENCY, async (job) => {
+      const outcome = await deliver(context, job.data.sendId as string);
+      // Fails the job, so that an operator sees it on the queue board.
+      if (outcome === 'attempts_exhausted') throw new UnrecoverableError(outcome);
+      return { outcome };
+    }),
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
       outcome: await deliverTaken(context, job.data.sendId as string, undefined),
     })),
@@ -99,11 +103,4 @@ function waitUntilDisconnected(connection: RedisConnection): Promise<void> {
     if (connection.status === 'ready') connection.once('close', () => resolve());
     else resolve();
   });
-}
-
-/** Delivers a send. @throws UnrecoverableError, which fails the job, if all attempts of the send failed */
-async function deliverJob(context: WorkerContext, sendId: string): Promise<JobResult> {
-  const outcome = await deliver(context, sendId);
-  if (outcome === 'attempts_exhausted') throw new UnrecoverableError(outcome);
-  return { outcome };
 }

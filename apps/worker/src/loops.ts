@@ -13,8 +13,6 @@ import { cleanUp, deleteAccounts, retain } from './sweeper.js';
 import { createEventRun } from './webhooks/postEvents.js';
 import type { Poster } from './webhooks/poster.js';
 
-const LOOK_PAUSE_MS = 1_000;
-const ALERT_PAUSE_MS = 30_000;
 /** Half of `PERMIT_WAIT_MS_MAX`: with fewer runs, permits would expire unused. */
 const DELIVER_PAUSE_MS = 250;
 
@@ -52,7 +50,7 @@ export function startLoops(
   const events = createEventRun({ ...context, poster });
   const mails = { ...context, ...mail, hasMails: () => due.mails };
   const loops = [
-    start('look', look, LOOK_PAUSE_MS),
+    start('look', look, 1_000),
     startWatched(
       'deliver',
       whenDue('deliveries', () => dueDeliveries.run()),
@@ -77,7 +75,7 @@ export function startLoops(
     start('mail', createMailRun(mails), 1_000),
     start('urgent_mail', createMailRun(mails, 'urgent'), 1_000),
     start('events', whenDue('events', events.run), 1_000),
-    start('alerts', () => queueStandingAlerts(context), ALERT_PAUSE_MS),
+    start('alerts', () => queueStandingAlerts(context), 30_000),
   ];
   return {
     async stop() {

@@ -59,7 +59,9 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   const fold = (believed: readonly ReportedReceipt[]) =>
     foldReceipts(send, now, believed, reported, policy, Math.random());
   let decision = fold(receipts);
-  const effective = receipts.filter((_, index) => isEffective(decision.result[index]));
+  const effective = receipts.filter((_, index) =>
+    ['applied', 'redelivers'].includes(decision.result[index] as ReceiptEnd),
+  );
   if (await exceedsOwnFailures(context, send, effective))
     decision = fold(receipts.map((one) => ({ ...one, receipt: { ...one.receipt, failure: null } })));
   const written = await writeReceipts(database, reported, decision);
@@ -73,8 +75,6 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
     if (written.deleted.has(one.key))
       await recordApplied(context, written.send, one, decision.result[index] as ReceiptEnd, beganAt);
 }
-
-const isEffective = (end: ReceiptEnd | undefined): boolean => end === 'applied' || end === 'redelivers';
 
 /**
  * Records what a receipt reports about the sender and the recipient: a fault of the sender (before the send is due again), and the
