@@ -1,9 +1,9 @@
 import { NO_COUNTRY } from '../recipients/recipient.js';
-import type { Receipt } from './receipts.js';
 import { isDelivering, type Send } from './send.js';
 
 /** The counted events: accepted messages, sends that reached a phone or failed, receipts by status, and posts to the webhook. */
-export type TrafficEvent = 'accepted' | 'delivered' | 'failed' | `receipt_${Receipt['status']}` | 'webhook';
+export type TrafficEvent =
+  'accepted' | 'delivered' | 'failed' | `receipt_${'sent' | 'delivered' | 'read' | 'failed'}` | 'webhook';
 
 /** The results of a post to the webhook. */
 export const WEBHOOK_RESULTS = ['accepted', 'invalid_signature', 'refused', 'failed'] as const;
