@@ -1,4 +1,4 @@
-import { decrypt, settle, simulate, type Outcome } from '@onecode/domain';
+import { decrypt, postponeOrFail, settle, type Outcome } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
 import { createApiKey, findAccount, limitApplication, revokeApiKey } from '@onecode/store/accounts';
 import { listSenderDetails } from '@onecode/store/senders';
@@ -122,7 +122,7 @@ async function bringTo(db: TestDatabase, id: string, status: DeliveryStatus): Pr
 
 /** Simulates the delivery of a test send, as the worker does. */
 export async function simulateDelivery(db: TestDatabase, id: string): Promise<void> {
-  await changeSend(db.database, { id }, simulate);
+  await changeSend(db.database, { id }, (send, now) => postponeOrFail(send, now, POLICY));
 }
 
 /** Moves a send into the past, so that its code expired a second ago. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { UnrecoverableError, type Job, type Processor } from 'bullmq';
+import { UnrecoverableError, type Processor } from 'bullmq';
 import {
   checkRedis,
   connectRedis,
@@ -7,15 +7,13 @@ import {
   keyPrefix,
   REPORTS_PAUSE_MS,
   type JobData,
-  type JobResult,
   type QueueName,
   type RedisConnection,
 } from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
 import { applyDueReports } from './reports.js';
-import { deliver, outcomeOf } from './sends/deliver.js';
-import { simulate } from './sends/simulate.js';
+import { deliver, deliverTaken } from './sends/deliver.js';
 
 /** BullMQ finds a dead worker's jobs only after their locks end. Their sends do not wait for that, because the delivery loop takes them. */
 const LOCK_MS = 10_000;
@@ -71,9 +69,14 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   };
 
   const workers = [
-    consume('deliver', config.DELIVERY_CONCURRENCY, (job) => deliverJob(context, sendIdOf(job))),
+    consume('deliver', config.DELIVERY_CONCURRENCY, async (job) => {
+      const outcome = await deliver(context, job.data.sendId as string);
+      // Fails the job, so that an operator sees it on the queue board.
+      if (outcome === 'attempts_exhausted') throw new UnrecoverableError(outcome);
+      return { outcome };
+    }),
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
-      outcome: await simulate(context, sendIdOf(job)),
+      outcome: await deliverTaken(context, job.data.sendId as string, undefined),
     })),
     // The job lasts at least as long as the pause, so that the next job applies all reports of that time together.
     consume('receipts', 1, async () => {
@@ -100,18 +103,4 @@ function waitUntilDisconnected(connection: RedisConnection): Promise<void> {
     if (connection.status === 'ready') connection.once('close', () => resolve());
     else resolve();
   });
-}
-
-/** Delivers a send. @throws UnrecoverableError, which fails the job, if the send failed because of a fault that an operator can fix */
-async function deliverJob(context: WorkerContext, sendId: string): Promise<JobResult> {
-  const end = await deliver(context, sendId);
-  const outcome = outcomeOf(end);
-  if (outcome === 'attempts_exhausted' || (end.kind === 'failed' && end.isRequestFault === true))
-    throw new UnrecoverableError(outcome);
-  return { outcome };
-}
-
-function sendIdOf(job: Job<JobData>): string {
-  if (job.data.sendId === undefined) throw new UnrecoverableError('the job has no send id');
-  return job.data.sendId;
 }

@@ -4,7 +4,7 @@ import type { Database } from '@onecode/store/client';
 import type { TrafficCounter } from '@onecode/store/operations';
 import type { Deliveries } from '@onecode/store/sends';
 import type { CloudApi } from '@onecode/whatsapp/client';
-import type { Identities } from './sends/identities.js';
+import type { FindExpectedIdentity } from './sends/identities.js';
 import type { WorkerMetrics } from './metrics.js';
 import type { SenderPool } from './senders/senderPool.js';
 
@@ -16,11 +16,9 @@ export interface WorkerContext {
   deliveries: Deliveries;
   cloudApi: CloudApi;
   senders: SenderPool;
-  identities: Identities;
+  findExpectedIdentity: FindExpectedIdentity;
   secretKey: Keyring;
   policy: RetryPolicy;
-  /** The lease of a claim, counted from the time of its permit. It is longer than any call to the provider. */
-  leaseMs: number;
   /** Aborted when a stopping worker has waited long enough. It then releases its claims and no longer waits for responses. */
   releaseClaims: AbortSignal;
   traffic: TrafficCounter;

@@ -9,12 +9,10 @@ import type { DueDeliveries } from './sends/dueDeliveries.js';
 import type { Mailer } from './mail/mailer.js';
 import { createMailRun, queueStandingAlerts } from './mail/sendMails.js';
 import { applyDueReports } from './reports.js';
-import { cleanUp, retain } from './sweeper.js';
+import { cleanUp, deleteAccounts, retain } from './sweeper.js';
 import { createEventRun } from './webhooks/postEvents.js';
 import type { Poster } from './webhooks/poster.js';
 
-const LOOK_PAUSE_MS = 1_000;
-const ALERT_PAUSE_MS = 30_000;
 /** Half of `PERMIT_WAIT_MS_MAX`: with fewer runs, permits would expire unused. */
 const DELIVER_PAUSE_MS = 250;
 
@@ -37,41 +35,47 @@ export function startLoops(
   const withHeartbeat = withHeartbeats(database, workerId);
   let due = EVERYTHING;
   const look = async (): Promise<void> => {
-    try {
-      due = await readDueWork(database);
-    } catch (error) {
-      due = EVERYTHING;
-      throw error;
-    }
+    // If the read fails, every kind of work counts as due.
+    due = EVERYTHING;
+    due = await readDueWork(database);
   };
-  const whenDue = (run: () => Promise<void>, work?: keyof DueWork) => async (): Promise<void> => {
-    if (work === undefined || due[work]) await run();
+  const whenDue = (work: keyof DueWork, run: () => Promise<void>) => async (): Promise<void> => {
+    if (due[work]) await run();
   };
-  const start = (loop: string, run: () => Promise<void>, pauseMs: number, work?: keyof DueWork): Loop =>
-    startLoop(whenDue(run, work), pauseMs, repeatedFaults(log, 'error', 'loop run failed', { loop }));
+  const start = (loop: string, run: () => Promise<void>, pauseMs: number): Loop =>
+    startLoop(run, pauseMs, repeatedFaults(log, 'error', 'loop run failed', { loop }));
   /** Starts a loop with a heartbeat, which the health page watches. */
-  const startWatched = (
-    loop: LoopName,
-    run: () => Promise<void>,
-    pauseMs: number,
-    work?: keyof DueWork,
-  ): Loop => start(loop, withHeartbeat(loop, whenDue(run, work)), pauseMs);
+  const startWatched = (loop: LoopName, run: () => Promise<void>, pauseMs: number): Loop =>
+    start(loop, withHeartbeat(loop, run), pauseMs);
   const events = createEventRun({ ...context, poster });
   const mails = { ...context, ...mail, hasMails: () => due.mails };
   const loops = [
-    start('look', look, LOOK_PAUSE_MS),
-    startWatched('deliver', () => dueDeliveries.run(), DELIVER_PAUSE_MS, 'deliveries'),
+    start('look', look, 1_000),
+    startWatched(
+      'deliver',
+      whenDue('deliveries', () => dueDeliveries.run()),
+      DELIVER_PAUSE_MS,
+    ),
     // Applies postponed reports, and reports with a job that Redis lost.
-    startWatched('sweep', () => applyDueReports(context), 1_000, 'reports'),
+    startWatched(
+      'sweep',
+      whenDue('reports', () => applyDueReports(context)),
+      1_000,
+    ),
     startWatched('breaker', () => watchBreakers(context), 5_000),
     startWatched('clean_up', () => cleanUp(context), 60_000),
     start('retain', () => retain(context, stopping.signal), 60_000),
-    start('read', () => readDueSenders(context, graph), 1_000, 'readings'),
+    start('delete_accounts', () => deleteAccounts(context, stopping.signal), 60_000),
+    start(
+      'read',
+      whenDue('readings', () => readDueSenders(context, graph)),
+      1_000,
+    ),
     // No heartbeat: the health page watches the age of waiting mails instead.
     start('mail', createMailRun(mails), 1_000),
     start('urgent_mail', createMailRun(mails, 'urgent'), 1_000),
-    start('events', events.run, 1_000, 'events'),
-    start('alerts', () => queueStandingAlerts(context), ALERT_PAUSE_MS),
+    start('events', whenDue('events', events.run), 1_000),
+    start('alerts', () => queueStandingAlerts(context), 30_000),
   ];
   return {
     async stop() {

@@ -71,16 +71,14 @@ await runProcess('worker', async () => {
     timeoutMs: config.PROVIDER_TIMEOUT_MS,
     proxy: { url: config.HTTPS_PROXY, except: config.NO_PROXY },
   };
-  const leaseMs = config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS;
   const context: WorkerContext = {
     database,
-    deliveries: openDeliveries(database, { policy, leaseMs }),
+    deliveries: openDeliveries(database, { policy, leaseMs: config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS }),
     cloudApi: createCloudApi(provider),
     senders: createSenderPool(database, config.SECRET_KEY),
-    identities: createIdentities(database),
+    findExpectedIdentity: createIdentities(database),
     secretKey: config.SECRET_KEY,
     policy,
-    leaseMs,
     releaseClaims: releaseClaims.signal,
     traffic,
     log,

@@ -1,6 +1,6 @@
 import { readDueReports, type StoredReport } from '@onecode/store/sends';
 import type { WorkerContext } from './context.js';
-import { postponeOrPark } from './postponedReports.js';
+import { postponeFailed } from './postponedReports.js';
 import { applyReportedDenial } from './sends/denials.js';
 import { applyReceipts } from './sends/receipts.js';
 import { applyProviderChange } from './senders/providerChanges.js';
@@ -11,15 +11,14 @@ const RUN_MS_MAX = 2_000;
 /** Applies the stored provider reports that are due. A report that cannot be applied does not block the others. */
 export async function applyDueReports(context: WorkerContext): Promise<void> {
   const endsAt = performance.now() + RUN_MS_MAX;
-  let mayBeMore = true;
-  while (mayBeMore && performance.now() < endsAt) {
-    const { receipts, denials, changes, isFull } = await readDueReports(context.database);
-    const [isComplete] = await Promise.all([
+  while (performance.now() < endsAt) {
+    const { receipts, denials, changes } = await readDueReports(context.database);
+    if (receipts.length + denials.length + changes.length === 0) return;
+    await Promise.all([
       applyReceipts(context, receipts),
       applyEach(context, denials, applyReportedDenial),
       applyEach(context, changes, applyProviderChange),
     ]);
-    mayBeMore = isFull || !isComplete;
   }
 }
 
@@ -29,5 +28,5 @@ async function applyEach<Report>(
   apply: (context: WorkerContext, report: StoredReport<Report>) => Promise<void>,
 ): Promise<void> {
   for (const report of reports)
-    await apply(context, report).catch((error) => postponeOrPark(context, [report], error));
+    await apply(context, report).catch((error) => postponeFailed(context, [report], error));
 }

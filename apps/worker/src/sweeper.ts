@@ -15,7 +15,7 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
 }
 
 /** Deletes data after its retention, erases codes that can no longer be sent, expires credits, and counts deliveries. */
-export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
+export async function cleanUp({ database }: WorkerContext): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
   await expireCredits(database);
@@ -30,24 +30,18 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
 }
 
 /**
- * Masks numbers, and deletes sends and accounts, after their retention. It is separate from `cleanUp` because a backlog of millions takes
- * hours.
+ * Masks numbers and deletes sends after their retention. It is separate from `cleanUp` because a backlog of millions takes hours.
  *
  * @param stopping ends the run early; the next run continues
  */
-export async function retain(
-  { database, log }: Pick<WorkerContext, 'database' | 'log'>,
-  stopping: AbortSignal,
-): Promise<void> {
-  // An account that cannot be deleted does not block the rest.
-  const [accounts, retained] = await Promise.allSettled([
-    deleteDueAccounts(database, stopping),
-    retainOnwards(database, stopping),
-  ]);
-  if (accounts.status === 'rejected') throw accounts.reason;
-  if (retained.status === 'rejected') throw retained.reason;
-  for (const id of accounts.value) log.info({ account_id: id }, 'account deleted');
-  const { numbersReplaced, sendsDeleted } = retained.value;
+export async function retain({ database, log }: WorkerContext, stopping: AbortSignal): Promise<void> {
+  const { numbersReplaced, sendsDeleted } = await retainOnwards(database, stopping);
   if (numbersReplaced + sendsDeleted > 0)
     log.info({ numbers_replaced: numbersReplaced, sends_deleted: sendsDeleted }, 'retention applied');
+}
+
+/** Deletes accounts at their scheduled times. @param stopping as for `retain` */
+export async function deleteAccounts({ database, log }: WorkerContext, stopping: AbortSignal): Promise<void> {
+  for (const id of await deleteDueAccounts(database, stopping))
+    log.info({ account_id: id }, 'account deleted');
 }

@@ -56,7 +56,7 @@ describe('a number with a new owner', () => {
   const check = async (identityCheck: IdentityCheck, { applicationId } = caller): Promise<void> => {
     const { database } = t.db;
     await setIdentityCheck(database, TEST_ACTOR, applicationId, identityCheck);
-    t.context.identities = createIdentities(database);
+    t.context.findExpectedIdentity = createIdentities(database);
   };
   const send = () => t.send(caller, { recipient: RECIPIENT });
   const verify = (id: string) =>

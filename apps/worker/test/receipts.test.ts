@@ -4,7 +4,7 @@ import type { Database } from '@onecode/store/client';
 import { listMessageCosts } from '@onecode/store/reports';
 import { editSender } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
-import { buildCaller, buildSender, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
+import { buildCaller, buildSend, buildSender, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
 import { makeSends } from './manySends.js';
 import { useWorker } from './testWorker.js';
@@ -273,10 +273,56 @@ describe('the cost of a message', () => {
   });
 });
 
+describe('a failure from an account’s own app that waits for another attempt', () => {
+  const t = useWorker({ senders: 0, sweepPauseMs: null });
+
+  it('is counted once, when it is applied', async () => {
+    const { db } = t.environment;
+    const { database } = db;
+    const caller = await buildCaller(database, 'live', { credits: 1 });
+    const owner = { accountId: caller.accountId, applicationIds: [] };
+    const { id: senderId } = await buildSender(database, { owner, secretKey: TEST_SECRET_KEY });
+    const secrets = { keyring: TEST_SECRET_KEY, appSecret: 'secret-of-the-own-app-0123456789' };
+    await editSender(database, TEST_ACTOR, senderId, { secrets });
+    const sendId = await buildSend(database, caller);
+    await db.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+       values ($1, 1, $2, 'accepted', 'first', now(), now())`,
+      [sendId, senderId],
+    );
+    await db.sql(
+      `update sends set status = 'sent', phase = 'unconfirmed', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2,
+         attempts = 2, attempt_number = 2, sent_at = now(), due_at = null, claimed_at = now(), claimed_until = now() + interval '1 minute'
+       where id = $1`,
+      [sendId, senderId],
+    );
+    await storeReceipts(database, [
+      {
+        messageId: 'first',
+        attempt: { sendId, number: 1 },
+        status: 'failed',
+        occurredAt: new Date(),
+        failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
+      },
+    ]);
+    const sweep = async () => {
+      await db.sql(`update provider_reports set due_at = now() - interval '1 second'`);
+      await t.sweep();
+      return db.sql('select tries from provider_reports');
+    };
+    expect(await sweep()).toEqual([{ tries: 1 }]);
+    expect(await sweep()).toEqual([{ tries: 2 }]);
+    await db.sql('update sends set claimed_until = now() where id = $1', [sendId]);
+    expect(await sweep()).toEqual([]);
+    expect(await db.sql('select status from sends where id = $1', [sendId])).toEqual([{ status: 'failed' }]);
+    expect(await db.sql('select tries from counted_tries')).toEqual([{ tries: 1 }]);
+  });
+});
+
 describe('a receipt that the database refuses to apply', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
 
-  it('does not delay other receipts, is parked after ten tries unless it timed out, and is applied when it is due again', async () => {
+  it('does not delay other receipts, and is applied when the database accepts it', async () => {
     const { db } = t.environment;
     const { database } = db;
     await buildSender(database);
@@ -285,13 +331,11 @@ describe('a receipt that the database refuses to apply', () => {
     const ids: string[] = [];
     for (let nth = 0; nth < 25; nth++) ids.push(await t.send(caller));
     for (const id of ids) await t.until(id, 'sent');
-    const refuse = (how: string) =>
-      db.sql(
-        `create or replace function refuse() returns trigger language plpgsql as $$ begin
-           if new.id = '${ids[0]}' then raise exception 'refused' ${how}; end if; return new;
-         end $$`,
-      );
-    await refuse('');
+    await db.sql(
+      `create function refuse() returns trigger language plpgsql as $$ begin
+         if new.id = '${ids[0]}' then raise exception 'refused'; end if; return new;
+       end $$`,
+    );
     await db.sql('create trigger refuse before update on sends for each row execute function refuse()');
     await storeDelivered(database, await messageIds());
 
@@ -299,18 +343,11 @@ describe('a receipt that the database refuses to apply', () => {
     expect(await statuses()).toEqual({ sent: 1, delivered: 24 });
     expect(await db.sql('select tries from provider_reports')).toEqual([{ tries: 1 }]);
 
-    const parked = () => db.sql(`select tries from provider_reports where due_at = 'infinity'`);
-    await db.sql(`update provider_reports set due_at = now() - interval '1 second', tries = 8`);
+    await db.sql(`update provider_reports set due_at = now() - interval '1 second', tries = 20`);
     await t.sweep();
-    expect(await parked()).toEqual([]);
-    await refuse(`using errcode = '57014'`);
-    await db.sql(`update provider_reports set due_at = now() - interval '1 second'`);
-    await t.sweep();
-    expect(await parked()).toEqual([]);
-    await refuse('');
-    await db.sql(`update provider_reports set due_at = now() - interval '1 second'`);
-    await t.sweep();
-    expect(await parked()).toEqual([{ tries: 10 }]);
+    expect(
+      await db.sql(`select tries, due_at < now() + interval '61 seconds' as is_soon from provider_reports`),
+    ).toEqual([{ tries: 21, is_soon: true }]);
 
     await db.sql('drop trigger refuse on sends');
     await db.sql(`update provider_reports set due_at = now() - interval '1 second'`);

@@ -173,7 +173,7 @@ describe('the lease of an attempt', () => {
         permit: { sender: sender as SenderDetails, waitMs: 0 },
       }),
     );
-    expect(claimed).toEqual({ kind: 'claimed', attempt: 1 });
+    expect(claimed).toBe('claimed');
     return id;
   };
 

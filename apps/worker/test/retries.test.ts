@@ -92,22 +92,6 @@ describe('a temporary error', () => {
     await t.sql(`update sender_blocks set free_at = now() - interval '1 second'`);
     expect(await t.until(id, 'delivered')).toMatchObject({ attempts: throttled === null ? 2 : 1 });
   });
-
-  it('fails the send with an alert after the same unknown code three times', async () => {
-    const alertsBefore = await t.count('onecode_configuration_faults_total', { scope: 'request' });
-    answers.push(refusal(400, { code: 987_654 }), refusal(400, { code: 987_655 }));
-    answers.push(refusal(400, { code: 987_654 }), refusal(400, { code: 987_654 }));
-    const caller = await t.newCaller();
-    const id = await t.send(caller);
-    expect(await t.until(id, 'failed')).toMatchObject({
-      failure_reason: 'rejected_by_provider',
-      attempts: 4,
-    });
-    expect((await t.count('onecode_configuration_faults_total', { scope: 'request' })) - alertsBefore).toBe(
-      1,
-    );
-    expect(await t.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
-  });
 });
 
 describe('an unreachable provider', () => {

@@ -27,7 +27,7 @@ const blocksOf = async ({ id }: Pick<Sender, 'id'>) =>
 const t = useWorker({ senders: 0, env: { DELIVERY_ATTEMPTS: '1' } });
 
 describe('a fault of the sender', () => {
-  it('reassigns the send to another sender immediately, and the first one cools down', async () => {
+  it('moves the send to another sender, and the first one cools down', async () => {
     const senders = [await buildSender(t.database), await buildSender(t.database)];
     t.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
     const pausesBefore = await t.count('onecode_sender_pauses_total');

@@ -8,7 +8,7 @@ import {
   type Send,
 } from '@onecode/domain';
 
-export type Claim = { kind: 'claimed'; attempt: number } | Postponement;
+export type Claim = 'claimed' | Postponement;
 
 /** The inputs of a claim in addition to the send. */
 export interface ClaimOffer {
@@ -32,11 +32,11 @@ export function claim(send: Send, now: Date, { leaseMs, policy, permit }: ClaimO
   if (!isWorthSending(send, permitAt))
     return {
       ...postponed,
-      result: { kind: 'done' },
+      result: 'done',
       change: { phase: 'giving_up', dueAt: send.expiresAt, receiptUntil, ...UNCLAIMED },
     };
   return {
-    result: { kind: 'claimed', attempt: send.attempts + 1 },
+    result: 'claimed',
     change: {
       status: send.status === 'queued' ? 'sending' : send.status,
       phase: 'calling',

@@ -54,7 +54,6 @@ function isTemporary({ httpStatus, isTransient }: ProviderError): boolean {
 
 /** Returns whether a failure concerns, or may concern, only the message. */
 function isRefusal(failure: Failure): boolean {
-  if (failure.kind === 'retry') return failure.isRefusal === true;
   return failure.kind === 'recipient' || (failure.kind === 'config' && failure.scope === 'request');
 }
 
@@ -84,14 +83,7 @@ function withUnknownCode(httpStatus: number | null, code: number): Failure {
   if (httpStatus === null) return NO_DELIVERY(code);
   if (isRedirect(httpStatus)) return REDIRECT(code);
   if (httpStatus < 400) return NO_MESSAGE_ID(code);
-  return {
-    kind: 'retry',
-    errorCode: code,
-    reason: 'The provider gave an unknown error code.',
-    throttled: 'none',
-    retryAfterSeconds: null,
-    isRefusal: true,
-  };
+  return retry('The provider gave an unknown error code.')(code);
 }
 
 function isRedirect(httpStatus: number): boolean {

@@ -67,7 +67,7 @@ describe('classifyError with a known code', () => {
 
 describe('code ranges', () => {
   it.each([199, 300, 79_999, 80_015])('exclude %i', (code) => {
-    expect(classifyCode(code)).toMatchObject({ kind: 'retry', isRefusal: true, errorCode: code });
+    expect(classifyCode(code)).toMatchObject({ kind: 'retry', throttled: 'none', errorCode: code });
   });
 });
 
@@ -108,8 +108,6 @@ describe('classifyError without a known code', () => {
     (httpStatus, withoutCode, withUnknownCode) => {
       expect(classifyCode(null, httpStatus)).toMatchObject({ ...withoutCode, errorCode: null });
       expect(classifyCode(987_654, httpStatus)).toMatchObject({ ...withUnknownCode, errorCode: 987_654 });
-      if (withUnknownCode.kind === 'retry')
-        expect(classifyCode(987_654, httpStatus, true)).not.toHaveProperty('isRefusal');
     },
   );
 });

@@ -59,7 +59,7 @@ function settingsFor(process: string, missing: readonly string[], random: Random
   const own = left.filter((_, index) => kind !== 'worker' || index % 2 === Number(n));
   const triggers = (own.length === 0 ? left : own).map((point) => {
     // The sweeper reaches its points once a second, and the other points are rare too.
-    const visit = /sweep|expire|pause|simulate|provider change|reading/.test(point)
+    const visit = /sweep|expire|pause|giving up|provider change|reading/.test(point)
       ? 1
       : random.between(1, 3);
     return `${point}=#${visit}${point === 'worker during call' ? `:kill:${random.between(1, 40)}` : ''}`;

@@ -6,6 +6,7 @@ import {
   blockSubject,
   appliesTo,
   type Block,
+  type BlockScope,
   type BlockSubject,
   type Send,
   type SenderFailure,
@@ -13,6 +14,7 @@ import {
 } from '@onecode/domain';
 import { changeBlock, fullRate, isSuperseded, type StartedBlock } from '@onecode/store/senders';
 import type { WorkerContext } from '../context.js';
+import type { OpenSender } from './senderPool.js';
 
 type Fault = Extract<SenderFailure, { kind: 'sender' | 'config' }>;
 type Limit = Extract<SenderFailure, { kind: 'retry' }>;
@@ -39,63 +41,46 @@ export async function recordSenderSuccess(
   { senderId, ...success }: SenderAttempt,
   send: Pick<Send, 'locale' | 'country'>,
 ): Promise<void> {
-  const { blocks, accountId } = await senders.open(senderId);
-  const isUntrusted = isReportedByAccount(accountId, success);
-  for (const block of blocks) {
-    if (
-      !appliesTo(block, send) ||
-      (isUntrusted && block.scope !== 'sender') ||
-      afterSuccess(block, new Date(), success) === null
-    )
-      continue;
-    await changeBlock(database, block, (last, now) => last && afterSuccess(last, now, success));
+  const sender = await senders.open(senderId);
+  const rule = (last: Block | null, now: Date): Block | null => last && afterSuccess(last, now, success);
+  for (const block of sender.blocks) {
+    if (!appliesTo(block, send) || !mayConcern(block.scope, sender, success)) continue;
+    if (rule(block, new Date()) === null) continue;
+    await changeBlock(database, block, rule);
     senders.forget();
   }
 }
 
-/** Returns whether the sender's account may have forged the signal: an account with its own app signs its receipts itself. */
-const isReportedByAccount = (accountId: string | null, { source }: Pick<Signal, 'source'>): boolean =>
-  accountId !== null && source === 'receipt';
+/** Returns whether a signal may change blocks of this scope. An account with its own app signs its receipts itself, and may forge them. */
+const mayConcern = (scope: BlockScope, { accountId }: OpenSender, { source }: Signal): boolean =>
+  scope === 'sender' || accountId === null || source !== 'receipt';
 
 async function block(context: Context, at: SenderAttempt, send: Send, fault: Fault): Promise<void> {
   const { database, senders, metrics, log } = context;
   const { errorCode, reason } = fault;
-  const scope = fault.kind === 'config' ? fault.scope : 'token';
+  const isConfiguration = fault.kind === 'config';
+  const { senderId, ...signal } = at;
   // The sender's business account and portfolio may just have become known.
   senders.forget();
-  const sender = await senders.open(at.senderId);
+  const sender = await senders.open(senderId);
   // Ordered from the sender to its business account or portfolio.
-  const subjects = blocksOf(scope, send)
-    .filter((one) => one.scope === 'sender' || !isReportedByAccount(sender.accountId, at))
+  const subjects = blocksOf(isConfiguration ? fault.scope : 'token', send)
+    .filter(({ scope }) => mayConcern(scope, sender, at))
     .map((one): BlockSubject => ({ cause: 'fault', ...one, subject: blockSubject(one.scope, sender) }));
-  const met = {
-    startedAt: at.startedAt,
-    source: at.source,
-    errorCode,
-    reason,
-    isConfiguration: fault.kind === 'config',
-  };
-  // While a block is active, the many messages with the same fault skip the look-up of newer success signals.
-  const isKnown = (one: BlockSubject): boolean =>
-    sender.blocks.some(
-      (known) =>
-        known.cause === 'fault' &&
-        known.scope === one.scope &&
-        known.onlyFor === one.onlyFor &&
-        afterFault(one, known, new Date(), met) === null,
-    );
+  const ruleOf = (subject: BlockSubject) => (last: Block | null, now: Date) =>
+    afterFault(subject, last, now, { ...signal, errorCode, reason, isConfiguration });
+  // While the blocks are active, the many messages with the same fault need no look-up.
+  if (subjects.every((subject) => ruleOf(subject)(findBlock(sender, subject), new Date()) === null)) return;
   // The widest scope decides: if the business account or portfolio delivers, it is not at fault.
-  const widest = subjects.at(-1);
-  if (widest === undefined || subjects.every(isKnown)) return;
-  if (await isSuperseded(database, widest, { ...at, sendId: send.id })) return;
+  const widest = subjects.at(-1) as BlockSubject;
+  if (await isSuperseded(database, widest, { ...signal, sendId: send.id })) return;
   const begun: (Block | null)[] = [];
-  for (const subject of subjects)
-    begun.push(await changeBlock(database, subject, (last, now) => afterFault(subject, last, now, met)));
+  for (const subject of subjects) begun.push(await changeBlock(database, subject, ruleOf(subject)));
   senders.forget();
   // Many sends meet the same fault at once. Only the send that starts the block raises the alert.
   if (begun[0] === null) return;
   const facts = { ...factsOf(at, send), error_code: errorCode, reason };
-  if (fault.kind === 'config') {
+  if (isConfiguration) {
     metrics.configurationFaults.inc({ scope: fault.scope, error_code: String(errorCode ?? 'none') });
     log.error({ ...facts, scope: fault.scope }, 'sender blocked');
   } else {
@@ -104,20 +89,24 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
   }
 }
 
+const findBlock = ({ blocks }: OpenSender, { cause, scope, onlyFor }: BlockSubject): Block | null =>
+  blocks.find((one) => one.cause === cause && one.scope === scope && one.onlyFor === onlyFor) ?? null;
+
 async function slowDown(
   { database, senders, metrics, log }: Context,
   at: SenderAttempt,
   send: Send,
   { throttled, errorCode, reason, retryAfterSeconds }: Limit,
 ): Promise<void> {
-  const sender = await senders.open(at.senderId);
+  const { senderId, ...signal } = at;
+  const sender = await senders.open(senderId);
   // An account's own sender may belong to the account's own app, and a limit of that app does not concern other accounts.
   const widest = throttled === 'app' && sender.accountId !== null ? 'business' : throttled;
-  const scope = isReportedByAccount(sender.accountId, at) ? 'sender' : widest;
+  const scope = mayConcern(widest, sender, at) ? widest : 'sender';
   const subject: BlockSubject = { cause: 'limit', scope, subject: blockSubject(scope, sender), onlyFor: '' };
   const limit = { fullRate: await fullRate(database, subject), retryAfterSeconds, random: Math.random() };
   const begun = await changeBlock(database, subject, (last, now) =>
-    afterLimit(subject, last, now, { startedAt: at.startedAt, source: at.source, errorCode, reason }, limit),
+    afterLimit(subject, last, now, { ...signal, errorCode, reason }, limit),
   );
   senders.forget();
   if (begun?.failures !== 1) return;

@@ -5,11 +5,7 @@ import type { WorkerContext } from '../context.js';
 const BLOCK_SECONDS = 3_600;
 
 /** Blocks an account's sends to a country when its fraud breaker is on and too few of its codes there are verified. */
-export async function watchBreakers({
-  database,
-  metrics,
-  log,
-}: Pick<WorkerContext, 'database' | 'metrics' | 'log'>): Promise<void> {
+export async function watchBreakers({ database, metrics, log }: WorkerContext): Promise<void> {
   for (const evidence of await readBreakerEvidence(database)) {
     if (!breakerTrips(evidence.rule, evidence)) continue;
     // All workers see the same counts. Only the worker that trips the breaker raises the alert.

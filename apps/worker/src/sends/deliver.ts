@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  afterSameRefusals,
   appliesTo,
   isSenderFailure,
   postponeOrFail,
@@ -10,30 +9,17 @@ import {
   tryDecrypt,
   UNREADABLE_CODE,
   UNREADABLE_TOKEN,
-  type FailureReason,
   type Outcome,
-  type Postponement,
   type Send,
   type Settlement,
 } from '@onecode/domain';
 import { inSpan, markFailed, recordSpan, type JobOutcome } from '@onecode/runtime';
-import { changeSend, countAttemptsWith, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
+import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
 import type { AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
 import type { OpenSender } from '../senders/senderPool.js';
 
-type DeliveryEnd =
-  | Exclude<Postponement | Settlement, { kind: 'reassign' | 'failed' }>
-  /** `isRequestFault`: Meta refused the request itself, for any recipient. */
-  | { kind: 'failed'; reason: FailureReason; isRequestFault?: boolean }
-  /** No call was made: the worker is stopping, or the permit or the code had expired. */
-  | { kind: 'released' }
-  /** The send does not exist. */
-  | { kind: 'gone' };
-
-/** After this many senders the delivery ends. The send is still due, so the loop takes it soon. */
-const SENDERS_TRIED_MAX = 20;
 /** A call that starts this much later than the time of its permit could outlast the lease. */
 const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
 
@@ -45,62 +31,39 @@ const UNANSWERED: Outcome = {
 };
 
 /** Claims and delivers a live send. @throws Error only for failures of the service itself, such as an unavailable database */
-export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
-  return deliverTaken(context, sendId, await take(context, sendId));
+export async function deliver(context: WorkerContext, sendId: string): Promise<JobOutcome> {
+  const beganAt = performance.now();
+  // crash point: worker before claim
+  return deliverTaken(context, sendId, await context.deliveries.take(sendId), beganAt);
 }
 
 /**
- * Delivers a live send that was taken: waits for the time of its permit (half a second at most), calls Meta and writes the outcome. After a
- * fault of the sender, it immediately tries another sender. A send that was not claimed is postponed or fails.
+ * Delivers a send that was taken: waits for the time of its permit (half a second at most), calls Meta and writes the outcome. After a
+ * fault of the sender the send is due again, for another sender. A send that was not claimed is postponed or fails; a test send is
+ * simulated.
  *
+ * @param beganAt when the take started, by `performance.now()`
  * @throws as `deliver`
  */
 export async function deliverTaken(
   context: WorkerContext,
   sendId: string,
-  first: Taken | undefined,
-): Promise<DeliveryEnd> {
-  let taken = first;
-  for (let tried = 1; ; tried++) {
-    const end = await attempt(context, sendId, taken);
-    if (end.kind !== 'reassign') return count(context, end);
-    if (tried === SENDERS_TRIED_MAX) return count(context, { kind: 'no_sender' });
-    taken = await take(context, sendId);
-  }
-}
-
-function count({ metrics }: WorkerContext, end: DeliveryEnd): DeliveryEnd {
-  metrics.deliveries.inc({ end: outcomeOf(end) });
+  taken: TakenSend | undefined,
+  beganAt = performance.now(),
+): Promise<JobOutcome> {
+  let end: JobOutcome;
+  if (taken?.outcome === 'claimed') end = await deliverClaimed(context, taken, beganAt);
+  else if (taken?.outcome === 'waits') end = 'no_sender';
+  else end = await endDelivery(context, sendId);
+  context.metrics.deliveries.inc({ end });
   return end;
 }
 
-/** Returns the name of a delivery's end in metrics and job results. */
-export const outcomeOf = (end: DeliveryEnd): JobOutcome => (end.kind === 'failed' ? end.reason : end.kind);
-
-/** A send that was taken, and when the take started, by `performance.now()`. */
-export interface Taken {
-  taken: TakenSend;
-  beganAt: number;
-}
-
-async function take({ deliveries }: WorkerContext, sendId: string): Promise<Taken | undefined> {
-  const beganAt = performance.now();
-  // crash point: worker before claim
-  const taken = await deliveries.take(sendId);
-  return taken && { taken, beganAt };
-}
-
-type AttemptEnd = DeliveryEnd | { kind: 'reassign' };
-
-async function attempt(
+async function deliverClaimed(
   context: WorkerContext,
-  sendId: string,
-  found: Taken | undefined,
-): Promise<AttemptEnd> {
-  if (found === undefined) return endDelivery(context, sendId);
-  const { taken, beganAt } = found;
-  if (taken.outcome === 'waits') return { kind: 'no_sender' };
-  if (taken.outcome !== 'claimed') return endDelivery(context, sendId);
+  taken: ClaimedSend,
+  beganAt: number,
+): Promise<JobOutcome> {
   const permitAt = performance.now() + taken.waitMs;
   const { id, requestId, traceparent: parent, attemptNumber } = taken.send;
   const attributes = {
@@ -111,65 +74,61 @@ async function attempt(
   return inSpan('process deliver', { kind: 'consumer', parent, beganAt, attributes }, async (span) => {
     recordSpan('claim', { beganAt });
     const end = await afterClaim(context, taken, permitAt);
-    span.setAttribute('onecode.end', end.kind);
+    span.setAttribute('onecode.end', end);
     return end;
   });
 }
 
 /** Applies `postponeOrFail` to a send that was not claimed, and returns the end of the delivery. */
-async function endDelivery(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
+async function endDelivery(context: WorkerContext, sendId: string): Promise<JobOutcome> {
   const { database, policy, log } = context;
   const beganAt = performance.now();
   // crash point: worker before giving up
   const ended = await changeSend(database, { id: sendId }, (send, now) => {
-    const decision = postponeOrFail(send, now, policy);
-    return { ...decision, result: { end: decision.result, send } };
+    const { result: end, ...decision } = postponeOrFail(send, now, policy);
+    return { ...decision, result: { end, send, hasFailed: decision.change?.status === 'failed' } };
   });
-  if (ended === null) return { kind: 'gone' };
-  const { end, send } = ended;
-  if (end.kind === 'failed') {
-    const attributes = { 'onecode.send_id': sendId, 'onecode.end': end.reason };
-    log.info({ send_id: sendId, request_id: send.requestId, reason: end.reason }, 'send failed');
-    recordSpan('give up', { parent: send.traceparent, beganAt, attributes });
+  if (ended === null) return 'gone';
+  const { end, send, hasFailed } = ended;
+  const attributes = { 'onecode.send_id': sendId, 'onecode.end': end };
+  const span = { parent: send.traceparent, beganAt, attributes };
+  if (end === 'read') recordSpan('process simulate', { kind: 'consumer', ...span });
+  if (hasFailed) {
+    log.info({ send_id: sendId, request_id: send.requestId, reason: end }, 'send failed');
+    recordSpan('give up', span);
   }
   return end;
 }
 
-async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: number): Promise<AttemptEnd> {
+async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: number): Promise<JobOutcome> {
   const { database, policy, senders, metrics } = context;
   const { send } = taken;
-  const { attemptNumber: number, senderId, claimedAt } = send;
-  if (senderId === null || claimedAt === null)
-    throw new Error(`the send ${send.id} was taken without a claim`);
+  const number = send.attemptNumber;
+  const at: SenderAttempt = {
+    senderId: send.senderId as string,
+    startedAt: send.claimedAt as Date,
+    source: 'answer',
+  };
   const expiresAt = performance.now() + send.expiresAt.getTime() - taken.now().getTime();
   // crash point: worker after claim
   const [hasPermit, identityHash] = await Promise.all([
     waitUntil(permitAt, context.releaseClaims),
-    context.identities.of(send),
+    context.findExpectedIdentity(send),
   ]);
-  const sender = await senders.open(senderId);
-  const release = (): Promise<string | null> =>
-    changeSend(database, taken, (current, now) => releaseClaim(current, now, number));
+  const sender = await senders.open(at.senderId);
   // If this process was frozen, the lease or the code may have expired.
-  if (!hasPermit || performance.now() >= Math.min(permitAt + CALL_DELAY_MS_MAX, expiresAt))
-    return { kind: (await release()) === 'released' ? 'released' : 'stale' };
+  const isLate = performance.now() >= Math.min(permitAt + CALL_DELAY_MS_MAX, expiresAt);
   // A response to another message, or an operator, may have blocked the sender after the claim.
-  if (sender.blocks.some((block) => appliesTo(block, send) && block.since > claimedAt)) {
-    await release();
-    return { kind: 'reassign' };
+  const isBlocked = sender.blocks.some((block) => appliesTo(block, send) && block.since > at.startedAt);
+  if (!hasPermit || isLate || isBlocked) {
+    const end = await changeSend(database, taken, (current, now) => releaseClaim(current, now, number));
+    return end ?? 'gone';
   }
 
   const endTimer = metrics.attempts.startTimer();
-  const answer = await call(context, send, sender, {
-    attempt: { sendId: send.id, number },
-    identityHash,
-  });
+  const outcome = await call(context, send, sender, { attempt: { sendId: send.id, number }, identityHash });
   // crash point: worker after call
-  const isRefusal = answer.kind === 'retry' && answer.isRefusal === true;
-  const before = isRefusal ? await countAttemptsWith(database, send.id, answer.errorCode) : 0;
-  const outcome = afterSameRefusals(answer, before);
   const seconds = endTimer({ outcome: outcome.kind });
-  const at: SenderAttempt = { senderId, startedAt: claimedAt, source: 'answer' };
   if (isSenderFailure(outcome)) {
     await recordSenderFailure(context, at, send, outcome);
     // crash point: worker after pause
@@ -182,40 +141,34 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: 
     ),
   );
   // crash point: worker after settle
-  if (settlement === null) return { kind: 'gone' };
-  const facts = {
-    send_id: send.id,
-    request_id: send.requestId,
-    attempt: number,
-    sender_id: senderId,
-  };
-  logAttempt(context, facts, outcome, settlement, seconds);
+  if (settlement === null) return 'gone';
+  logAttempt(context, send, outcome, settlement, seconds);
   if (outcome.kind === 'accepted') await recordSenderSuccess(context, at, send);
-  return settlement.kind === 'failed'
-    ? { ...settlement, isRequestFault: outcome.kind === 'config' }
-    : settlement;
+  return settlement;
 }
 
 function logAttempt(
   { log, metrics }: WorkerContext,
-  facts: object,
+  { id, requestId, attemptNumber, senderId }: Send,
   outcome: Outcome,
   settlement: Settlement,
   seconds: number,
 ): void {
-  const why =
-    outcome.kind === 'accepted'
+  const facts = {
+    send_id: id,
+    request_id: requestId,
+    attempt: attemptNumber,
+    sender_id: senderId,
+    ...(outcome.kind === 'accepted'
       ? { message_status: outcome.messageStatus }
-      : { error_code: outcome.errorCode, reason: outcome.reason };
-  log.info(
-    { ...facts, outcome: outcome.kind, settlement: settlement.kind, seconds, ...why },
-    'attempt finished',
-  );
+      : { error_code: outcome.errorCode, reason: outcome.reason }),
+  };
+  log.info({ ...facts, outcome: outcome.kind, settlement, seconds }, 'attempt finished');
   if (outcome.kind === 'accepted' && outcome.messageStatus !== undefined)
     metrics.heldMessages.inc({ message_status: outcome.messageStatus });
   if (outcome.kind === 'config' && outcome.scope === 'request') {
     metrics.configurationFaults.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });
-    log.error({ ...facts, ...why }, 'provider refused request');
+    log.error(facts, 'provider refused request');
   }
 }
 

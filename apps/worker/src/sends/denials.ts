@@ -5,7 +5,7 @@ import { postponeUnmatched } from '../postponedReports.js';
 
 /** Stores a reported denial with its send, and counts it. The fraud breaker reads it from the database. */
 export async function applyReportedDenial(
-  context: Pick<WorkerContext, 'database' | 'metrics'>,
+  context: WorkerContext,
   report: StoredReport<Denial>,
 ): Promise<void> {
   const denied = await applyDenial(context.database, report);

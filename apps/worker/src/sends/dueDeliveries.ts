@@ -1,7 +1,6 @@
 import type { TakenSend } from '@onecode/store/sends';
 import type { WorkerContext } from '../context.js';
 import { deliverTaken } from './deliver.js';
-import { simulate } from './simulate.js';
 
 /** How long a new send waits for its job before the loop takes it. */
 const JOB_WAIT_MS = 2_000;
@@ -30,14 +29,13 @@ export function createDueDeliveries(
 
   const start = (taken: TakenSend): void => {
     const { id } = taken.send;
-    const delivery = deliverTaken(context, id, { taken, beganAt: performance.now() })
+    const delivery = deliverTaken(context, id, taken)
       .catch((error: unknown) => log.error({ err: error, send_id: id }, 'delivery failed'))
       .finally(() => active.delete(delivery));
     active.add(delivery);
   };
 
-  const end = ({ send }: TakenSend): Promise<unknown> =>
-    send.mode === 'test' ? simulate(context, send.id) : deliverTaken(context, send.id, undefined);
+  const end = ({ send }: TakenSend): Promise<unknown> => deliverTaken(context, send.id, undefined);
 
   return {
     async run() {

@@ -4,10 +4,8 @@ import {
   foldReceipts,
   isUndelivered,
   isSenderFailure,
-  mayFail,
   type Receipt,
   type ReceiptEnd,
-  type ReportedAttempt,
   type Send,
 } from '@onecode/domain';
 import { recordSpan } from '@onecode/runtime';
@@ -21,52 +19,53 @@ import {
   type StoredReport,
 } from '@onecode/store/sends';
 import type { WorkerContext } from '../context.js';
-import { postponeOrPark, postponeUnmatched } from '../postponedReports.js';
+import { postponeFailed, postponeUnmatched } from '../postponedReports.js';
 import { recordSenderFailure, recordSenderSuccess } from '../senders/senderFaults.js';
 import { recordReceipt } from '../traffic.js';
 
 type ReportedReceipt = ReportedSend['receipts'][number];
 
-/**
- * Applies stored receipts, all receipts of a send together.
- *
- * @returns false if another process changed one of the sends meanwhile; its receipts are still stored and due
- */
+/** Applies stored receipts, all receipts of a send together. */
 export async function applyReceipts(
   context: WorkerContext,
   receipts: readonly StoredReport<Receipt>[],
-): Promise<boolean> {
+): Promise<void> {
   const { database, metrics, traffic } = context;
   const { sends, unmatched } = await findReportedSends(database, receipts);
   for (const { report } of await postponeUnmatched(context, unmatched)) {
     recordReceipt(traffic, report, null);
     metrics.receipts.inc({ result: 'unmatched' });
   }
-  const areWritten = await Promise.all(
+  await Promise.all(
     sends.map((reported) =>
-      applyReceiptsOfSend(context, reported).catch(async (error) => {
-        await postponeOrPark(context, reported.receipts, error, { send_id: reported.send.id });
-        return true;
-      }),
+      applyReceiptsOfSend(context, reported).catch((error) =>
+        postponeFailed(context, reported.receipts, error, { send_id: reported.send.id }),
+      ),
     ),
   );
-  return !areWritten.includes(false);
 }
 
-/** Applies the receipts of one send. @returns false if another process changed it meanwhile */
-async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
+/** Applies the receipts of one send. If another process changes the send meanwhile, they stay due for the next run. */
+async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<void> {
   const { database, policy } = context;
-  const { send, now, receipts } = reported;
+  const { send, now } = reported;
   const beganAt = performance.now();
-  const judged = [];
-  for (const { receipt: reportedReceipt, attempt } of receipts) {
-    const receipt = judgeHeld(reportedReceipt, attempt);
-    judged.push({ receipt, attempt, isBelieved: await recordReport(context, send, receipt, attempt) });
-  }
+  const receipts = reported.receipts.map(({ receipt, ...one }) => {
+    const failure = receipt.failure && afterHold(receipt.failure, one.attempt.messageStatus);
+    return { ...one, receipt: { ...receipt, failure } };
+  });
+  for (const one of receipts) await recordReport(context, send, one);
   // crash point: worker before receipt
-  const decision = foldReceipts(send, now, judged, reported, policy, Math.random());
+  const fold = (believed: readonly ReportedReceipt[]) =>
+    foldReceipts(send, now, believed, reported, policy, Math.random());
+  let decision = fold(receipts);
+  const effective = receipts.filter((_, index) =>
+    ['applied', 'redelivers'].includes(decision.result[index] as ReceiptEnd),
+  );
+  if (await exceedsOwnFailures(context, send, effective))
+    decision = fold(receipts.map((one) => ({ ...one, receipt: { ...one.receipt, failure: null } })));
   const written = await writeReceipts(database, reported, decision);
-  if (written === null) return false;
+  if (written === null) return;
   // crash point: worker after receipt
   await postponeReports(
     database,
@@ -75,43 +74,45 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   for (const [index, one] of receipts.entries())
     if (written.deleted.has(one.key))
       await recordApplied(context, written.send, one, decision.result[index] as ReceiptEnd, beganAt);
-  return true;
 }
-
-const judgeHeld = (receipt: Receipt, { messageStatus }: ReportedAttempt): Receipt =>
-  receipt.failure === null ? receipt : { ...receipt, failure: afterHold(receipt.failure, messageStatus) };
 
 /**
  * Records what a receipt reports about the sender and the recipient: a fault of the sender (before the send is due again), and the
- * recipient's identity. A repeated or postponed receipt may count twice, which only makes the limit for the account's own app stricter.
- *
- * @returns false if the receipt reports a failure that is ignored, because the account's own app has reported too many
+ * recipient's identity.
  */
 async function recordReport(
   context: WorkerContext,
   send: Send,
-  receipt: Receipt,
-  attempt: ReportedAttempt,
-): Promise<boolean> {
-  const { database, log, metrics } = context;
-  const { failure, identityHash } = receipt;
+  { receipt: { failure, identityHash }, attempt }: ReportedReceipt,
+): Promise<void> {
+  const { database, metrics } = context;
   const { senderId, startedAt } = attempt;
   if (identityHash !== undefined && (await recordIdentity(database, send.id, identityHash)))
     metrics.identityChanges.inc({ application_id: send.applicationId });
-  if (failure === null || senderId === null || isUndelivered(attempt)) return true;
+  if (failure === null || senderId === null || isUndelivered(attempt)) return;
   if (isSenderFailure(failure) && agreesWith(failure, attempt))
     await recordSenderFailure(context, { senderId, startedAt, source: 'receipt' }, send, failure);
   // crash point: worker before failed receipt
-  if (!mayFail(send) || (await countOwnFailure(database, senderId))) return true;
-  log.warn(
-    {
-      send_id: send.id,
-      sender_id: senderId,
-      error_code: failure.errorCode,
-      reason: "the account's own app has reported too many failures this month",
-    },
-    'failure report ignored',
-  );
+}
+
+/** Counts reported failures. @returns whether the account's own app, if it reported them, had used up its failures of this month */
+async function exceedsOwnFailures(
+  { database, log }: WorkerContext,
+  send: Send,
+  receipts: readonly ReportedReceipt[],
+): Promise<boolean> {
+  for (const { receipt, attempt } of receipts) {
+    const { senderId } = attempt;
+    if (receipt.failure === null || senderId === null || (await countOwnFailure(database, senderId)))
+      continue;
+    const { errorCode } = receipt.failure;
+    const reason = "the account's own app has reported too many failures this month";
+    log.warn(
+      { send_id: send.id, sender_id: senderId, error_code: errorCode, reason },
+      'failure report ignored',
+    );
+    return true;
+  }
   return false;
 }
 

@@ -71,13 +71,11 @@ export function appliesTo(
 }
 
 /**
- * Returns whether a signal is newer than a block. Results of messages started before the block are ignored, because they are what caused
- * it; so are results of messages started before the block was cleared. Receipts report faults minutes later, and days later after an
- * outage.
+ * Returns whether a message was started after a block, and after the message that cleared it. The results of earlier messages are ignored,
+ * because they are what caused the block. Receipts report faults minutes later, and days later after an outage.
  */
-export function isNewer({ since, clearedAt }: Block, { startedAt }: Signal): boolean {
-  return startedAt > since && (clearedAt === null || startedAt > clearedAt);
-}
+const isNewer = (startedAt: Date, block: Block | null): boolean =>
+  block === null || (startedAt > block.since && (block.clearedAt === null || startedAt > block.clearedAt));
 
 /**
  * Returns the block after a fault, which is longer for each fault in a row; null if the signal is not newer, or the block is still active.
@@ -88,8 +86,7 @@ export function afterFault(
   now: Date,
   { startedAt, ...met }: FaultSignal,
 ): Block | null {
-  if (last !== null && (!isNewer(last, { startedAt, source: met.source }) || isBlocking(last, now)))
-    return null;
+  if (!isNewer(startedAt, last) || (last !== null && isBlocking(last, now))) return null;
   const failures = Math.min((last?.failures ?? 0) + 1, FAILURES_MAX);
   const until = new Date(now.getTime() + coolDownSeconds(subject, failures) * 1_000);
   return { ...subject, ...met, failures, since: now, until, clearedAt: null, rate: null };
@@ -106,7 +103,7 @@ export function afterLimit(
   { startedAt, ...met }: Omit<FaultSignal, 'isConfiguration'>,
   limit: { fullRate: number; retryAfterSeconds: number | null; random: number },
 ): Block | null {
-  if (last !== null && !isNewer(last, { startedAt, source: met.source })) return null;
+  if (!isNewer(startedAt, last)) return null;
   const failures = Math.min((last?.failures ?? 0) + 1, FAILURES_MAX);
   const until = new Date(now.getTime() + limitWaitMs(failures, limit.retryAfterSeconds, limit.random));
   const rate = Math.max(1, reducedRate(last, now, limit.fullRate));

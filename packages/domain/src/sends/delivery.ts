@@ -44,56 +44,44 @@ export function stopDelivery(
   send: Pick<Send, 'mode' | 'phase' | 'receiptUntil'>,
   now: Date,
 ): Pick<SendChange, 'encryptedCode' | 'phase' | 'dueAt'> {
-  if (send.mode !== 'live') return {};
-  switch (send.phase) {
-    case 'calling':
-    case 'done':
-      return {};
-    case 'unconfirmed':
-      return DONE;
-    default:
-      return {
-        phase: 'giving_up',
-        dueAt: mayStillArrive(send.receiptUntil, now) ? send.receiptUntil : now,
-      };
-  }
+  if (send.mode !== 'live' || send.phase === 'calling' || send.phase === 'done') return {};
+  if (send.phase === 'unconfirmed') return DONE;
+  return { phase: 'giving_up', dueAt: mayStillArrive(send.receiptUntil, now) ? send.receiptUntil : now };
 }
 
-/** Ends a test send: it is `read` immediately, without a sender. */
-export function simulate(send: Send, now: Date): Decision<'read' | 'done'> {
-  if (send.status !== 'queued') return { result: 'done' };
-  return {
-    result: 'read',
-    change: { ...DONE, status: 'read', channel: 'sandbox', sentAt: now, deliveredAt: now, readAt: now },
-  };
-}
-
-/** The result for a send that no worker may send now. */
+/** The result for a send that no worker may send now: it failed for a reason, or one of these. */
 export type Postponement =
+  | FailureReason
   /** Nothing has to be sent: it was delivered, it failed, or it waits for a receipt or the deadline. */
-  | { kind: 'done' }
+  | 'done'
   /** Another worker's lease or the back-off has not ended. */
-  | { kind: 'not_due' }
-  | { kind: 'no_sender' }
-  | { kind: 'failed'; reason: FailureReason };
+  | 'not_due'
+  | 'no_sender'
+  /** A test send, which needs no sender. */
+  | 'read';
 
 /**
- * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`.
+ * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`. A test send is `read`
+ * immediately.
  *
- * A send fails at its deadline, when its attempts are used up, or when its code was verified or locked; if a message may have been sent,
+ * A live send fails at its deadline, when its attempts are used up, or when its code was verified or locked; if a message may have been sent,
  * only after the time for its receipt. A send with too little life left waits for its deadline without another call. Any other send waits
  * for a sender.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
-  if (!isDelivering(send)) return { result: { kind: 'done' } };
+  if (!isDelivering(send)) return { result: 'done' };
+  if (send.mode === 'test') {
+    const times = { sentAt: now, deliveredAt: now, readAt: now };
+    return { result: 'read', change: { ...DONE, status: 'read', channel: 'sandbox', ...times } };
+  }
   const isClaimed = send.claimedUntil !== null && send.claimedUntil > now;
   if (isClaimed || (send.dueAt !== null && send.dueAt > now))
-    return { result: { kind: send.phase === 'waiting' ? 'no_sender' : 'not_due' } };
+    return { result: send.phase === 'waiting' ? 'no_sender' : 'not_due' };
 
   const unfinished = send.claimedUntil === null ? [] : [endedAttempt(send, { outcome: 'unknown' })];
   const receiptUntil = unfinished.length > 0 ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
   const postpone = (phase: 'waiting' | 'giving_up', dueAt: Date): Decision<Postponement> => ({
-    result: { kind: phase === 'waiting' ? 'no_sender' : 'done' },
+    result: phase === 'waiting' ? 'no_sender' : 'done',
     change: { phase, dueAt, receiptUntil, ...UNCLAIMED },
     attempts: unfinished,
   });
@@ -104,24 +92,20 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
     return postpone(isWorthSending(send, now) ? 'waiting' : 'giving_up', send.expiresAt);
   if (mayStillArrive(receiptUntil, now)) return postpone('giving_up', receiptUntil);
   const reason = isExhausted && !isExpired ? 'attempts_exhausted' : 'expired_before_delivery';
-  return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: unfinished };
+  return { result: reason, change: failure(reason, now), attempts: unfinished };
 }
 
 /** Returns the ended attempt of the claim. */
 export function endedAttempt(
-  send: Send,
+  { attemptNumber: number, senderId, claimedAt }: Send,
   {
     outcome,
     errorCode = null,
     messageId = null,
     messageStatus,
-  }: Pick<AttemptChange, 'outcome'> &
-    Partial<Pick<AttemptChange, 'errorCode' | 'messageId' | 'messageStatus'>>,
+  }: Pick<AttemptChange, 'outcome'> & Partial<AttemptChange>,
 ): AttemptChange {
-  const { attemptNumber: number, senderId, claimedAt } = send;
-  if (claimedAt === null) throw new Error('the send has no attempt in progress');
-  const ended = { number, senderId, startedAt: claimedAt, outcome, errorCode, messageId };
-  return messageStatus === undefined ? ended : { ...ended, messageStatus };
+  return { number, senderId, startedAt: claimedAt as Date, outcome, errorCode, messageId, messageStatus };
 }
 
 /**
@@ -163,16 +147,16 @@ export function isSenderFailure(outcome: Outcome): outcome is SenderFailure {
   );
 }
 
+/** The result of an attempt's outcome: the send failed for a reason, or one of these. */
 export type Settlement =
-  | { kind: 'accepted' }
-  | { kind: 'retry'; delayMs: number }
-  /** The sender cannot serve this send now: claim it again immediately, for another sender or to wait for one. */
-  | { kind: 'reassign' }
-  | { kind: 'failed'; reason: FailureReason }
+  | FailureReason
+  | 'accepted'
+  /** The send is due again after its back-off; after a fault of the sender immediately, for another sender. */
+  | 'retry'
   /** No further attempt follows, but a message may have been sent: wait for its receipt until `receiptUntil`. */
-  | { kind: 'awaiting_receipt' }
+  | 'awaiting_receipt'
   /** The attempt no longer holds the claim; nothing is written. */
-  | { kind: 'stale' };
+  | 'stale';
 
 /** Returns the result of an attempt's outcome, or `stale` if the attempt no longer holds its claim. */
 export function settle(
@@ -183,46 +167,63 @@ export function settle(
   policy: RetryPolicy,
   random: number,
 ): Decision<Settlement> {
-  if (!isInProgress(send, attempt)) return { result: { kind: 'stale' } };
-  const attempts = [endedAttempt(send, { ...outcome, outcome: outcome.kind })];
-  const done = (result: Settlement, change: SendChange): Decision<Settlement> => ({
+  if (!isInProgress(send, attempt)) return { result: 'stale' };
+  const unanswered = outcome.kind === 'unknown' && { receiptUntil: after(now, receiptWaitMs(policy)) };
+  const { result, change } =
+    send.phase === 'calling'
+      ? settleCall({ ...send, ...unanswered }, now, outcome, policy, random)
+      : settleAfterReceipt(send, now);
+  return {
     result,
-    change: { ...UNCLAIMED, ...change },
-    attempts,
+    change: { ...unanswered, ...change, ...UNCLAIMED },
+    attempts: [endedAttempt(send, { ...outcome, outcome: outcome.kind })],
+  };
+}
+
+/** Decides by the outcome of the send's call. */
+function settleCall(
+  send: Send,
+  now: Date,
+  outcome: Outcome,
+  policy: RetryPolicy,
+  random: number,
+): Decision<Settlement> {
+  const failed = (reason: FailureReason): Decision<Settlement> => ({
+    result: reason,
+    change: failure(reason, now),
   });
-  const failed = (reason: FailureReason): Decision<Settlement> =>
-    done({ kind: 'failed', reason }, failure(reason, now));
+  if (outcome.kind === 'accepted') return { result: 'accepted', change: acceptance(send, now) };
+  if (outcome.kind === 'recipient' || (outcome.kind === 'config' && outcome.scope === 'request'))
+    return failed('rejected_by_provider');
+  const isPending = send.verification === 'pending';
+  const change = isPending || isSenderFailure(outcome) ? nextCall(send, now, outcome, policy, random) : null;
+  if (change !== null) return { result: 'retry', change };
+  if (mayStillArrive(send.receiptUntil, now))
+    return { result: 'awaiting_receipt', change: { phase: 'giving_up', dueAt: send.receiptUntil } };
+  return failed(isPending ? 'attempts_exhausted' : 'expired_before_delivery');
+}
 
-  const receiptUntil = outcome.kind === 'unknown' ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
-  // A receipt arrived before the provider's response. If it was about this attempt, the store keeps its report. If it was about another
-  // attempt, the message of that attempt may fail later, while the message of this attempt may still arrive.
-  if (send.phase !== 'calling') {
-    const sentAt = send.deliveredAt ?? send.readAt ?? now;
-    const mayArrive = outcome.kind === 'unknown' && send.phase === 'unconfirmed';
-    return done(
-      { kind: 'accepted' },
-      { ...(mayArrive && { receiptUntil }), ...(send.sentAt === null && { sentAt }) },
-    );
-  }
-  if (outcome.kind === 'accepted') return done({ kind: 'accepted' }, acceptance(send, now));
-  if (outcome.kind === 'recipient') return failed('rejected_by_provider');
-  if (outcome.kind === 'config' && outcome.scope === 'request') return failed('rejected_by_provider');
-  if (isSenderFailure(outcome))
-    return done({ kind: 'reassign' }, { phase: 'ready', attempts: send.attempts - 1, dueAt: now });
+/** A receipt arrived before the response, so the outcome only completes its attempt: another attempt's message may still fail. */
+function settleAfterReceipt({ sentAt, deliveredAt, readAt }: Send, now: Date): Decision<Settlement> {
+  return { result: 'accepted', change: { sentAt: sentAt ?? deliveredAt ?? readAt ?? now } };
+}
 
-  const attemptsUsed = isPairLimit(outcome) ? send.attempts - 1 : send.attempts;
-  const isExhausted = attemptsUsed >= policy.attemptsMax;
-  if (!isExhausted && send.verification === 'pending') {
-    // No later than the deadline, at which the send fails.
-    const retryAt = after(now, retryDelayMs(policy, send, outcome, random));
-    const dueAt = earlier(retryAt, now < send.expiresAt ? send.expiresAt : now);
-    const delayMs = dueAt.getTime() - now.getTime();
-    return done(
-      { kind: 'retry', delayMs },
-      { phase: 'backing_off', attempts: attemptsUsed, receiptUntil, dueAt },
-    );
-  }
-  if (!mayStillArrive(receiptUntil, now))
-    return failed(isExhausted ? 'attempts_exhausted' : 'expired_before_delivery');
-  return done({ kind: 'awaiting_receipt' }, { phase: 'giving_up', receiptUntil, dueAt: receiptUntil });
+/**
+ * Returns the change after which a failed message is sent again, at the latest when its code expires; null if all attempts are used. A fault
+ * or a rate limit uses no attempt.
+ */
+export function nextCall(
+  send: Send,
+  now: Date,
+  outcome: Outcome,
+  policy: RetryPolicy,
+  random: number,
+): SendChange | null {
+  const isOfSender = isSenderFailure(outcome);
+  const attempts = isOfSender || isPairLimit(outcome) ? Math.max(0, send.attempts - 1) : send.attempts;
+  if (isOfSender) return { phase: 'ready', ...UNCLAIMED, attempts, dueAt: now };
+  if (attempts >= policy.attemptsMax) return null;
+  const retryAt = after(now, retryDelayMs(policy, send, outcome, random));
+  const dueAt = earlier(retryAt, now < send.expiresAt ? send.expiresAt : now);
+  return { phase: 'backing_off', ...UNCLAIMED, attempts, dueAt };
 }

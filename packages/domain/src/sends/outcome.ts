@@ -15,7 +15,7 @@ export type MessageStatus = 'held_for_quality_assessment' | 'paused';
  *
  * - `accepted`: the provider accepted the message and returned its id.
  * - `retry`: the provider certainly did not accept the message, which may be tried again. `throttled`: the subject of the rate limit that
- *   was reached, if any. `isRefusal`: the provider rejected the message with a code that we do not know.
+ *   was reached, if any.
  * - `unknown`: the message may have been sent (time-out or reset after writing, a response without a message id).
  * - `sender`: this sender cannot send now; another may.
  * - `recipient`: no sender can reach this recipient; the send has failed.
@@ -33,7 +33,6 @@ export type Outcome =
       throttled: 'none' | ThrottleScope;
       /** Seconds that the provider asked us to wait, or null. */
       retryAfterSeconds: number | null;
-      isRefusal?: boolean;
     }
   | { kind: 'unknown'; errorCode: number | null; reason: string }
   | { kind: 'sender'; errorCode: number | null; reason: string }
@@ -71,19 +70,3 @@ export function afterHold<Failure extends Exclude<Outcome, { kind: 'accepted' }>
 
 export const PORTFOLIO_HELD =
   'WhatsApp held the message and then dropped it: the sender’s business portfolio may not send.';
-
-/** An unknown code is retried until this many attempts of a send have returned it. */
-const SAME_REFUSALS_MAX = 3;
-
-/**
- * Returns an attempt's outcome after earlier attempts of its send returned the same unknown code. After `SAME_REFUSALS_MAX` of them, the
- * request counts as faulty: the send fails, and an operator is notified.
- *
- * @param before how many earlier attempts returned the same code
- */
-export function afterSameRefusals(outcome: Outcome, before: number): Outcome {
-  if (outcome.kind !== 'retry' || outcome.isRefusal !== true || before + 1 < SAME_REFUSALS_MAX)
-    return outcome;
-  const { errorCode, reason } = outcome;
-  return { kind: 'config', errorCode, reason, scope: 'request' };
-}

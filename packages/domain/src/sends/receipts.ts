@@ -1,11 +1,11 @@
-import { acceptance, endedAttempt, failure, isSenderFailure, isWorthSending } from './delivery.js';
+import { acceptance, endedAttempt, failure, isSenderFailure, isWorthSending, nextCall } from './delivery.js';
 import type { MessageStatus, Outcome } from './outcome.js';
-import { isPairLimit, receiptWaitMs, retryDelayMs, type RetryPolicy } from './retry.js';
+import { receiptWaitMs, type RetryPolicy } from './retry.js';
 import {
+  DELIVERY_STATES,
   DONE,
   isDelivering,
   isInProgress,
-  UNCLAIMED,
   type AttemptChange,
   type AttemptOutcome,
   type Decision,
@@ -13,6 +13,7 @@ import {
   type Send,
   type SendChange,
 } from './send.js';
+import { hasArrived } from './traffic.js';
 
 /** The provider's report on one message. Its times are the provider's, in whole seconds. */
 export interface Receipt {
@@ -22,7 +23,7 @@ export interface Receipt {
   attempt: AttemptName | null;
   status: 'sent' | 'delivered' | 'read' | 'failed';
   occurredAt: Date;
-  /** For `failed`: the meaning of the provider's error; null otherwise. */
+  /** For `failed`: the meaning of the provider's error; null otherwise, and if the failure is to be ignored. */
   failure: (Exclude<Outcome, { kind: 'accepted' }> & MessageEnds) | null;
   /** The price of the message; missing if the provider did not report it. */
   pricing?: Pricing;
@@ -66,22 +67,10 @@ export interface ReportedAttempt {
   recipientKey: string;
 }
 
-/** An attempt, with the facts about the send's other attempts that the rule needs. */
-type JudgedAttempt = ReportedAttempt & {
-  /**
-   * False if the account's own app has used up the failures that `OWN_FAILURES` allows: the failure is recorded, but changes nothing.
-   */
-  isBelieved?: boolean;
-  /** Whether the provider accepted another message of the send, which may still arrive. */
-  otherIsAccepted: boolean;
-};
-
 /** A receipt with the attempt that it reports on. */
 export interface AttemptReceipt {
   receipt: Receipt;
   attempt: ReportedAttempt;
-  /** See `JudgedAttempt`. */
-  isBelieved?: boolean;
 }
 
 /** The price of a message. It is counted once per send, on the day when the message arrived. */
@@ -100,11 +89,8 @@ export const OWN_FAILURES = { atLeast: 5, share: 0.25 } as const;
 /** The result of a receipt. `redelivers`: the send must be sent again; `later`: another attempt has to end first. */
 export type ReceiptEnd = 'applied' | 'redelivers' | 'ignored' | 'later';
 
-/** The states that receipts report, in order. Earlier states have index -1. */
-const PROGRESS: readonly DeliveryState[] = ['sent', 'delivered', 'read'];
-
-/** The order in which the receipts of one send are applied: progress before failures, so that an arrived message does not fail. */
-const ORDER: readonly Receipt['status'][] = ['sent', 'delivered', 'read', 'failed'];
+/** Receipts are applied in this order, and a status only moves forward: a message that arrived does not fail. */
+const rank = (status: DeliveryState): number => DELIVERY_STATES.indexOf(status);
 
 /**
  * Folds all stored receipts of one send into one change, by `decideReceipt`.
@@ -121,7 +107,7 @@ export function foldReceipts(
   { acceptedNumbers, isPriced }: { acceptedNumbers: readonly number[]; isPriced: boolean },
   policy: RetryPolicy,
   random: number,
-): Decision<ReceiptEnd[]> & { cost?: MessageCost } {
+): Decision<ReceiptEnd[]> & { cost?: MessageCost | undefined } {
   const accepted = new Set(acceptedNumbers);
   const attempts = new Map<number, AttemptChange>();
   const result: ReceiptEnd[] = [];
@@ -129,12 +115,12 @@ export function foldReceipts(
   let change: SendChange | undefined;
   const ordered = [...receipts.entries()].toSorted(
     ([, { receipt: a }], [, { receipt: b }]) =>
-      ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || a.occurredAt.getTime() - b.occurredAt.getTime(),
+      rank(a.status) - rank(b.status) || a.occurredAt.getTime() - b.occurredAt.getTime(),
   );
-  for (const [index, { receipt, attempt, isBelieved = true }] of ordered) {
+  for (const [index, { receipt, attempt }] of ordered) {
     const outcome = attempts.get(attempt.number)?.outcome ?? attempt.outcome;
     const otherIsAccepted = [...accepted].some((number) => number !== attempt.number);
-    const judged = { ...attempt, outcome, otherIsAccepted, isBelieved };
+    const judged = { ...attempt, outcome, otherIsAccepted };
     const decision = decideReceipt(after, now, receipt, judged, policy, random);
     result[index] = decision.result;
     if (decision.change !== undefined) {
@@ -147,14 +133,8 @@ export function foldReceipts(
       else accepted.delete(ended.number);
     }
   }
-  const hasArrived = after.status === 'delivered' || after.status === 'read';
-  const cost = hasArrived && !isPriced ? findCost(receipts, accepted, now) : undefined;
-  return {
-    result,
-    ...(change !== undefined && { change }),
-    attempts: [...attempts.values()],
-    ...(cost !== undefined && { cost }),
-  };
+  const cost = hasArrived(after) && !isPriced ? findCost(receipts, accepted, now) : undefined;
+  return { result, change, attempts: [...attempts.values()], cost };
 }
 
 /** Returns the cost of a message that arrived, from the first of its receipts with a price. */
@@ -163,79 +143,59 @@ function findCost(
   accepted: ReadonlySet<number>,
   now: Date,
 ): MessageCost | undefined {
-  const arrivals = receipts.filter(({ receipt: { status } }) => status === 'delivered' || status === 'read');
-  const arrivedAt =
-    arrivals.length === 0
-      ? now.getTime()
-      : Math.min(...arrivals.map(({ receipt }) => receipt.occurredAt.getTime()));
   const priced = receipts.find(
     ({ receipt, attempt }) => receipt.pricing !== undefined && accepted.has(attempt.number),
   );
-  return (
-    priced?.receipt.pricing && {
-      pricing: priced.receipt.pricing,
-      arrivedAt: new Date(arrivedAt),
-      senderId: priced.attempt.senderId,
-    }
-  );
+  if (priced?.receipt.pricing === undefined) return undefined;
+  const arrivals = receipts.filter(({ receipt: { status } }) => status === 'delivered' || status === 'read');
+  const arrivedAt = Math.min(Number(now), ...arrivals.map(({ receipt }) => Number(receipt.occurredAt)));
+  return {
+    pricing: priced.receipt.pricing,
+    arrivedAt: new Date(arrivedAt),
+    senderId: priced.attempt.senderId,
+  };
 }
 
 /**
  * Applies a receipt. Receipts arrive in any order: the status only moves forward, and a late receipt still sets its own time. A failure
- * counts only before delivery is confirmed and while no other message of the send may still arrive. If that depends on an attempt in
- * progress, the receipt waits until the attempt ends or, because the worker may have died, until its claim expires.
+ * counts only before delivery is confirmed and while no other message of the send may still arrive.
  *
  * A reported failure means the same as the same error in the response to a call. If it is not about the recipient or the request, the send
  * is sent again while its code is active; the status `sent` does not change.
  *
+ * @param attempt `otherIsAccepted`: whether the provider accepted another message of the send, which may still arrive
  * @param random a number from 0 up to, not including, 1
  */
 export function decideReceipt(
   send: Send,
   now: Date,
   receipt: Receipt,
-  { isBelieved = true, ...attempt }: JudgedAttempt,
+  attempt: ReportedAttempt & { otherIsAccepted: boolean },
   policy: RetryPolicy,
   random: number,
 ): Decision<ReceiptEnd> {
-  if (receipt.status !== 'failed') return moveForward(send, now, receipt, receipt.status, attempt);
-  const failed = receipt.failure;
+  const { status, failure: failed, messageId, occurredAt } = receipt;
+  // The message was sent before it failed, and a repeated failure must not cause another call.
+  if (isUndelivered(attempt) && (status === 'sent' || status === 'failed')) return { result: 'ignored' };
+  if (status !== 'failed') return moveForward(send, now, receipt, status, attempt);
   if (failed === null) return { result: 'ignored' };
-  const report = { at: receipt.occurredAt < now ? receipt.occurredAt : now, errorCode: failed.errorCode };
-  // A right code proves that the message arrived.
-  if (!mayFail(send) || !isBelieved) {
-    // A call without a response was accepted, because the provider reports on its message.
-    const outcome = attempt.outcome ?? 'accepted';
+  const { errorCode } = failed;
+  const report = { at: occurredAt < now ? occurredAt : now, errorCode };
+  if (!mayFail(send))
     return {
       result: 'ignored',
-      attempts: [endAttempt(attempt, { outcome, errorCode: null, messageId: receipt.messageId, report })],
+      attempts: [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId, report })],
     };
-  }
-  // A repeated failure receipt must not cause another resend.
-  if (isUndelivered(attempt) && failed.kind !== 'recipient') return { result: 'ignored' };
-  // In phase `calling`, the send is claimed again when the other attempt's lease ends. In any other phase, the receipt has to wait for
-  // that attempt.
-  const otherMayBeUnderWay =
-    send.claimedUntil !== null &&
-    send.attemptNumber !== attempt.number &&
-    (send.phase === 'calling' || now < send.claimedUntil);
-  if (otherMayBeUnderWay && send.phase !== 'calling') return { result: 'later' };
-  const attempts: AttemptChange[] = [
-    endAttempt(attempt, {
-      outcome: failed.kind,
-      errorCode: failed.errorCode,
-      messageId: receipt.messageId,
-      report,
-    }),
-  ];
-  if (attempt.otherIsAccepted || otherMayBeUnderWay) return { result: 'applied', change: {}, attempts };
-  const isBeforeNext =
-    isDelivering(send) && !isInProgress(send, attempt.number) && failed.kind !== 'recipient';
-  if (isBeforeNext) return { result: 'applied', change: {}, attempts };
-  const change = redelivery(send, now, failed, policy, random);
-  // Sending again and failing both end the claim. If another attempt holds it, that attempt's worker has died, and its message may still
-  // arrive.
-  if (send.claimedUntil !== null && send.attemptNumber !== attempt.number) {
+  const next = stateOfNextAttempt(send, now, attempt.number);
+  if (next === 'may still run') return { result: 'later' };
+  const attempts = [endAttempt(attempt, { outcome: failed.kind, errorCode, messageId, report })];
+  // The send does not depend on this message.
+  if (attempt.otherIsAccepted || next === 'decides' || (next === 'is due' && failed.kind !== 'recipient'))
+    return { result: 'applied', attempts };
+  const isActive = send.phase !== 'done' && send.verification === 'pending' && isWorthSending(send, now);
+  const mayHelp = isActive && (failed.kind === 'retry' || isSenderFailure(failed));
+  const change = mayHelp ? nextCall(send, now, failed, policy, random) : null;
+  if (next === 'died') {
     attempts.push(endedAttempt(send, { outcome: 'unknown' }));
     if (change !== null) change.receiptUntil = new Date(now.getTime() + receiptWaitMs(policy));
   }
@@ -244,36 +204,50 @@ export function decideReceipt(
     : { result: 'redelivers', change, attempts };
 }
 
-/** Returns whether a failure reported now can still count. */
-export const mayFail = ({ status, verification }: Pick<Send, 'status' | 'verification'>): boolean =>
-  (status === 'queued' || status === 'sending' || status === 'sent') && verification !== 'verified';
+/**
+ * Returns what is known about the attempt after the reported one:
+ *
+ * - `none`: no other call is in progress or follows
+ * - `is due`: another call follows
+ * - `decides`: it is in progress. Its outcome, or the claim after its lease, decides about the send.
+ * - `may still run`: it is in progress, but an earlier receipt has made the send `unconfirmed`, so its outcome decides nothing.
+ * - `died`: the same, but its lease has ended. Its message may still arrive.
+ */
+function stateOfNextAttempt(
+  send: Send,
+  now: Date,
+  number: number,
+): 'none' | 'is due' | 'decides' | 'may still run' | 'died' {
+  if (isInProgress(send, number)) return 'none';
+  if (send.phase === 'calling') return 'decides';
+  if (send.claimedUntil === null) return isDelivering(send) ? 'is due' : 'none';
+  return now < send.claimedUntil ? 'may still run' : 'died';
+}
+
+/** Returns whether a failure can still count. A right code proves that the message arrived. */
+const mayFail = ({ status, verification }: Send): boolean =>
+  rank(status) <= rank('sent') && verification !== 'verified';
 
 function moveForward(
   send: Send,
   now: Date,
-  receipt: Receipt,
+  { messageId, occurredAt }: Receipt,
   reported: 'sent' | 'delivered' | 'read',
   attempt: ReportedAttempt,
 ): Decision<ReceiptEnd> {
-  // The message was sent before it failed; this late receipt changes nothing.
-  if (reported === 'sent' && isUndelivered(attempt)) return { result: 'ignored' };
-  const isForward =
-    send.status !== 'failed' &&
-    (PROGRESS.indexOf(reported) > PROGRESS.indexOf(send.status) ||
-      (reported === 'sent' && isDelivering(send)));
-  const change: SendChange = !isForward
-    ? {}
-    : reported === 'sent'
-      ? acceptance(send, now, clampTime(send, now, 'sentAt', receipt.occurredAt))
-      : { ...DONE, status: reported };
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
-  if (send[field] === null && change[field] === undefined && send.status !== 'failed')
-    change[field] = clampTime(send, now, field, receipt.occurredAt);
+  const time = clampTime(send, now, field, occurredAt);
+  const isForward = reported === 'sent' ? isDelivering(send) : rank(reported) > rank(send.status);
+  const forward = reported === 'sent' ? acceptance(send, now, time) : { ...DONE, status: reported };
+  const change: SendChange = {
+    ...(send[field] === null && send.status !== 'failed' && { [field]: time }),
+    ...(isForward && forward),
+  };
   // The provider has the message, so an attempt without a response was accepted.
-  const attempts: AttemptChange[] =
+  const attempts =
     attempt.outcome === 'accepted'
       ? []
-      : [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId: receipt.messageId })];
+      : [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId })];
   if (Object.keys(change).length === 0 && attempts.length === 0) return { result: 'ignored' };
   return { result: 'applied', change, attempts };
 }
@@ -302,33 +276,18 @@ export function isUndelivered({ outcome }: Pick<ReportedAttempt, 'outcome'>): bo
   return outcome !== null && outcome !== 'accepted' && outcome !== 'unknown';
 }
 
-/** Returns the change that sends a failed message again; null if that cannot help or is too late. */
-function redelivery(
-  send: Send,
-  now: Date,
-  failed: NonNullable<Receipt['failure']>,
-  policy: RetryPolicy,
-  random: number,
-): SendChange | null {
-  if (send.encryptedCode === null || send.verification !== 'pending' || !isWorthSending(send, now))
-    return null;
-  const isOfSender = isSenderFailure(failed);
-  const attempts = isOfSender || isPairLimit(failed) ? Math.max(0, send.attempts - 1) : send.attempts;
-  if (isOfSender) return { phase: 'ready', ...UNCLAIMED, attempts, dueAt: now };
-  if (failed.kind !== 'retry' || attempts >= policy.attemptsMax) return null;
-  const retryAt = new Date(now.getTime() + retryDelayMs(policy, send, failed, random));
-  const dueAt = retryAt < send.expiresAt ? retryAt : send.expiresAt;
-  return { phase: 'backing_off', ...UNCLAIMED, attempts, dueAt };
-}
-
 /**
  * Returns the provider's time (another clock, in whole seconds), limited to the times of the earlier and later steps, and not in the
  * future.
  */
 function clampTime(send: Send, now: Date, field: 'sentAt' | 'deliveredAt' | 'readAt', at: Date): Date {
-  const earlier = { sentAt: [], deliveredAt: [send.sentAt], readAt: [send.deliveredAt, send.sentAt] }[field];
-  const later = { sentAt: [send.deliveredAt, send.readAt], deliveredAt: [send.readAt], readAt: [] }[field];
-  const min = earlier.find((time) => time !== null) ?? send.createdAt;
-  const max = later.find((time) => time !== null) ?? now;
+  const { createdAt, sentAt, deliveredAt, readAt } = send;
+  const [min, max] = (
+    {
+      sentAt: [createdAt, deliveredAt ?? readAt ?? now],
+      deliveredAt: [sentAt ?? createdAt, readAt ?? now],
+      readAt: [deliveredAt ?? sentAt ?? createdAt, now],
+    } as const
+  )[field];
   return new Date(Math.max(min.getTime(), Math.min(max.getTime(), at.getTime())));
 }

@@ -107,7 +107,7 @@ export interface AttemptChange {
   outcome: AttemptOutcome;
   errorCode: number | null;
   messageId: string | null;
-  messageStatus?: MessageStatus;
+  messageStatus?: MessageStatus | undefined;
   /** A receipt's report that the message was not delivered, even if the failure does not count. */
   report?: { at: Date; errorCode: number | null };
 }
@@ -115,7 +115,7 @@ export interface AttemptChange {
 /** The decision of a pure rule: a result for the caller and, unless nothing changes, the change to write. */
 export interface Decision<R> {
   result: R;
-  change?: SendChange;
+  change?: SendChange | undefined;
   attempts?: AttemptChange[];
 }
 

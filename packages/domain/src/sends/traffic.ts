@@ -2,17 +2,8 @@ import { NO_COUNTRY } from '../recipients/recipient.js';
 import { isDelivering, type Send } from './send.js';
 
 /** The counted events: accepted messages, sends that reached a phone or failed, receipts by status, and posts to the webhook. */
-export const TRAFFIC_EVENTS = [
-  'accepted',
-  'delivered',
-  'failed',
-  'receipt_sent',
-  'receipt_delivered',
-  'receipt_read',
-  'receipt_failed',
-  'webhook',
-] as const;
-export type TrafficEvent = (typeof TRAFFIC_EVENTS)[number];
+export type TrafficEvent =
+  'accepted' | 'delivered' | 'failed' | `receipt_${'sent' | 'delivered' | 'read' | 'failed'}` | 'webhook';
 
 /** The results of a post to the webhook. */
 export const WEBHOOK_RESULTS = ['accepted', 'invalid_signature', 'refused', 'failed'] as const;

@@ -82,7 +82,7 @@ describe('the delivery model', () => {
           ({ model, real } = begin(life));
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 800 },
     );
     expect(seen).toEqual(new Set(DELIVERY_STATES));
     expect([...transitions].toSorted()).toEqual([...documentedTransitions()].toSorted());

@@ -182,8 +182,8 @@ const anyAnswer = fc.tuple(index, outcome, chance).map((from) => answers(...from
 export const anyReceipt = fc
   .tuple(
     index,
-    fc.constantFrom('sent', 'delivered', 'read', 'failed'),
-    outcome,
+    fc.constantFrom('sent', 'sent', 'delivered', 'read', 'failed', 'failed'),
+    fc.constantFrom(RECIPIENT_FAULT, RECIPIENT_FAULT, ...PROVIDER_OUTCOMES),
     fc.integer({ min: -5000, max: 700_000 }),
     chance,
   )

@@ -162,7 +162,7 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
   write(real, decision, 'taken');
   const { result } = decision;
   if (decision.attempts?.some((attempt) => attempt.outcome === 'unknown') === true) model.unknownSince = now;
-  if (result.kind === 'claimed') {
+  if (result === 'claimed') {
     model.routed = true;
     model.calls += 1;
     must(taken !== null, 'no claim without a sender');
@@ -174,8 +174,8 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
     must(before.attempts < POLICY.attemptsMax, 'no claim beyond the last attempt');
     must(before.verification === 'pending', 'no claim once the code was verified or locked');
   }
-  if (result.kind === 'failed') {
-    if (result.reason === 'expired_before_delivery')
+  if (decision.change?.status === 'failed') {
+    if (result === 'expired_before_delivery')
       must(
         now >= Number(before.expiresAt) || before.verification !== 'pending',
         'nothing expires before its deadline but what is of no use',
@@ -223,9 +223,9 @@ export function runAnswer(model: Model, real: Real, attempt: number, outcome: Ou
   must(!isStale || decision.change === undefined, 'a stale answer changes nothing');
   if (!isStale && outcome.kind === 'unknown') {
     if (!isReported) model.unknownSince = Number(real.now);
-    must(decision.result.kind !== 'failed', 'an unknown outcome never fails a send');
+    must(decision.change?.status !== 'failed', 'an unknown outcome never fails a send');
   }
-  if (decision.result.kind === 'failed' && decision.result.reason !== 'rejected_by_provider')
+  if (decision.change?.status === 'failed' && decision.result !== 'rejected_by_provider')
     mustHaveHadItsReceipt(model, Number(real.now));
   // A fault or a rate limit uses no attempt.
   if (decision.change?.attempts === real.send.attempts - 1) model.reassignments += 1;

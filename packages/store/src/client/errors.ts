@@ -37,12 +37,6 @@ export function throwStatementError(error: Error): never {
   throw new StatementError(originalMessage ?? error.message, sqlState);
 }
 
-/**
- * Returns whether PostgreSQL rejected the values of a statement, so that a retry would fail too. By class of SQLSTATE: data (22), integrity
- * (23), raised (P0).
- */
-export const refusesValues = (error: unknown): boolean => /^(?:22|23|P0)/.test(readSqlState(error) ?? '');
-
 /** Returns whether the server rejected the user or password. Retrying does not help. */
 export const isRefusal = (error: unknown): boolean => /^28(?:P01|000)$/.test(readSqlState(error) ?? '');
 

@@ -8,6 +8,6 @@ export {
   pingDatabase,
 } from './database.js';
 export { checkDatabase, findRightsFault } from './rights.js';
-export { connectionFault, readSqlState, refusesValues, UnusableDatabase } from './errors.js';
+export { connectionFault, readSqlState, UnusableDatabase } from './errors.js';
 export { findSettingsFault } from './settings.js';
 export { isId, newId } from './ids.js';

@@ -112,7 +112,8 @@ async function aggregateDay(database: Database): Promise<boolean> {
       const [{ waits }] = await sql.query<[{ waits: boolean }]>`
         select exists (select from sends where due_at is not null and id >= ${first.id}::uuid and id < ${afterDay})
           or exists (
-            select from provider_reports where kind = 'receipt' and due_at < 'infinity'
+            -- Not a receipt that the database has refused for more than an hour.
+            select from provider_reports where kind = 'receipt' and tries < 100
               and (report #>> '{attempt,sendId}')::uuid >= ${first.id}::uuid and (report #>> '{attempt,sendId}')::uuid < ${afterDay}
           )
           as waits`;

@@ -1,8 +1,9 @@
 import type { Decision, Send } from '@onecode/domain';
+import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { readSend, type WhichSend } from './readSend.js';
 import { toSend } from './sendRow.js';
-import { writeDelivery } from './writeDelivery.js';
+import { isFailure, updateSends, type Change } from './updateSends.js';
 
 /** More tries indicate a fault that changes the row again and again. */
 const TRIES_MAX = 1000;
@@ -29,6 +30,7 @@ export async function changeSend<R>(
   decide: (send: Send, now: Date) => Decision<R>,
 ): Promise<R | null> {
   const id = 'send' in which ? { id: which.send.id } : which;
+  const batch = getBatcher(database);
   let snapshot = 'send' in which ? which : await readSnapshot(database, id);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     if (snapshot === null) return null;
@@ -37,7 +39,9 @@ export async function changeSend<R>(
     const { result, change, attempts = [] } = decide(before, at);
     if (change === undefined && attempts.length === 0) return result;
     const after = { ...before, ...change };
-    if (await writeDelivery(database, { before, after, version, at, attempts })) {
+    const write: Change = { before, after, version, at, attempts };
+    const [isWritten] = isFailure(write) ? await writeChanges(database, [write]) : [await batch(write)];
+    if (isWritten) {
       database.onDelivery(before, after);
       return result;
     }
@@ -49,4 +53,23 @@ export async function changeSend<R>(
 async function readSnapshot(database: Database, which: WhichSend): Promise<SendSnapshot | null> {
   const row = await readSend(database, which);
   return row === undefined ? null : { send: toSend(row), version: row.version, now: () => row.now };
+}
+
+/** A batch locks the rows of its sends until it commits. */
+const CHANGES_MAX = 100;
+
+const getBatcher = oncePerClient((database: Database) =>
+  createBatcher((changes: Change[]) => writeChanges(database, changes), {
+    batchSizeMax: CHANGES_MAX,
+    concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
+  }),
+);
+
+/** Writes changes. Of two changes of one send, only the first is tried. @returns whether each row still had the version */
+async function writeChanges(database: Database, changes: readonly Change[]): Promise<boolean[]> {
+  const first = new Map(changes.toReversed().map((change) => [change.before.id, change]));
+  const written = await database.sql.query<{ id: string }[]>`
+    with ${updateSends([...first.values()])} select id from changed`;
+  const ids = new Set(written.map(({ id }) => id));
+  return changes.map((change) => first.get(change.before.id) === change && ids.has(change.before.id));
 }

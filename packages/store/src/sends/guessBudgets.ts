@@ -111,6 +111,28 @@ export const pointsLeft = (row: 'b' | 'guess_budgets', at: Prisma.Sql): Prisma.S
 };
 
 /**
+ * The step that counts the guesses of the step `written`: a wrong guess adds its points to those still charged, a right one sets them to 0.
+ * Of several guesses at codes of one recipient, a right one counts as the last. The update is relative to the row, because guesses at other
+ * codes of the recipient may be written at the same time. Rows are written in the order of their keys; a right guess without a counted
+ * budget writes nothing.
+ */
+export const COUNTED_GUESSES = Prisma.sql`
+  counted as (
+    insert into guess_budgets as b (account_id, mode, recipient_key, points, guess_cost, last_wrong_at)
+    select account_id, mode, recipient_key, case when bool_or(is_right) then 0 else sum(guess_cost) end, max(guess_cost), clock_timestamp()
+    from written w group by account_id, mode, recipient_key
+    having not bool_or(is_right) or (
+      select points from guess_budgets g
+      where g.account_id = w.account_id and g.mode = w.mode and g.recipient_key = w.recipient_key limit 1
+    ) > 0
+    order by account_id, mode, recipient_key
+    on conflict (account_id, mode, recipient_key) do update set
+      points = case when excluded.points > 0 then ceil(${pointsLeft('b', Prisma.sql`excluded.last_wrong_at`)}) + excluded.points else 0 end,
+      guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
+      last_wrong_at = excluded.last_wrong_at
+  )`;
+
+/**
  * The maximum number of points of wrong guesses and active codes together, under the settings `c`: the budget, but for codes of fewer than
  * six digits at least the points of all guesses at three such codes. Null without a budget.
  */

@@ -66,8 +66,6 @@ export interface DueReports {
   receipts: StoredReport<Receipt>[];
   denials: StoredReport<Denial>[];
   changes: StoredReport<Omit<ProviderChange, 'digest'>>[];
-  /** Whether more reports may be due. */
-  isFull: boolean;
 }
 
 interface ReportRow {
@@ -75,7 +73,6 @@ interface ReportRow {
   kind: 'receipt' | 'denial' | 'change';
   tries: number;
   report: { occurredAt: string };
-  isOperators: boolean;
 }
 
 /** Returns a batch of due reports, starting with reports of the oldest sends. Accounts' own apps take turns in their part of the batch. */
@@ -94,10 +91,10 @@ export async function readDueReports(database: Database): Promise<DueReports> {
       ) d
     )
     (
-      select key, kind, tries, report, true as "isOperators" from provider_reports
+      select key, kind, tries, report from provider_reports
       where reporter is null and due_at <= statement_timestamp() order by key limit ${BATCH.operator}
     ) union all (
-      select key, kind, tries, report, false from of_own_apps order by turn, key limit ${BATCH.ownApps}
+      select key, kind, tries, report from of_own_apps order by turn, key limit ${BATCH.ownApps}
     )`;
   const selectReports = <Report>(kind: ReportRow['kind']): StoredReport<Report>[] =>
     rows
@@ -107,21 +104,16 @@ export async function readDueReports(database: Database): Promise<DueReports> {
         tries,
         report: { ...report, occurredAt: new Date(report.occurredAt) } as Report,
       }));
-  const operatorCount = rows.filter(({ isOperators }) => isOperators).length;
   return {
     receipts: selectReports('receipt'),
     denials: selectReports('denial'),
     changes: selectReports('change'),
-    isFull: operatorCount >= BATCH.operator || rows.length - operatorCount >= BATCH.ownApps,
   };
 }
 
-/** Deletes reports that are applied or change nothing. @returns the keys that this call deleted */
-export async function deleteReports(database: Database, keys: readonly string[]): Promise<string[]> {
-  if (keys.length === 0) return [];
-  const rows = await database.sql.query<{ key: string }[]>`
-    delete from provider_reports where key = any(${[...keys]}::text[]) returning key`;
-  return rows.map(({ key }) => key);
+/** Deletes reports that are applied or change nothing. */
+export async function deleteReports({ sql }: Database, keys: readonly string[]): Promise<void> {
+  if (keys.length > 0) await sql.execute`delete from provider_reports where key = any(${[...keys]}::text[])`;
 }
 
 /** Postpones reports that cannot be applied yet: by one second at first, and eventually by a minute. */
@@ -130,11 +122,4 @@ export async function postponeReports(database: Database, keys: readonly string[
   await database.sql.execute`
     update provider_reports set due_at = clock_timestamp() + make_interval(secs => least(60, 2 ^ tries)), tries = least(tries + 1, 1000)
     where key = any(${[...keys]}::text[])`;
-}
-
-/** Parks reports that the database rejects, until an operator sets their `due_at`. */
-export async function parkReports(database: Database, keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return;
-  await database.sql
-    .execute`update provider_reports set due_at = 'infinity' where key = any(${[...keys]}::text[])`;
 }

@@ -79,15 +79,3 @@ export async function findSend(
   const row = await readSend(database, { id, accountId });
   return row === undefined ? null : { send: toSend(row), now: row.now };
 }
-
-/** Counts the attempts of a send that ended with this provider code and allowed a retry. */
-export async function countAttemptsWith(
-  { sql }: Database,
-  sendId: string,
-  errorCode: number | null,
-): Promise<number> {
-  const [row] = await sql.query<[{ count: number }]>`
-    select count(*)::integer as count from attempts
-    where send_id = ${sendId}::uuid and outcome = 'retry' and error_code = ${errorCode}::integer`;
-  return row.count;
-}

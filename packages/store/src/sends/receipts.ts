@@ -13,7 +13,7 @@ import { Prisma } from '../generated/prisma/client.js';
 import type { StoredReport } from './providerReports.js';
 import { readReportedSends, type ReportedRow } from './readSend.js';
 import { toSend } from './sendRow.js';
-import { isFailure, REFUNDED, updateSends, type Change } from './updateSends.js';
+import { isFailure, updateSends, type Change } from './updateSends.js';
 
 /** The payer in `message_costs` of messages from senders without an account. */
 export const OPERATOR = '00000000-0000-0000-0000-000000000000';
@@ -87,7 +87,12 @@ interface Write {
 export async function writeReceipts(
   database: Database,
   { send: before, version, now: at, receipts }: ReportedSend,
-  { result, change: fields, attempts = [], cost }: Decision<ReceiptEnd[]> & { cost?: MessageCost },
+  {
+    result,
+    change: fields,
+    attempts = [],
+    cost,
+  }: Decision<ReceiptEnd[]> & { cost?: MessageCost | undefined },
 ): Promise<{ send: Send; deleted: Set<string> } | null> {
   const after = { ...before, ...fields };
   const isNothing = fields === undefined && attempts.length === 0 && cost === undefined;
@@ -96,7 +101,7 @@ export async function writeReceipts(
   const write = { sendId: before.id, change, keys };
   const deleted =
     change !== null && isFailure(change)
-      ? (await writeTogether(database, [write], REFUNDED))[0]
+      ? (await writeTogether(database, [write]))[0]
       : await getBatcher(database)(write);
   if (deleted === null || deleted === undefined) return null;
   if (change !== null) database.onDelivery(before, after);
@@ -107,7 +112,7 @@ export async function writeReceipts(
 const WRITES_MAX = 200;
 
 const getBatcher = oncePerClient((database: Database) =>
-  createBatcher((writes: Write[]) => writeTogether(database, writes, PRICED), {
+  createBatcher((writes: Write[]) => writeTogether(database, writes), {
     batchSizeMax: WRITES_MAX,
     concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
   }),
@@ -117,28 +122,19 @@ const getBatcher = oncePerClient((database: Database) =>
 const PRICED = Prisma.sql`
   priced as (
     insert into message_costs as m (day, country, category, type, billable, pricing_model, payer, messages, free_sends, credits)
-    select (c."arrivedAt" at time zone 'UTC')::date, coalesce(c.country, ${NO_COUNTRY}), c.pricing ->> 'category', c.pricing ->> 'type',
+    select (c.arrived_at at time zone 'UTC')::date, coalesce(c.country, ${NO_COUNTRY}), c.pricing ->> 'category', c.pricing ->> 'type',
       (c.pricing ->> 'billable')::boolean, c.pricing ->> 'model',
       case when s.account_id = c.account_id then c.account_id else ${OPERATOR}::uuid end, count(*),
       count(*) filter (where c.charged_from = 'free_quota'), count(*) filter (where c.charged_from = 'credit')
-    from changed c left join senders s on s.id = c."senderId" where c.pricing is not null
+    from changed c left join senders s on s.id = c.priced_sender_id where c.pricing is not null
     -- All callers insert in the same order, so that two callers cannot deadlock.
     group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
     on conflict (day, country, category, type, billable, pricing_model, payer) do update set
       messages = m.messages + excluded.messages, free_sends = m.free_sends + excluded.free_sends, credits = m.credits + excluded.credits
   )`;
 
-/**
- * Writes a batch.
- *
- * @param consequences the steps that follow `changed`
- * @returns the keys that each write deleted, or null if its send had changed
- */
-async function writeTogether(
-  database: Database,
-  writes: readonly Write[],
-  consequences: Prisma.Sql,
-): Promise<(string[] | null)[]> {
+/** Writes a batch. @returns the keys that each write deleted, or null if its send had changed */
+async function writeTogether(database: Database, writes: readonly Write[]): Promise<(string[] | null)[]> {
   const firsts = new Map(writes.toReversed().map((write) => [write.sendId, write]));
   const tried = [...firsts.values()];
   const changes = tried.flatMap(({ change }) => change ?? []);
@@ -146,7 +142,7 @@ async function writeTogether(
     write.keys.map((key) => ({ key, guardedBy: write.change === null ? null : write.sendId })),
   );
   const [{ changed, deleted }] = await database.sql.query<[{ changed: string[]; deleted: string[] }]>`
-    with ${updateSends(changes)}, ${consequences}, deleted as (
+    with ${updateSends(changes)}, ${PRICED}, deleted as (
       delete from provider_reports where key = any(array(
         select k.key from unnest(${keys.map(({ key }) => key)}::text[], ${keys.map(({ guardedBy }) => guardedBy)}::uuid[]) as k (key, send_id)
         where k.send_id is null or k.send_id in (select id from changed)

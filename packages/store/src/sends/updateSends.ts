@@ -14,6 +14,7 @@ export interface Change {
   cost?: MessageCost | undefined;
 }
 
+/** Returns whether a change fails a send. Such a change has its own statement, see `REFUNDED`. */
 export const isFailure = ({ before, after }: Change): boolean =>
   before.status !== 'failed' && after.status === 'failed';
 
@@ -21,7 +22,9 @@ const toChangeRecord = ({ before, after, version, at, attempts, cost }: Change):
   id: before.id,
   version,
   ...toSendRecord(after),
-  ...cost,
+  pricing: cost?.pricing,
+  arrived_at: cost?.arrivedAt,
+  priced_sender_id: cost?.senderId,
   attempt_records: attempts.map(
     ({ number, senderId, startedAt, outcome, errorCode, messageId, messageStatus, report = null }) => ({
       number,
@@ -39,25 +42,28 @@ const toChangeRecord = ({ before, after, version, at, attempts, cost }: Change):
 });
 
 /**
- * Returns the first steps of a statement that writes changes of different sends with their attempts: `changed` returns the sends that still
- * had the version. Every statement locks sends in the order of their ids, so that two statements cannot deadlock.
+ * Returns the first steps of a statement that writes changes of different sends with their attempts, or one failure with its refund:
+ * `changed` returns the sends that still had the version. Every statement locks sends in the order of their ids, so that two statements cannot deadlock.
  */
 export function updateSends(changes: readonly Change[]): Prisma.Sql {
   const { lock, lockedIds } = lockSends(changes.length);
   return Prisma.sql`
     changes as materialized (
       select * from json_to_recordset(${JSON.stringify(changes.map(toChangeRecord))}::json) as c (
-        id uuid, version integer, ${RECORD_COLUMNS}, pricing jsonb, "arrivedAt" timestamptz, "senderId" uuid, attempt_records json
+        id uuid, version integer, ${RECORD_COLUMNS}, pricing jsonb, arrived_at timestamptz, priced_sender_id uuid, attempt_records json
       )
     ), ${lock} changed as (
       update sends s set ${assignments('c')}, pricing = coalesce(s.pricing, c.pricing), version = s.version + 1
       from changes c
       where s.id = any(array(${lockedIds})) and c.id = s.id and c.version = s.version
-      returning s.id, s.account_id, s.country, s.charged_from, s.verification, c.pricing, c."arrivedAt", c."senderId", c.attempt_records
-    ), ${ATTEMPTED}`;
+      returning s.id, s.account_id, s.country, s.charged_from, s.verification, c.pricing, c.arrived_at, c.priced_sender_id, c.attempt_records
+    ), ${ATTEMPTED} ${changes.some(isFailure) ? REFUNDED : Prisma.empty}`;
 }
 
-/** The step that writes the attempts of `changed`. */
+/**
+ * The step that writes the attempts of `changed`. A response and receipts may report on the same attempt in any order: an acceptance and a
+ * reported failure replace what is stored, but a failed response does not replace an earlier receipt.
+ */
 const ATTEMPTED = Prisma.sql`
   attempted as (
     insert into attempts (
@@ -69,15 +75,12 @@ const ATTEMPTED = Prisma.sql`
       reported_at timestamptz, reported_code integer, finished_at timestamptz
     )
     on conflict (send_id, number) do update set
-      outcome = excluded.outcome,
-      error_code = case when excluded.outcome = attempts.outcome then coalesce(excluded.error_code, attempts.error_code) else excluded.error_code end,
+      outcome = excluded.outcome, error_code = excluded.error_code, message_id = excluded.message_id,
       -- The call ended when it was accepted, even if its message fails later.
       finished_at = case when attempts.outcome = 'accepted' then attempts.finished_at else excluded.finished_at end,
-      message_id = coalesce(excluded.message_id, attempts.message_id),
       message_status = coalesce(excluded.message_status, attempts.message_status),
       reported_at = coalesce(attempts.reported_at, excluded.reported_at),
       reported_code = coalesce(attempts.reported_code, excluded.reported_code)
-    -- A failed response never overwrites an earlier receipt.
     where excluded.outcome = 'accepted' or excluded.reported_at is not null
   )`;
 
@@ -85,7 +88,7 @@ const ATTEMPTED = Prisma.sql`
  * The steps that refund the unit of a failure in `changed`. The unit is kept if the code was verified and a message may have arrived. Each
  * failure has its own statement, because a refund also locks an account, and a batch would lock sends and accounts in no fixed order.
  */
-export const REFUNDED = Prisma.sql`
+const REFUNDED = Prisma.sql`,
   returned as (
     -- Precedes its ledger entry, so that the entry's id is assigned under the account's lock and ids follow the order of changes.
     update accounts set

@@ -8,9 +8,8 @@ import {
   type WithOrdinal,
 } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
-import { Prisma } from '../generated/prisma/client.js';
+import { COUNTED_GUESSES } from './guessBudgets.js';
 import { lockSends } from './updateSends.js';
-import { pointsLeft } from './guessBudgets.js';
 
 /** A guess at the code of an account's send. */
 export interface Guess {
@@ -91,7 +90,7 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
 }
 
 /** The fields of a send that a guess needs, with the database's time. */
-interface GuessedRow extends GuessedSend, Pick<Send, 'id' | 'codeHash' | 'traceparent'> {
+interface GuessedRow extends GuessedSend, Pick<Send, 'id' | 'dueAt' | 'codeHash' | 'traceparent'> {
   version: number;
   now: Date;
 }
@@ -105,7 +104,7 @@ const readGuessedSends = (
     ${guesses.map(({ id }) => id)}::uuid[], ${guesses.map(({ accountId }) => accountId)}::uuid[]
   ) with ordinality as g (id, account_id, ordinal)
   cross join lateral (
-    select id, version, mode, status, phase, receipt_until as "receiptUntil",
+    select id, version, mode, status, phase, due_at as "dueAt", receipt_until as "receiptUntil",
       verification, wrong_guesses as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
     -- "is true" keeps the plan on the primary key, even if it was made while there were few sends.
     from sends where id = g.id and (account_id = g.account_id) is true limit 1
@@ -119,20 +118,19 @@ interface GuessWrite {
   decision: GuessDecision;
 }
 
-/** Returns the record of a write. A field that the change omits is missing in the record and stays unchanged in the row. */
-function toGuessRecord({ guess, index, send, decision: { change = {}, reclaimsUnit } }: GuessWrite): object {
+function toGuessRecord({ guess, index, send, decision: { change, reclaimsUnit } }: GuessWrite): object {
+  const { id, version, now, verification, wrongGuesses, phase, dueAt } = { ...send, ...change };
   return {
     ordinal: index + 1,
-    id: send.id,
-    version: send.version,
+    id,
+    version,
     account_id: guess.accountId,
     key_id: guess.keyId,
-    judged_at: send.now,
-    verification: change.verification,
-    wrong_guesses: change.wrongGuesses,
-    erases_code: change.encryptedCode === null ? true : undefined,
-    phase: change.phase,
-    due_at: change.dueAt,
+    judged_at: now,
+    verification,
+    wrong_guesses: wrongGuesses,
+    phase,
+    due_at: dueAt,
     reclaims_unit: reclaimsUnit,
   };
 }
@@ -143,7 +141,10 @@ interface WrittenGuess {
   isWritten: boolean;
 }
 
-/** Writes guesses at different sends, if their keys are valid. */
+/**
+ * Writes guesses at different sends, if their keys are valid and the sends have the versions that were read: the sends, the guess budgets of
+ * their recipients, and the units of failed sends.
+ */
 async function writeGuesses(
   database: Database,
   writes: readonly GuessWrite[],
@@ -156,41 +157,19 @@ async function writeGuesses(
       ) as key_state
       from json_to_recordset(${JSON.stringify(writes.map(toGuessRecord))}::json) as g (
         ordinal bigint, id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
-        wrong_guesses smallint, erases_code boolean, phase text, due_at timestamptz, reclaims_unit boolean
+        wrong_guesses smallint, phase text, due_at timestamptz, reclaims_unit boolean
       )
     ), changes as materialized (
       select * from guesses where key_state = 'valid'
     ), ${lock} written as (
-      update sends s set version = s.version + 1, verification = coalesce(g.verification, s.verification),
-        verified_at = case when g.verification = 'verified' then g.judged_at end,
-        locked_at = case when g.verification = 'locked' then g.judged_at end,
-        wrong_guesses = coalesce(g.wrong_guesses, s.wrong_guesses),
-        wrong_guess_times = case when g.wrong_guesses is null then s.wrong_guess_times else array_append(s.wrong_guess_times, g.judged_at) end,
-        encrypted_code = case when g.erases_code then null else s.encrypted_code end,
-        phase = coalesce(g.phase, s.phase), due_at = coalesce(g.due_at, s.due_at)
+      update sends s set version = s.version + 1, verification = g.verification, wrong_guesses = g.wrong_guesses, phase = g.phase, due_at = g.due_at,
+        verified_at = case g.verification when 'verified' then g.judged_at end, locked_at = case g.verification when 'locked' then g.judged_at end,
+        wrong_guess_times = case g.verification when 'verified' then s.wrong_guess_times else array_append(s.wrong_guess_times, g.judged_at) end,
+        encrypted_code = case when g.phase <> 'done' then s.encrypted_code end
       from changes g
       where s.id = any(array(${lockedIds})) and s.id = g.id and s.version = g.version
-      returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, g.verification is not distinct from 'verified' as is_right, g.reclaims_unit
-    ), by_recipient as materialized (
-      -- A batch may have guesses at several codes of one recipient. A right guess counts as the last of them.
-      select account_id, mode, recipient_key, sum(guess_cost) as points, max(guess_cost) as guess_cost, bool_or(is_right) as is_right
-      from written group by account_id, mode, recipient_key
-    ), budgets as (
-      -- A wrong guess adds its points to those still charged, a right one sets them to 0. The update is relative to the row, because guesses at
-      -- other codes of the recipient may be written at the same time. Rows are written in the order of their keys; a right guess without a
-      -- counted budget writes nothing.
-      insert into guess_budgets as b (account_id, mode, recipient_key, points, guess_cost, last_wrong_at)
-      select account_id, mode, recipient_key, case when is_right then 0 else points end, guess_cost, clock_timestamp() from by_recipient r
-      where not is_right or (
-        select g.points from guess_budgets g
-        where g.account_id = r.account_id and g.mode = r.mode and g.recipient_key = r.recipient_key limit 1
-      ) > 0
-      order by account_id, mode, recipient_key
-      on conflict (account_id, mode, recipient_key) do update set
-        points = case when excluded.points > 0 then ceil(${pointsLeft('b', Prisma.sql`excluded.last_wrong_at`)}) + excluded.points else 0 end,
-        guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
-        last_wrong_at = excluded.last_wrong_at
-    )
+      returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, s.verification = 'verified' as is_right, g.reclaims_unit
+    ), ${COUNTED_GUESSES}
     select g.ordinal, g.key_state as "keyState", w.id is not null as "isWritten",
       case when w.reclaims_unit then reclaim_unit(w.id, w.account_id, w.charged_from) end
     -- Accounts are locked in the order of their ids.
