@@ -135,7 +135,7 @@ it('thousands of repeats of a failure are stored once, with the account as the r
   expect(rows.map(({ reporter }) => reporter)).toEqual(Array(5).fill(ana.accountId));
 });
 
-it('posts are refused while too many reports of the app are pending, without an effect on other apps', async () => {
+it('posts of an app are refused with 503 while too many of its reports are pending, and those of other apps are accepted', async () => {
   const [of, ofOther] = [await message(ana, senders.ana), await message(rui, senders.rui)];
   const postAll = async () =>
     Promise.all([
@@ -231,7 +231,7 @@ it('each sender’s address accepts only the secret of its app, and the shared a
   expect(await stored('receipt', messageId)).toBe(1);
 });
 
-it('the address of a sender without an app, of a removed sender, and any other address is not found', async () => {
+it('the address of a sender without an app, of a removed sender or of no sender is not found', async () => {
   const { database } = api.db;
   const removed = await ownSender(ana, SECRETS.ana);
   await removeSender(database, TEST_ACTOR, removed.id);
@@ -245,7 +245,7 @@ it('the address of a sender without an app, of a removed sender, and any other a
   }
 });
 
-it('the handshake accepts only the verify token of the secret', async () => {
+it('the handshake accepts only the verify token of the sender and its secret', async () => {
   const shake = async (token: string): Promise<RawAnswer> =>
     rawRequest(
       api.port,

@@ -75,7 +75,7 @@ describe('account', () => {
     expect(await json(`account show ${id}`)).toMatchObject(changed);
   });
 
-  it('returns to the shared senders and the default rate', async () => {
+  it('senders shared and rate default restore the shared senders and the default rate', async () => {
     const usual = await json(`account show ${await buildAccount(store.database)}`);
     expect(usual).toMatchObject({ senders: 'shared' });
     const id = await buildAccount(store.database, { ratePerMinute: 5 });
