@@ -83,7 +83,7 @@ describe.each([
   ['js', 'a.mjs', process.execPath, '--check'],
   ['python', 'a.py', 'python3', '-m', 'py_compile'],
 ])('a block of %s', (language, file, command, ...args) => {
-  describeIf(isHere(command))(`where ${command} is`, () => {
+  describeIf(isHere(command))(`if ${command} is installed`, () => {
     it('is well-formed', () => {
       const complaints = of(language).map((block) => check(block, file, command, ...args));
       expect(complaints.filter(Boolean)).toEqual([]);
@@ -92,7 +92,7 @@ describe.each([
 });
 
 const SDK = join(ROOT, 'packages/client/src');
-describeIf(existsSync(SDK))('where the SDK is', () => {
+describeIf(existsSync(SDK))('if the SDK is present', () => {
   it(
     'blocks of TypeScript compile against the types of the SDK, in strict mode',
     () => {

@@ -42,13 +42,13 @@ async function signedIn(who: TestPerson, second?: { uri: string }): Promise<Test
 }
 
 describe('a change that requires a recent confirmation', () => {
-  it('is made within ten minutes of a sign-in, with the password if there is no second factor', async () => {
+  it('is made within ten minutes of a sign-in by password if there is no second factor', async () => {
     const operator = await signedIn(await person(server, { staff: 'operator' }));
     await letConfirmationPass(server, operator, 9);
     expect((await grant(operator)).status).toBe(204);
   });
 
-  it('requires the second factor, if there is one, instead of the password', async () => {
+  it('requires the second factor instead of the password if there is one', async () => {
     const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
     expect((await grant(who)).status).toBe(204);
     await letConfirmationPass(server, who);
@@ -109,7 +109,7 @@ describe('a change that requires a recent confirmation', () => {
   });
 });
 
-describe('confirming', () => {
+describe('a confirmation', () => {
   it('allows ten guesses from all addresses together, after which the correct code is refused too', async () => {
     const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
     const answers = await Promise.all(

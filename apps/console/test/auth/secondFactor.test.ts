@@ -146,7 +146,7 @@ describe('a second factor', () => {
   });
 });
 
-describe('a second factor of staff', () => {
+describe('the setting that requires a second factor of staff', () => {
   const set = (staffTwoFactor: 'optional' | 'required') =>
     changeSettings(server.db.database, TEST_ACTOR, { staffTwoFactor });
   afterEach(() => set('optional'));
@@ -156,7 +156,7 @@ describe('a second factor of staff', () => {
     ({ method, path }) => ({ method: method.toUpperCase(), path }),
   );
 
-  describe('while staff need a second factor', () => {
+  describe('while it is on', () => {
     it.each(['operator', 'on_call'] as const)(
       '%s without a second factor cannot use the staff’s routes',
       async (staff) => {
@@ -244,7 +244,7 @@ describe('a second factor of staff', () => {
     });
   });
 
-  it('can be required only by an operator who has one, so that the setting cannot lock out all staff', async () => {
+  it('can be turned on only by an operator with a second factor, so that it cannot lock out all staff', async () => {
     const require = (who: TestPerson, staffTwoFactor = 'required'): Promise<Answer> =>
       who.put('/staff/settings/staff-two-factor', { staffTwoFactor, reason: 'a test' });
     const without = await person(server, { staff: 'operator' });

@@ -105,7 +105,7 @@ describe('limits of sign-ups', () => {
     ['an IPv6 network', 3, 1_000, (n: number) => [`2001:db8:9:${n}::${n}`, `b@shop${n}.example`]],
     ['a mail domain, with all below it', 1_000, 3, (n: number) => [`192.88.${n}.1`, `c@n${n}.farm.co.uk`]],
   ])(
-    'create no more users than the limit for %s when ten sign up at once',
+    'allow no more users than the limit for %s when ten sign up at once',
     async (_, network, domain, from) => {
       await ceilings(network, domain);
       const answers = await Promise.all(
@@ -119,7 +119,7 @@ describe('limits of sign-ups', () => {
     },
   );
 
-  it('count users: a sign-up that creates no user does not count', async () => {
+  it('do not count a sign-up that creates no user', async () => {
     await ceilings(1, 1);
     const from = (email: string, password = PASSWORD) => signUp({ ...ANA, email, password }, '192.0.5.1');
     expect(await from('refused@one.example', 'password1234')).toMatchObject({ status: 422 });

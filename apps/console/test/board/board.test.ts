@@ -306,7 +306,7 @@ describe('a view of sends on the board', () => {
       .filter(({ actor, action }) => actor.id === who.id && action !== 'user.sign_in')
       .map(({ action, subject, accountId }) => [action, subject, accountId]);
 
-  it('is in the audit log: a job under its send for any spelling of the URL, and lists once an hour', async () => {
+  it('is recorded in the audit log: a job under its send for any spelling of the URL, and lists once an hour', async () => {
     const reader = await person(server, { staff: 'on_call' });
     const caller = await buildCaller(server.db.database, 'live', { credits: 2 });
     const sends = [await buildSend(server.db.database, caller), await buildSend(server.db.database, caller)];

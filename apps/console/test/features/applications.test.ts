@@ -96,7 +96,7 @@ describe('an application', () => {
     expect(entry?.details).toEqual({ before: { name: 'Old name' }, after: { name: 'New name' } });
   });
 
-  it('keeps its limits when it gets unknown limits', async () => {
+  it('keeps its limits when a change of limits is invalid', async () => {
     const id = await makeApplication();
     for (const limits of [
       { perMinute: 0, perRecipientHour: 5 },

@@ -107,7 +107,7 @@ describeInBrowser('the pages of an account', () => {
     });
   });
 
-  it('repeat the number to erase in the dialog', () =>
+  it('show the number to erase in the dialog', () =>
     asPerson(admin, async (page) => {
       await page.goto(`/accounts/${account}/personal-data`);
       await page.getByPlaceholder('Full phone number').fill('+5511987654321');

@@ -74,7 +74,7 @@ describe('the configuration of the provider', () => {
   };
   const WHOLE = { OIDC_ISSUER: 'https://id.example.test/', ...CLIENT };
 
-  it('is all or nothing', () => {
+  it('has all of its variables or none', () => {
     expect(readConsoleConfig(OTHERS)).toMatchObject({ OIDC_ISSUER: '' });
     expect(readConsoleConfig({ ...OTHERS, ...WHOLE })).toMatchObject({
       OIDC_ISSUER: 'https://id.example.test',
@@ -219,7 +219,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
     await thief.close();
   });
 
-  it('is not shown if none is configured', async () => {
+  it('is not shown on the sign-in page if none is configured', async () => {
     const without = await startConsole();
     try {
       const signIn = await callConsole(without, 'POST', '/auth/sign-in/oidc', { body: {} });

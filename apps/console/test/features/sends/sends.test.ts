@@ -261,7 +261,7 @@ describe('the list of sends', () => {
     } satisfies Record<keyof SendView, unknown>);
   });
 
-  it('is narrowed by all of its filters together', async () => {
+  it('applies all of its filters together', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { id: live.accountId });
     const refused = await build(caller, { recipient: '+5511900001234' });
