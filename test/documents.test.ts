@@ -126,7 +126,7 @@ describe('a page', () => {
   });
 });
 
-it('every list of webhook fields to subscribe to has all fields that Onecode reads', () => {
+it('every list of webhook fields has all fields that Onecode reads', () => {
   const fields = fileOf('packages/whatsapp/src/changes.ts')
     .match(/const FIELDS = new Set\(\[([^\]]*)\]/)![1]!
     .match(/\w+/g)!;

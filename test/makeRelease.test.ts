@@ -108,7 +108,7 @@ describe('a release', () => {
       },
       'says nothing under "Unreleased"',
     ],
-  ])('%s is refused, and nothing changes', (_, version, prepare, reason) => {
+  ])('is refused, and changes nothing: %s', (_, version, prepare, reason) => {
     prepare();
     const state = (): string[] => [
       git('rev-parse', 'HEAD'),

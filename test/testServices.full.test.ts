@@ -29,7 +29,7 @@ const isListening = (url: string): Promise<boolean> =>
     socket.unref();
   });
 
-describe('Jest on its own', () => {
+describe('Jest without npm test', () => {
   it(
     'starts the services of a file, and stops them',
     () => {

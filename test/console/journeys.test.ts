@@ -40,7 +40,7 @@ describeInBrowser('the console with the processes behind it', () => {
   }
 
   it(
-    'four clicks lead from sign-up to a verified live code that is never shown, a test key, a working example call and the history of the send',
+    'the console leads in four clicks from sign-up to a verified live code, and also shows a test key, a sample call and the history of the send',
     async () => {
       const { stack } = environment;
       const phone = '+5511987650001';

@@ -155,7 +155,7 @@ describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
       ]);
     });
 
-    it('answers every request after an API is killed, and uses it again when it is back', async () => {
+    it('answers every request after an API is killed, and uses that API again when it runs again', async () => {
       const port = await start(apis.map((api) => api.port));
       // Both APIs have open connections.
       for (let n = 0; n < 10; n += 1) await createdId(port);

@@ -32,7 +32,7 @@ describe('an unusable Redis', () => {
   });
 
   it(
-    'does not prevent the API from accepting sends, with one warning',
+    'does not prevent the API from accepting sends, and is logged in one warning',
     async () => {
       const replica = await servers.start('unfit', [`replicaof ${HOST} 1`]);
       const stack = await ProcessStack.start({ workers: 0, env: { REDIS_URL: urlOf(replica) } });

@@ -44,7 +44,7 @@ if (!isInHistory)
   );
 
 /** The combinations of docs/upgrading.md, in the order in which a deploy walks it and is taken back. */
-describeIf(isInHistory)('an upgrade under load, and the way back', () => {
+describeIf(isInHistory)('an upgrade under load, and its rollback', () => {
   /** The previous release's build; ends with a slash. */
   let previous: string;
   let stack: ProcessStack;
@@ -238,8 +238,8 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     ['N−1 alone on the schema of N', () => migrate('')],
     ['N−1 next to N', () => replace(NEW, '')],
     ['N alone', () => replace(OLD, '')],
-    ['N next to N−1, on the way back', () => replace(NEW, previous)],
-    ['N−1 alone on the schema of N, on the way back', () => replace(OLD, previous)],
+    ['N next to N−1, in the rollback', () => replace(NEW, previous)],
+    ['N−1 alone on the schema of N, in the rollback', () => replace(OLD, previous)],
     [
       'N again',
       async () => {
@@ -253,7 +253,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
       },
     ],
   ])(
-    '%s: every code is sent once and verified at either API, and earlier work continues',
+    'sends every code once, verifies it at either API, and continues earlier work: %s',
     async (_, step) => {
       await step();
       await finishWhatWasLeft();
@@ -264,7 +264,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
   );
 
   it(
-    'the load lost no send and sent none twice, and its units add up',
+    'loses and repeats no send of the load, and charges the right units',
     async () => {
       isOver = true;
       await Promise.all(clients);
@@ -308,7 +308,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
       ['previous', OLD, NEW],
       ['new', NEW, OLD],
     ])(
-      'the %s release’s worker handles jobs of the other’s API, including retries',
+      'handles jobs of the other release’s API, including retries, in the worker of the %s release',
       async (_, worker, api) => {
         stack.release = worker === OLD ? '' : previous;
         await stack.stopWorker(1 - worker);
@@ -324,7 +324,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
       },
     );
 
-    it('both workers avoid a sender that is blocked after a fault seen by one of them', async () => {
+    it('avoids in both workers a sender that is blocked after a fault seen by one of them', async () => {
       await stack.simulator.addRule({ sender: SENDERS[0]!, fault: { error: 131048 } });
       const sends = await Promise.all(
         Array.from({ length: 20 }, (_, n) => stack.create(liveKey, { to: nextRecipient() }, { api: n % 2 })),
@@ -342,7 +342,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     });
   });
 
-  it('no process logged an error', async () => {
+  it('logs no error, and the units add up', async () => {
     await expectUnitsToAddUp();
     expect(stack.output().match(/^.*"level":"(error|fatal)".*$/gm) ?? []).toEqual([]);
   });

@@ -151,17 +151,20 @@ const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => 
   ],
 };
 
-it('reports nothing for a run in which every invariant holds', () => {
+it('check returns nothing for a run in which every invariant holds', () => {
   expect(check(goodRun())).toEqual([]);
 });
 
-it.each(Object.keys(INVARIANTS))('reports a violation of %s, without codes and numbers', (invariant) => {
-  const [expected, plant] = VIOLATIONS[invariant]!;
-  const run = goodRun();
-  plant(run);
-  const details = check(run)
-    .filter((violation) => violation.invariant === invariant)
-    .map(({ detail }) => detail);
-  expect(details).toContainEqual(expect.stringContaining(expected));
-  for (const detail of details) expect(detail).not.toMatch(/wamid|\+55|\b\d{6}\b/);
-});
+it.each(Object.keys(INVARIANTS))(
+  'check returns a violation of %s, without codes and numbers',
+  (invariant) => {
+    const [expected, plant] = VIOLATIONS[invariant]!;
+    const run = goodRun();
+    plant(run);
+    const details = check(run)
+      .filter((violation) => violation.invariant === invariant)
+      .map(({ detail }) => detail);
+    expect(details).toContainEqual(expect.stringContaining(expected));
+    for (const detail of details) expect(detail).not.toMatch(/wamid|\+55|\b\d{6}\b/);
+  },
+);
