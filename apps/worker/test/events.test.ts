@@ -247,7 +247,7 @@ describe('events', () => {
     });
   });
 
-  it('are signed with only the new secret after its replacement, and after a rotation of the service’s keys', async () => {
+  it('are signed with only the replaced secret, which reencryptTokens encrypts with the newest key', async () => {
     const port = await closedPort();
     await startReceiver(port);
     const { accountId, secret } = await subscriber(`http://127.0.0.1:${port}/`);
