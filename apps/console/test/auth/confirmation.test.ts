@@ -132,6 +132,12 @@ describe('a confirmation', () => {
     for (let n = 0; n <= SIGN_IN_TRIES_MAX; n += 1)
       statuses.push((await confirmPassword(operator, `guess ${n}`)).status);
     expect(statuses).toEqual([...Array<number>(SIGN_IN_TRIES_MAX).fill(422), 429]);
+    const body = { email: operator.email, password: PASSWORD };
+    const signIn = await callConsole(server, 'POST', '/auth/sign-in/email', {
+      body,
+      headers: fromNewAddress(),
+    });
+    expect(signIn).toMatchObject({ status: 429, body: { code: 'too_many_tries' } });
   });
 
   it('accepts a code once, even in simultaneous requests', async () => {
