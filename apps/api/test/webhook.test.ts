@@ -75,7 +75,7 @@ describe('the handshake', () => {
   // `packages/whatsapp` tests the parameters in detail; this tests that they are read from the address.
   it.each([
     ['another token', changed('hub.verify_token', `${VERIFY_TOKEN}x`)],
-    ['nothing', []],
+    ['no parameters', []],
     ['two tokens, the first right', [...RIGHT, ['hub.verify_token', 'x']]],
     ['two tokens, the last right', [['hub.verify_token', 'x'], ...RIGHT]],
     ['two modes', [...RIGHT, ['hub.mode', 'x']]],
@@ -99,7 +99,7 @@ describe('a post with an invalid signature', () => {
     ['of a body that differs in one byte', BODY.replace('delivered', 'delivereD'), [RIGHT]],
     ['of the body without its last space', `${BODY} `, [RIGHT]],
     ['of the same JSON with other white space', JSON.stringify(JSON.parse(BODY), null, 1), [RIGHT]],
-    ['two in one header', BODY, [`${RIGHT}, ${RIGHT}`]],
+    ['one of two in one header', BODY, [`${RIGHT}, ${RIGHT}`]],
   ])('is refused with invalid_signature and not stored if the signature is %s', async (_name, body, signatures) => {
     const before = await storedCount();
     const { json, headers } = await post(body, ...signatures);
