@@ -22,7 +22,7 @@ import {
 } from '@onecode/testing';
 
 const TOKEN = 'EAAGplantedTokenOfTheSender7f3b';
-/** What the collector of traces asks for. */
+/** The key that the collector of traces requires. */
 const COLLECTOR_KEY = 'plantedKeyOfTheCollector5d1e';
 const SENDER = '+15550783881';
 

@@ -31,7 +31,7 @@ const proxyPage = (status: number): Behaviour =>
   text(status, '<html><h1>proxy-made page</h1></html>', { 'content-type': 'text/html' });
 const isCreated: Behaviour = (response, request) =>
   json(request.method === 'POST' ? 202 : 200, aSend())(response, request);
-/** Answers the verification, and readings with a send. */
+/** Answers verifications with this behaviour, and reads with a send. */
 const judges =
   (behaviour: Behaviour): Behaviour =>
   (response, request) =>

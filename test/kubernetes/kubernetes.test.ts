@@ -259,7 +259,7 @@ describeIf(KUBECTL !== null).each(OVERLAYS)(
         const environment = Object.fromEntries(
           (container.env ?? []).map((variable) => [variable.name, valueOf(objects, variable)]),
         );
-        // The secrets' files, in this machine's place for them.
+        // On this machine, the files of the secrets are in another folder.
         for (const one of Object.keys(environment).filter((variable) => variable.endsWith('_FILE')))
           environment[one] = environment[one]!.replace(/^\/etc\/onecode\//, `${folder}/`);
         const config = READERS[name]!(environment);
@@ -270,7 +270,7 @@ describeIf(KUBECTL !== null).each(OVERLAYS)(
 
       it('has every secret that it needs as a file', () => {
         const missing = faultsOf(() => READERS[name]!({})).map((fault) => fault.replace(' is missing', ''));
-        // What API and console find numbers by may be left out elsewhere.
+        // An optional variable: only the API and the console find sends by number.
         if (name !== 'worker') missing.push('NUMBER_PEPPER');
         const needed = missing.filter((one) => one in SECRETS);
         expect(names(workload(name).container).filter((one) => one in SECRETS)).toEqual([]);
@@ -447,7 +447,7 @@ it('docs/kubernetes.md creates every secret that the manifests mount', () => {
   expect(named.toSorted()).toEqual(Object.keys(SECRETS).toSorted());
 });
 
-/** What Kubernetes makes of a variable. */
+/** Returns the value that Kubernetes gives to a variable. */
 function valueOf(
   objects: readonly KubernetesObject[],
   { name, value, valueFrom }: NonNullable<Container['env']>[number],

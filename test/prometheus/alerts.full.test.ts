@@ -40,7 +40,7 @@ describeIf(programs !== null)('the alerts, evaluated by promtool', () => {
     alertname,
     exp_alerts,
   });
-  /** An alert as it rings. @param texts of its annotations that hold values */
+  /** Returns a firing alert. @param texts of its annotations that hold values */
   function ringing(name: string, labels: Record<string, string> = {}, texts: object = {}) {
     const rule = alerts.find(({ alert }) => alert === name)!;
     const fill = (text: string): string => text.replace('{{ $labels.finding }}', labels['finding'] ?? '');
@@ -180,7 +180,7 @@ describeIf(programs !== null)('the alerts, evaluated by promtool', () => {
       after(requests(95, 0, 5), rings('5%')),
       after(requests(999, 1, 0)),
       after(requests(0, 0, 0)),
-      // None was answered otherwise since the start, so that there is no series of it.
+      // Since the start, no request had another status, so that such a series does not exist.
       after(requests(0, 5, 0).slice(2), rings('100%')),
       // An unavailable PostgreSQL has its own alert, until its errors have left the short window.
       after([...requests(0, 5, 0), series(unavailable, '0x60 1x40')]),

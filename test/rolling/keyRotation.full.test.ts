@@ -6,7 +6,7 @@ import { buildAccount, buildCaller, ProcessStack, TEST_ACTOR, until } from '@one
 const ROLL_MS_MAX = 120_000;
 const APIS = [0, 1];
 const WORKERS = [0, 1];
-/** Enough of each batch for one look at each API after each replacement of an API: twice in each of three rolls. */
+/** Enough for one verification of each batch at each API after each replacement of an API: twice in each of three rotations. */
 const CODES_OF_A_BATCH = APIS.length * 2 * 3;
 const CODE = '135790';
 
@@ -60,7 +60,7 @@ describe('a rotation of secrets, process by process', () => {
         expect(await stack.verify(testKey, batch.pop()!, CODE, api)).toMatchObject({ valid: true });
   }
 
-  /** Each send that waits must go out with its first attempt: an encrypted code or token that does not open costs one. */
+  /** Each waiting send must be sent with its first attempt: an encrypted code or token that cannot be decrypted uses one. */
   async function expectAllToBeDelivered(): Promise<void> {
     await resumeSender(stack.db.database, TEST_ACTOR, senderId);
     await until('the delivery of all that waited', async () => {

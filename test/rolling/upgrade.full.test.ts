@@ -16,7 +16,7 @@ const NEW = 0;
 const OLD = 1;
 const UNITS = 5_000;
 const CLIENTS = 3;
-/** Sends that go their whole way in each cell of the matrix. */
+/** Sends that are created, delivered and verified in each combination. */
 const SENDS_IN_EACH_STEP = 6;
 const CODE = '135790';
 const SENDERS = ['106540352242921', '106540352242922'];
@@ -26,11 +26,11 @@ interface Receiver {
   to: string;
 }
 
-/** What one cell of the matrix leaves to the next one. */
+/** The unfinished work that one combination leaves to the next one. */
 interface Left {
   /** Creates a live send and waits for its code on the phone. */
   delivered: Receiver;
-  /** A live send that is held back. */
+  /** A live send under a hold. */
   waiting: Receiver;
   /** A test send with one wrong guess. */
   guessed: string;
@@ -43,7 +43,7 @@ if (!isInHistory)
     `test/rolling/upgrade.full.test.ts is skipped: release ${PREVIOUS.version} (${PREVIOUS.commit.slice(0, 7)}) is not in this copy's git history\n`,
   );
 
-/** The combinations of docs/upgrading.md, in the order in which a deploy walks it and is taken back. */
+/** The combinations of docs/upgrading.md, in the order of a deployment and its rollback. */
 describeIf(isInHistory)('an upgrade under load, and its rollback', () => {
   /** The previous release's build; ends with a slash. */
   let previous: string;
@@ -149,17 +149,17 @@ describeIf(isInHistory)('an upgrade under load, and its rollback', () => {
     }) as Promise<Result>;
   }
 
-  /** Waits until so many sends that began after now went their whole way. */
+  /** Waits until this many sends that start after the call are created, delivered and verified. */
   async function underLoad(): Promise<void> {
     const enough = done.length + SENDS_IN_EACH_STEP + CLIENTS;
     await until('the load of this step', () => done.length >= enough || faults.length > 0, START_MS_MAX);
     expect(faults).toEqual([]);
   }
 
-  /** Waits for a status, and looks whether both APIs show the send alike. */
+  /** Waits for a status, and checks that both APIs show the same send. */
   async function untilStatus(id: string, status: string): Promise<void> {
     const view = await stack.untilStatus(liveKey, id, status);
-    // A receipt that is late may still fill its own time between the two looks.
+    // A late receipt may still set its own time between the two reads.
     const { sent_at: _sentAt, ...settled } = view;
     expect(await stack.status(liveKey, id, 1)).toMatchObject(settled);
   }
@@ -204,7 +204,7 @@ describeIf(isInHistory)('an upgrade under load, and its rollback', () => {
     };
   }
 
-  /** A key that was used with another body is refused, and five wrong guesses lock, wherever each was. */
+  /** At either API, a key that was used with another body is refused, and five wrong guesses lock. */
   async function judgeAlike(): Promise<void> {
     const headers = { 'idempotency-key': `another-body-${recipients}` };
     const { id } = await stack.create(testKey, { to: nextRecipient(), code: CODE }, { headers, api: NEW });

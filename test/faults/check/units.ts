@@ -55,8 +55,8 @@ export const UNITS: Invariants = {
     ];
   }),
   /**
-   * A failed live send gave its unit back exactly once, to its bucket; no other send did. The unit was reclaimed, or never returned, if
-   * the code was verified and a message may have arrived.
+   * A failed live send returned its unit exactly once, to its bucket; no other send did. The unit was reclaimed, or never returned, if the
+   * code was verified and a message may have arrived.
    */
   'returned-once': ofEachSend(({ row, attempts, ledger }) => {
     const returned = ledger.filter(({ kind }) => kind === 'returned');

@@ -88,9 +88,7 @@ export const VIEWS: Invariants = {
       ),
     ),
   ]),
-  /**
-   * A time that a client has seen never changes or disappears, but for the time of sending once a message was reported as lost.
-   */
+  /** A time that a client has seen never changes or disappears, except the time of sending after a message was reported as lost. */
   'times-stay': ofEachSend((send, facts) => [
     ...new Set(
       orderedPairs(send, facts).flatMap(([{ view: earlier }, { view: later }]) =>
@@ -133,10 +131,7 @@ export const VIEWS: Invariants = {
       ];
     }),
   ),
-  /**
-   * Times are those of the database, whatever an API’s clock says: a send is created between its first request and its first
-   * answer.
-   */
+  /** Times come from the database's clock, not from an API’s: a send is created between its first request and its first answer. */
   'created-when-asked': ofEachSend((send, { creationsByKey, clockStart }) => {
     const { row, creations } = send;
     const answeredBy = Math.min(...creations.map(({ endedAt }) => endedAt));
@@ -152,7 +147,7 @@ export const VIEWS: Invariants = {
         `created ${Math.round(at - requestedFrom)} ms after its request began`,
     ];
   }),
-  /** A code is expired after its deadline by the database’s clock and never before, whatever an API’s clock says. */
+  /** A code expires at its deadline by the database’s clock and never before, also if an API’s clock is wrong. */
   'expires-on-time': ofEachSend(({ row, observations }, { clockStart }) =>
     observations.flatMap(({ startedAt, endedAt, verification }) => {
       const deadline = row.expiresAt - clockStart;

@@ -22,7 +22,7 @@ const server = useConsole();
 describe('a second factor', () => {
   const post = (path: string, body: object, cookie = ''): Promise<Answer> =>
     callConsole(server, 'POST', `/auth${path}`, { body, headers: { cookie, ...fromNewAddress() } });
-  /** The first step. @returns the cookies with which the second one is taken */
+  /** Takes the first step. @returns the cookies for the second step */
   async function firstStep({ email }: TestPerson): Promise<string> {
     const answer = await post('/sign-in/email', { email, password: PASSWORD });
     expect(answer).toMatchObject({ status: 200, body: { secondStep: true } });
@@ -79,7 +79,7 @@ describe('a second factor', () => {
     expect(done).toMatchObject({ status: 204, body: undefined });
     expect((await sessionOf(cookieOf(done))).body.user.id).toBe(who.id);
     const before = await server.db.sql('select id from user_sessions where user_id = $1', [who.id]);
-    // For as long as it holds: until the next but one has come.
+    // Almost the whole time in which the code is valid: until the code after the next one begins.
     await server.db.sql("update counted_tries set ends_at = ends_at - interval '89 seconds'");
     const replayed = await post('/two-factor/verify-totp', { code }, second);
     expect(replayed).toMatchObject({ status: 401, body: { code: 'wrong_code' } });

@@ -14,7 +14,7 @@ import {
 const server = useConsole();
 
 describe('the sign-in library', () => {
-  /** Each from an unused client address, unless one is given. */
+  /** Signs in, from an unused client address unless a header sets one. */
   const signIn = (
     email: string,
     password = PASSWORD,
