@@ -49,7 +49,7 @@ describe('an unusable Redis', () => {
   );
 });
 
-it('queues detect a changed eviction policy, and work again when it is corrected', async () => {
+it('queues report a changed eviction policy, and are ready again after it is corrected', async () => {
   const server = await servers.start('set-right');
   const queues = openQueues({ redisUrl: urlOf(server), prefix: 'onecode', onError: () => {} });
   await until('a connection', () => queues.isReady());

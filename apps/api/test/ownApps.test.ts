@@ -215,7 +215,7 @@ it('posts of an account’s app do not change the business account of a number',
   expect(row).toEqual({ business_account_id: null });
 });
 
-it('each sender’s address accepts only the secret of its app, and the shared address still works', async () => {
+it('each sender’s address accepts only the secret of its app, and the shared address accepts the shared secret', async () => {
   const { messageId, receipt } = await message(ana, senders.ana);
   const crossed = [
     await post(SECRETS.ana, senders.rui, receipts(receipt)),

@@ -247,7 +247,7 @@ describe('events', () => {
     });
   });
 
-  it('are signed with only the replaced secret, which reencryptTokens encrypts with the newest key', async () => {
+  it('are signed only with the new secret after its replacement, and reencryptTokens reencrypts that secret', async () => {
     const port = await closedPort();
     await startReceiver(port);
     const { accountId, secret } = await subscriber(`http://127.0.0.1:${port}/`);

@@ -149,7 +149,7 @@ describe('the sign-in library', () => {
       expect(await sessionsOf(ana)).toEqual([]);
     });
 
-    it('ends after a day without use, for good', async () => {
+    it('ends permanently after a day without use', async () => {
       const ana = await person(server);
       await letPass(25, ana);
       expect(await isSignedIn(ana.cookie)).toBe(false);

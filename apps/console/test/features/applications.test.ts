@@ -109,7 +109,7 @@ describe('an application', () => {
 });
 
 describe('a key', () => {
-  it('works next to other keys until it is revoked, so that keys can be replaced without downtime', async () => {
+  it('is accepted next to other keys until it is revoked, so that keys can be replaced without downtime', async () => {
     const application = await makeApplication();
     const before = await makeKey(application, { label: '  Server 1 ' });
     const after = await makeKey(application);

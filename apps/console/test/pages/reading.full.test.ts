@@ -57,7 +57,7 @@ describeInBrowser('the health page', () => {
 });
 
 describeInBrowser('the page of the ledger', () => {
-  it('lists all entries down to the first, and filters them by kind', async () => {
+  it('lists all entries down to the first, filters them by kind, and links the monthly statement', async () => {
     const caller = await buildCaller(server.db.database, 'live', { freeQuota: 3 });
     const { accountId } = caller;
     const sender = await buildSender(server.db.database);
