@@ -158,7 +158,7 @@ describe('the setting that requires a second factor of staff', () => {
 
   describe('while it is on', () => {
     it.each(['operator', 'on_call'] as const)(
-      '%s without a second factor cannot use the staff’s routes',
+      'refuses the staff’s routes to a user without a second factor: %s',
       async (staff) => {
         const who = await person(server, { staff });
         await set('required');
@@ -171,7 +171,7 @@ describe('the setting that requires a second factor of staff', () => {
       },
     );
 
-    it('the queue board redirects staff without a second factor to the page with the reason', async () => {
+    it('makes the queue board redirect staff without a second factor to the page with the reason', async () => {
       const who = await person(server, { staff: 'operator' });
       await set('required');
       const get = (path: string): Promise<Response> =>
@@ -181,7 +181,7 @@ describe('the setting that requires a second factor of staff', () => {
       for (const path of ['/api/queues', '/static/js/main.js']) expect((await get(path)).status).toBe(403);
     });
 
-    it('staff with a passkey or a provider’s login cannot add a second factor with the password alone', async () => {
+    it('prevents staff with a passkey or a provider’s login from adding a second factor with the password alone', async () => {
       const [withPasskey, withLogin] = [
         await person(server, { staff: 'operator' }),
         await person(server, { staff: 'on_call' }),
@@ -207,7 +207,7 @@ describe('the setting that requires a second factor of staff', () => {
       expect((await withPasskey.post('/auth/two-factor/enable', { password: PASSWORD })).status).toBe(200);
     });
 
-    it('a session with both factors keeps them after a confirmation by password, or a new password', async () => {
+    it('keeps both factors of a session after a confirmation by password or a new password', async () => {
       const who = await person(server, { staff: 'operator' });
       await server.db.sql('update user_sessions set both_factors = true where user_id = $1', [who.id]);
       await set('required');
@@ -219,7 +219,7 @@ describe('the setting that requires a second factor of staff', () => {
       expect((await callConsole(server, 'GET', '/staff/settings', { headers })).status).toBe(200);
     });
 
-    it('staff cannot turn off their second factor, but customers can', async () => {
+    it('prevents staff, but not customers, from turning off their second factor', async () => {
       const [operator, customer] = [
         await withTwoFactor(server, { staff: 'on_call' }),
         await withTwoFactor(server),
@@ -232,7 +232,7 @@ describe('the setting that requires a second factor of staff', () => {
       expect((await turnOff(customer)).status).toBe(204);
     });
 
-    it('customers are not affected, and neither are staff in their own account', async () => {
+    it('does not affect customers, or staff in their own account', async () => {
       const account = await buildAccount(server.db.database);
       const who = await person(server, { staff: 'operator', accounts: { [account]: 'admin' } });
       const customer = await person(server, { accounts: { [account]: 'viewer' } });

@@ -103,7 +103,7 @@ describe('limits of sign-ups', () => {
   it.each([
     ['an IPv4 network', 3, 1_000, (n: number) => [`198.51.100.${n}`, `a@shop${n}.example`]],
     ['an IPv6 network', 3, 1_000, (n: number) => [`2001:db8:9:${n}::${n}`, `b@shop${n}.example`]],
-    ['a mail domain, with all below it', 1_000, 3, (n: number) => [`192.88.${n}.1`, `c@n${n}.farm.co.uk`]],
+    ['a mail domain with its subdomains', 1_000, 3, (n: number) => [`192.88.${n}.1`, `c@n${n}.farm.co.uk`]],
   ])(
     'allow no more users than the limit for %s when ten sign up at once',
     async (_, network, domain, from) => {

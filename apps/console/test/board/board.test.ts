@@ -289,7 +289,7 @@ describe('a job of a send', () => {
   it.each([
     ['a text', 'accepted'],
     ['an unknown outcome', { outcome: 'stolen' }],
-    ['an outcome that is no text', { outcome: ['accepted'] }],
+    ['an outcome that is not a text', { outcome: ['accepted'] }],
   ])('hides a result that is %s', async (_, returnValue) => {
     expect((await jobOf(await finishedJob(returnValue))).returnValue).toBeNull();
   });

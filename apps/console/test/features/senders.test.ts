@@ -261,14 +261,17 @@ describe('senders', () => {
   });
 
   it.each([
-    [{ ...NEW, number: '+5511' }, { number: 'format' }],
-    [{ ...NEW, phoneNumberId: 'x1' }, { phoneNumberId: 'pattern' }],
-    [{ ...NEW, token: `"${TOKEN}"` }, { token: 'pattern' }],
-    [{ ...NEW, template: 'Mine!' }, { template: 'pattern' }],
-    [{ ...NEW, throughput: 1_001 }, { throughput: 'maximum' }],
-  ])('are not added with invalid input: %#', async (body, errors) => {
-    const answer = await operator.post('/staff/senders', body);
-    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_input', errors } });
+    ['number', '+5511', 'format'],
+    ['phoneNumberId', 'x1', 'pattern'],
+    ['token', `"${TOKEN}"`, 'pattern'],
+    ['template', 'Mine!', 'pattern'],
+    ['throughput', 1_001, 'maximum'],
+  ])('are not added with the %s %j', async (field, value, fault) => {
+    const answer = await operator.post('/staff/senders', { ...NEW, [field]: value });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_input', errors: { [field]: fault } },
+    });
     expect(JSON.stringify(answer.body)).not.toContain('leaked');
   });
 });
