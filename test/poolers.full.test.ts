@@ -16,7 +16,7 @@ import { PROCESS_VARIABLES } from './processVariables.js';
 
 const PGBOUNCER = findPgBouncer();
 const SENDS = 60;
-const NONE = PGBOUNCER === null ? ' (skipped: its package cannot be had on this machine)' : '';
+const NONE = PGBOUNCER === null ? ' (skipped: this machine cannot install its package)' : '';
 
 describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
   let processes: Processes;

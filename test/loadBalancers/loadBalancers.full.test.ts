@@ -36,7 +36,7 @@ interface Answer {
 }
 
 describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
-  const NONE = program === null ? ' (skipped: its package cannot be had on this machine)' : '';
+  const NONE = program === null ? ' (skipped: this machine cannot install its package)' : '';
   describeIf(program !== null)(`in front of two APIs${NONE}`, () => {
     const processes = Processes.throwaway();
     const environment = useTestEnvironment();

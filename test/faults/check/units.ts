@@ -88,7 +88,7 @@ export const UNITS: Invariants = {
    * before a run begins. In an empty account, each granted unit is on a different live send, so the account has at least as many
    * live sends as granted units.
    */
-  'refused-only-when-empty': ({ rows, creations }) => {
+  'refused-only-without-units': ({ rows, creations }) => {
     const refused = new Set(
       creations
         .filter(({ mode, reply }) => mode === 'live' && reply.kind === 'problem' && reply.status === 402)

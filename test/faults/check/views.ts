@@ -89,7 +89,7 @@ export const VIEWS: Invariants = {
     ),
   ]),
   /** A time that a client has seen never changes or disappears, except the time of sending after a message was reported as lost. */
-  'times-stay': ofEachSend((send, facts) => [
+  'times-do-not-change': ofEachSend((send, facts) => [
     ...new Set(
       orderedPairs(send, facts).flatMap(([{ view: earlier }, { view: later }]) =>
         earlier === null || later === null
@@ -105,7 +105,7 @@ export const VIEWS: Invariants = {
     ),
   ]),
   /** Mode, creation time and deadline of a send are the same in every answer and in its row. */
-  'constants-stay': ofEachSend(({ observations, row }, { rows }) => {
+  'constants-do-not-change': ofEachSend(({ observations, row }, { rows }) => {
     const last = finalObservation(row, rows.now).view;
     return (['mode', 'created_at', 'expires_at'] as const).map((name) => {
       const other = observations.find(({ view }) => view !== null && view[name] !== last[name])?.view;
@@ -113,7 +113,7 @@ export const VIEWS: Invariants = {
     });
   }),
   /** Every status has its times, every failure its reason, and times are in order. */
-  'view-agrees-with-itself': ofEachSend(({ observations }) =>
+  'view-is-consistent': ofEachSend(({ observations }) =>
     observations.flatMap(({ view }) => {
       if (view === null) return [];
       const { status, verification, sent_at, delivered_at, read_at, verified_at, failed_at } = view;
@@ -132,7 +132,7 @@ export const VIEWS: Invariants = {
     }),
   ),
   /** Times come from the database's clock, not from an API’s: a send is created between its first request and its first answer. */
-  'created-when-asked': ofEachSend((send, { creationsByKey, clockStart }) => {
+  'created-during-request': ofEachSend((send, { creationsByKey, clockStart }) => {
     const { row, creations } = send;
     const answeredBy = Math.min(...creations.map(({ endedAt }) => endedAt));
     const requests = creations.flatMap((creation) => [
