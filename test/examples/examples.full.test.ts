@@ -228,7 +228,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     ['a lost answer', resets],
     ['500', problem(500, 'internal_error')],
     ['a proxy’s page', proxyPage(200)],
-    ['valid as text', json(200, { ...RIGHT, valid: 'true' })],
+    ['a result with a text as valid', json(200, { ...RIGHT, valid: 'true' })],
   ])('makes one verification and signs no one in after %s', async (_, behaviour) => {
     await withCode();
     service.script(judges(behaviour));
@@ -277,7 +277,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     ['another site', 403, { 'sec-fetch-site': 'cross-site' }],
     ['another part of this site', 403, { 'sec-fetch-site': 'same-site' }],
     ['another origin', 403, { origin: 'https://codes.example.com' }],
-    ['no browser', 403, {}],
+    ['a client that is not a browser', 403, {}],
     ['this origin, by an older browser', 303, { origin: 'this' }],
   ])('answers a form of %s with %i', async (_, status, headers: Record<string, string>) => {
     await withCode();

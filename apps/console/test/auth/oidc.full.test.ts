@@ -160,7 +160,7 @@ describe('the claims `email` and `email_verified` of a provider', () => {
         { reason: 'email_verified_missing', leadsTo: REFUSED, names: true },
       ],
       [
-        'no address at all',
+        'no address',
         { idToken: NOTHING, userInfo: NOTHING },
         { reason: 'email_missing', leadsTo: REFUSED, names: false },
       ],

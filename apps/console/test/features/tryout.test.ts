@@ -180,7 +180,7 @@ describe('a call on the page', () => {
 
   it.each<[string, (() => string) | null, Partial<CallView>]>([
     ['a connection that breaks', null, { answer: null, fault: 'unanswered' }],
-    ['no HTTP', () => 'SSH-2.0-OpenSSH_9.2\r\n', { answer: null, fault: 'unanswered' }],
+    ['a response that is not HTTP', () => 'SSH-2.0-OpenSSH_9.2\r\n', { answer: null, fault: 'unanswered' }],
     [
       'a redirect, which is not followed',
       () => http('302 Found', '<html>', 'Location: http://127.0.0.1:9/'),
