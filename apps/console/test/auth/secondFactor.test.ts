@@ -60,7 +60,7 @@ describe('a second factor', () => {
     expect((await sessionOf(elsewhere)).status).toBe(401);
   });
 
-  it('counts every guess at its codes', async () => {
+  it('refuses guesses at its codes outside a sign-in with 409', async () => {
     const { who, uri, backupCodes } = await withTwoFactor(server);
     for (const [path, code] of [
       ['/two-factor/verify-totp', codeOf(uri)],
@@ -121,7 +121,7 @@ describe('a second factor', () => {
     expect(late).toMatchObject({ status: 401, body: { code: 'second_step_over' } });
   });
 
-  it('is required at every sign-in, also on a known device', async () => {
+  it('rejects trustDevice, so that it is required at every sign-in', async () => {
     const { who, uri } = await withTwoFactor(server);
     const refused = await post(
       '/two-factor/verify-totp',

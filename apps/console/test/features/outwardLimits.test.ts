@@ -135,7 +135,7 @@ describe('invitations of a trial account', () => {
   });
 });
 
-it('an account that the operator created can invite more people a day', async () => {
+it('an account that the operator created can invite sixty people a day', async () => {
   const admin = await customer();
   const headers = fromNewNetwork();
   const answers = await many(60, (n) => invite(admin, `friend${n}@example.com`, headers));
