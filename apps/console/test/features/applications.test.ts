@@ -61,7 +61,7 @@ describe('an application', () => {
     },
   );
 
-  it('checks identities as its developers set it', async () => {
+  it('has the identity check that its developers set, and refuses an unknown one', async () => {
     const id = await makeApplication('live');
     const put = (identityCheck: string) =>
       developer.put(`${of(account)}/${id}/identity-check`, { identityCheck });
