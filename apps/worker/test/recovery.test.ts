@@ -177,7 +177,7 @@ describe('the lease of an attempt', () => {
     return id;
   };
 
-  it('prevents other workers from taking the send', async () => {
+  it('prevents other workers from claiming the send', async () => {
     const id = await claimedByDeadWorker();
     const before = await t.row(id);
     await t.enqueue('live', id);

@@ -171,7 +171,7 @@ describe('the provider’s error', () => {
     ['HTTP 401 without a code', { wrongBody: 'html', http: 401 }, 'token', 1],
     ['a missing template', { error: 132001 }, 'template', 0],
   ] as [string, Fault, string, number][])(
-    '%s raises one alert for an operator, and another sender takes the send',
+    '%s raises one alert for an operator, and another sender sends the message',
     async (_, fault, scope, blocked) => {
       const alertsBefore = await t.count('onecode_configuration_faults_total', { scope });
       t.simulator.rules.add({ fault, times: 1 });

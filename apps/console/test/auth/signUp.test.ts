@@ -37,7 +37,7 @@ describe('sign-up', () => {
   });
 
   it.each([
-    ['no email address', { email: 'ana' }, { email: 'format' }],
+    ['an invalid email address', { email: 'ana' }, { email: 'format' }],
     ['a role of the staff', { staff: 'operator' }, { body: 'additionalProperties' }],
     ['a short password', { password: 'Xk4#fmq9Zt2' }, { password: 'too_short' }],
     ['a long password', { password: 'Xk4#fmq9Zt2'.repeat(12) }, { password: 'too_long' }],
@@ -52,7 +52,7 @@ describe('sign-up', () => {
     });
   });
 
-  it('creates one user from two simultaneous sign-ups with the same email address', async () => {
+  it('creates one user from simultaneous sign-ups with the same email address', async () => {
     const answers = await Promise.all(
       [1, 2, 3].map((n) => signUp({ ...ANA, email: 'twin@example.com' }, `192.0.2.1${n}`)),
     );
