@@ -312,7 +312,15 @@ describe('events', () => {
 
 describe('a webhook of a private address', () => {
   it('is recognized by its address in IPv4 and IPv6, in every notation', () => {
-    const privateAddresses = ['127.0.0.1', '10.1.2.3', '169.254.169.254', '100.64.0.1', '0.0.0.0', '::1', 'fe80::1'];
+    const privateAddresses = [
+      '127.0.0.1',
+      '10.1.2.3',
+      '169.254.169.254',
+      '100.64.0.1',
+      '0.0.0.0',
+      '::1',
+      'fe80::1',
+    ];
     const inAnotherForm = [
       '::ffff:127.0.0.1',
       '::ffff:a9fe:a9fe',

@@ -204,7 +204,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
     await again.context().close();
   });
 
-  it('signs in only the browser that started the sign-in: its response is refused in another browser', async () => {
+  it('signs in only the browser that started the sign-in', async () => {
     const olga = await person(server, { staff: 'operator' });
     provider.signIn({ email: olga.email, isVerified: true });
     const thief = await newWindow();
