@@ -170,7 +170,7 @@ describe('docs/operations.md', () => {
   });
 });
 
-describe('every page', () => {
+describe('a page of the documentation', () => {
   let commands: Record<string, string[]>;
   beforeAll(async () => {
     commands = await commandsOf();

@@ -234,7 +234,7 @@ it.each<[Name, string, (address: URL) => void, RegExp]>([
   ],
   [
     'console',
-    'a server without TLS, which it asks for',
+    'a server without the required TLS',
     (address) => (address.search = '?sslmode=verify-full'),
     /TLS with the database failed: check sslmode and the certificate/,
   ],
