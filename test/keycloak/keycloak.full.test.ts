@@ -101,7 +101,7 @@ describeIf(spawnSync('javac', ['-version']).status === 0)('the authenticator for
   it.each([
     ['en-US', 'en'],
     ['de', null],
-  ])('sends a message for a page in %s in %s', async (language, locale) => {
+  ])('maps the page language %s to the locale %s of the send', async (language, locale) => {
     await call('user', PHONE, language);
     await authenticate();
     expect(server.sends.at(-1)).toMatchObject({ locale });

@@ -86,7 +86,7 @@ describeIf(programs !== null)('the alerts, evaluated by promtool', () => {
 
   it.each(
     ['no_workers', 'postgresql_unavailable'].flatMap((name) => CONSEQUENCES.map((other) => [name, other])),
-  )('page only for %s, and for %s a minute after it has ended', (name, consequence) => {
+  )('page for %s while it lasts, and for %s only a minute after its end', (name, consequence) => {
     const cause = KNOWN_FINDINGS.find((one) => one.name === name)!;
     const late = KNOWN_FINDINGS.find((one) => one.name === consequence && one.severity === 'failing')!;
     const quiet = ['2m30s', '3m', '3m30s'].map((time) => at(time, 'HealthFailing'));
