@@ -35,17 +35,22 @@ it.each([
   ['/docs/onecode-client.tgz', 'application/gzip'],
   ['/docs/clients/onecode.py', 'text/plain; charset=utf-8'],
   [asset, 'text/javascript; charset=utf-8'],
-])('%s is served as %s, with a policy that allows no other origin and only scripts of the build', async (path, type) => {
-  const { status, headers } = await get(path);
-  expect([status, headers.get('content-type')]).toEqual([200, type]);
-  expect(headers.get('cache-control')).toMatch(
-    path === asset ? /^public, max-age=86400$/ : /^public, max-age=300$/,
-  );
-  expect(headers.get('referrer-policy')).toBe('no-referrer');
-  const policy = headers.get('content-security-policy') ?? '';
-  expect(policy).toMatch(/^default-src 'none'; script-src 'self'(?: 'sha256-[\w+/=]+')*; style-src 'self';/);
-  expect(policy).not.toMatch(/unsafe|https?:|\*/);
-});
+])(
+  '%s is served as %s, with a policy that allows no other origin and only scripts of the build',
+  async (path, type) => {
+    const { status, headers } = await get(path);
+    expect([status, headers.get('content-type')]).toEqual([200, type]);
+    expect(headers.get('cache-control')).toMatch(
+      path === asset ? /^public, max-age=86400$/ : /^public, max-age=300$/,
+    );
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toMatch(
+      /^default-src 'none'; script-src 'self'(?: 'sha256-[\w+/=]+')*; style-src 'self';/,
+    );
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+  },
+);
 
 it.each(['/docs/', '/docs/errors', '/docs/errors.md', asset])(
   '%s answers a matching If-None-Match with 304',
@@ -90,12 +95,15 @@ it.each(['/docs/', '/docs/errors.md', asset])(
   },
 );
 
-it.each(['/docs/', '/docs/errors', '/openapi.json', asset])('%s answers HEAD with the headers of GET and no body', async (path) => {
-  const [got, head] = [await get(path), await get(path, { method: 'HEAD' })];
-  expect([head.status, await head.text()]).toEqual([200, '']);
-  for (const name of ['content-type', 'content-length', 'etag'])
-    expect([name, head.headers.get(name)]).toEqual([name, got.headers.get(name)]);
-});
+it.each(['/docs/', '/docs/errors', '/openapi.json', asset])(
+  '%s answers HEAD with the headers of GET and no body',
+  async (path) => {
+    const [got, head] = [await get(path), await get(path, { method: 'HEAD' })];
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    for (const name of ['content-type', 'content-length', 'etag'])
+      expect([name, head.headers.get(name)]).toEqual([name, got.headers.get(name)]);
+  },
+);
 
 it.each(['/openapi.json', '/docs', '/docs/', '/docs/errors', asset])(
   '%s answers POST with 405, and names the allowed methods',
@@ -109,13 +117,10 @@ it.each([
   ['/docs', 'docs/'],
   ['/docs/pt-br', 'pt-br/'],
   ['/docs/reference', 'reference/'],
-])(
-  '%s redirects to the relative address %s, which keeps a path prefix',
-  async (from, to) => {
-    const response = await get(from);
-    expect([response.status, response.headers.get('location')]).toEqual([308, to]);
-  },
-);
+])('%s redirects to the relative address %s, which keeps a path prefix', async (from, to) => {
+  const response = await get(from);
+  expect([response.status, response.headers.get('location')]).toEqual([308, to]);
+});
 
 it.each([
   '/docs/site.json',
@@ -173,13 +178,16 @@ describe('a browser on a path without a page', () => {
   it.each([
     ['/docs/nothing', 'en', '/docs/quick-start', '/docs/pt-br/errors'],
     ['/docs/pt-br/nothing', 'pt-BR', '/docs/pt-br/quick-start', '/docs/errors'],
-  ])('receives a page for %s that starts in %s, with links that work', async (path, language, first, last) => {
-    const page = await (await browse(path)).text();
-    expect(/lang="(.*?)"/.exec(page)?.[1]).toBe(language);
-    const links = [...page.matchAll(/href="(.*?)"/g)].map(([, link]) => link!);
-    expect([links[1], links.at(-1)]).toEqual([first, last]);
-    for (const link of links) expect((await browse(link)).status).toBe(200);
-  });
+  ])(
+    'receives a page for %s that starts in %s, with links that work',
+    async (path, language, first, last) => {
+      const page = await (await browse(path)).text();
+      expect(/lang="(.*?)"/.exec(page)?.[1]).toBe(language);
+      const links = [...page.matchAll(/href="(.*?)"/g)].map(([, link]) => link!);
+      expect([links[1], links.at(-1)]).toEqual([first, last]);
+      for (const link of links) expect((await browse(link)).status).toBe(200);
+    },
+  );
 
   // The router leaves these to the application, which writes the problem.
   it.each(['/v1/nothing', '/webhooks', '/v1'])(

@@ -129,12 +129,18 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     }
   });
 
-  it.each(['express', 'nextjs', 'logto-connector'])('offer the %s example with all its files', async (name) => {
-    const files = await run('sh', ['-c', `curl -sS ${api.url}/docs/examples/${name}.tgz | tar -tz`]);
-    const own = spawnSync('git', ['ls-files', '.'], { cwd: join(ROOT, 'examples', name), encoding: 'utf8' });
-    const sorted = (text: string): string[] => text.trim().split('\n').toSorted();
-    expect(sorted(files.replaceAll(/^package\//gm, ''))).toEqual(sorted(own.stdout));
-  });
+  it.each(['express', 'nextjs', 'logto-connector'])(
+    'offer the %s example with all its files',
+    async (name) => {
+      const files = await run('sh', ['-c', `curl -sS ${api.url}/docs/examples/${name}.tgz | tar -tz`]);
+      const own = spawnSync('git', ['ls-files', '.'], {
+        cwd: join(ROOT, 'examples', name),
+        encoding: 'utf8',
+      });
+      const sorted = (text: string): string[] => text.trim().split('\n').toSorted();
+      expect(sorted(files.replaceAll(/^package\//gm, ''))).toEqual(sorted(own.stdout));
+    },
+  );
 
   it('convert every form of a number to one form', async () => {
     const [code = ''] = blocksOf('phone-numbers', 'ts');

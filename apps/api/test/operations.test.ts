@@ -53,13 +53,16 @@ const readRow = async (id: string): Promise<Record<string, unknown> | undefined>
   (await api.db.sql('select * from sends where id = $1', [id]))[0];
 
 describe('a new send', () => {
-  it.each(['pt-BR', 'en'] as const)('has the account’s language (%s) unless the request names a locale', async (language) => {
-    const caller = await build('test', { language });
-    const localeOf = async (body: object) =>
-      (await readRow((await api.create(caller, { to: PHONE, ...body })).body.id))?.['locale'];
-    expect(await localeOf({})).toBe(language);
-    for (const locale of ['pt-BR', 'en']) expect(await localeOf({ locale })).toBe(locale);
-  });
+  it.each(['pt-BR', 'en'] as const)(
+    'has the account’s language (%s) unless the request names a locale',
+    async (language) => {
+      const caller = await build('test', { language });
+      const localeOf = async (body: object) =>
+        (await readRow((await api.create(caller, { to: PHONE, ...body })).body.id))?.['locale'];
+      expect(await localeOf({})).toBe(language);
+      for (const locale of ['pt-BR', 'en']) expect(await localeOf({ locale })).toBe(locale);
+    },
+  );
 
   it('stores the trace of the caller and the id of its request', async () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

@@ -100,13 +100,16 @@ describe('a post with an invalid signature', () => {
     ['of the body without its last space', `${BODY} `, [RIGHT]],
     ['of the same JSON with other white space', JSON.stringify(JSON.parse(BODY), null, 1), [RIGHT]],
     ['one of two in one header', BODY, [`${RIGHT}, ${RIGHT}`]],
-  ])('is refused with invalid_signature and not stored if the signature is %s', async (_name, body, signatures) => {
-    const before = await storedCount();
-    const { json, headers } = await post(body, ...signatures);
-    expect(json).toMatchObject({ status: 401, code: 'invalid_signature' });
-    expect(headers['www-authenticate']).toBe('X-Hub-Signature-256');
-    expect(await storedCount()).toBe(before);
-  });
+  ])(
+    'is refused with invalid_signature and not stored if the signature is %s',
+    async (_name, body, signatures) => {
+      const before = await storedCount();
+      const { json, headers } = await post(body, ...signatures);
+      expect(json).toMatchObject({ status: 401, code: 'invalid_signature' });
+      expect(headers['www-authenticate']).toBe('X-Hub-Signature-256');
+      expect(await storedCount()).toBe(before);
+    },
+  );
 
   it('is refused with bad_request and not stored if the signature is given twice', async () => {
     const before = await storedCount();
