@@ -63,7 +63,7 @@ const REFUSED: readonly [path: string, specifier: string, why: string][] = [
 ];
 
 /**
- * Lints files with one import each, at paths as in this repository. That they allow what is allowed, the lint of the repository shows.
+ * Lints files with one import each, at paths as in this repository. The lint of the repository shows that allowed imports pass.
  * @returns the files that a rule of the boundaries refuses
  */
 function refusedFiles(): Set<string> {

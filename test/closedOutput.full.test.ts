@@ -28,7 +28,7 @@ function startClosed(args: readonly string[], closed: 'stdout' | 'stderr', env: 
   return { child, ended };
 }
 
-describe('a command with a closed output ends silently with its own exit code', () => {
+describe('a command with a closed output', () => {
   it.each([
     [0, CLI, '--help'],
     [0, CLI, '--version'],
@@ -36,7 +36,7 @@ describe('a command with a closed output ends silently with its own exit code', 
     [0, CLI, 'settings get --json'],
     [1, CLI, 'doctor'],
     [0, MIGRATE, ''],
-  ])('%i: %s %s', async (code, path, words) => {
+  ])('ends silently with the exit code %i: %s %s', async (code, path, words) => {
     const args = words === '' ? [] : words.split(' ');
     expect(await startClosed([path, ...args], 'stdout').ended).toEqual({ code, output: '' });
   });
@@ -45,11 +45,14 @@ describe('a command with a closed output ends silently with its own exit code', 
     [2, CLI, 'no-such-command'],
     [1, CLI, 'account show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f'],
     [1, MIGRATE, '--no-such-option'],
-  ])('%i: %s %s with a closed error output', async (code, path, words) => {
-    expect(await startClosed([path, ...words.split(' ')], 'stderr').ended).toEqual({ code, output: '' });
-  });
+  ])(
+    'ends silently with the exit code %i if its error output is closed: %s %s',
+    async (code, path, words) => {
+      expect(await startClosed([path, ...words.split(' ')], 'stderr').ended).toEqual({ code, output: '' });
+    },
+  );
 
-  it('0: the output of npm start, npm test and npm run bench', async () => {
+  it('ends silently with the exit code 0 if it imports scripts/closed-output.mjs', async () => {
     const script =
       "import './scripts/closed-output.mjs'; setTimeout(() => console.log(1), 250); setTimeout(() => console.log(2), 500)";
     const args = ['--input-type=module', '--eval', script];

@@ -20,7 +20,7 @@ const READS: Record<string, string[]> = {
   ...Object.fromEntries(
     Object.entries(READERS).map(([name, read]) => [name, Object.keys(read(PROCESS_VARIABLES))]),
   ),
-  // All else is left to the simulator's own choice.
+  // The simulator's other variables keep their defaults.
   simulator: ['WEBHOOK_URL', 'WHATSAPP_APP_SECRET', 'WHATSAPP_VERIFY_TOKEN'],
   migrate: ['DATABASE_URL', 'MIGRATE_DATABASE_URL'],
   operator: [

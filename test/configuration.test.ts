@@ -276,7 +276,7 @@ describe('a fault of the environment', () => {
     ['console', 'SUPPORT_URL', 'https://lea ked', /^NAME must name a valid host/],
     ['console', 'SUPPORT_URL', 'mailto:leaked', /^NAME must name a valid host/],
     ['console', 'API_URL', 'http://leaked:port', 'NAME must have a port from 1 to 65535'],
-  ])('%s: %s=%j is reported with the name of the variable', (process, name, value, fault, others = {}) => {
+  ])('is reported with the name of the variable: %s, %s=%j', (process, name, value, fault, others = {}) => {
     const faults = faultsOf(() => READERS[process]!({ ...REQUIRED, ...others, [name]: value }));
     expect(faults.map((line) => line.replace(name, 'NAME'))).toEqual([expect.stringMatching(fault)]);
     expect(faults.join()).not.toMatch(/leaked|lea.ked/);

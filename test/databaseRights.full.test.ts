@@ -30,7 +30,7 @@ describe('the roles of docs/deploy.md', () => {
       );
     const lines = (text: string): number => stack.output().split(text).length - 1;
     await until('a line of each process', () => lines('"service unavailable"') === 2);
-    // More rounds than lines: a fault that repeats is counted.
+    // More runs than log lines, because a repeated fault is only counted.
     await until('a fault of a loop', () => lines('"loop run failed"') >= 1);
     await expect(stack.onecode('sender list')).rejects.toThrow(
       'lacks a privilege: run onecode doctor to see which',
@@ -72,7 +72,7 @@ describe('the roles of docs/deploy.md', () => {
         ),
       );
     await db.sql(`alter role ${username} password 'another'`);
-    // Open connections continue to work, so the next one finds out.
+    // Open connections continue to work; only a new connection reports the fault.
     await db.sql('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [username]);
     await until('an API that is not ready', async () => {
       await ask();

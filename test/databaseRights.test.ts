@@ -20,7 +20,7 @@ describe('the roles of docs/deploy.md', () => {
   }, STACK_START_MS_MAX);
   afterAll(() => stack.stop());
 
-  it('allow only migrations, API, worker and command line, with a separate schema and defaults', async () => {
+  it('are sufficient for migrations, API, worker and command line, with any schema and defaults of the role', async () => {
     await stack.addSender();
     const caller = await buildCaller(db.database, 'live', { freeQuota: 5 });
     const { id } = await stack.create(caller.key, { to: '+5511987654321' });
@@ -72,7 +72,7 @@ describe('the roles of docs/deploy.md', () => {
     await expect(checkDatabase(db.database)).resolves.toBeUndefined();
   });
 
-  it('can be followed by a second role that processes switch to one after the other', async () => {
+  it('pass their rights to a second role that is their member', async () => {
     const url = new URL(db.url);
     const first = url.username;
     url.username += '_2';

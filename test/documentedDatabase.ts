@@ -5,7 +5,7 @@ import pg from 'pg';
 
 const FILE = 'deploy/postgresql/database.sql';
 
-/** A role as a managed service gives one: no superuser, but allowed to create roles and databases. */
+/** A role like a managed service's: not a superuser, but allowed to create roles and databases. */
 export interface DatabaseAdmin {
   name: string;
   drop(): Promise<void>;

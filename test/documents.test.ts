@@ -126,7 +126,7 @@ describe('a page', () => {
   });
 });
 
-it('every list of webhook fields to subscribe to has all fields that Onecode reads', () => {
+it('every list of webhook fields has all fields that Onecode reads', () => {
   const fields = fileOf('packages/whatsapp/src/changes.ts')
     .match(/const FIELDS = new Set\(\[([^\]]*)\]/)![1]!
     .match(/\w+/g)!;
@@ -170,7 +170,7 @@ describe('docs/operations.md', () => {
   });
 });
 
-describe('every page', () => {
+describe('a page of the documentation', () => {
   let commands: Record<string, string[]>;
   beforeAll(async () => {
     commands = await commandsOf();

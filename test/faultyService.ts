@@ -31,7 +31,7 @@ export class FaultyService {
     await this.servers.close();
   }
 
-  /** Creates so many sends, each to another number. @returns their ids */
+  /** Creates this many sends, each to a different number. @returns their ids */
   send(count: number, prefix = BRAZIL): Promise<string[]> {
     return Promise.all(
       Array.from({ length: count }, async () => {
@@ -52,7 +52,7 @@ export class FaultyService {
     return this.send(count, MEXICO);
   }
 
-  /** Waits until each was delivered or failed. */
+  /** Waits until each send is delivered or failed. */
   async untilFinished(ids: readonly string[]): Promise<void> {
     await until('finished sends', async () => {
       const open = await this.stack.db.sql(

@@ -36,61 +36,58 @@ describe('two APIs and two workers', () => {
   it.each([
     ['pt-BR', 'pt_BR'],
     ['en', 'en'],
-  ])(
-    'a live send in %s arrives on the phone, its status advances to read, and its code verifies once',
-    async (locale, language) => {
-      await stack.simulator.changeSettings({ sentMs: NEVER_MS, deliveredMs: NEVER_MS });
-      const to = locale === 'en' ? '+12025550123' : '+5511987654321';
-      const created = await stack.create(liveKey, { to, locale });
-      expect(created).toMatchObject({ status: 'queued', verification: 'pending', mode: 'live', from: null });
-      const { id } = created;
+  ])('send a live code in %s, report it up to read, and verify it once', async (locale, language) => {
+    await stack.simulator.changeSettings({ sentMs: NEVER_MS, deliveredMs: NEVER_MS });
+    const to = locale === 'en' ? '+12025550123' : '+5511987654321';
+    const created = await stack.create(liveKey, { to, locale });
+    expect(created).toMatchObject({ status: 'queued', verification: 'pending', mode: 'live', from: null });
+    const { id } = created;
 
-      const sent = await stack.untilStatus(liveKey, id, 'sent');
-      expect(sent).toMatchObject({
-        channel: 'whatsapp',
-        from: '+15550783881',
-        sent_at: ANY_TIME,
-        delivered_at: null,
-        read_at: null,
-      });
-      const message = await stack.simulator.message(to);
-      expect(message).toMatchObject({ language, sender: '106540352242921' });
-      expect(message.code).toMatch(/^\d{6}$/);
-      expect(message.text).toContain(`*${message.code}*`);
+    const sent = await stack.untilStatus(liveKey, id, 'sent');
+    expect(sent).toMatchObject({
+      channel: 'whatsapp',
+      from: '+15550783881',
+      sent_at: ANY_TIME,
+      delivered_at: null,
+      read_at: null,
+    });
+    const message = await stack.simulator.message(to);
+    expect(message).toMatchObject({ language, sender: '106540352242921' });
+    expect(message.code).toMatch(/^\d{6}$/);
+    expect(message.text).toContain(`*${message.code}*`);
 
-      await stack.simulator.postReceipt({ messageId: message.id, status: 'delivered' });
-      const delivered = await stack.untilStatus(liveKey, id, 'delivered');
-      expect(delivered).toMatchObject({ delivered_at: ANY_TIME, read_at: null });
-      await stack.simulator.markRead(message.id);
-      const read = await stack.untilStatus(liveKey, id, 'read');
-      expect(read).toMatchObject({ read_at: ANY_TIME, verification: 'pending', failed_at: null });
-      const times = [read.created_at, read.sent_at, read.delivered_at, read.read_at];
-      expect(times).toEqual(times.toSorted((a, b) => Date.parse(String(a)) - Date.parse(String(b))));
+    await stack.simulator.postReceipt({ messageId: message.id, status: 'delivered' });
+    const delivered = await stack.untilStatus(liveKey, id, 'delivered');
+    expect(delivered).toMatchObject({ delivered_at: ANY_TIME, read_at: null });
+    await stack.simulator.markRead(message.id);
+    const read = await stack.untilStatus(liveKey, id, 'read');
+    expect(read).toMatchObject({ read_at: ANY_TIME, verification: 'pending', failed_at: null });
+    const times = [read.created_at, read.sent_at, read.delivered_at, read.read_at];
+    expect(times).toEqual(times.toSorted((a, b) => Date.parse(String(a)) - Date.parse(String(b))));
 
-      const wrong = message.code === '111111' ? '222222' : '111111';
-      expect(await stack.verify(liveKey, id, wrong)).toEqual({
-        valid: false,
-        verification: 'pending',
-        attempts_left: 4,
-      });
-      expect(await stack.verify(liveKey, id, message.code)).toEqual({
-        valid: true,
-        verification: 'verified',
-        attempts_left: 0,
-      });
-      expect(await stack.verify(liveKey, id, message.code)).toEqual({
-        valid: false,
-        verification: 'verified',
-        attempts_left: 0,
-      });
-      expect(await stack.status(liveKey, id)).toMatchObject({ verification: 'verified', status: 'read' });
-    },
-  );
+    const wrong = message.code === '111111' ? '222222' : '111111';
+    expect(await stack.verify(liveKey, id, wrong)).toEqual({
+      valid: false,
+      verification: 'pending',
+      attempts_left: 4,
+    });
+    expect(await stack.verify(liveKey, id, message.code)).toEqual({
+      valid: true,
+      verification: 'verified',
+      attempts_left: 0,
+    });
+    expect(await stack.verify(liveKey, id, message.code)).toEqual({
+      valid: false,
+      verification: 'verified',
+      attempts_left: 0,
+    });
+    expect(await stack.status(liveKey, id)).toMatchObject({ verification: 'verified', status: 'read' });
+  });
 
   it.each([
     ['at once', { error: 131026 }],
     ['late', { lateFailure: 131026, receiptsBeforeAnswer: true }],
-  ] as const)('a send that the provider refuses %s fails, and its unit is refunded', async (when, fault) => {
+  ] as const)('fail a send that the provider refuses %s, and refund its unit', async (when, fault) => {
     const to = when === 'late' ? '+5511987650003' : '+5511987650002';
     await stack.simulator.addRule({ recipient: to, fault });
     const { id } = await stack.create(liveKey, { to });
@@ -104,7 +101,7 @@ describe('two APIs and two workers', () => {
     expect(entries).toEqual([{ kind: 'reserved' }, { kind: 'returned' }]);
   });
 
-  it('the SDK makes one send and one guess when answers are lost, and follows the delivery', async () => {
+  it('make one send and one guess for the SDK when answers are lost', async () => {
     const network = await startTcpProxy(stack.apis[0]!);
     const onecode = new Onecode({ apiKey: liveKey, baseUrl: network.url });
     const to = '+5511987650021';
@@ -129,7 +126,7 @@ describe('two APIs and two workers', () => {
     await network.close();
   });
 
-  it('150 sends are delivered with one code each, despite repeated requests and reordered receipts', async () => {
+  it('deliver 150 sends with one code each, despite repeated requests and reordered receipts', async () => {
     const units = { freeQuota: 10, credits: 400 };
     const account = { ...units, ratePerMinute: 100_000 };
     const { key, accountId } = await buildCaller(stack.db.database, 'live', account);

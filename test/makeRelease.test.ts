@@ -94,13 +94,18 @@ describe('a release', () => {
   });
 
   it.each<[string, string | undefined, () => void, string | RegExp]>([
-    ['without a version', undefined, () => {}, /^After 1\.0\.0 comes 1\.0\.1, 1\.1\.0 or 2\.0\.0/],
-    ['of a version that is not the next', '1.2.0', () => {}, /^After 1\.0\.0 comes/],
-    ['of the version that there is', '1.0.0', () => {}, /^After 1\.0\.0 comes/],
-    ['with changes', '1.1.0', (): void => writeFileSync(join(folder, 'new'), ''), 'uncommitted changes'],
-    ['that was tagged', '1.1.0', (): void => void git('tag', 'v1.1.0'), 'The tag v1.1.0 already exists'],
+    ['no version', undefined, () => {}, /^After 1\.0\.0 comes 1\.0\.1, 1\.1\.0 or 2\.0\.0/],
+    ['a version that is not the next', '1.2.0', () => {}, /^After 1\.0\.0 comes/],
+    ['the current version', '1.0.0', () => {}, /^After 1\.0\.0 comes/],
     [
-      'that changes nothing',
+      'uncommitted changes',
+      '1.1.0',
+      (): void => writeFileSync(join(folder, 'new'), ''),
+      'uncommitted changes',
+    ],
+    ['an existing tag', '1.1.0', (): void => void git('tag', 'v1.1.0'), 'The tag v1.1.0 already exists'],
+    [
+      'no lines in the changelog',
       '1.1.0',
       () => {
         writeFileSync(join(folder, 'CHANGELOG.md'), CHANGELOG.replace('- A thing.\n', ''));
@@ -108,7 +113,7 @@ describe('a release', () => {
       },
       'says nothing under "Unreleased"',
     ],
-  ])('%s is refused, and nothing changes', (_, version, prepare, reason) => {
+  ])('is refused, and changes nothing, with %s', (_, version, prepare, reason) => {
     prepare();
     const state = (): string[] => [
       git('rev-parse', 'HEAD'),

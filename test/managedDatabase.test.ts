@@ -32,7 +32,7 @@ describe('deploy/postgresql/database.sql, run by a role with CREATEROLE and CREA
     expect(outsider).toEqual({ can_connect: false });
   });
 
-  it('leaves the settings of the log, which only a superuser can set', async () => {
+  it('does not change log settings, which only a superuser can set', async () => {
     const settings = await db.sql(
       'select from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase where datname = current_database()',
     );

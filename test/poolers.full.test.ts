@@ -16,7 +16,7 @@ import { PROCESS_VARIABLES } from './processVariables.js';
 
 const PGBOUNCER = findPgBouncer();
 const SENDS = 60;
-const NONE = PGBOUNCER === null ? ' (skipped: its package cannot be had on this machine)' : '';
+const NONE = PGBOUNCER === null ? ' (skipped: this machine cannot install its package)' : '';
 
 describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
   let processes: Processes;
@@ -43,7 +43,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
     return (await startPgBouncer(PGBOUNCER!, { processes, url, settings, ...more })).url;
   }
 
-  it('each recipient gets one message with any defaults of the role', async () => {
+  it('delivers one message per send with any defaults of the role', async () => {
     await stack.addSender();
     const { key } = await buildCaller(stack.db.database, 'live', { credits: 1_000, ratePerMinute: 100_000 });
     const sends = await Promise.all(
@@ -72,7 +72,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
     }
   }
 
-  it('without DATABASE_POOLER, every process ends at start with one line that names the variable', async () => {
+  it('ends every process at start if DATABASE_POOLER is not set, with one line that names it', async () => {
     const url = await poolerUrl(stack.db.url);
     await expectRefusals(
       url,
@@ -81,7 +81,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
     );
   });
 
-  it('with other session settings, every process ends at start with the line that doctor prints', async () => {
+  it('ends every process at start if session settings differ, with the line that doctor prints', async () => {
     const { url, role } = await buildRole(stack.db);
     await stack.db.sql(`alter role ${role} set default_transaction_isolation = 'repeatable read'`);
     await stack.db.sql(`create schema authorization ${role}`);

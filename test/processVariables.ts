@@ -6,14 +6,14 @@ import { InvalidInput } from '../packages/simulator/src/input.js';
 
 type Reader = (environment: NodeJS.ProcessEnv) => object;
 
-/** How each of our processes reads its environment. */
+/** The reader of the environment of each process. */
 export const READERS: Readonly<Record<string, Reader>> = {
   api: readApiConfig,
   worker: readWorkerConfig,
   console: readConsoleConfig,
 };
 
-/** What is wrong with a configuration, a line each. */
+/** Returns the faults of a configuration, one per line. */
 export function faultsOf(read: () => object): readonly string[] {
   try {
     read();

@@ -94,7 +94,7 @@ it('the API listens only at HOST', async () => {
 });
 
 describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
-  it('reads its secrets from files and logs none, listens at every address as in an image, answers 431 to headers of more than 8 KiB, and stops after SHUTDOWN_DELAY_MS', async () => {
+  it('reads its secrets from files, listens as in an image, answers 431 to large headers, and stops after SHUTDOWN_DELAY_MS', async () => {
     const process = start(name, {
       ...filesOf(SECRETS[name]),
       HOST: '',
@@ -125,7 +125,7 @@ describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
   });
 });
 
-it('the console exports a span for each request of its API, which names the route and not the path', async () => {
+it('the console exports one span for each request of its API, with the route instead of the path', async () => {
   const collector = await startTraceCollector();
   const console = start('console', {
     ...filesOf(SECRETS.console),
@@ -213,7 +213,7 @@ describe('PostgreSQL behind a socket in a folder', () => {
   });
 });
 
-it('the address of another machine is refused with one line', async () => {
+it('the API ends with one line for an address of another machine in METRICS_HOST', async () => {
   const process = start('api', { ...filesOf(SECRETS.api), METRICS_HOST: '192.0.2.1' });
   expect((await process.exited).code).toBe(1);
   expect(process.stderr()).toBe('api: this machine has no address 192.0.2.1\n');
@@ -234,11 +234,11 @@ it.each<[Name, string, (address: URL) => void, RegExp]>([
   ],
   [
     'console',
-    'a server without TLS, which it asks for',
+    'a server without the required TLS',
     (address) => (address.search = '?sslmode=verify-full'),
     /TLS with the database failed: check sslmode and the certificate/,
   ],
-])('the %s given %s waits, with one warning without the password', async (name, _, spoil, reason) => {
+])('the %s with %s waits, and logs one warning without the password', async (name, _, spoil, reason) => {
   const address = new URL(values['DATABASE_URL']!);
   const passwords = [address.password];
   spoil(address);

@@ -4,8 +4,8 @@ import { parseSync } from '@swc/core';
 import { check } from 'recheck';
 
 /**
- * What runs in production, in customers' programs or in the simulator. Not apps/docs and packages/testing: they read files of this
- * repository only.
+ * Code that runs in production, in customers' programs or in the simulator. apps/docs and packages/testing are omitted, because they read
+ * only files of this repository.
  */
 const FOLDERS = [
   ...['api', 'cli', 'console', 'worker'].map((name) => `apps/${name}/src`),
@@ -55,7 +55,7 @@ function patternsIn(file: string, script = readFileSync(file, 'utf8')): Pattern[
       .filter(({ type }) => type === 'VariableDeclarator')
       .map(({ id, init }) => [(id as Node)['value'], init as Node] as const),
   );
-  /** The text of an expression, or null if only the running program knows it. */
+  /** Returns the text of an expression, or null if it is known only at run time. */
   const textOf = (node: Node | null | undefined): string | null => {
     switch (node?.type) {
       case 'StringLiteral':

@@ -27,7 +27,7 @@ it.each([
   ['22.12.0', true],
   ['23.0.0', true],
   ['24.4.1', true],
-])('Node %s is supported: %s', (version, supported) => {
+])('isSupportedNode(%s) returns %s', (version, supported) => {
   expect(isSupportedNode(version)).toBe(supported);
 });
 
@@ -110,7 +110,7 @@ describe('npm test', () => {
     ['apps/console/test/pages/everyPage.test.ts', false, true],
     ['test/journey.test.ts', true, true],
     ['./test/journey.test.ts', true, true],
-  ])('builds what %s needs', (file, site, console) => {
+  ])('builds for %s the site: %s, and the console: %s', (file, site, console) => {
     expect(needsOf([file])).toEqual({ site, console });
   });
 });
@@ -170,7 +170,7 @@ describe('the summary of a test run', () => {
   });
 });
 
-it('processes of a killed run are stopped', async () => {
+it('Processes.claim stops the processes of a killed run', async () => {
   const script = `
     import { Processes } from ${JSON.stringify(new URL('../scripts/processes/processes.mjs', import.meta.url).href)};
     const processes = await Processes.claim(${JSON.stringify(folder)});

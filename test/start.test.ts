@@ -64,7 +64,7 @@ describe('a process that ends by itself', () => {
   });
 });
 
-it('each start begins a new log, and keeps the previous one next to it', () => {
+it('Logs starts a new file at each start, and keeps the previous one next to it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'onecode-logs-'));
   try {
     for (const text of ['one\ntwo\n', 'three\n']) {
@@ -172,7 +172,7 @@ describe('npm start', () => {
     ['2001:db8::7', '[2001:db8::7]', '[2001:db8::7]', 'public'],
     ['onecode.example', 'onecode.example', 'onecode.example', 'public'],
   ])(
-    'is reached, with HOST=%s, as %s and as %s, and posts webhooks to %s addresses',
+    'has addresses for HOST=%s: %s for users, %s for processes, and %s addresses for webhooks',
     (HOST, name, server, events) => {
       const found = addresses(PORTS, { HOST });
       expect(found).toMatchObject({

@@ -99,7 +99,7 @@ describe('certificates of a private authority', () => {
   const folder = mkdtempSync(join(tmpdir(), 'etc-onecode-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** What is wrong with an address, read by a user that is not root, as DynamicUser makes one. */
+  /** Returns the faults of an address that a user other than root reads, as with DynamicUser. */
   function addressFaults(url: string): readonly string[] {
     const isRoot = process.getuid?.() === 0;
     if (isRoot) process.seteuid!(65_534);

@@ -22,7 +22,7 @@ import {
 } from '@onecode/testing';
 
 const TOKEN = 'EAAGplantedTokenOfTheSender7f3b';
-/** What the collector of traces asks for. */
+/** The key that the collector of traces requires. */
 const COLLECTOR_KEY = 'plantedKeyOfTheCollector5d1e';
 const SENDER = '+15550783881';
 
@@ -327,7 +327,7 @@ describe('telemetry of the processes', () => {
       return span.traceId === TRACE_ID && span.name === name && isReceipt;
     });
 
-  it('a send has one trace from the caller to the receipt', async () => {
+  it('has one trace for a send, from the caller to the receipt', async () => {
     const request = await spanNamed('POST /v1/send');
     const creation = await spanNamed('create send');
     const job = await spanNamed('publish deliver');
@@ -349,7 +349,7 @@ describe('telemetry of the processes', () => {
     expect(call.attributes).toMatchObject({ 'onecode.outcome': 'accepted', 'peer.service': 'whatsapp' });
   });
 
-  it('the verification has a separate trace with a link to the send’s', async () => {
+  it('has a separate trace for the verification, with a link to the send’s trace', async () => {
     const name = 'POST /v1/send/:id/verify';
     const verification = await untilSpan(
       name,
@@ -364,7 +364,7 @@ describe('telemetry of the processes', () => {
     expect(verification.attributes['onecode.send_id']).toBe(traced.id);
   });
 
-  it('the trace is kept with the send, and named in the request’s line', async () => {
+  it('stores the trace with the send, and names it in the log line of the request', async () => {
     const creation = spansOf(TRACE_ID).find((span) => span.name === 'create send')!;
     const [row] = await stack.db.sql('select traceparent from sends where id = $1', [traced.id]);
     expect(row).toEqual({ traceparent: `00-${TRACE_ID}-${creation.spanId}-01` });
@@ -372,7 +372,7 @@ describe('telemetry of the processes', () => {
     expect(line).toMatchObject({ trace_id: TRACE_ID });
   });
 
-  it('a trace starts when the caller has none, also for a test send', async () => {
+  it('starts a trace when the caller has none, also for a test send', async () => {
     const { body } = await stack.request<{ id: string }>('POST', '/v1/send', {
       key: test,
       body: { to: '+5511987654322' },
@@ -387,7 +387,7 @@ describe('telemetry of the processes', () => {
     expect(request).toMatchObject({ parentSpanId: '', attributes: { 'onecode.send_id': body.id } });
   });
 
-  it('an unsampled trace is recorded nowhere, and is still kept with the send', async () => {
+  it('exports no span of an unsampled trace, and still stores the trace with the send', async () => {
     const unsampled = TRACEPARENT.replace('4bf9', 'aaaa').replace(/01$/, '00');
     const body = { to: '+5511987654323' };
     const send = await stack.create(live, body, { headers: { traceparent: unsampled } });
@@ -406,7 +406,7 @@ describe('telemetry of the processes', () => {
     expect(row!.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
   });
 
-  it('log lines of the API and the worker share the ids of the send and of the request', async () => {
+  it('has the ids of the send and of the request in the log lines of the API and the worker', async () => {
     const { id: send_id, requestId: request_id } = traced;
     const lines = await until('the line of the receipt', () => {
       const lines = linesAbout(send_id);
@@ -422,7 +422,7 @@ describe('telemetry of the processes', () => {
     for (const line of expected) expect(lines).toContainEqual(expect.objectContaining({ ...line, send_id }));
   });
 
-  it('`onecode send show` prints the timeline', async () => {
+  it('has a timeline of the send in `onecode send show`', async () => {
     const { id, requestId: request_id } = traced;
     const story = await stack.onecode<Record<string, unknown>>(`send show ${id}`);
     expect(story).toMatchObject({ id, request_id, refunded_at: null });
@@ -442,7 +442,7 @@ describe('telemetry of the processes', () => {
     expect(JSON.stringify(story)).not.toMatch(/5511987654321|9081726/);
   });
 
-  it('no log line contains the id of a send that the caller may not see', async () => {
+  it('logs no id of a send that the caller may not see', async () => {
     const unknown = '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f';
     const answer = await stack.request('GET', `/v1/send/${unknown}/status`, { key: 'ak_live_x' });
     expect(answer.status).toBe(401);
@@ -451,7 +451,7 @@ describe('telemetry of the processes', () => {
 
   const everySecret = (): Secret[] => [...secretValues, ...phones, ...messageIds, ...idempotencyKeys];
 
-  it('secrets were used on every path: each fault and each kind of refusal, at the log level trace', async () => {
+  it('covers every path: each fault and each kind of refusal, at the log level trace', async () => {
     expect(tap.requests.length).toBeGreaterThan(LEAK_FAULTS.length);
     const output = stack.output();
     for (const id of ids) expect(output).toContain(id);
@@ -459,17 +459,17 @@ describe('telemetry of the processes', () => {
     expect(commandLine.split('\n').length).toBeGreaterThan(3);
   });
 
-  it('secrets are in no output of any process', () => {
+  it('has no secret in the output of any process', () => {
     expect(findSecrets(stack.output() + commandLine, everySecret())).toEqual([]);
   });
 
-  it('secrets are nowhere in Redis, including finished and failed jobs', async () => {
+  it('has no secret in Redis, including finished and failed jobs', async () => {
     const contents = await redisContents(stack.redis, stack.prefix);
     for (const id of ids) expect(contents).toContain(id);
     expect(findSecrets(contents, everySecret())).toEqual([]);
   });
 
-  it('secrets are in no metric', async () => {
+  it('has no secret in a metric', async () => {
     const metrics = await Promise.all(
       stack.metrics.map(async (address) => (await fetch(`${address}/metrics`)).text()),
     );
@@ -477,7 +477,7 @@ describe('telemetry of the processes', () => {
     expect(findSecrets(metrics.join('\n'), everySecret())).toEqual([]);
   });
 
-  it('secrets are in no span, including the spans of refused and failed requests', async () => {
+  it('has no secret in a span, including the spans of refused and failed requests', async () => {
     // The database's refusals come last: all earlier work has been exported by then.
     const failed = ['POST /v1/send', 'POST /v1/send/:id/verify', 'process deliver'];
     for (const wanted of failed)
@@ -499,7 +499,7 @@ describe('telemetry of the processes', () => {
     expect(findSecrets(spans, everySecret())).toEqual([]);
   });
 
-  it('secrets are in no table, except phone numbers in their columns', async () => {
+  it('has no secret in a table, except phone numbers in their columns', async () => {
     await until('a stored refusal of the database', async () => {
       const codes = await stack.db.sql(`select code from refused_requests where code = 'internal_error'`);
       return codes.length === 2;

@@ -8,10 +8,10 @@ import { findKeptServices } from '../scripts/test/testServices.mjs';
 const ROOT = resolve(import.meta.dirname, '..');
 const JEST = resolve(ROOT, 'node_modules/jest/bin/jest.js');
 const RUN_MS_MAX = 120_000;
-/** One that needs PostgreSQL. */
+/** A test file that needs PostgreSQL. */
 const TEST = 'packages/store/test/sends/receipts.test.ts';
 
-/** What a developer's shell has: no variable of the tests, and no option of Node. */
+/** The variables of a developer's shell, without those of the tests and of Node's options. */
 const env = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(?:TEST_|BROWSER_ENDPOINT|ALL_TESTS|JEST_|NODE_OPTIONS)/.test(name),
@@ -29,7 +29,7 @@ const isListening = (url: string): Promise<boolean> =>
     socket.unref();
   });
 
-describe('Jest on its own', () => {
+describe('Jest without npm test', () => {
   it(
     'starts the services of a file, and stops them',
     () => {

@@ -42,13 +42,13 @@ describeInBrowser('a first visit', () => {
   it.each([
     ['en-US', 'Sign in'],
     ['pt-BR', 'Entrar'],
-  ])('to the sign-in page (%s) needs at most 250 kB in 12 requests', async (locale, heading) => {
+  ])('to the sign-in page (%s) takes at most 250 kB in 12 requests', async (locale, heading) => {
     const { bytes, requests } = await weigh(await service.window({ locale }), '/sign-in', heading);
     expect(bytes).toBeLessThanOrEqual(250_000);
     expect(requests).toBeLessThanOrEqual(12);
   });
 
-  it('to the overview needs at most 450 kB in 25 requests', async () => {
+  it('to the overview takes at most 450 kB in 25 requests', async () => {
     const { database, url } = service.stack.db;
     const caller = await buildCaller(database, 'live');
     const { accountId } = caller;
@@ -69,7 +69,7 @@ describeInBrowser('a first visit', () => {
     expect(requests).toBeLessThanOrEqual(25);
   });
 
-  it('to the documentation needs at most 230 kB in 20 requests', async () => {
+  it('to the documentation takes at most 230 kB in 20 requests', async () => {
     const page = await service.window();
     const { bytes, requests } = await weigh(page, `${service.stack.apis[0]}/docs/`, 'Onecode');
     expect(bytes).toBeLessThanOrEqual(230_000);

@@ -47,7 +47,7 @@ describe('the workflow of the images', () => {
     expect(jobs.image.strategy.matrix.target.toSorted()).toEqual([...targets].toSorted());
   });
 
-  it('tags an image with the version that compose, the overlays and the chart ask for, and with its aliases', () => {
+  it('tags an image with the version that compose, the overlays and the chart use, and with its aliases', () => {
     const name = jobs.image.steps.find(({ uses }) => uses?.startsWith('docker/metadata-action@'));
     expect(name?.with?.['images']).toMatch(/^ghcr\.io\/\$\{\{ github\.repository \}\}\//);
     expect(String(name?.with?.['tags']).trim().split('\n')).toEqual([

@@ -28,7 +28,7 @@ const HELD = { kind: 'country', target: 'PT' } as const;
 
 interface Accepted {
   id: string;
-  /** How many were accepted when it was asked for. */
+  /** The number of accepted sends when this one was requested. */
   begunAt: number;
   to: string;
   idempotencyKey: string;

@@ -16,7 +16,7 @@ export const hasPostgres =
   PROGRAMS.every((program) => spawnSync(join(BINDIR, program), ['--version']).status === 0) &&
   (!isRoot || spawnSync('id', ['postgres']).status === 0);
 
-/** Commands that go on. */
+/** Commands that run in the background. */
 export interface Begun {
   /** The exit code. */
   exited: Promise<number | null>;
@@ -65,7 +65,7 @@ export class DatabaseServers {
     writeFileSync(join(this.folder, 'secrets', 'MIGRATE_DATABASE_URL'), this.url('onecode_owner'));
   }
 
-  /** The data folder of a server. It is stopped when the test is over. */
+  /** Returns the data folder of a server, which is stopped at the end of the test. */
   dataFolder(name: string): string {
     const folder = join(this.folder, 'servers', name);
     if (!this.#dataFolders.includes(folder)) this.#dataFolders.push(folder);
@@ -100,12 +100,12 @@ export class DatabaseServers {
     return started.output();
   }
 
-  /** The one value that a statement gives to a superuser. */
+  /** Returns the single value of a statement, which a superuser runs. */
   async ask(statement: string): Promise<string> {
     return (await this.run(`psql --no-align --tuples-only --command "${statement}"`)).trim();
   }
 
-  /** Starts commands that go on. */
+  /** Starts commands in the background. */
   begin(commands: string, asPostgres = true): Begun {
     const bash = ['bash', '-euo', 'pipefail', '-c', commands];
     const [command, ...args] = asPostgres && isRoot ? ['runuser', '-u', 'postgres', '--', ...bash] : bash;

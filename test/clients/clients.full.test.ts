@@ -90,11 +90,11 @@ describe('a client', () => {
         ['a key with the prefix Bearer', { apiKey: `Bearer ${KEY}` }],
         ['a base URL without a protocol', { baseUrl: 'codes' }],
         ['http', { baseUrl: 'http://codes.example.com' }],
-        ['http to a name that begins like this machine', { baseUrl: 'http://localhost.example.com' }],
+        ['http to a name that begins with localhost', { baseUrl: 'http://localhost.example.com' }],
         ['another protocol', { baseUrl: 'ftp://localhost' }],
         ['a password', { baseUrl: `https://user:${KEY}@codes.example.com` }],
         ['a query', { baseUrl: `${BASE_URL}?key=${KEY}` }],
-        ['the path of the calls', { baseUrl: `${BASE_URL}/onecode/v1/` }],
+        ['a base URL with the path of the calls', { baseUrl: `${BASE_URL}/onecode/v1/` }],
         ['a time limit of zero', { timeoutMs: 0 }],
         ['a negative number of retries', { maxRetries: -1 }],
       ])('refuses %s without repeating it', async (_, options) => {
@@ -255,7 +255,7 @@ describe('a client', () => {
 
       describe('a verification', () => {
         it.each(OPEN_VERIFICATIONS)(
-          'makes one request, and its outcome is indeterminate, after %s',
+          'makes one request and fails with an indeterminate error after %s',
           async (_, behaviour) => {
             service.script(behaviour);
             await use({ timeoutMs: 500 });
@@ -270,7 +270,7 @@ describe('a client', () => {
           { valid: false, verification: 'locked', attempts_left: 0 },
           { valid: false, verification: 'expired', attempts_left: 0 },
           { valid: false, verification: 'verified', attempts_left: 0 },
-        ])('returns %j', async (judgement) => {
+        ])('returns the result %j', async (judgement) => {
           service.script(json(200, judgement, { 'content-type': 'application/json; charset=utf-8' }));
           await use();
           expect(await verify()).toEqual({
@@ -331,7 +331,7 @@ describe('a client', () => {
             }
           });
 
-        it('is not resent when a kept connection is dead', async () => {
+        it('is not resent when a kept-alive connection is dead', async () => {
           service.script((response, request) => {
             (request.method === 'GET' ? thenDies(json(200, aSend())) : json(200, RIGHT))(response, request);
           });

@@ -15,13 +15,13 @@ export const PREPARE_MS_MAX = 300_000;
 /** A client's language: its compiler or interpreter, and how the driver is built in an empty folder and run. */
 interface Language {
   name: string;
-  /** Null if this machine cannot have one. */
+  /** Returns null if this machine has no such program. */
   findProgram: () => string | null;
   /** @param caFile an authority that the driver trusts in addition to `SSL_CERT_FILE` @returns the command that runs it */
   build: (program: string, folder: string, caFile: string) => string[];
-  /** It sends further requests on the connection of an earlier one. */
+  /** Whether it sends further requests on the connection of an earlier one. */
   keepsConnections?: true;
-  /** The message of a problem contains its detail. */
+  /** Whether the message of a problem contains its detail. */
   showsDetail?: true;
 }
 
@@ -84,7 +84,7 @@ export const LANGUAGES: readonly Language[] = [
 const onPath = (program: string, version: string): string | null =>
   spawnSync(program, [version]).status === 0 ? program : null;
 
-/** A program of a package of this system, which the folder is named after and unpacked into. */
+/** Returns a program from a package of this system. The package is unpacked into a folder with its name. */
 function unpacked(folder: string, path: string): string | null {
   if (!existsSync(folder)) fetchPackages(folder, basename(folder));
   return existsSync(join(folder, path)) ? join(folder, path) : null;
@@ -94,12 +94,12 @@ function run(command: string, ...args: string[]): void {
   execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** What a client returned or threw, with the names of the npm client; times in milliseconds, and nothing for null. */
+/** The value or error of a client, with the names of the npm client. Times are in milliseconds; a value of null is absent. */
 export type Outcome = Record<string, unknown> & {
   outcome: 'made' | 'send' | 'judgement' | 'problem' | 'connection' | 'indeterminate' | 'mistake';
   id?: string;
   idempotencyKey?: string;
-  /** Whatever can be seen of an error. */
+  /** All text that an error can show. */
   shown?: string;
 };
 
@@ -110,7 +110,7 @@ const OUTCOMES: [type: RegExp, outcome: Outcome['outcome']][] = [
   [/ProblemE/, 'problem'],
   [/ConnectionE/, 'connection'],
   [/IndeterminateVerificationE/, 'indeterminate'],
-  // What the languages have for it.
+  // The languages' own errors for wrong arguments.
   [/^(?:ValueError|InvalidArgumentException|IllegalArgumentException|\*errors\.errorString)$/, 'mistake'],
 ];
 
@@ -139,11 +139,11 @@ interface ClientOptions {
   timeoutMs?: number;
   maxRetries?: number;
   deadlineMs?: number;
-  /** With spaces between them. */
+  /** Separated by spaces. */
   testHosts?: string;
 }
 
-/** A program in a client's language, which makes the calls that it is asked for. */
+/** A program in a client's language, which makes the calls that the test requests. */
 export class Driver {
   readonly #folder = mkdtempSync(join(tmpdir(), 'onecode-client-'));
   readonly #child: ChildProcess;

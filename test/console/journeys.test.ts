@@ -40,7 +40,7 @@ describeInBrowser('the console with the processes behind it', () => {
   }
 
   it(
-    'four clicks lead from sign-up to a verified live code that is never shown, a test key, a working example call and the history of the send',
+    'leads in four clicks from sign-up to a verified live code, and shows a test key, a sample call and the history of the send',
     async () => {
       const { stack } = environment;
       const phone = '+5511987650001';
@@ -102,7 +102,7 @@ describeInBrowser('the console with the processes behind it', () => {
   );
 
   it(
-    'help links on every page lead to existing sections of the documentation',
+    'links every page to an existing section of the documentation',
     async () => {
       const page = await environment.windowOf(await environment.createUser({ staff: 'on_call' }));
       const pages = [
@@ -134,7 +134,7 @@ describeInBrowser('the console with the processes behind it', () => {
     (await page.getByRole('group', { name, exact: true }).first().textContent()) ?? '';
 
   it(
-    'a new user sees refused requests, sends a code, reads it, verifies it, and leaves no secret anywhere',
+    'shows a new user refused requests, lets them send, read and verify a code, and leaves no secret anywhere',
     async () => {
       const { stack } = environment;
       const page = await environment.windowOf(developer);

@@ -31,7 +31,7 @@ const proxyPage = (status: number): Behaviour =>
   text(status, '<html><h1>proxy-made page</h1></html>', { 'content-type': 'text/html' });
 const isCreated: Behaviour = (response, request) =>
   json(request.method === 'POST' ? 202 : 200, aSend())(response, request);
-/** Answers the verification, and readings with a send. */
+/** Answers verifications with this behaviour, and reads with a send. */
 const judges =
   (behaviour: Behaviour): Behaviour =>
   (response, request) =>
@@ -166,7 +166,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(verified).toEqual([ids[2], ids[1]].map((id) => `/v1/send/${id}/verify`));
   });
 
-  it('gives a second click on a button the outcome of the first', async () => {
+  it('returns the same outcome for both clicks on a button', async () => {
     await withCode();
     // The second click has to arrive before the outcome of the first.
     service.script(
@@ -187,7 +187,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(await visitor.page()).toContain('You are signed in as');
   });
 
-  it('sends a new code with a new key', async () => {
+  it('sends a new code with a new key on request', async () => {
     service.script(isCreated);
     await visitor.submit('/code', { to: TO });
     await visitor.submit('/resend');
@@ -216,7 +216,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     ['is lost', resets],
     ['is a refusal', problem(404, 'send_not_found')],
     ['is a proxy’s page', proxyPage(502)],
-  ])('shows the page when the delivery status %s', async (_, behaviour) => {
+  ])('shows its page without a status when the response to the status request %s', async (_, behaviour) => {
     await withCode();
     service.script(behaviour);
     const page = await visitor.page();
@@ -228,8 +228,8 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     ['a lost answer', resets],
     ['500', problem(500, 'internal_error')],
     ['a proxy’s page', proxyPage(200)],
-    ['valid as text', json(200, { ...RIGHT, valid: 'true' })],
-  ])('verifies once and signs no one in after %s', async (_, behaviour) => {
+    ['a result with a text as valid', json(200, { ...RIGHT, valid: 'true' })],
+  ])('makes one verification and signs no one in after %s', async (_, behaviour) => {
     await withCode();
     service.script(judges(behaviour));
     const page = await visitor.submit('/verify', { code: '123456' });
@@ -277,7 +277,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     ['another site', 403, { 'sec-fetch-site': 'cross-site' }],
     ['another part of this site', 403, { 'sec-fetch-site': 'same-site' }],
     ['another origin', 403, { origin: 'https://codes.example.com' }],
-    ['no browser', 403, {}],
+    ['a client that is not a browser', 403, {}],
     ['this origin, by an older browser', 303, { origin: 'this' }],
   ])('answers a form of %s with %i', async (_, status, headers: Record<string, string>) => {
     await withCode();

@@ -125,7 +125,7 @@ describe('the connector for Logto', () => {
 
   it.each<[string, object, object, string, string]>([
     [
-      'a text that is no number',
+      'a text that is not a number',
       messageOf({ code: '048219' }, '12'),
       {},
       'invalid_request_parameters',

@@ -31,7 +31,7 @@ function run(cwd: string, ...args: string[]): void {
   execFileSync('npm', args, { cwd, stdio: 'pipe' });
 }
 
-/** The programs that serve the prepared examples. Not through npm, which would leave them behind when it is ended. */
+/** The programs that serve the prepared examples. npm is not used, because it would not stop them. */
 const COMMANDS: Record<string, readonly string[]> = {
   express: ['server.js'],
   nextjs: ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1'],
@@ -41,7 +41,7 @@ export const EXAMPLES = Object.keys(COMMANDS);
 /** An example that was started. */
 export interface RunningExample {
   url: string;
-  /** Whether it serves its page; otherwise it has ended. */
+  /** False if it ended before it served its page. */
   isServing: boolean;
   /** What it has written. */
   output(): string;

@@ -92,7 +92,7 @@ export interface SendRow {
 }
 
 export interface AttemptRow {
-  /** What its message carries as opaque data. */
+  /** The opaque data of its message. */
   id: string;
   sendId: string;
   senderId: string | null;

@@ -12,7 +12,7 @@ export interface Injection {
   lastedMs: number;
   recovery: Recovery;
   observed: Observed;
-  /** What the median of this fault's recoveries may be. */
+  /** The maximum for the median of this fault's recoveries. */
   medianGoalMs: number;
   /** The goals that were missed, in words. */
   missed: string[];

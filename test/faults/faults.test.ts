@@ -49,13 +49,13 @@ beforeAll(
   (options.seconds + AROUND_SECONDS) * 1000,
 );
 
-it('under load, no fault loses or repeats anything, and everything recovers without help', () => {
+it('no fault loses or repeats a send under load, and the service recovers without help', () => {
   expect(result.violations).toEqual([]);
   expect(result.problems).toEqual([]);
 });
 
 if (FAULTS_ONLY === undefined)
-  it('clients repeat, run out of units, reuse keys, guess wrong, guess concurrently and are verified', () => {
+  it('the run includes repeated requests, a lack of units, reused keys, and wrong, concurrent and right guesses', () => {
     const creations = result.history.filter((event) => event.kind === 'create');
     const guesses = result.history.filter((event) => event.kind === 'verify');
     const keys = creations.flatMap(({ applicationId, idempotencyKey }) =>

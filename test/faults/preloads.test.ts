@@ -23,7 +23,7 @@ describe('crash points', () => {
 });
 
 it.each([300_000, -300_000])(
-  'a wrong clock is off by %i ms, and does not change given times',
+  'the preload for a wrong clock shifts the current time by %i ms, but not given times',
   async (offsetMs) => {
     const code =
       'console.log(JSON.stringify([Date.now(), new Date().getTime(), new Date(7).getTime()])); process.exit(0)';

@@ -53,42 +53,46 @@ async function failureOf(
 
 type Case = [name: string, service: RequestListener, failure: RegExp, change?: Partial<FuzzRequest>];
 
-describe('the fuzzer reports that', () => {
+describe('the fuzzer', () => {
   it.each<Case>([
     [
-      'a valid request was answered with a server error',
+      'a server error for a valid request',
       problem(500, 'internal_error', 'Internal Server Error'),
       /answered 500/,
       { expected: null },
     ],
     [
-      'a valid request was refused',
+      'a refusal of a valid request',
       problem(400, 'bad_request', 'Bad Request'),
       /answered 400 bad_request instead of 200/,
     ],
     [
-      'an invalid request was accepted',
+      'a success for an invalid request',
       answering(200, { free_sends: 1 }),
       /answered 200 {2}instead of 404/,
       { expected: [404] },
     ],
-    ['the contract is broken', answering(200, {}), /free_sends/],
-    ['the connection was closed', (request) => void request.socket.destroy(), /without a response/],
+    ['an answer that breaks the contract', answering(200, {}), /free_sends/],
     [
-      'the connection was closed within an answer',
+      'a connection that closed without an answer',
+      (request) => void request.socket.destroy(),
+      /without a response/,
+    ],
+    [
+      'a connection that closed within an answer',
       (request) => void request.socket.end('HTTP/1.1 200 OK\r\n'),
       /without a response/,
     ],
     [
-      'there were two answers',
+      'a second answer',
       (request) => void request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'.repeat(2)),
       /more than one answer/,
     ],
-  ])('%s', async (...[, service, expected, change]) => {
+  ])('reports %s', async (...[, service, expected, change]) => {
     expect(await failureOf(service, change)).toMatch(expected);
   });
 
-  it('the id of another account gets a different answer than an unknown id', async () => {
+  it('reports a different answer to the id of another account than to an unknown id', async () => {
     const twin = { ...REQUEST, target: '/v1/signup-settings?unknown' };
     const service: RequestListener = (request, response) =>
       answering(200, { free_sends: request.url === twin.target ? 1 : 2 })(request, response);
@@ -96,7 +100,7 @@ describe('the fuzzer reports that', () => {
     expect(await failureOf(answering(200, { free_sends: 1 }), { twin })).toBeNull();
   });
 
-  it('memory grows, but not that it rises and falls', () => {
+  it('reports memory that grows, but not memory that rises and falls', () => {
     const samples = (heapAt: (at: number) => number): Parameters<typeof memoryGrowth>[0] =>
       Array.from({ length: 50 }, (_, index) => ({
         at: index / 50,

@@ -160,7 +160,7 @@ const halfOpen: ScenarioBuilder = (request) => {
     bytes,
     run: async (connection) => {
       connection.write(bytes).socket.end();
-      // Node gives such a client up, whatever it has coming.
+      // Node disconnects such a client, although responses may be pending.
       const answers = await answersUntilClosed(connection, [request.method]);
       answers.forEach((answer) => judge(request, answer));
       return answers.map(({ status }) => status);
@@ -251,7 +251,7 @@ function pipelined(requests: readonly FuzzRequest[]): Scenario {
   };
 }
 
-/** When a client that stops writing is disconnected at the latest, on a busy machine. */
+/** The latest times at which a client that stops writing is disconnected, on a busy machine. */
 const HEADERS_MS_MAX = HEADERS_TIMEOUT_MS + 5_000;
 const REQUEST_MS_MAX = REQUEST_TIMEOUT_MS + 4_500;
 

@@ -28,7 +28,7 @@ const messagesIn = (language: string): Map<string, string> =>
       .map((line) => line.split(/=(.*)/s) as [string, string]),
   );
 
-it('the messages for Keycloak have the same keys in both languages, which are the keys in its files', () => {
+it('the messages for Keycloak have the keys that its files use, the same in both languages', () => {
   const keys = [...messagesIn('en').keys()];
   expect([...messagesIn('pt_BR').keys()]).toEqual(keys);
   const named = FILES.filter(([name]) => /\.(?:java|ftl)$/.test(name)).flatMap(
@@ -101,7 +101,7 @@ describeIf(spawnSync('javac', ['-version']).status === 0)('the authenticator for
   it.each([
     ['en-US', 'en'],
     ['de', null],
-  ])('sends a message for a page in %s in %s', async (language, locale) => {
+  ])('maps the page language %s to the locale %s of the send', async (language, locale) => {
     await call('user', PHONE, language);
     await authenticate();
     expect(server.sends.at(-1)).toMatchObject({ locale });

@@ -83,7 +83,7 @@ const POSITIONS: Values[] = [
   { 'config.OIDC_ISSUER': 'https://id.example.com', 'config.OIDC_CLIENT_ID': 'onecode' },
 ];
 
-/** Names and labels that only one of the two has, and that change nothing about what runs. */
+/** Names and labels that only Helm or only Kustomize sets, and that do not change the processes. */
 const ONLY_ONE_HAS = new Set([
   'app.kubernetes.io/name',
   'app.kubernetes.io/instance',

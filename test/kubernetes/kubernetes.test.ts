@@ -67,7 +67,7 @@ it('the check of manifests finds unknown kinds, and missing, misspelt or wrongly
     expect(faults[index]).toContain(fault);
 });
 
-describeIf(KUBECTL !== null)(`components${KUBECTL ? '' : NONE}`, () => {
+describeIf(KUBECTL !== null)(`deploy/kubernetes/components${KUBECTL ? '' : NONE}`, () => {
   /** The production overlay with a component and its configuration. */
   function withComponent(component: string, literals: string[]): KubernetesObject[] {
     const objects = renderKustomization(KUBECTL!, {
@@ -246,7 +246,7 @@ describeIf(KUBECTL !== null).each(OVERLAYS)(
           expect(container.image).toBe(compose.services[name]!.image);
     });
 
-    describe.each(Object.keys(READERS))('gives the %s', (name) => {
+    describe.each(Object.keys(READERS))('the %s', (name) => {
       let folder: string;
       beforeAll(() => {
         folder = mkdtempSync(join(tmpdir(), 'onecode-kubernetes-'));
@@ -254,12 +254,12 @@ describeIf(KUBECTL !== null).each(OVERLAYS)(
       });
       afterAll(() => rmSync(folder, { recursive: true }));
 
-      it('an environment with which it starts, without unused variables', () => {
+      it('has an environment with which it starts, without unused variables', () => {
         const { container } = workload(name);
         const environment = Object.fromEntries(
           (container.env ?? []).map((variable) => [variable.name, valueOf(objects, variable)]),
         );
-        // The secrets' files, in this machine's place for them.
+        // On this machine, the files of the secrets are in another folder.
         for (const one of Object.keys(environment).filter((variable) => variable.endsWith('_FILE')))
           environment[one] = environment[one]!.replace(/^\/etc\/onecode\//, `${folder}/`);
         const config = READERS[name]!(environment);
@@ -268,16 +268,16 @@ describeIf(KUBECTL !== null).each(OVERLAYS)(
         expect(unread).toEqual([]);
       });
 
-      it('every secret that it needs as a file', () => {
+      it('has every secret that it needs as a file', () => {
         const missing = faultsOf(() => READERS[name]!({})).map((fault) => fault.replace(' is missing', ''));
-        // What API and console find numbers by may be left out elsewhere.
+        // An optional variable: only the API and the console find sends by number.
         if (name !== 'worker') missing.push('NUMBER_PEPPER');
         const needed = missing.filter((one) => one in SECRETS);
         expect(names(workload(name).container).filter((one) => one in SECRETS)).toEqual([]);
         expect(secretFiles(workload(name)).toSorted()).toEqual(needed.toSorted());
       });
 
-      it('the ports that it names, and probes on those for metrics', () => {
+      it('has the ports that its variables name, and probes on the port for metrics', () => {
         const { container } = workload(name);
         const ports = new Map(container.ports!.map((one) => [one.name, String(one.containerPort)]));
         expect(ports.get('metrics')).toBe(literal(container, 'METRICS_PORT'));
@@ -289,7 +289,7 @@ describeIf(KUBECTL !== null).each(OVERLAYS)(
         );
       });
 
-      it('the time that its shutdown needs', () => {
+      it('has the time that its shutdown needs', () => {
         const { container, pod } = workload(name);
         const delaySeconds = Number(literal(container, 'SHUTDOWN_DELAY_MS') ?? 0) / 1_000;
         expect(pod['terminationGracePeriodSeconds']).toBeGreaterThanOrEqual(
@@ -395,7 +395,7 @@ describeIf(KUBECTL !== null).each(OVERLAYS)(
   },
 );
 
-describeIf(KUBECTL !== null)(`overlays/production${KUBECTL ? '' : NONE}`, () => {
+describeIf(KUBECTL !== null)(`deploy/kubernetes/overlays/production${KUBECTL ? '' : NONE}`, () => {
   const objects = KUBECTL === null ? [] : render(KUBECTL, 'overlays/production');
   const workloads = workloadsOf(objects);
   interface Egress {
@@ -447,7 +447,7 @@ it('docs/kubernetes.md creates every secret that the manifests mount', () => {
   expect(named.toSorted()).toEqual(Object.keys(SECRETS).toSorted());
 });
 
-/** What Kubernetes makes of a variable. */
+/** Returns the value that Kubernetes gives to a variable. */
 function valueOf(
   objects: readonly KubernetesObject[],
   { name, value, valueFrom }: NonNullable<Container['env']>[number],

@@ -32,7 +32,7 @@ export interface Container {
   [member: string]: any;
 }
 
-/** What runs containers: a Deployment, a StatefulSet or a Job. */
+/** An object that runs containers: a Deployment, a StatefulSet or a Job. */
 export interface Workload {
   object: KubernetesObject;
   name: string;

@@ -36,7 +36,7 @@ interface Answer {
 }
 
 describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
-  const NONE = program === null ? ' (skipped: its package cannot be had on this machine)' : '';
+  const NONE = program === null ? ' (skipped: this machine cannot install its package)' : '';
   describeIf(program !== null)(`in front of two APIs${NONE}`, () => {
     const processes = Processes.throwaway();
     const environment = useTestEnvironment();
@@ -155,7 +155,7 @@ describe.each(KINDS)('the sample of $kind.name', ({ kind, program }) => {
       ]);
     });
 
-    it('answers every request after an API is killed, and uses it again when it is back', async () => {
+    it('answers every request after an API is killed, and uses that API again when it runs again', async () => {
       const port = await start(apis.map((api) => api.port));
       // Both APIs have open connections.
       for (let n = 0; n < 10; n += 1) await createdId(port);

@@ -189,7 +189,7 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
         kind: string;
         state: string;
       }[];
-      // Not those of before, which the backup knows as well.
+      // The backup also has the processes from before the restore, which are not running.
       const running = processes.filter(({ state }) => state === 'running').map(({ kind }) => kind);
       expect(running.toSorted()).toEqual(['api', 'console', 'worker']);
       await shell.run('until onecode doctor > doctor.txt; do sleep 1; done; cat doctor.txt');

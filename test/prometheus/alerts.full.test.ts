@@ -11,7 +11,7 @@ import { alerts, EXAMPLE, FILE } from './alertRules.js';
 const DOCS = 'https://git.example.com/onecode/docs';
 
 const programs = findPrometheus();
-describeIf(programs !== null)('promtool', () => {
+describeIf(programs !== null)('the alerts, evaluated by promtool', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'promtool-'));
@@ -40,7 +40,7 @@ describeIf(programs !== null)('promtool', () => {
     alertname,
     exp_alerts,
   });
-  /** An alert as it rings. @param texts of its annotations that hold values */
+  /** Returns a firing alert. @param texts of its annotations that hold values */
   function ringing(name: string, labels: Record<string, string> = {}, texts: object = {}) {
     const rule = alerts.find(({ alert }) => alert === name)!;
     const fill = (text: string): string => text.replace('{{ $labels.finding }}', labels['finding'] ?? '');
@@ -61,14 +61,14 @@ describeIf(programs !== null)('promtool', () => {
   });
   const rung = (alert: string, { name, owner }: Known) => ringing(alert, { finding: name, owner });
 
-  it('accepts the rules and the example', () => {
+  it('are valid rules, with a valid example of the configuration', () => {
     expect(promtool('check', 'rules', FILE)).toMatchObject({ status: 0 });
     expect(promtool('check', 'config', EXAMPLE)).toMatchObject({ status: 0 });
   });
 
   const CONSEQUENCES = ['workers_behind', 'insufficient_senders'];
 
-  it('pages once for each failing finding after half a minute, except for consequences and intended states', () => {
+  it('page once for each failing finding after half a minute, except for consequences and intended states', () => {
     const failing = KNOWN_FINDINGS.filter(({ severity }) => severity === 'failing');
     const page = failing
       .filter(({ owner, name }) => owner !== 'held' && !CONSEQUENCES.includes(name))
@@ -86,7 +86,7 @@ describeIf(programs !== null)('promtool', () => {
 
   it.each(
     ['no_workers', 'postgresql_unavailable'].flatMap((name) => CONSEQUENCES.map((other) => [name, other])),
-  )('pages only for %s, and for %s a minute after it has ended', (name, consequence) => {
+  )('page for %s while it lasts, and for %s only a minute after its end', (name, consequence) => {
     const cause = KNOWN_FINDINGS.find((one) => one.name === name)!;
     const late = KNOWN_FINDINGS.find((one) => one.name === consequence && one.severity === 'failing')!;
     const quiet = ['2m30s', '3m', '3m30s'].map((time) => at(time, 'HealthFailing'));
@@ -101,7 +101,7 @@ describeIf(programs !== null)('promtool', () => {
     });
   });
 
-  it('opens a ticket for each finding that is degraded for 15 minutes, except for intended states', () => {
+  it('open a ticket for each finding that is degraded for 15 minutes, except for intended states', () => {
     const degraded = KNOWN_FINDINGS.filter(({ severity }) => severity === 'degraded');
     const tickets = degraded
       .filter(({ owner }) => owner !== 'held')
@@ -112,7 +112,7 @@ describeIf(programs !== null)('promtool', () => {
     });
   });
 
-  it('counts late codes and failures of the service, but not failures of recipients', () => {
+  it('count late codes and failures of the service, but not failures of recipients', () => {
     const sent = (late: number, expired: number, rejected: number) => [
       { series: 'onecode_delivery_seconds_bucket{le="30"}', values: `0+${100 - late}x100` },
       { series: 'onecode_delivery_seconds_count', values: '0+100x100' },
@@ -153,7 +153,7 @@ describeIf(programs !== null)('promtool', () => {
     );
   });
 
-  it('counts failing and slow requests to send, and reports none without requests', () => {
+  it('count failing and slow requests to send, and stay silent without requests', () => {
     const requests = (good: number, failed: number, slow: number) => {
       const of = (status: string) => `route="/v1/send", method="POST", status="${status}"`;
       return [
@@ -180,7 +180,7 @@ describeIf(programs !== null)('promtool', () => {
       after(requests(95, 0, 5), rings('5%')),
       after(requests(999, 1, 0)),
       after(requests(0, 0, 0)),
-      // None was answered otherwise since the start, so that there is no series of it.
+      // Since the start, no request had another status, so that such a series does not exist.
       after(requests(0, 5, 0).slice(2), rings('100%')),
       // An unavailable PostgreSQL has its own alert, until its errors have left the short window.
       after([...requests(0, 5, 0), series(unavailable, '0x60 1x40')]),
@@ -189,7 +189,7 @@ describeIf(programs !== null)('promtool', () => {
     );
   });
 
-  it('pages for eight late codes or slow requests at low traffic, but not for one', () => {
+  it('page for eight late codes or slow requests at low traffic, but not for one', () => {
     /** One good value, then the bad ones at the end. */
     const counted = (name: string, labels: string, bad: number) => ({
       series: `${name}{${labels}}`,
@@ -218,7 +218,7 @@ describeIf(programs !== null)('promtool', () => {
     );
   });
 
-  it('pages for a missing API, and for a process that cannot be scraped', () => {
+  it('page for a missing API, and for a process that cannot be scraped', () => {
     const worker = { job: 'onecode-worker', instance: 'worker:9090' };
     // As the usual configuration for Pods names it.
     const pod = { job: 'kubernetes-pods', instance: '10.0.0.7:9090', app_kubernetes_io_part_of: 'onecode' };

@@ -6,10 +6,10 @@ const FOLDERS = ['apps/api/src', 'apps/worker/src', 'apps/console/src', 'package
 const declaredIn = (path: string): string[] =>
   readFileSync(path, 'utf8').match(/(?<=(?:name: |gauge\(\s*|counter\(\s*)')onecode_[a-z_]+/g) ?? [];
 
-/** Those that every API process serves for the whole service. */
+/** The metrics that every API process serves for the whole service. */
 export const SERVICE_METRICS: ReadonlySet<string> = new Set(declaredIn('apps/api/src/health.ts'));
 
-/** All of them. */
+/** All metrics of our own. */
 export const OWN_METRICS: ReadonlySet<string> = new Set(
   FOLDERS.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -135,10 +135,10 @@ async function ask(redis: Redis, command: string, ...args: (string | number)[]):
   }
 }
 
-/** Servers that one address names, and that replace a master which is gone. */
+/** Servers behind one address, which replace a failed master. */
 export interface Topology {
   url: string;
-  /** Those that hold data. */
+  /** The servers that hold data. */
   servers: readonly RedisServer[];
   /** The server that has the queues' keys. */
   master(): Promise<RedisServer>;
@@ -271,7 +271,7 @@ async function roleOf(server: RedisServer): Promise<string> {
   return role;
 }
 
-/** Waits until a command is answered, and with anything but false. */
+/** Waits until a command succeeds with a result other than false. */
 function untilTrue(what: string, ask: () => Promise<unknown>): Promise<true> {
   const isTrue = (): Promise<boolean> =>
     ask().then(

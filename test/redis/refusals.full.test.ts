@@ -18,7 +18,7 @@ describe('an unusable Redis', () => {
     ['a replica', [`replicaof ${HOST} 1`], undefined, IS_REPLICA],
     ['a policy that evicts jobs', ['maxmemory-policy volatile-lru'], undefined, EVICTS],
     ['another password', [], ':wrong', /^the Redis in REDIS_URL answers WRONGPASS .*$/],
-  ])('as %s ends a worker at start, with one line', async (_, settings, user, line) => {
+  ])('ends a worker at start, with one line: %s', async (_, settings, user, line) => {
     const worker = startProcess('apps/worker/dist/main.js', {
       DATABASE_URL: 'postgresql://unknown@127.0.0.1:1/none',
       REDIS_URL: urlOf(await servers.start('unfit', settings), user),
@@ -32,7 +32,7 @@ describe('an unusable Redis', () => {
   });
 
   it(
-    'does not prevent the API from accepting sends, with one warning',
+    'does not prevent the API from accepting sends, and is logged in one warning',
     async () => {
       const replica = await servers.start('unfit', [`replicaof ${HOST} 1`]);
       const stack = await ProcessStack.start({ workers: 0, env: { REDIS_URL: urlOf(replica) } });
@@ -49,7 +49,7 @@ describe('an unusable Redis', () => {
   );
 });
 
-it('queues detect a changed eviction policy, and work again when it is corrected', async () => {
+it('queues report a changed eviction policy, and are ready again after it is corrected', async () => {
   const server = await servers.start('set-right');
   const queues = openQueues({ redisUrl: urlOf(server), prefix: 'onecode', onError: () => {} });
   await until('a connection', () => queues.isReady());

@@ -46,7 +46,7 @@ function openQueue(redisUrl: string, redisCa = '') {
   };
 }
 
-describe('Redis with', () => {
+describe('Redis', () => {
   const servers = new RedisServers();
   afterAll(() => servers.close());
 
@@ -59,7 +59,7 @@ describe('Redis with', () => {
     ],
     ['Cluster', false, (isTls) => startCluster(servers, `{${PREFIX}}:deliver`, { isTls })],
     ['Cluster and TLS', true, (isTls) => startCluster(servers, `{${PREFIX}}:deliver`, { isTls })],
-  ])('%s', (_, isTls, start) => {
+  ])('with %s', (_, isTls, start) => {
     let topology: Topology;
     let url: string;
     let ca: string;
@@ -71,7 +71,7 @@ describe('Redis with', () => {
     }, START_MS_MAX);
 
     it(
-      'jobs continue after a killed master, and after its return',
+      'continues jobs after a killed master, and after its return',
       async () => {
         expect(await tryRedis({ redisUrl: url, redisCa: ca }, PREFIX)).toBeNull();
         const queue = openQueue(url, ca);
@@ -88,7 +88,7 @@ describe('Redis with', () => {
     );
 
     it(
-      'jobs continue after a master became a replica while its connections stay open',
+      'continues jobs after a master became a replica while its connections stay open',
       async () => {
         const queue = openQueue(url, ca);
         await queue.untilDelivered();
@@ -102,7 +102,7 @@ describe('Redis with', () => {
       FAIL_OVER_MS_MAX,
     );
 
-    it('works with a user that has the rights of docs/operations.md, and keeps all keys on one node', async () => {
+    it('works for a user with the rights of docs/operations.md, with all keys on one node', async () => {
       const keys = keyPrefix(url, PREFIX);
       const rules = ['on', '>secret', `~${keys}:*`, '+@all', '-@dangerous', '+info'];
       if (keys !== PREFIX) rules.push('+cluster|slots', '+cluster|info');
@@ -129,7 +129,7 @@ describe('Redis with', () => {
     });
   });
 
-  it('one server and TLS: a private authority is trusted only with REDIS_CA_FILE', async () => {
+  it('with one server and TLS is trusted only with REDIS_CA_FILE for a private authority', async () => {
     const { port } = await servers.start('tls', [], { isTls: true });
     const redisUrl = `rediss://:${servers.password}@${HOST}:${port}`;
     expect(await tryRedis({ redisUrl }, PREFIX)).toMatchObject({ message: /certificate/ });

@@ -6,7 +6,7 @@ import { buildAccount, buildCaller, ProcessStack, TEST_ACTOR, until } from '@one
 const ROLL_MS_MAX = 120_000;
 const APIS = [0, 1];
 const WORKERS = [0, 1];
-/** Enough of each batch for one look at each API after each replacement of an API: twice in each of three rolls. */
+/** Enough for one verification of each batch at each API after each replacement of an API: twice in each of three rotations. */
 const CODES_OF_A_BATCH = APIS.length * 2 * 3;
 const CODE = '135790';
 
@@ -16,7 +16,7 @@ interface KeyPair {
 }
 const withNew = (old: string): KeyPair => ({ old, new: randomBytes(32).toString('base64') });
 
-describe('while secrets are rotated, process by process,', () => {
+describe('a rotation of secrets, process by process', () => {
   let stack: ProcessStack;
   let pepper: KeyPair;
   let secretKey: KeyPair;
@@ -60,7 +60,7 @@ describe('while secrets are rotated, process by process,', () => {
         expect(await stack.verify(testKey, batch.pop()!, CODE, api)).toMatchObject({ valid: true });
   }
 
-  /** Each send that waits must go out with its first attempt: an encrypted code or token that does not open costs one. */
+  /** Each waiting send must be sent with its first attempt: an encrypted code or token that cannot be decrypted uses one. */
   async function expectAllToBeDelivered(): Promise<void> {
     await resumeSender(stack.db.database, TEST_ACTOR, senderId);
     await until('the delivery of all that waited', async () => {
@@ -98,13 +98,13 @@ describe('while secrets are rotated, process by process,', () => {
   });
 
   it(
-    'first all processes accept the new keys, and nothing is lost',
+    'loses nothing while all processes start to accept the new keys',
     () => roll(keyrings((keys) => `1:${keys.old},2:${keys.new}`)),
     ROLL_MS_MAX,
   );
 
   it(
-    'then all processes use the new keys for new values, and nothing is lost between old and new processes',
+    'loses nothing while all processes start to use the new keys for new values',
     async () => {
       await roll(keyrings((keys) => `2:${keys.new},1:${keys.old}`));
       const versions = await stack.db.sql<{ hash: number; encrypted: number }>(
@@ -119,7 +119,7 @@ describe('while secrets are rotated, process by process,', () => {
   );
 
   it(
-    'then the old keys are removed, after tokens are reencrypted and old codes have expired, and nothing is lost',
+    'loses nothing while the old keys are removed, after tokens are reencrypted and old codes have expired',
     async () => {
       expect(await stack.onecode<{ token: string }[]>('sender reencrypt')).toEqual([
         expect.objectContaining({ id: senderId, token: 'reencrypted' }),
@@ -146,7 +146,7 @@ describe('while secrets are rotated, process by process,', () => {
   );
 
   it(
-    'webhooks signed with the old or the new app secret are accepted until the old one is removed',
+    'accepts webhooks signed with the old or the new app secret until the old one is removed',
     async () => {
       const [old, next] = [stack.secrets.appSecret, 'the-new-app-secret'];
       const statusOf = async (secret: string, api: number): Promise<number> => {
@@ -172,7 +172,7 @@ describe('while secrets are rotated, process by process,', () => {
     ROLL_MS_MAX,
   );
 
-  it('no process logged an error', () => {
+  it('logs no error', () => {
     expect(stack.output().match(/^.*"level":"(error|fatal)".*$/gm)).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { parseContract } from '@onecode/domain';
 import { concurrentIndex, readMigrations, type Migration } from '@onecode/store/migrations';
 
-/** What statements of a release rely on, a line each. */
+/** The parts of a schema that statements of a release rely on, one per line. */
 const RELIED_ON = `
   select format('column %s.%s %s%s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod), case when a.attnotnull then ' not null' end) as line
   from pg_attribute a join pg_class c on c.oid = a.attrelid
@@ -22,7 +22,10 @@ const RELIED_ON = `
 const NAMES = (relation: string, keys: string): string =>
   `array(select a.attname::text from pg_attribute a where a.attrelid = ${relation} and a.attnum = any (${keys}))`;
 
-/** What may refuse a write: required columns without a default, checks, foreign keys, unique indexes, triggers; with the columns that each looks at. */
+/**
+ * The parts of a schema that can refuse a write, with the columns that each reads: required columns without a default, checks, foreign
+ * keys, unique indexes, triggers.
+ */
 const GUARDS = `
   select k.conrelid::regclass::text as table, k.conname || ' ' || pg_get_constraintdef(k.oid) as line, ${NAMES('k.conrelid', 'k.conkey')} as columns
   from pg_constraint k where k.connamespace = 'public'::regnamespace and k.contype in ('c', 'f', 'x') and k.conrelid <> 0
@@ -42,7 +45,7 @@ const GUARDS = `
 interface Guard {
   table: string;
   line: string;
-  /** Empty when it looks at more than columns. */
+  /** Empty if it reads more than columns. */
   columns: string[];
 }
 
@@ -67,14 +70,14 @@ const relied = async (): Promise<string[]> =>
 const guards = async (): Promise<Guard[]> => (await client.query<Guard>(GUARDS)).rows;
 
 /**
- * What a migration may break of what was written for the schema before it. A guard on nothing but new columns meets what the previous
- * release leaves there: their defaults, which it must allow. One that a line `-- refuses nothing new: <why>` vouches for is let through.
+ * Returns the parts of the earlier schema that a migration may break. A guard on only new columns reads what the previous release leaves
+ * there: their defaults, which the guard must allow. A guard that a line `-- refuses nothing new: <why>` explains is accepted.
  */
 async function breaksOf(sql: string): Promise<string[]> {
   const [lines, oldGuards] = [await relied(), await guards()];
   const columns = new Set(lines.flatMap((line) => /^column (\S+)/.exec(line)?.[1] ?? []));
   const tables = new Set([...columns].map((column) => column.split('.')[0]));
-  // Here everything is in one transaction, in which no index can be built concurrently.
+  // The test runs in one transaction, in which no index can be built concurrently.
   await client.query(concurrentIndex(sql) === null ? sql : sql.replace(' concurrently ', ' '));
   const left = new Set(await relied());
   const known = new Set(oldGuards.map(({ table, line }) => `${table} ${line}`));
@@ -93,7 +96,7 @@ async function breaksOf(sql: string): Promise<string[]> {
 }
 
 describe('the migrations of this repository', () => {
-  it('break nothing that the previous release needs, unless they explain why it is not needed any more', async () => {
+  it('break nothing that the previous release needs, except contracting migrations', async () => {
     const [first, ...later] = (await readMigrations()) as [Migration, ...Migration[]];
     await client.query(first.sql);
     const broken: string[] = [];
@@ -143,7 +146,7 @@ describe('a change of the schema', () => {
        alter table things drop note, drop constraint things_state_check, add check (state = any ('{new,old}'))`,
       /^gone: column things\.note text$/,
     ],
-  ])('is found: %s', async (sql, found) => {
+  ])('is found to break the previous release: %s', async (sql, found) => {
     expect((await breaksOf(sql)).join('\n')).toMatch(found);
   });
 

@@ -16,7 +16,7 @@ const NEW = 0;
 const OLD = 1;
 const UNITS = 5_000;
 const CLIENTS = 3;
-/** Sends that go their whole way in each cell of the matrix. */
+/** Sends that are created, delivered and verified in each combination. */
 const SENDS_IN_EACH_STEP = 6;
 const CODE = '135790';
 const SENDERS = ['106540352242921', '106540352242922'];
@@ -26,11 +26,11 @@ interface Receiver {
   to: string;
 }
 
-/** What one cell of the matrix leaves to the next one. */
+/** The unfinished work that one combination leaves to the next one. */
 interface Left {
   /** Creates a live send and waits for its code on the phone. */
   delivered: Receiver;
-  /** A live send that is held back. */
+  /** A live send under a hold. */
   waiting: Receiver;
   /** A test send with one wrong guess. */
   guessed: string;
@@ -43,8 +43,8 @@ if (!isInHistory)
     `test/rolling/upgrade.full.test.ts is skipped: release ${PREVIOUS.version} (${PREVIOUS.commit.slice(0, 7)}) is not in this copy's git history\n`,
   );
 
-/** The combinations of docs/upgrading.md, in the order in which a deploy walks it and is taken back. */
-describeIf(isInHistory)('an upgrade under load, and the way back', () => {
+/** The combinations of docs/upgrading.md, in the order of a deployment and its rollback. */
+describeIf(isInHistory)('an upgrade under load, and its rollback', () => {
   /** The previous release's build; ends with a slash. */
   let previous: string;
   let stack: ProcessStack;
@@ -149,17 +149,17 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     }) as Promise<Result>;
   }
 
-  /** Waits until so many sends that began after now went their whole way. */
+  /** Waits until this many sends that start after the call are created, delivered and verified. */
   async function underLoad(): Promise<void> {
     const enough = done.length + SENDS_IN_EACH_STEP + CLIENTS;
     await until('the load of this step', () => done.length >= enough || faults.length > 0, START_MS_MAX);
     expect(faults).toEqual([]);
   }
 
-  /** Waits for a status, and looks whether both APIs show the send alike. */
+  /** Waits for a status, and checks that both APIs show the same send. */
   async function untilStatus(id: string, status: string): Promise<void> {
     const view = await stack.untilStatus(liveKey, id, status);
-    // A receipt that is late may still fill its own time between the two looks.
+    // A late receipt may still set its own time between the two reads.
     const { sent_at: _sentAt, ...settled } = view;
     expect(await stack.status(liveKey, id, 1)).toMatchObject(settled);
   }
@@ -204,7 +204,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     };
   }
 
-  /** A key that was used with another body is refused, and five wrong guesses lock, wherever each was. */
+  /** At either API, a key that was used with another body is refused, and five wrong guesses lock. */
   async function judgeAlike(): Promise<void> {
     const headers = { 'idempotency-key': `another-body-${recipients}` };
     const { id } = await stack.create(testKey, { to: nextRecipient(), code: CODE }, { headers, api: NEW });
@@ -238,8 +238,8 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     ['N−1 alone on the schema of N', () => migrate('')],
     ['N−1 next to N', () => replace(NEW, '')],
     ['N alone', () => replace(OLD, '')],
-    ['N next to N−1, on the way back', () => replace(NEW, previous)],
-    ['N−1 alone on the schema of N, on the way back', () => replace(OLD, previous)],
+    ['N next to N−1, in the rollback', () => replace(NEW, previous)],
+    ['N−1 alone on the schema of N, in the rollback', () => replace(OLD, previous)],
     [
       'N again',
       async () => {
@@ -253,7 +253,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
       },
     ],
   ])(
-    '%s: every code is sent once and verified at either API, and earlier work continues',
+    'sends every code once, verifies it at either API, and continues earlier work: %s',
     async (_, step) => {
       await step();
       await finishWhatWasLeft();
@@ -264,7 +264,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
   );
 
   it(
-    'the load lost no send and sent none twice, and its units add up',
+    'loses and repeats no send of the load, and charges the right units',
     async () => {
       isOver = true;
       await Promise.all(clients);
@@ -308,7 +308,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
       ['previous', OLD, NEW],
       ['new', NEW, OLD],
     ])(
-      'the %s release’s worker handles jobs of the other’s API, including retries',
+      'handles jobs of the other release’s API, including retries, in the worker of the %s release',
       async (_, worker, api) => {
         stack.release = worker === OLD ? '' : previous;
         await stack.stopWorker(1 - worker);
@@ -324,7 +324,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
       },
     );
 
-    it('both workers avoid a sender that is blocked after a fault seen by one of them', async () => {
+    it('avoids in both workers a sender that is blocked after a fault seen by one of them', async () => {
       await stack.simulator.addRule({ sender: SENDERS[0]!, fault: { error: 131048 } });
       const sends = await Promise.all(
         Array.from({ length: 20 }, (_, n) => stack.create(liveKey, { to: nextRecipient() }, { api: n % 2 })),
@@ -342,7 +342,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
     });
   });
 
-  it('no process logged an error', async () => {
+  it('logs no error, and the units add up', async () => {
     await expectUnitsToAddUp();
     expect(stack.output().match(/^.*"level":"(error|fatal)".*$/gm) ?? []).toEqual([]);
   });

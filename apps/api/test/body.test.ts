@@ -70,7 +70,7 @@ describe('createBodyReader', () => {
     expect((await (await postChunked(BYTES_MAX + 1)).answer()).body).toBe('payload_too_large');
   });
 
-  it('refuses the oldest body when the bodies being read take too many bytes together', async () => {
+  it('refuses the oldest body as too_busy when all bodies together exceed the maximum', async () => {
     const posts = [await begin(10), await begin(BYTES_MAX - 1), await begin(0, 2 * KIB)];
     const [oldest, older, newest] = posts as [RawConnection, RawConnection, RawConnection];
     expect((await oldest.answer()).body).toBe('too_busy');
@@ -84,7 +84,7 @@ describe('createBodyReader', () => {
     expect(ends[0]).toBe('too_busy');
   });
 
-  it('reads small bodies while the maximum of large ones is being read', async () => {
+  it('reads small bodies while large bodies use the whole maximum', async () => {
     const large = [await begin(BYTES_MAX - 1), await begin(BYTES_MAX - 1)];
     for (let count = 0; count < 4; count++) expect((await (await begin(10, 10)).answer()).body).toBe('10');
     for (const post of large) expect((await post.write('x').answer()).body).toBe(String(BYTES_MAX));

@@ -82,7 +82,7 @@ describe('createCallerCache', () => {
     expect(await find(caller)).toMatchObject({ keyId: caller.keyId });
   });
 
-  it('accepts a cached caller for at most a second while the database is unavailable, and works again afterwards', async () => {
+  it('accepts a cached caller for at most a second while the database is unavailable, and accepts it again afterwards', async () => {
     const proxy = await startTcpProxy(store.url);
     const database: Database = openDatabase(proxy.url, { connectionsMax: 2 });
     findByHash = createCallerCache(database);

@@ -23,20 +23,20 @@ function codeOf(parse: (body: Buffer) => unknown, body: Buffer | string): Proble
   return result instanceof Problem ? result.code : 'accepted';
 }
 
-describe('the body of a new send', () => {
+describe('parseCreateSend', () => {
   it.each([
     ['an empty code as none', `{"to":"${PHONE}","code":""}`, { code: null, locale: null }],
     ['ten digits', `{"to":"${PHONE}","code":"0123456789"}`, { code: '0123456789', locale: null }],
     ['white space around', ` \r\n\t{ "to" : "${PHONE}" }\n`, { code: null, locale: null }],
     ['escapes in names and values', '{"t\\u006f":"\\u002b5511987654321"}', { code: null, locale: null }],
-  ])('is accepted with %s', (_name, body, expected) => {
+  ])('accepts %s', (_name, body, expected) => {
     expect(outcome(parseCreateSend, body)).toEqual({
       recipient: { kind: 'phone', e164: PHONE, canonical: PHONE, country: 'BR', isPremiumRate: false },
       ...expected,
     });
   });
 
-  it('reports that the numbers of a country have become longer', () => {
+  it('reports the year in which the country’s numbers changed to ten digits', () => {
     const detail = 'Numbers in this country have had ten digits since 2021.';
     expect(outcome(parseCreateSend, '{"to":"+225 07 12 34 56"}')).toMatchObject({
       code: 'invalid_recipient',
@@ -49,7 +49,7 @@ describe('the body of a new send', () => {
     ['+4477009', 'Is too short or too long for its country.'],
     ['+999123456789', 'Must start with + and an existing country code.'],
     ['5511987654321', 'Must be a phone number with + and country code.'],
-  ])('reports what is wrong with the number %s', (to, message) => {
+  ])('reports the fault of the number %s', (to, message) => {
     const problem = outcome(parseCreateSend, JSON.stringify({ to }));
     expect(problem).toMatchObject({ code: 'invalid_recipient', errors: { to: message } });
   });
@@ -67,12 +67,12 @@ describe('the body of a new send', () => {
         errors: { to: 'Must be a string.', code: 'Must be a string.' },
       },
     ],
-  ])('reports what is wrong with %s', (body, expected) => {
+  ])('reports the fault of the body %s', (body, expected) => {
     expect(outcome(parseCreateSend, body)).toMatchObject({ code: 'invalid_json', ...expected });
   });
 });
 
-describe('for any bytes', () => {
+describe('the parsers of request bodies', () => {
   const members = fc.constantFrom('to', 'code', 'locale', '__proto__', 'constructor', 'channel', 'to ', '');
   const values = fc.oneof(
     fc.constantFrom(PHONE, '', 'en', '1234', 'a@example.com', '"', '\\'),
@@ -88,7 +88,7 @@ describe('for any bytes', () => {
     objectText.map((text) => Buffer.from(text)),
   );
 
-  it('a parser returns a value or throws a problem', () => {
+  it('return a value or throw a problem for any bytes', () => {
     fc.assert(
       fc.property(anyBody, (body) => {
         outcome(parseCreateSend, body);
@@ -98,7 +98,7 @@ describe('for any bytes', () => {
     );
   });
 
-  it('an object with a repeated member is never accepted', () => {
+  it('reject an object with a repeated member', () => {
     const repeated = fc
       .tuple(fc.constantFrom('to', 'code', 'locale'), values, values)
       .map(([name, first, second]) => {
@@ -113,7 +113,7 @@ describe('for any bytes', () => {
     );
   });
 
-  it('exactly the codes of 4 to 10 digits are accepted, unchanged', () => {
+  it('accept exactly the codes of 4 to 10 digits, unchanged', () => {
     const codes = fc.oneof(
       fc.string({ unit: fc.constantFrom(...DIGITS), minLength: 1, maxLength: 12 }),
       fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }),
@@ -128,7 +128,7 @@ describe('for any bytes', () => {
     );
   });
 
-  it('no text of a problem repeats the client’s input', () => {
+  it('never repeat the client’s input in a problem', () => {
     const secretText = fc.string({
       unit: fc.constantFrom('q', 'w', 'x', 'z', '7', '3', '9'),
       minLength: 8,
@@ -235,7 +235,7 @@ function contents(): { pointer: string; node: any; name: string }[] {
 }
 
 describe('openapi.yaml', () => {
-  it('is a valid OpenAPI 3.1 document, version 1.0.0, with the caller’s address as its server', async () => {
+  it('is a valid OpenAPI 3.1 document, version 1.0.0, with the given address as its server', async () => {
     const validator = new Validator();
     expect(await validator.validate(structuredClone(document))).toEqual({ valid: true });
     expect(validator.version).toBe('3.1');
@@ -243,7 +243,7 @@ describe('openapi.yaml', () => {
     expect(document.servers).toEqual([{ url: 'https://codes.test' }]);
   });
 
-  it('equals the document that the API was built with', () => {
+  it('is served unchanged, except for the server’s address', () => {
     const served = openApiDocument('https://api.example.com');
     expect(served).toEqual({ ...openApiSource, servers: [{ url: 'https://api.example.com' }] });
   });
@@ -256,7 +256,7 @@ describe('openapi.yaml', () => {
   });
 
   it.each(OPERATIONS)(
-    '$id documents exactly the responses of the specification and of the transport',
+    'documents for $id exactly the responses of the specification and of the transport',
     (operation) => {
       const base = `/paths/${escaped(operation.path)}/${operation.method}/responses`;
       const statuses = Object.keys(resolve(base).node);
@@ -278,7 +278,7 @@ describe('openapi.yaml', () => {
     },
   );
 
-  it('lists every problem code with the status of the table', () => {
+  it('lists every problem code, and each has the status of the specification', () => {
     expect(document.components.schemas.ProblemCode.anyOf[0].enum).toEqual(Object.keys(PROBLEMS));
     for (const line of [...OPERATIONS.flatMap(({ errors }) => errors), ...TRANSPORT]) {
       const [status, code] = line.split(' ') as [string, ProblemCode];
@@ -286,7 +286,7 @@ describe('openapi.yaml', () => {
     }
   });
 
-  it.each(contents())('each example of $name is valid', ({ pointer, node }) => {
+  it.each(contents())('has only valid examples of $name', ({ pointer, node }) => {
     const validate = validatorAt(`${pointer}/schema`);
     expect(Object.keys(node.examples)).not.toHaveLength(0);
     for (const { value } of Object.values<any>(node.examples)) {
@@ -314,7 +314,7 @@ describe('openapi.yaml', () => {
     ['Send', 14],
     ['VerifyResult', 3],
     ['SignupSettings', 1],
-  ])('%s requires all of its %i fields, and allows additional ones', (name, count) => {
+  ])('requires all fields of %s (%i), and allows additional ones', (name, count) => {
     const schema = document.components.schemas[name];
     expect(Object.keys(schema.properties)).toHaveLength(count);
     expect(schema.required).toEqual(Object.keys(schema.properties));
@@ -329,7 +329,7 @@ describe('openapi.yaml', () => {
   });
 
   it.each(contents().filter(({ name }) => !name.includes('request')))(
-    '$name documents its headers',
+    'documents the headers of $name',
     ({ name, pointer }) => {
       const { headers } = resolve(pointer.replace(/\/content\/.*$/, '')).node;
       const status = name.split(' ')[1] ?? '';

@@ -4,6 +4,6 @@ import { useApi } from './testApi.js';
 
 const api = useApi();
 
-describe.each(CONTRACT_SUITES)('the API implements the contract: %s', (_subject, suite) => {
+describe.each(CONTRACT_SUITES)('the API: contract tests of %s', (_subject, suite) => {
   suite(() => apiTarget(api));
 });

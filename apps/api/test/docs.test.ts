@@ -17,7 +17,7 @@ afterAll(() => docs.close());
 
 const get = (path: string, init?: RequestInit) => fetch(docs.base + path, { redirect: 'manual', ...init });
 
-it('serves the contract with the public address', async () => {
+it('GET /openapi.json returns the contract with the public address', async () => {
   const response = await get('/openapi.json');
   expect(response.headers.get('content-type')).toMatch(/^application\/json/);
   expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -35,17 +35,22 @@ it.each([
   ['/docs/onecode-client.tgz', 'application/gzip'],
   ['/docs/clients/onecode.py', 'text/plain; charset=utf-8'],
   [asset, 'text/javascript; charset=utf-8'],
-])('%s is %s, and its policy allows no other origin and only scripts of the build', async (path, type) => {
-  const { status, headers } = await get(path);
-  expect([status, headers.get('content-type')]).toEqual([200, type]);
-  expect(headers.get('cache-control')).toMatch(
-    path === asset ? /^public, max-age=86400$/ : /^public, max-age=300$/,
-  );
-  expect(headers.get('referrer-policy')).toBe('no-referrer');
-  const policy = headers.get('content-security-policy') ?? '';
-  expect(policy).toMatch(/^default-src 'none'; script-src 'self'(?: 'sha256-[\w+/=]+')*; style-src 'self';/);
-  expect(policy).not.toMatch(/unsafe|https?:|\*/);
-});
+])(
+  '%s is served as %s, with a policy that allows no other origin and only scripts of the build',
+  async (path, type) => {
+    const { status, headers } = await get(path);
+    expect([status, headers.get('content-type')]).toEqual([200, type]);
+    expect(headers.get('cache-control')).toMatch(
+      path === asset ? /^public, max-age=86400$/ : /^public, max-age=300$/,
+    );
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toMatch(
+      /^default-src 'none'; script-src 'self'(?: 'sha256-[\w+/=]+')*; style-src 'self';/,
+    );
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+  },
+);
 
 it.each(['/docs/', '/docs/errors', '/docs/errors.md', asset])(
   '%s answers a matching If-None-Match with 304',
@@ -68,7 +73,7 @@ it.each(['/docs/', '/docs/errors', '/docs/errors.md', asset])(
 );
 
 it.each(['/docs/', '/docs/errors.md', asset])(
-  '%s is compressed as the client accepts it, with a separate tag and the same text',
+  '%s is compressed for a client that accepts it, with a separate tag and the same text',
   async (path) => {
     const read = async (accepted: string) => {
       const answer = await get(path, { headers: { 'accept-encoding': accepted } });
@@ -90,15 +95,18 @@ it.each(['/docs/', '/docs/errors.md', asset])(
   },
 );
 
-it.each(['/docs/', '/docs/errors', '/openapi.json', asset])('%s answers HEAD like GET', async (path) => {
-  const [got, head] = [await get(path), await get(path, { method: 'HEAD' })];
-  expect([head.status, await head.text()]).toEqual([200, '']);
-  for (const name of ['content-type', 'content-length', 'etag'])
-    expect([name, head.headers.get(name)]).toEqual([name, got.headers.get(name)]);
-});
+it.each(['/docs/', '/docs/errors', '/openapi.json', asset])(
+  '%s answers HEAD with the headers of GET and no body',
+  async (path) => {
+    const [got, head] = [await get(path), await get(path, { method: 'HEAD' })];
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    for (const name of ['content-type', 'content-length', 'etag'])
+      expect([name, head.headers.get(name)]).toEqual([name, got.headers.get(name)]);
+  },
+);
 
 it.each(['/openapi.json', '/docs', '/docs/', '/docs/errors', asset])(
-  '%s refuses other methods and names the allowed ones',
+  '%s answers POST with 405, and names the allowed methods',
   async (path) => {
     const response = await get(path, { method: 'POST' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
@@ -109,13 +117,10 @@ it.each([
   ['/docs', 'docs/'],
   ['/docs/pt-br', 'pt-br/'],
   ['/docs/reference', 'reference/'],
-])(
-  '%s redirects to the path with a slash, by a relative address that keeps a path prefix',
-  async (from, to) => {
-    const response = await get(from);
-    expect([response.status, response.headers.get('location')]).toEqual([308, to]);
-  },
-);
+])('%s redirects to the relative address %s, which keeps a path prefix', async (from, to) => {
+  const response = await get(from);
+  expect([response.status, response.headers.get('location')]).toEqual([308, to]);
+});
 
 it.each([
   '/docs/site.json',
@@ -127,7 +132,7 @@ it.each([
   '/docs/assets/..%2f..%2fpackage.json',
   '/docs/%65rrors',
   '/docs//errors',
-])('serves only pages and assets: %s is 404', async (path) => {
+])('%s returns 404, because only pages and assets are served', async (path) => {
   expect((await get(path)).status).toBe(404);
 });
 
@@ -157,7 +162,7 @@ describe('a browser on a path without a page', () => {
     });
 
   it.each(['/docs/nothing', '/docs/nothing/', '/nothing', '/docs/%00'])(
-    'gets a page for %s',
+    'receives an HTML page for %s',
     async (path) => {
       const response = await browse(path);
       expect([response.status, response.headers.get('content-type')]).toEqual([
@@ -173,44 +178,47 @@ describe('a browser on a path without a page', () => {
   it.each([
     ['/docs/nothing', 'en', '/docs/quick-start', '/docs/pt-br/errors'],
     ['/docs/pt-br/nothing', 'pt-BR', '/docs/pt-br/quick-start', '/docs/errors'],
-  ])('gets a page for %s that begins in %s, with links that work', async (path, language, first, last) => {
-    const page = await (await browse(path)).text();
-    expect(/lang="(.*?)"/.exec(page)?.[1]).toBe(language);
-    const links = [...page.matchAll(/href="(.*?)"/g)].map(([, link]) => link!);
-    expect([links[1], links.at(-1)]).toEqual([first, last]);
-    for (const link of links) expect((await browse(link)).status).toBe(200);
-  });
+  ])(
+    'receives a page for %s that starts in %s, with links that work',
+    async (path, language, first, last) => {
+      const page = await (await browse(path)).text();
+      expect(/lang="(.*?)"/.exec(page)?.[1]).toBe(language);
+      const links = [...page.matchAll(/href="(.*?)"/g)].map(([, link]) => link!);
+      expect([links[1], links.at(-1)]).toEqual([first, last]);
+      for (const link of links) expect((await browse(link)).status).toBe(200);
+    },
+  );
 
   // The router leaves these to the application, which writes the problem.
   it.each(['/v1/nothing', '/webhooks', '/v1'])(
-    'gets no page for %s, which only programs request',
+    'receives no HTML page for %s, which only programs request',
     async (path) => {
       const response = await browse(path);
       expect([response.headers.get('vary'), await response.text()]).toEqual([null, NOT_OF_THE_ROUTER]);
     },
   );
 
-  it('is distinguished from a program, which accepts any type, prefers JSON or sends a POST', async () => {
+  it('is recognized by its Accept header and its method', async () => {
     for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html'])
       expect(await (await get('/nothing', { headers: { accept } })).text()).toEqual(NOT_OF_THE_ROUTER);
     expect(await (await browse('/', { method: 'POST' })).text()).toEqual(NOT_OF_THE_ROUTER);
   });
 });
 
-it('redirects /llms.txt to docs/llms.txt, also below a path prefix', async () => {
+it('GET /llms.txt redirects to docs/llms.txt, also below a path prefix', async () => {
   const { status, headers } = await get('/llms.txt');
   expect([status, headers.get('location')]).toEqual([308, 'docs/llms.txt']);
   expect((await get('/llms.txt', { method: 'POST' })).status).toBe(405);
 });
 
-it('serves the SDK byte for byte', async () => {
+it('GET /docs/onecode-client.tgz returns the SDK byte for byte', async () => {
   const answer = await get('/docs/onecode-client.tgz');
   const stored = readFileSync(new URL('onecode-client.tgz', SITE));
   expect(Buffer.from(await answer.arrayBuffer()).equals(stored)).toBe(true);
 });
 
 it.each(['python/onecode.py', 'php/Onecode.php', 'go/onecode.go', 'java/Onecode.java'])(
-  'serves clients/%s with this service’s address in its usage example',
+  'the documentation serves clients/%s with this service’s address in its usage example',
   async (path) => {
     const source = readFileSync(new URL(`../../../clients/${path}`, import.meta.url), 'utf8');
     const answer = await get(`/docs/clients/${basename(path)}`);
@@ -237,7 +245,7 @@ describe('addresses in the site', () => {
     await other.close();
   });
 
-  it('give problem types the same address as in responses', async () => {
+  it('of problem types are the same as in responses', async () => {
     const other = await serveDocs('https://a.test/codes', { docsUrl: 'https://b.test/help' });
     const page = await (await fetch(`${other.base}/docs/errors.md`)).text();
     const types = [...page.matchAll(/"type": "(.*)#(\w+)"/g)];
@@ -247,7 +255,7 @@ describe('addresses in the site', () => {
     await other.close();
   });
 
-  it('link to the console if the API knows its address', async () => {
+  it('lead to the console if the API knows its address', async () => {
     const other = await serveDocs('https://codes.test', { consoleUrl: 'https://console.test' });
     const [linked, unlinked] = await Promise.all(
       [other, docs].map(async ({ base }) => (await fetch(`${base}/docs/pt-br/quick-start`)).text()),
@@ -259,7 +267,7 @@ describe('addresses in the site', () => {
     await other.close();
   });
 
-  it('cannot break out of the text around them', async () => {
+  it('are escaped, so that they cannot change the page', async () => {
     const other = await serveDocs('https://codes.test', { docsUrl: "https://codes.test/a&b'c$&/docs" });
     const page = await (await fetch(`${other.base}/docs/errors`)).text();
     expect(page).toContain('https://codes.test/a%26b%27c%24%26/docs/errors#rate_limited');
@@ -267,12 +275,12 @@ describe('addresses in the site', () => {
   });
 });
 
-it('links the contract from the reference, in both languages', async () => {
+it('the reference links the contract in both languages', async () => {
   for (const path of ['/docs/reference/', '/docs/pt-br/reference/'])
     expect(await (await get(path)).text()).toContain('<a href="https://codes.test/openapi.json"');
 });
 
-it('explains every problem code at its anchor, in both languages', async () => {
+it('the page of errors explains every problem code at its anchor, in both languages', async () => {
   for (const path of ['/docs/errors', '/docs/pt-br/errors']) {
     const page = await (await get(path)).text();
     for (const code of Object.keys(PROBLEMS)) expect(page).toContain(`<h3 id="${code}"`);

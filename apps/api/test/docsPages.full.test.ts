@@ -160,7 +160,7 @@ describeInBrowser('the documentation in Chromium', () => {
     await page.close();
   });
 
-  it.each(['light', 'dark'] as const)('colours code on %s', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('colours code in the %s colour scheme', async (colorScheme) => {
     const { page } = await open('/docs/sign-in', { colorScheme });
     const coloursOf = (selector: string): Promise<string[]> =>
       page.evaluate(

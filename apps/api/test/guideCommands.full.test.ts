@@ -101,7 +101,7 @@ it(
 );
 
 it(
-  'the sign-in installs, type checks and passes its tests',
+  'the project of the sign-in guide installs, type checks and passes its tests',
   async () => {
     const [rules = '', inTurn = '', test = ''] = blocksOf('sign-in', 'ts');
     await run(`npm init --yes && curl -sSO ${api.url}/docs/onecode-client.tgz`);
@@ -132,7 +132,7 @@ it(
 );
 
 it(
-  'the test double starts as a command',
+  'npx onecode-double starts the test double',
   async () => {
     await run(`npm init --yes && curl -sSO ${api.url}/docs/onecode-client.tgz`);
     // Ports that no other test uses.
@@ -147,7 +147,7 @@ it(
 );
 
 it(
-  'the container recipe of the test double runs, and its client calls the named host',
+  'the container recipe of the test double runs, and its client needs testHosts to call it',
   async () => {
     const [recipe = ''] = blocksOf('double', 'dockerfile');
     const instructions = [...recipe.matchAll(/^([A-Z]+) (.+)$/gm)].map(([, name, rest]) => [name, rest!]);

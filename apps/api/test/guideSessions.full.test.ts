@@ -163,7 +163,7 @@ describe('resend', () => {
   });
   const sendCount = (): number => server.sends.length;
 
-  it('waits while a code can still sign in', async () => {
+  it('returns the remaining pause while a code can sign in, and sends a code after it', async () => {
     await signIn.startSignIn(session, PHONE);
     const before = sendCount();
     expect(await resend(session)).toBe(30);
@@ -172,7 +172,7 @@ describe('resend', () => {
     expect(sendCount()).toBe(before + 1);
   });
 
-  it('does not wait after a verification without a response', async () => {
+  it('sends a code without a pause after a verification without a response', async () => {
     await signIn.startSignIn(session, PHONE);
     const before = sendCount();
     server.script(PHONE, { answer: 'lost', on: 'verify', afterWork: true });

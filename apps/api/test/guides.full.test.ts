@@ -57,7 +57,7 @@ const statusOf = async (id: string): Promise<{ status: string; verification: str
   (await api.status(caller, id).expect(200)).body as { status: string; verification: string };
 
 describeIf(has('curl', '--version'))('the quick start with curl', () => {
-  it('gets from an empty project to a verified code', async () => {
+  it('sends, follows and verifies a code', async () => {
     const [send = '', follow = '', verify = ''] = blocksOf('quick-start', 'sh').filter((code) =>
       code.includes('/v1/send'),
     );
@@ -80,7 +80,7 @@ describeIf(has('curl', '--version'))('the quick start with curl', () => {
 });
 
 describeIf(has('python3', '--version'))('the quick start with Python', () => {
-  it('gets from an empty project to a verified code', async () => {
+  it('sends, follows and verifies a code', async () => {
     const [send = '', follow = '', verify = ''] = blocksOf('quick-start', 'python');
     const python = (code: string, variables = {}) => run('python3', [write('step.py', code)], variables);
     await run('sh', ['-c', blocksOf('quick-start', 'sh').find((code) => code.includes('onecode.py')) ?? '']);
@@ -98,7 +98,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
   const node = (name: string, code: string, variables = {}) =>
     run(process.execPath, [write(name, scriptOf(code))], variables);
 
-  it('get from an empty project to a verified code', async () => {
+  it('send, follow and verify a code', async () => {
     const [send = '', follow = '', verify = ''] = blocksOf('quick-start', 'ts');
     const [id = '', , expiresAt = ''] = (await node('send.mjs', send)).trim().split(' ');
     expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now());
@@ -111,7 +111,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     expect(await node('again.mjs', verify, { SEND_ID: id })).toBe('false verified\n');
   });
 
-  it('install the SDK that the service serves as a working package', async () => {
+  it('install a working SDK from the service', async () => {
     const own = mkdtempSync(join(tmpdir(), 'onecode-install-'));
     try {
       const install = blocksOf('quick-start', 'sh').find((code) => code.includes('npm install')) ?? '';
@@ -129,14 +129,20 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     }
   });
 
-  it.each(['express', 'nextjs', 'logto-connector'])('serve the whole %s example', async (name) => {
-    const files = await run('sh', ['-c', `curl -sS ${api.url}/docs/examples/${name}.tgz | tar -tz`]);
-    const own = spawnSync('git', ['ls-files', '.'], { cwd: join(ROOT, 'examples', name), encoding: 'utf8' });
-    const sorted = (text: string): string[] => text.trim().split('\n').toSorted();
-    expect(sorted(files.replaceAll(/^package\//gm, ''))).toEqual(sorted(own.stdout));
-  });
+  it.each(['express', 'nextjs', 'logto-connector'])(
+    'offer the %s example with all its files',
+    async (name) => {
+      const files = await run('sh', ['-c', `curl -sS ${api.url}/docs/examples/${name}.tgz | tar -tz`]);
+      const own = spawnSync('git', ['ls-files', '.'], {
+        cwd: join(ROOT, 'examples', name),
+        encoding: 'utf8',
+      });
+      const sorted = (text: string): string[] => text.trim().split('\n').toSorted();
+      expect(sorted(files.replaceAll(/^package\//gm, ''))).toEqual(sorted(own.stdout));
+    },
+  );
 
-  it('find a user by every form of a number', async () => {
+  it('convert every form of a number to one form', async () => {
     const [code = ''] = blocksOf('phone-numbers', 'ts');
     const forms = [
       ['+5511987654321', '+55 11 8765-4321', '+55 (011) 98765\u20114321'],
@@ -150,7 +156,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     expect(read).toEqual(forms.flatMap(([one, ...typed]) => typed.map(() => one ?? null)));
   });
 
-  it('run their tests with the double', async () => {
+  it('contain tests that pass with the test double', async () => {
     const [rules = '', , ownTest = ''] = blocksOf('sign-in', 'ts');
     write('signIn.js', scriptOf(rules));
     const tests = [...blocksOf('double', 'ts'), ownTest].filter((code) => code.includes("from 'node:test'"));
@@ -275,7 +281,7 @@ const SDK_RUNNER: (typeof RUNNERS)[number] = [
 ];
 
 describe.each(RUNNERS)('the samples of the reference in %s', (language, isHere, start) => {
-  describeIf(isHere)('where the language is', () => {
+  describeIf(isHere)('if the language is installed', () => {
     it(
       'create a send, follow it, verify it, and read the sign-up settings',
       async () => {
@@ -297,9 +303,9 @@ describe.each(RUNNERS)('the samples of the reference in %s', (language, isHere, 
 });
 
 describe.each([...RUNNERS, SDK_RUNNER])('the samples of the reference in %s', (language, isHere, start) => {
-  describeIf(isHere)('where the language is', () => {
+  describeIf(isHere)('if the language is installed', () => {
     it.each(['create-send', 'send-status', 'verify-code'])(
-      'show the service’s error when it refuses the request: %s',
+      'print the service’s error for a refused request: %s',
       async (page) => {
         const [code = ''] = blocksOf(`reference/${page}`, language);
         const shown = await run(...start(code), {

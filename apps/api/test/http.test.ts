@@ -113,7 +113,7 @@ describe('malformed HTTP', () => {
     ['a huge key', `Authorization: Bearer ${'a'.repeat(20_000)}\r\n`],
     ['headers of a megabyte', `X: ${'a'.repeat(10_000)}\r\n`.repeat(100)],
     ['thousands of headers', 'a:b\r\n'.repeat(20_000)],
-  ])('with %s is headers_too_large', async (_name, headers) => {
+  ])('with %s is answered with headers_too_large', async (_name, headers) => {
     expect(await exchange(`GET /v1/send/x/status HTTP/1.1\r\n${HOST}${headers}\r\n`, 1)).toEqual([
       [431, 'headers_too_large'],
     ]);
@@ -128,14 +128,14 @@ describe('malformed HTTP', () => {
     expect(await exchange(`${padded}\r\n\r\n`, 1)).toEqual([expected]);
   });
 
-  it('with a huge address is headers_too_large', async () => {
+  it('with a long address is answered with headers_too_large', async () => {
     expect(await exchange(`GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`, 1)).toEqual([
       [431, 'headers_too_large'],
     ]);
   });
 
   it.each(['http://', 'http://[::1/livez', 'nowhere:80/x', '*'])(
-    'with a target that is not a path is refused: %s',
+    'with the target %s, which is not a path, is refused',
     async (target) => {
       const method = target === '*' ? 'OPTIONS' : 'GET';
       const [answer] = await exchange(`${method} ${target} HTTP/1.1\r\n${HOST}\r\n`, 1);
@@ -144,17 +144,17 @@ describe('malformed HTTP', () => {
   );
 });
 
-describe('each request is answered once and in order', () => {
-  it('when garbage follows a valid request', async () => {
+describe('a connection', () => {
+  it('receives 202 and then bad_request when garbage follows a valid request', async () => {
     expect(await exchange(post(LENGTH, `${BODY}garbage\r\n\r\n`), 2)).toEqual([[202], [400, 'bad_request']]);
   });
 
-  it('when its chunks break after its body was refused for its size', async () => {
+  it('receives one response when the chunks break after the body was refused for its size', async () => {
     const large = `20000\r\n${'x'.repeat(0x20000)}\r\nzz\r\n`;
     expect(await exchange(post(CHUNKED, large), 1)).toEqual([[422, 'invalid_json']]);
   });
 
-  it('when its chunks break after it was refused for its key', async () => {
+  it('receives one response when the chunks break after the key was refused', async () => {
     const connection = await RawConnection.open(api.port);
     connection.write(post(CHUNKED, '1\r\nx\r\n').replace('KEY', 'x'));
     expect((await connection.answer()).status).toBe(401);
@@ -163,13 +163,13 @@ describe('each request is answered once and in order', () => {
     expect(connection.rest).toBe('');
   });
 
-  it('when several requests arrive together', async () => {
+  it('receives the responses in order when several requests arrive together', async () => {
     const all = [post(LENGTH, BODY), LIVEZ, post(LENGTH, BODY), post(CHUNKED, CHUNKS)].join('');
     expect(await exchange(all, 4)).toEqual([[202], [200], [202], [202]]);
   });
 });
 
-describe('unusual but valid HTTP is served', () => {
+describe('unusual but valid HTTP', () => {
   it.each([
     ['empty lines before the request', `\r\n\r\n${LIVEZ}`, [200]],
     ['an absolute address', `GET http://codes.test/v1/signup-settings HTTP/1.1\r\n${HOST}\r\n`, [200]],
@@ -184,11 +184,11 @@ describe('unusual but valid HTTP is served', () => {
     ['an expectation that we do not know', post(`Expect: something\r\n${LENGTH}`, BODY), [202]],
     ['a GET with a body', `GET /v1/signup-settings HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\n{}`, [200]],
     ['trailers', post(CHUNKED, CHUNKS.replace(/\r\n$/, 'X: y\r\n\r\n')), [202]],
-  ])('%s', async (_name, bytes, expected) => {
+  ])('is served: %s', async (_name, bytes, expected) => {
     expect(await exchange(bytes, 1)).toEqual([expected]);
   });
 
-  it('a client that waits for 100 Continue', async () => {
+  it('is served when the client waits for 100 Continue', async () => {
     const connection = await RawConnection.open(api.port);
     connection.write(post(`Expect: 100-continue\r\n${LENGTH}`, '').replace('KEY', caller.key));
     await connection.interim(100);
@@ -198,7 +198,7 @@ describe('unusual but valid HTTP is served', () => {
   });
 });
 
-describe('other clients are served while a client sends input that is slow for a naive regular expression:', () => {
+describe('input that is slow for a naive regular expression', () => {
   const spaces = ' '.repeat(7_600);
   const json = (text: string): string => `{"to":"${text}"}`;
   const withBody = (body: string): string => post(`Content-Length: ${body.length}\r\n`, body);
@@ -225,7 +225,7 @@ describe('other clients are served while a client sends input that is slow for a
     ['quotes in a body', withBody('"'.repeat(60_000)), 'invalid_json'],
     ['backslashes in a body', withBody(json('\\'.repeat(60_000))), 'invalid_recipient'],
     ['a body of spaces', withBody(' '.repeat(60_000)), 'invalid_json'],
-  ])('%s', async (_name, bytes, code) => {
+  ])('does not delay other clients: %s', async (_name, bytes, code) => {
     const attacks = Array.from({ length: 30 }, () => exchange(bytes, 1));
     const beganAt = performance.now();
     expect(await exchange(LIVEZ, 1)).toEqual([[200]]);
@@ -301,14 +301,14 @@ async function onlyAnswer(
   expect(connection.rest).toBe('');
 }
 
-describe('the response does not wait for the body, and the connection is closed', () => {
-  it('for a body of a gigabyte in any request', async () => {
+describe('the response to a request with a large body', () => {
+  it('is sent before a gigabyte arrives, and closes the connection', async () => {
     await Promise.all(
       [...REQUESTS, ...MORE_REQUESTS].map(async (one) => onlyAnswer(await open(one, GIGABYTE), one)),
     );
   });
 
-  it('for an endless body, in constant memory', async () => {
+  it('is sent before an endless body ends, in constant memory', async () => {
     const before = process.memoryUsage().arrayBuffers;
     let highest = before;
     const endless = async (one: LargeRequest): Promise<void> => {
@@ -326,13 +326,13 @@ describe('the response does not wait for the body, and the connection is closed'
   });
 });
 
-describe('a flood of 150 webhooks of 3 MB with a wrong signature takes little memory, and a signed webhook gets 200', () => {
+describe('a flood of 150 webhooks of 3 MB with a wrong signature', () => {
   const LARGE = Buffer.alloc(3 * MEGABYTE, ' ');
 
   it.each([
-    ['of which every byte arrives', LARGE.length],
-    ['of which the last byte never arrives', LARGE.length - 1],
-  ])('%s', async (_name, bytes) => {
+    ['every byte arrives', LARGE.length],
+    ['the last byte never arrives', LARGE.length - 1],
+  ])('uses little memory, and does not block a signed webhook, when %s', async (_name, bytes) => {
     const before = process.memoryUsage().arrayBuffers;
     let highest = before;
     const sampling = setInterval(() => {
@@ -355,7 +355,7 @@ describe('a flood of 150 webhooks of 3 MB with a wrong signature takes little me
   });
 });
 
-it('a client that is still sending after the response is not reset for a while, so that it can read the response', async () => {
+it('the API does not reset the connection of a client that is still sending, so that the client can read the response', async () => {
   const goOn = async (head: string): Promise<void> => {
     const connection = await RawConnection.open(api.port);
     connection.write(
@@ -379,7 +379,7 @@ it('a client that is still sending after the response is not reset for a while, 
   );
 });
 
-it('slow clients are disconnected in their headers and in their body', async () => {
+it('the API disconnects clients that send their headers or body slowly, with request_timeout', async () => {
   for (const connection of slow) {
     await connection.closed(25_000);
     const answer = await connection.answer('POST');

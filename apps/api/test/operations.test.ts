@@ -53,13 +53,16 @@ const readRow = async (id: string): Promise<Record<string, unknown> | undefined>
   (await api.db.sql('select * from sends where id = $1', [id]))[0];
 
 describe('a new send', () => {
-  it.each(['pt-BR', 'en'] as const)('has the language of the account by default: %s', async (language) => {
-    const caller = await build('test', { language });
-    const localeOf = async (body: object) =>
-      (await readRow((await api.create(caller, { to: PHONE, ...body })).body.id))?.['locale'];
-    expect(await localeOf({})).toBe(language);
-    for (const locale of ['pt-BR', 'en']) expect(await localeOf({ locale })).toBe(locale);
-  });
+  it.each(['pt-BR', 'en'] as const)(
+    'has the account’s language (%s) unless the request names a locale',
+    async (language) => {
+      const caller = await build('test', { language });
+      const localeOf = async (body: object) =>
+        (await readRow((await api.create(caller, { to: PHONE, ...body })).body.id))?.['locale'];
+      expect(await localeOf({})).toBe(language);
+      for (const locale of ['pt-BR', 'en']) expect(await localeOf({ locale })).toBe(locale);
+    },
+  );
 
   it('stores the trace of the caller and the id of its request', async () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -67,7 +70,7 @@ describe('a new send', () => {
     expect(await readRow(body.id)).toMatchObject({ traceparent, request_id: headers['x-request-id'] });
   });
 
-  it('has a code with the currently configured validity, without a restart', async () => {
+  it('expires after the configured validity, also when it changes without a restart', async () => {
     const caller = await build('test');
     const life = ({ body }: Response): number => Date.parse(body.expires_at) - Date.parse(body.created_at);
     const old = await api.create(caller);
@@ -119,7 +122,7 @@ describe('a refusal', () => {
     ['402', 1, 2, 402, 'update accounts set credits = 1 where id = $1'],
     ['429', 5, 1, 429, `update accounts set minute_sends = ${earlierMinute('60')} where id = $1`],
   ])(
-    'with %s consumes nothing, and the same key works with another body afterwards',
+    'with %s consumes nothing, and does not bind the idempotency key',
     async (_, units, rate, status, end) => {
       const { caller, create, holdings, before } = await scene(units, rate);
       for (let n = 0; n < 3; n++) await create({ to: PHONE }, NEW_KEY).expect(status);
@@ -129,7 +132,7 @@ describe('a refusal', () => {
     },
   );
 
-  it('because of an internal error stores nothing, and the same request works afterwards', async () => {
+  it('because of an internal error stores nothing, and the same request succeeds afterwards', async () => {
     const { create, holdings, before } = await scene(2, 2);
     await api.db.sql('alter table ledger_entries rename to ledger_away');
     const failed = await create({ to: PHONE }, NEW_KEY);
@@ -179,7 +182,7 @@ describe('the guess budget', () => {
     }
   }
 
-  it('refuses a recipient’s 21st send after 20 locked sends until a correct code, and does not affect other recipients', async () => {
+  it('refuses sends to a recipient after 20 locked sends until a correct code, but none to other recipients or of other accounts', async () => {
     const [caller, stranger] = [await build('test'), await build('test')];
     const key = { 'Idempotency-Key': 'first' };
     const { id } = (await api.create(caller, { to: PHONE }, key).expect(202)).body;
@@ -228,7 +231,7 @@ describe('a list of countries', () => {
   });
 });
 
-it('while a breaker is tripped, its country gets 429 with the remaining seconds, and other countries and repeated requests get 202', async () => {
+it('a tripped breaker refuses its country with 429 and the remaining seconds, but no other country and no repeated request', async () => {
   const caller = await build('live');
   const rule = { unverifiedPercent: 100, minSends: 1 };
   await setBreaker(api.db.database, TEST_ACTOR, caller.accountId, rule);
@@ -263,7 +266,7 @@ describe('a guess', () => {
   });
 });
 
-describe('a key that is revoked while the API still caches its caller is refused', () => {
+describe('a key that is revoked while the API still caches its caller', () => {
   let caller: TestCaller;
   let id: string;
   beforeEach(async () => {
@@ -271,7 +274,7 @@ describe('a key that is revoked while the API still caches its caller is refused
     ({ id } = (await api.create(caller, { to: PHONE, code: CODE }).expect(202)).body);
   });
   it.each(['/v1/send', '/v1/send/ID/verify'])(
-    'when the rest of its request body arrives, and changes nothing: POST %s',
+    'is refused when the rest of its request body arrives, and changes nothing: POST %s',
     async (path) => {
       const body = JSON.stringify(path === '/v1/send' ? { to: PHONE } : { code: CODE });
       const connection = await RawConnection.open(api.port);
@@ -309,7 +312,7 @@ describe('the last use of a key', () => {
       caller.keyId,
     ]);
 
-  it('is recorded for this key only, after the request, for every response', async () => {
+  it('is recorded for this key only, also after a refused request', async () => {
     await createApiKey(api.db.database, TEST_ACTOR, caller.applicationId);
     await api.create(caller, { to: 'not a number' }).expect(422);
     expect(await uses()).toEqual([null, null]);
@@ -366,7 +369,7 @@ describe('the sign-up settings', () => {
   });
 });
 
-describe('while PostgreSQL is unavailable', () => {
+describe('the API without PostgreSQL', () => {
   let cutOff: TestApi;
   const database = openDatabase('postgres://user:leaked@127.0.0.1:1/none', { connectionsMax: 1 });
   beforeAll(async () => {

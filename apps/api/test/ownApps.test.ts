@@ -145,7 +145,7 @@ it('thousands of repeats of a failure are stored once, with the account as the r
   expect(rows.map(({ reporter }) => reporter)).toEqual(Array(5).fill(ana.accountId));
 });
 
-it('posts are refused while too many reports of the app are pending, without an effect on other apps', async () => {
+it('posts of an app are refused with 503 while too many of its reports are pending, and those of other apps are accepted', async () => {
   const [of, ofOther] = [await message(ana, senders.ana), await message(rui, senders.rui)];
   const postAll = async () =>
     Promise.all([
@@ -225,7 +225,7 @@ it('posts of an account’s app do not change the business account of a number',
   expect(row).toEqual({ business_account_id: null });
 });
 
-it('each sender’s address accepts only the secret of its app, and the shared address still works', async () => {
+it('each sender’s address accepts only the secret of its app, and the shared address accepts the shared secret', async () => {
   const { messageId, receipt } = await message(ana, senders.ana);
   const crossed = [
     await post(SECRETS.ana, senders.rui, receipts(receipt)),
@@ -241,7 +241,7 @@ it('each sender’s address accepts only the secret of its app, and the shared a
   expect(await stored('receipt', messageId)).toBe(1);
 });
 
-it('the address of a sender without an app, of a removed sender, and any other address is not found', async () => {
+it('the address of a sender without an app, of a removed sender or of no sender is not found', async () => {
   const { database } = api.db;
   const removed = await ownSender(ana, SECRETS.ana);
   await removeSender(database, TEST_ACTOR, removed.id);
@@ -255,7 +255,7 @@ it('the address of a sender without an app, of a removed sender, and any other a
   }
 });
 
-it('the handshake accepts only the verify token of the secret', async () => {
+it('the handshake accepts only the verify token of the sender and its secret', async () => {
   const shake = async (token: string): Promise<RawAnswer> =>
     rawRequest(
       api.port,

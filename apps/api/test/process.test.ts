@@ -198,7 +198,7 @@ it('the log has one line for each request, with the id of its response, and one 
   ]);
 });
 
-it('logs once that PostgreSQL closed its idle connections, however many there were', async () => {
+it('the API logs once that PostgreSQL closed its idle connections', async () => {
   const { running, port } = await startReady();
   await Promise.all(Array.from({ length: 12 }, () => create(port)));
   const [{ count }] = (await environment.db.sql(

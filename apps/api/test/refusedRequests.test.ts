@@ -221,14 +221,14 @@ describe('a flood of refusals', () => {
   });
 });
 
-describe('while refused requests cannot be written', () => {
+describe('the recorder of refused requests without a database', () => {
   const proxied = async () => {
     const proxy = await startTcpProxy(api.db.url, 'cut');
     const database = openDatabase(proxy.url, { connectionsMax: 1 });
     return { proxy, database, close: async () => (await closeDatabase(database), proxy.close()) };
   };
 
-  it('requests are answered as usual, and are written when the database is available again', async () => {
+  it('does not affect responses, and writes the requests when the database is available again', async () => {
     const { proxy, database, close } = await proxied();
     const other = await startApi({ refusalDatabase: database });
     try {
@@ -252,7 +252,7 @@ describe('while refused requests cannot be written', () => {
     }
   });
 
-  it('their memory is bounded, and a counter has the number of dropped ones', async () => {
+  it('bounds its memory, and counts the dropped requests', async () => {
     const { proxy, database, close } = await proxied();
     const { refuse, registry, flush } = recorderOf(database);
     const applications = Array.from({ length: 5_000 }, () => randomUUID());

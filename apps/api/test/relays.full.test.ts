@@ -217,7 +217,7 @@ describe('the relay of the guide for Zitadel', () => {
     ['another key', { keys: ['another key'] }],
     ['no signature', { keys: [] }],
     ['the signature of another body', { signed: bodyOf({ oTP: '1' }) }],
-    ['a time long ago', { seconds: nowSeconds() - 301 }],
+    ['an old timestamp', { seconds: nowSeconds() - 301 }],
   ])('refuses a message with %s, and sends nothing', async (_, signing) => {
     const body = bodyOf({ oTP: '40718255' });
     expect(await sendsOf(async () => expect((await post(body, signing)).status).toBe(401))).toEqual([]);

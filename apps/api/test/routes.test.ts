@@ -65,8 +65,8 @@ testAnswerHeaders(
   (name) => PUBLIC.has(name),
 );
 
-describe('the kinds of responses', () => {
-  it('are all covered, have a problem type with an anchor on the errors page, and require HTTPS', async () => {
+describe('the responses', () => {
+  it('cover every problem, link its anchor on the errors page, and require HTTPS', async () => {
     const answers = await answersOf(api);
     const codes = new Set([...answers.values()].flatMap(({ json }) => json.code ?? []));
     expect(codes).toEqual(new Set(Object.keys(PROBLEMS).filter((code) => !ELSEWHERE.has(code))));
@@ -90,7 +90,7 @@ describe('the kinds of responses', () => {
   });
 });
 
-describe('an unknown path is not_found, with and without a key', () => {
+describe('an unknown path', () => {
   it.each([
     '/webhooks',
     '/webhooks/whatsapp/',
@@ -100,7 +100,7 @@ describe('an unknown path is not_found, with and without a key', () => {
     '/openapi.yaml',
     '/docs/unknown',
     '/docs/unknown/',
-  ])('%s', async (path) => {
+  ])('is not_found with and without a key: %s', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const headers = method === 'GET' ? [] : Object.entries(bearer(caller));
       const { json } = await rawRequest(api.port, method, path, headers);
@@ -133,7 +133,7 @@ describe.each([
 });
 
 it.each(['/livez', '/readyz'])(
-  '%s is ok while PostgreSQL is available, and HEAD is GET without the body',
+  '%s returns ok while PostgreSQL is available, and answers HEAD without the body',
   async (path) => {
     const [get, head] = [await rawRequest(api.port, 'GET', path), await rawRequest(api.port, 'HEAD', path)];
     expect(get).toMatchObject({ status: 200, body: 'ok\n' });
@@ -145,7 +145,7 @@ it.each(['/livez', '/readyz'])(
 it.each([
   ['a range', { Range: 'bytes=0-1' }],
   ['a condition that does not hold', { 'If-Match': '"another"' }],
-])('%s in a request for a file is ignored: the response is the whole file', async (_, headers) => {
+])('a request for a file returns the whole file despite %s', async (_, headers) => {
   const { status, body } = await api.request.get('/docs/icon.svg').set(headers);
   expect([status, String(body)]).toEqual([200, expect.stringContaining('</svg>')]);
 });

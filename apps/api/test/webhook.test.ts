@@ -75,7 +75,7 @@ describe('the handshake', () => {
   // `packages/whatsapp` tests the parameters in detail; this tests that they are read from the address.
   it.each([
     ['another token', changed('hub.verify_token', `${VERIFY_TOKEN}x`)],
-    ['nothing', []],
+    ['no parameters', []],
     ['two tokens, the first right', [...RIGHT, ['hub.verify_token', 'x']]],
     ['two tokens, the last right', [['hub.verify_token', 'x'], ...RIGHT]],
     ['two modes', [...RIGHT, ['hub.mode', 'x']]],
@@ -87,7 +87,7 @@ describe('the handshake', () => {
   });
 });
 
-describe('a post is refused, and not stored, if its signature is', () => {
+describe('a post with an invalid signature', () => {
   const BODY = textOf(status(newMessageId()));
   const RIGHT = sign(BODY);
 
@@ -99,22 +99,25 @@ describe('a post is refused, and not stored, if its signature is', () => {
     ['of a body that differs in one byte', BODY.replace('delivered', 'delivereD'), [RIGHT]],
     ['of the body without its last space', `${BODY} `, [RIGHT]],
     ['of the same JSON with other white space', JSON.stringify(JSON.parse(BODY), null, 1), [RIGHT]],
-    ['two in one header', BODY, [`${RIGHT}, ${RIGHT}`]],
-  ])('%s', async (_name, body, signatures) => {
-    const before = await storedCount();
-    const { json, headers } = await post(body, ...signatures);
-    expect(json).toMatchObject({ status: 401, code: 'invalid_signature' });
-    expect(headers['www-authenticate']).toBe('X-Hub-Signature-256');
-    expect(await storedCount()).toBe(before);
-  });
+    ['one of two in one header', BODY, [`${RIGHT}, ${RIGHT}`]],
+  ])(
+    'is refused with invalid_signature and not stored if the signature is %s',
+    async (_name, body, signatures) => {
+      const before = await storedCount();
+      const { json, headers } = await post(body, ...signatures);
+      expect(json).toMatchObject({ status: 401, code: 'invalid_signature' });
+      expect(headers['www-authenticate']).toBe('X-Hub-Signature-256');
+      expect(await storedCount()).toBe(before);
+    },
+  );
 
-  it('given twice', async () => {
+  it('is refused with bad_request and not stored if the signature is given twice', async () => {
     const before = await storedCount();
     expect((await post(BODY, RIGHT, RIGHT)).json).toMatchObject({ status: 400, code: 'bad_request' });
     expect(await storedCount()).toBe(before);
   });
 
-  it('wrong, even if the body is not JSON: the signature is checked first', async () => {
+  it('is refused for its signature before its body is parsed', async () => {
     expect((await post('no json', sign('other'))).json).toMatchObject({ code: 'invalid_signature' });
   });
 });
@@ -222,7 +225,7 @@ describe('a signed post', () => {
     ['another object', { ...webhook({ statuses: [status(newMessageId())] }), object: 'page' }],
     ['an id with a NUL', webhook({ statuses: [status('wamid.\0')] })],
     ['null', null],
-  ])('with %s is answered 200 and stores nothing', async (_name, body) => {
+  ])('with %s is answered with 200 and not stored', async (_name, body) => {
     const before = await storedCount();
     expect((await postSigned(JSON.stringify(body))).status).toBe(200);
     expect(await storedCount()).toBe(before);
@@ -234,11 +237,11 @@ describe('a signed post', () => {
     expect(await stored(id)).toMatchObject([{ report: { attempt: null } }]);
   });
 
-  it('is invalid_json if it is not JSON', async () => {
+  it('is answered with invalid_json if it is not JSON', async () => {
     expect((await postSigned('{"object":')).json).toMatchObject({ status: 422, code: 'invalid_json' });
   });
 
-  it('may have up to 3 MiB', async () => {
+  it('is accepted up to 3 MiB', async () => {
     const id = newMessageId();
     const padded = (bytes: number): Buffer => Buffer.from(textOf(status(id)).padEnd(bytes));
     const tooLarge = await postSigned(padded(3 * MEBIBYTE + 1));

@@ -12,7 +12,7 @@ const { username } = userInfo();
 const TODAY = expect.stringMatching(/^20\d{2}-\d{2}-\d{2}$/) as string;
 
 describe('account', () => {
-  it('create uses the settings and pt-BR for omitted options; show prints the account', async () => {
+  it('create uses the settings and pt-BR for omitted options, and show prints the account', async () => {
     await store.sql('update settings set free_sends = 13, account_rate_per_minute = 77');
     const account = await json('account create --name', 'Loja Azul');
     const rest = { language: 'pt-BR', free_quota: 13, credits: 0, rate_per_minute: 77 };
@@ -75,7 +75,7 @@ describe('account', () => {
     expect(await json(`account show ${id}`)).toMatchObject(changed);
   });
 
-  it('returns to the shared senders and the default rate', async () => {
+  it('senders shared and rate default restore the shared senders and the default rate', async () => {
     const usual = await json(`account show ${await buildAccount(store.database)}`);
     expect(usual).toMatchObject({ senders: 'shared' });
     const id = await buildAccount(store.database, { ratePerMinute: 5 });
@@ -106,7 +106,7 @@ describe('account', () => {
     expect(await json('account list --search nothing')).toEqual([]);
   });
 
-  it("show prints a trial account's countries; trials prints today's sends and their shared limit", async () => {
+  it('show prints a trial account’s countries, and trials prints today’s sends and their shared limit', async () => {
     expect(await json('account trials')).toEqual({ day: TODAY, sends: 0, sends_per_day: 500 });
     await store.sql('update settings set trial_sends_of_day = 500');
     expect(await json('account trials')).toEqual({ day: TODAY, sends: 0, sends_per_day: 500 });
@@ -207,7 +207,7 @@ describe('application', () => {
   });
 
   it.each(['test', 'live'])(
-    'create, list and show an application in %s mode with its limits off',
+    'create makes an application in %s mode with its limits off, which list and show print',
     async (mode) => {
       const made = await json(`application create --account ${accountId} --name Shop --mode ${mode}`);
       expect(made).toEqual({ id: ID, account_id: accountId, name: 'Shop', mode });

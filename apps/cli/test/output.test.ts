@@ -32,11 +32,11 @@ describe('print', () => {
   };
   const WORDS = 'a wrong codes at (10:00,10:01) attempts (1 accepted; 2 is own) identity (h has changed)';
 
-  it('puts the parts of a record below the result in parentheses', () => {
+  it('prints the list of `apart` below the record, with nested values in parentheses', () => {
     expect(printed({ count: 1, sends: [SEND] }, { apart: 'sends' })).toBe(`count  1\n\n${WORDS}\n`);
   });
 
-  it('formats the parts of records in a field and in a column the same way', () => {
+  it('formats nested values in a field and in a column the same way', () => {
     expect(printed({ sends: [SEND] })).toBe(`sends  ${WORDS}\n`);
     expect(printed([{ sends: [SEND] }])).toBe(`sends\n${WORDS}\n`);
   });

@@ -64,7 +64,7 @@ describe('settings', () => {
     expect(await json(`settings set ${name} on`)).toEqual({ ...DEFAULTS, [name]: value });
   });
 
-  it('set keeps sends for at least 30 days', async () => {
+  it('set refuses to keep sends for less than 30 days', async () => {
     const tooShort = ['settings', 'set', 'retain_sends_days', '29'];
     expectFault(await onecode(tooShort, commandLine.env), 2, 'from 30 to 3650');
   });

@@ -331,7 +331,7 @@ describe('sender setup', () => {
     ['', TOKEN, '--pin on standard input'],
     ['', `${TOKEN}\n${PIN}\nmore`, 'more lines'],
     ['--number 5511', '', 'phone number'],
-  ])('refuses %s with %j on standard input', async (options, input, line) => {
+  ])('refuses the options "%s" with %j on standard input', async (options, input, line) => {
     expectFault(await setup(options, input), 2, line);
   });
 });

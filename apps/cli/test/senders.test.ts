@@ -255,7 +255,7 @@ describe('sender app', () => {
   const APP_SECRET = '0123456789abcdef0123456789abcdef';
   const appOf = (id: string) => findOwnApp(store.database, parseKeyring(SECRET_KEY), id);
 
-  it('reads the secret from standard input, encrypts it and prints the values to enter at Meta; --none erases it', async () => {
+  it('encrypts the secret from standard input, prints the values to enter at Meta, and erases the secret with --none', async () => {
     const { id } = await buildSender(store.database);
     expect(await jsonWith(`${APP_SECRET}\n`, `sender app ${id} --secret -`)).toEqual({
       id,

@@ -79,7 +79,7 @@ const NUMBERS: readonly [string[], string][] = [
   [['audit', 'list', '--limit'], '--limit must be a whole number'],
 ];
 
-describe('a usage error: exit code 2 and one line, before any input is read', () => {
+describe('a usage error', () => {
   const rows: [string[], RegExp | string][] = [
     [[], /a command is missing: expected one of account, application, key, settings, sender/],
     [['--json'], /a command is missing/],
@@ -210,21 +210,21 @@ describe('a usage error: exit code 2 and one line, before any input is read', ()
   }
 
   it.each(rows.map(([args, line]) => ({ name: named(args), args, line })))(
-    '$name',
+    'exits with 2 after one line, before any input is read: $name',
     async ({ args, line }) => {
       expectUsageError(await onecode(args), line);
     },
   );
 
   it.each(NUMBERS.map(([args, line]) => ({ name: named(args), args, line })))(
-    '$name with a number that is not plain digits',
+    'exits with 2 for a number that is not plain digits: $name',
     async ({ args, line }) => {
       for (const number of args === AMOUNT ? NO_NUMBERS : ['1,000', '2.500', '1e3'])
         expectUsageError(await onecode([...args, number]), line);
     },
   );
 
-  it('a price that is not a decimal number with a point', async () => {
+  it('exits with 2 for a price that is not a decimal number with a point', async () => {
     for (const price of NO_NUMBERS.filter((one) => !['2.500', '1.5', '5.0'].includes(one)))
       expectUsageError(
         await onecode(['cost', 'price', 'BR', '--currency', 'USD', price]),
@@ -232,13 +232,13 @@ describe('a usage error: exit code 2 and one line, before any input is read', ()
       );
   });
 
-  it('in a separate process', async () => {
+  it('exits with 2 in a separate process', async () => {
     const [args, line] = rows.at(-1)!;
     expectUsageError(await onecodeProcess(args), line);
   });
 });
 
-describe('a failed command: exit code 1 and one line', () => {
+describe('a failed command', () => {
   it.each([
     [{}, 'DATABASE_URL is missing'],
     [{ DATABASE_URL: '' }, 'DATABASE_URL is missing'],
@@ -247,13 +247,13 @@ describe('a failed command: exit code 1 and one line', () => {
       'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
     ],
     [NOWHERE, 'the database cannot be reached'],
-  ])('with %j', async (env, line) => {
+  ])('exits with 1 after one line with %j', async (env, line) => {
     const ended = await onecode(['settings', 'get', '--json'], env);
     expectFault(ended, 1, line);
     expect(ended.stderr).not.toContain('leaked-password');
   });
 
-  it('when the database accepts the connection and never answers', async () => {
+  it('exits with 1 after one line when the database accepts the connection and never answers', async () => {
     const port = await startTcpServer();
     for (const args of [
       ['settings', 'get'],
@@ -269,7 +269,7 @@ describe('a failed command: exit code 1 and one line', () => {
     );
   });
 
-  it('when the password is wrong, the database is missing, or it was never migrated', async () => {
+  it('exits with 1 after one line when the password is wrong, the database is missing, or it was never migrated', async () => {
     const url = new URL(process.env['TEST_DATABASE_URL'] ?? '');
     const get = (change: Partial<URL>) =>
       onecode(['settings', 'get'], { DATABASE_URL: Object.assign(new URL(url), change).href });
@@ -284,7 +284,7 @@ describe('a failed command: exit code 1 and one line', () => {
   });
 });
 
-it('accepts --json anywhere', async () => {
+it('onecode accepts --json anywhere in its arguments', async () => {
   for (const args of [
     ['--json', 'settings', 'get'],
     ['settings', '--json', 'get'],

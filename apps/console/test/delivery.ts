@@ -8,7 +8,7 @@ import { applyTestReports, guessCode, TEST_PEPPER } from '@onecode/testing';
 const POLICY = { attemptsMax: 5, backoffMs: 0 };
 const LEASE_MS = 15_000;
 
-/** One call to the provider for a send, as a worker would make it. Without a sender the send waits for one. */
+/** Makes one call to the provider for a send, as a worker does. Without a sender, the send waits for one. */
 export async function attempt(
   database: Database,
   sendId: string,
@@ -27,7 +27,7 @@ export async function attempt(
   return { sendId, number };
 }
 
-/** A receipt of the provider for a message. */
+/** Applies a receipt of the provider for a message. */
 export async function report(
   database: Database,
   which: AttemptName,

@@ -1,7 +1,7 @@
 import { createHighlighter } from 'shiki';
 import { classTransformer, THEME, withoutTimeLimit } from '../src/codeColours.js';
 
-it('the highlighter colours code the same on a slow machine, and keeps addresses whole', async () => {
+it('the highlighter colours code the same on a slow machine, and does not split addresses', async () => {
   const highlighter = await createHighlighter({ themes: [THEME], langs: ['php'] });
   const coloured = (): string =>
     highlighter.codeToHtml(`<?php\n$answer = get('https://api.example.com/v1/send', false, $context);`, {

@@ -9,7 +9,7 @@ import { useWorker } from './testWorker.js';
 
 const t = useWorker();
 
-it('the breaker does not trip while it is off, and trips once for an account without verified codes after it is on', async () => {
+it('a breaker does not trip while it is off, and trips once after it is on if an account has no verified codes', async () => {
   const caller = await t.newCaller('live', { credits: 10 });
   const ids = await Promise.all(Array.from({ length: 10 }, () => t.send(caller)));
   for (const id of ids) {

@@ -47,7 +47,7 @@ describe('a live send', () => {
     expect(await t.units(caller.accountId)).toEqual({ free_quota: 0, credits: 0, returned: [] });
   });
 
-  it('is sent once, however often it is enqueued', async () => {
+  it('is sent once if it is enqueued several times', async () => {
     await buildSender(t.database);
     t.simulator.rules.add({ fault: { latencyMs: 100 } });
     const id = await t.send(await t.newCaller());
@@ -59,7 +59,7 @@ describe('a live send', () => {
     expect(t.calls(id)).toHaveLength(1);
   });
 
-  it('leaves no listener behind in a long-running worker', async () => {
+  it('leaves no listener in a long-running worker', async () => {
     await buildSender(t.database);
     const caller = await t.newCaller('live', { credits: 30 });
     const ids = await Promise.all(
@@ -72,7 +72,7 @@ describe('a live send', () => {
 });
 
 describe('a test send', () => {
-  it('goes from queued to read in the sandbox without a message or a latency measurement', async () => {
+  it('changes from queued to read in the sandbox, without a message or a latency measurement', async () => {
     const caller = await t.newCaller('test');
     const measured = () => t.count('onecode_delivery_seconds');
     const before = await measured();

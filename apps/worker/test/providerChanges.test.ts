@@ -95,7 +95,7 @@ describe('a change in a webhook', () => {
     expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
   });
 
-  it('keeps a pause that an operator set meanwhile', async () => {
+  it('keeps a pause that an operator set in the meantime', async () => {
     await changeAccount({ condition: 'disabled' });
     await until('a pause', async () => (await pauses()).length === 1);
     await pauseSender(t.database, TEST_ACTOR, sender.id, 'why');

@@ -39,10 +39,10 @@ afterEach(async () => {
 });
 afterAll(() => environment.close());
 
-describe('after Redis was flushed', () => {
+describe('a worker after Redis was flushed', () => {
   const flush = (): Promise<void> => deleteKeys(environment.redis, environment.prefix);
 
-  it('sends that waited in the queue are delivered', async () => {
+  it('delivers sends that waited in the queue', async () => {
     const live = await environment.send(caller);
     const test = await environment.send(await environment.newCaller('test'));
     expect(await keysOf(environment.redis, environment.prefix)).not.toEqual([]);
@@ -53,7 +53,7 @@ describe('after Redis was flushed', () => {
     expect(environment.calls(live)).toHaveLength(1);
   });
 
-  it('sends that waited for a retry are sent', async () => {
+  it('sends again the sends that waited for a retry', async () => {
     await work();
     environment.simulator.rules.add({ fault: { error: 131000, retryAfter: 1 }, times: 1 });
     const id = await environment.send(caller);
@@ -62,7 +62,7 @@ describe('after Redis was flushed', () => {
     expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 2 });
   });
 
-  it('an attempt in progress ends as usual', async () => {
+  it('ends an attempt in progress as usual', async () => {
     await work();
     environment.simulator.rules.add({ fault: { latencyMs: 300 } });
     const id = await environment.send(caller);
@@ -74,7 +74,7 @@ describe('after Redis was flushed', () => {
     await environment.until(next, 'delivered');
   });
 
-  it('enqueued receipts are applied', async () => {
+  it('applies enqueued receipts', async () => {
     environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
     const first = await work();
     const id = await environment.send(caller);
@@ -125,8 +125,8 @@ describe('a Redis that freezes and recovers', () => {
   });
 });
 
-describe('without Redis', () => {
-  it('expired sends fail, and all other sends are sent', async () => {
+describe('a worker without Redis', () => {
+  it('fails expired sends, and sends all other sends', async () => {
     const proxy = await startTcpProxy(testRedisUrl(), 'cut');
     const worker = await work({
       env: { REDIS_URL: proxy.url },
@@ -177,7 +177,7 @@ describe('the lease of an attempt', () => {
     return id;
   };
 
-  it('prevents other workers from taking the send', async () => {
+  it('prevents other workers from claiming the send', async () => {
     const id = await claimedByDeadWorker();
     const before = await t.row(id);
     await t.enqueue('live', id);
@@ -190,7 +190,7 @@ describe('the lease of an attempt', () => {
     expect(t.tap.requests).toEqual([]);
   });
 
-  it('ends, and another worker takes the send: it sends the same code again, and the account is charged once', async () => {
+  it('ends, and another worker sends the same code again without another charge', async () => {
     const id = await claimedByDeadWorker();
     await t.makeDue(id);
     const row = await t.until(id, ({ status, claimed_until }) => status === 'delivered' && !claimed_until);

@@ -27,7 +27,7 @@ const blocksOf = async ({ id }: Pick<Sender, 'id'>) =>
 const t = useWorker({ senders: 0, env: { DELIVERY_ATTEMPTS: '1' } });
 
 describe('a fault of the sender', () => {
-  it('moves the send to another sender, and the first one cools down', async () => {
+  it('moves the send to another sender, and blocks the first one', async () => {
     const senders = [await buildSender(t.database), await buildSender(t.database)];
     t.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
     const pausesBefore = await t.count('onecode_sender_pauses_total');
@@ -51,7 +51,7 @@ describe('a fault of the sender', () => {
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
-  it('leaves the send waiting without another sender, and the send is sent when the sender is resumed', async () => {
+  it('lets the send wait until the sender is resumed if there is no other sender', async () => {
     const sender = await buildSender(t.database);
     t.simulator.rules.add({ fault: { error: TOKEN_EXPIRED }, times: 1 });
     const caller = await t.newCaller();
@@ -171,7 +171,7 @@ describe('the provider’s error', () => {
     ['HTTP 401 without a code', { wrongBody: 'html', http: 401 }, 'token', 1],
     ['a missing template', { error: 132001 }, 'template', 0],
   ] as [string, Fault, string, number][])(
-    '%s raises one alert for an operator, and another sender takes the send',
+    '%s raises one alert for an operator, and another sender sends the message',
     async (_, fault, scope, blocked) => {
       const alertsBefore = await t.count('onecode_configuration_faults_total', { scope });
       t.simulator.rules.add({ fault, times: 1 });
@@ -362,7 +362,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     ['a fault', 131042, '31'],
     ['a limit', 80007, '32'],
   ])(
-    'because of %s of an account’s own sender blocks only that sender: the account may have forged the receipt',
+    'because of %s of an account’s own sender blocks only that sender, because the account may have forged the receipt',
     async (_, code, businessAccountId) => {
       const caller = await t.newCaller();
       const owner = { accountId: caller.accountId, applicationIds: [] };
@@ -430,7 +430,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     );
   });
 
-  it('limits its blocked sender to single messages until a receipt reports a delivery', async () => {
+  it('clears the block of its sender after a receipt reports a later delivery', async () => {
     failsLate(131048);
     await only(first);
     const caller = await t.newCaller('live', { credits: 5 });
@@ -444,7 +444,7 @@ describe('an accepted message that a receipt reports as failed', () => {
 });
 
 describe('a block of a business account', () => {
-  it('is not cleared by receipts of an account’s own sender: the account may have forged them', async () => {
+  it('is not cleared by receipts of an account’s own sender, because the account may have forged them', async () => {
     const { context, database } = t;
     const owner = { accountId: t.caller.accountId, applicationIds: [] };
     const own = await buildSender(database, { owner, businessAccountId: '33' });

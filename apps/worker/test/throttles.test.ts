@@ -28,7 +28,7 @@ describe('a limit of the provider', () => {
     ['4', { error: 4 }, 'app', 2_000],
     ['130429 with Retry-After', { error: 130429, http: 429, retryAfter: 7 }, 'sender', 7_000],
   ] as [string, Fault, string, number][])(
-    '%s uses no attempt, and the send waits for the sender',
+    'uses no attempt, and lets the send wait for the sender: %s',
     async (_what, fault, scope, waitMs) => {
       await sender('11');
       t.simulator.rules.add({ fault, times: 1 });

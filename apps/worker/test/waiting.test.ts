@@ -53,7 +53,7 @@ describe('a send without an available sender', () => {
 const ALL_MS_MAX = 60_000;
 const live: HoldTarget = { kind: 'live', target: '' };
 
-describe('while live delivery is held', () => {
+describe('a hold of live delivery', () => {
   const account = (): HoldTarget => ({ kind: 'account', target: t.caller.accountId });
 
   const set = (what: HoldTarget) => placeHold(t.database, TEST_ACTOR, { ...what, reason: 'a test' });
@@ -65,7 +65,7 @@ describe('while live delivery is held', () => {
 
   const waits = (id: string) => t.until(id, (row) => row.phase === 'waiting');
 
-  it('a send stays queued without a call, and is sent once when the hold ends', async () => {
+  it('keeps a send queued without a call, and lets it be sent once after the hold ends', async () => {
     await set(account());
     const id = await t.send(t.caller);
     expect(await waits(id)).toMatchObject({ status: 'queued', attempts: 0 });
@@ -75,7 +75,7 @@ describe('while live delivery is held', () => {
     expect(t.calls(id)).toHaveLength(1);
   });
 
-  it('a send between two attempts makes no further attempt, and continues when the hold ends', async () => {
+  it('prevents another attempt of a send between two attempts until the hold ends', async () => {
     t.simulator.rules.add({ fault: { error: 131000 }, times: 1 });
     const id = await t.send(t.caller);
     await t.until(id, ({ attempts, claimed_until }) => attempts === 1 && claimed_until === null);
@@ -86,13 +86,13 @@ describe('while live delivery is held', () => {
     expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 2 });
   });
 
-  it('test sends are delivered', async () => {
+  it('does not affect test sends', async () => {
     await set(live);
     const tester = await t.newCaller('test');
     await t.until(await t.send(tester), 'read');
   });
 
-  it('hundreds of sends wait without jobs, and each is sent once when the hold ends', async () => {
+  it('keeps hundreds of sends without jobs, and lets each be sent once after the hold ends', async () => {
     const keysBefore = (await keysOf(t.redis, t.prefix)).length;
     await t.sql(
       'update senders set throughput = 1000 where id::text not in (select subject from sender_blocks)',
@@ -112,7 +112,7 @@ describe('while live delivery is held', () => {
     expect(t.tap.requests).toHaveLength(200);
   });
 
-  it('no call starts after the messages with a permit were sent', async () => {
+  it('prevents every call after the messages with a permit were sent', async () => {
     const calls = () => t.tap.requests.length;
     await t.sql(
       'update senders set throughput = 50 where id::text not in (select subject from sender_blocks)',

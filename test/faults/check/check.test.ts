@@ -42,39 +42,39 @@ const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => 
     'test send test has a unit',
     ({ rows, entry, test }) => rows.ledger.push(entry(test, 'reserved')),
   ],
-  'refused-only-when-empty': [
+  'refused-only-without-units': [
     '402 after 4 sends with 10 units',
     ({ refused }) => (refused.accountId = 'account'),
   ],
 
   'due-while-delivering': ['waiting, and never due', ({ waiting }) => (waiting.dueAt = null)],
-  'nothing-is-left': ['queued, overdue', ({ waiting }) => (waiting.dueAt = at(5))],
+  'no-work-is-left': ['queued, overdue', ({ waiting }) => (waiting.dueAt = at(5))],
   'finished-code-does-not-wait': ['it waits', ({ waiting }) => (waiting.lockedAt = at(5))],
-  'failed-says-why': ['reason null', ({ failed }) => (failed.failureReason = null)],
+  'failure-has-time-and-reason': ['reason null', ({ failed }) => (failed.failureReason = null)],
   'encrypted-code-while-needed': [
     'live delivered with its encrypted code',
     ({ locked }) => (locked.hasEncryptedCode = true),
   ],
-  'receipts-dealt-with': ['1 receipts were not applied', ({ rows }) => (rows.receiptsLeft = 1)],
+  'reports-are-applied': ['1 receipts were not applied', ({ rows }) => (rows.receiptsLeft = 1)],
 
   'status-moves-forward': ['delivered became sent', ({ verified }) => (verified.status = 'sent')],
   'verification-moves-forward': [
     'verified became pending',
     ({ verified }) => (verified.verification = 'pending'),
   ],
-  'times-stay': ['delivered_at changed', ({ verified }) => (verified.deliveredAt = at(5.5))],
-  'constants-stay': ['expires_at was', ({ verified }) => (verified.expiresAt = at(600))],
-  'view-agrees-with-itself': [
+  'times-do-not-change': ['delivered_at changed', ({ verified }) => (verified.deliveredAt = at(5.5))],
+  'constants-do-not-change': ['expires_at was', ({ verified }) => (verified.expiresAt = at(600))],
+  'view-is-consistent': [
     'failed, reason null',
     ({ readings }) => alter(readings.failed, { failure_reason: null }),
   ],
-  'created-when-asked': ['ms after its request began', ({ waiting }) => (waiting.createdAt = at(-29))],
+  'created-during-request': ['ms after its request began', ({ waiting }) => (waiting.createdAt = at(-29))],
   'expires-on-time': [
     'expired before its deadline',
     ({ readings }) => alter(readings.waiting, { verification: 'expired' }),
   ],
 
-  'judgement-agrees-with-itself': [
+  'judgement-is-consistent': [
     'valid false, pending, 0 left',
     ({ guesses }) => alter(guesses.locked[0]!, { attempts_left: 0 }),
   ],
@@ -85,11 +85,14 @@ const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => 
   'five-guesses': ['6 wrong guesses were judged', ({ locked }) => (locked.wrongGuesses = 6)],
   'guesses-are-counted': ['0 counted, 1 answered', ({ verified }) => (verified.wrongGuesses = 0)],
   'valid-once': ['2 guesses were valid', ({ guesses }) => alter(guesses.verified[2]!, { valid: true })],
-  'code-decides': ['a wrong code was valid', ({ guesses }) => (guesses.test.code = '111111')],
+  'code-decides-judgement': ['a wrong code was valid', ({ guesses }) => (guesses.test.code = '111111')],
   'valid-in-time': ['verified after its deadline', ({ test }) => (test.verifiedAt = test.expiresAt)],
-  'success-is-kept': ['no guess was valid', ({ waiting }) => (waiting.verification = 'verified')],
+  'verified-only-by-valid-guess': [
+    'no guess was valid',
+    ({ waiting }) => (waiting.verification = 'verified'),
+  ],
 
-  'requests-are-ours': [
+  'requests-name-attempts': [
     'request 1 belongs to no attempt',
     ({ provider }) => (provider.requests[0]!.opaque = 'unknown'),
   ],
@@ -124,7 +127,7 @@ const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => 
     'an attempt began after the code was locked',
     ({ locked }) => (locked.lockedAt = at(2)),
   ],
-  'no-call-once-accepted': [
+  'no-call-after-acceptance': [
     'an attempt began after one was accepted',
     ({ rows, locked }) => rows.attempts.push(attempt(locked, '2', 'retry', 4)),
   ],
@@ -133,8 +136,8 @@ const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => 
     'queued with an accepted attempt',
     ({ rows, waiting }) => rows.attempts.push(attempt(waiting, '1', 'accepted', 2)),
   ],
-  'receipts-count': ['after a report “delivered”', ({ locked }) => (locked.deliveredAt = null)],
-  'reported-failure-counts': [
+  'reports-show-in-send': ['after a report “delivered”', ({ locked }) => (locked.deliveredAt = null)],
+  'reported-failure-fails-send': [
     'sent, and every message has failed',
     ({ failed }) => Object.assign(failed, { status: 'sent', sentAt: at(3), failedAt: null }),
   ],
@@ -151,17 +154,20 @@ const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => 
   ],
 };
 
-it('reports nothing for a run in which every invariant holds', () => {
+it('check returns nothing for a run in which every invariant holds', () => {
   expect(check(goodRun())).toEqual([]);
 });
 
-it.each(Object.keys(INVARIANTS))('reports a violation of %s, without codes and numbers', (invariant) => {
-  const [expected, plant] = VIOLATIONS[invariant]!;
-  const run = goodRun();
-  plant(run);
-  const details = check(run)
-    .filter((violation) => violation.invariant === invariant)
-    .map(({ detail }) => detail);
-  expect(details).toContainEqual(expect.stringContaining(expected));
-  for (const detail of details) expect(detail).not.toMatch(/wamid|\+55|\b\d{6}\b/);
-});
+it.each(Object.keys(INVARIANTS))(
+  'check returns a violation of %s, without codes and numbers',
+  (invariant) => {
+    const [expected, plant] = VIOLATIONS[invariant]!;
+    const run = goodRun();
+    plant(run);
+    const details = check(run)
+      .filter((violation) => violation.invariant === invariant)
+      .map(({ detail }) => detail);
+    expect(details).toContainEqual(expect.stringContaining(expected));
+    for (const detail of details) expect(detail).not.toMatch(/wamid|\+55|\b\d{6}\b/);
+  },
+);

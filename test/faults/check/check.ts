@@ -9,7 +9,7 @@ import { SENDER_FAULTS } from './senderFaults.js';
 import { UNITS } from './units.js';
 import { VIEWS } from './views.js';
 
-/** Everything that a run is checked for. */
+/** All invariants that a run is checked for. */
 export const INVARIANTS: Invariants = {
   ...CREATIONS,
   ...UNITS,

@@ -19,7 +19,7 @@ export const COMPLETION: Invariants = {
     ];
   }),
   /** At the end of a run, every send is finished, or waits for a time or for a sender. */
-  'nothing-is-left': ofEachSend(({ row }, { finished, rows: { now } }) => {
+  'no-work-is-left': ofEachSend(({ row }, { finished, rows: { now } }) => {
     if (!finished || !isDelivering(row)) return [];
     const { dueAt, mode, status } = row;
     if (mode === 'test') return [now - row.createdAt > OVERDUE_MS && `test, and still ${status}`];
@@ -32,7 +32,7 @@ export const COMPLETION: Invariants = {
       `${row.verification}, and it waits`,
   ]),
   /** A failed send has a time and a reason, and no other send has. No attempt of it is open. */
-  'failed-says-why': ofEachSend(({ row }) => {
+  'failure-has-time-and-reason': ofEachSend(({ row }) => {
     const failed = row.status === 'failed';
     const isExplained = row.failedAt !== null && row.failureReason !== null;
     const isUnexplained = row.failedAt === null && row.failureReason === null;
@@ -57,6 +57,6 @@ export const COMPLETION: Invariants = {
     ];
   }),
   /** At the end of a run, every stored report has been applied. */
-  'receipts-dealt-with': ({ rows: { receiptsLeft }, finished }) =>
+  'reports-are-applied': ({ rows: { receiptsLeft }, finished }) =>
     finished && receiptsLeft > 0 ? [`${receiptsLeft} receipts were not applied`] : [],
 };

@@ -64,7 +64,7 @@ export const DELIVERY: Invariants = {
    * No attempt begins after another was known to be accepted. An outcome `accepted` is written together with the status `sent`,
    * or later.
    */
-  'no-call-once-accepted': ofEachSend(({ attempts }) => {
+  'no-call-after-acceptance': ofEachSend(({ attempts }) => {
     const known = attempts
       .filter(({ outcome, finishedAt }) => outcome === 'accepted' && finishedAt !== null)
       .map(({ finishedAt }) => finishedAt as number);
@@ -85,7 +85,7 @@ export const DELIVERY: Invariants = {
    * Every report of the provider that was answered with 200 shows in the send: in its status and in the time of each step. After our 200
    * the provider never repeats a report, so none of them may be missing.
    */
-  'receipts-count': ofEachSend(({ row, messages, attempts }, { finished, provider }) => {
+  'reports-show-in-send': ofEachSend(({ row, messages, attempts }, { finished, provider }) => {
     const { status } = row;
     if (!finished || provider.webhooksUnanswered > 0 || status === 'failed') return [];
     const reached = RANK[status as keyof typeof RANK];
@@ -108,7 +108,7 @@ export const DELIVERY: Invariants = {
    * A send has failed if the provider reported the failure, and no delivery, of all its messages, unless a right code proved before that
    * one had arrived.
    */
-  'reported-failure-counts': ofEachSend((send, { finished }) => {
+  'reported-failure-fails-send': ofEachSend((send, { finished }) => {
     const { row, messages } = send;
     const isDead =
       messages.length > 0 &&

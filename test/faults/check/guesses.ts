@@ -28,7 +28,7 @@ export function codeOf({ creations, messages, row }: SendFacts): string | null {
 
 export const GUESSES: Invariants = {
   /** One to four attempts are left while the code is pending, and none otherwise. A valid guess makes the code verified. */
-  'judgement-agrees-with-itself': ofEachSend((send) =>
+  'judgement-is-consistent': ofEachSend((send) =>
     judged(send).map(({ judgement: { valid, verification, attempts_left: left } }) => {
       const leftFits = verification === 'pending' ? left >= 1 && left < GUESSES_MAX : left === 0;
       const agrees = leftFits && (!valid || verification === 'verified');
@@ -75,7 +75,7 @@ export const GUESSES: Invariants = {
     return [count > 1 && `${count} guesses were valid`];
   }),
   /** The right code is never judged wrong, and no other code is valid. */
-  'code-decides': ofEachSend((send) => {
+  'code-decides-judgement': ofEachSend((send) => {
     const code = codeOf(send);
     if (code === null) return [];
     return judged(send).flatMap(({ guess, judgement: { valid, verification } }) => [
@@ -95,7 +95,7 @@ export const GUESSES: Invariants = {
     ];
   }),
   /** A send is verified exactly when a guess was valid; only a lost answer can hide it. */
-  'success-is-kept': ofEachSend((send) => {
+  'verified-only-by-valid-guess': ofEachSend((send) => {
     const saw = judged(send).some(({ judgement }) => judgement.valid);
     const verified = send.row.verification === 'verified';
     return [

@@ -3,7 +3,7 @@ import { codeOf } from './guesses.js';
 
 export const MESSAGES: Invariants = {
   /** Every request to the provider names an attempt in the database. */
-  'requests-are-ours': ({ provider, sendIdByAttempt }) => [
+  'requests-name-attempts': ({ provider, sendIdByAttempt }) => [
     ...provider.requests
       // A request that the provider could not read names no attempt.
       .filter(({ opaque, to }) => to !== null && !sendIdByAttempt.has(opaque ?? ''))

@@ -10,7 +10,7 @@ export interface Sources extends Pick<Evidence, 'history' | 'attemptsMax' | 'fin
 }
 
 /**
- * Reads all rows and the provider's log once clients have stopped and no work is in progress.
+ * Reads all rows and the provider's log after clients have stopped and no work is in progress.
  * @throws when the provider's log is incomplete: KEEP_MESSAGES must exceed the run's messages
  */
 export async function readEvidence(sources: Sources): Promise<Evidence> {

@@ -1,7 +1,7 @@
 import type { Message, RequestRecord } from '@onecode/simulator';
 import { ofEachSend, type SendFacts, type Invariants } from './facts.js';
 
-/** The provider's codes that speak of a sender, its business account, its token or its template, and not of the recipient. */
+/** The provider's codes about a sender, its business account, its token or its template, and not about the recipient. */
 const SENDER_FAULT_CODES: ReadonlySet<number> = new Set([
   190, 368, 131031, 131042, 131048, 132001, 132015, 132016, 133010,
 ]);
@@ -78,7 +78,7 @@ export const SENDER_FAULTS: Invariants = {
         `${send.row.failureReason} after faults of ${faulty.size} senders, while sender ${served.sender} delivered`,
     ];
   }),
-  /** No send fails before its code expires if the provider did nothing but throttle it. */
+  /** No send fails before its code expires if the provider only throttled it. */
   'a-throttle-fails-no-send': ofEachSend((send) => {
     const words = wordsOf(send);
     return [

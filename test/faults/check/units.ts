@@ -55,8 +55,8 @@ export const UNITS: Invariants = {
     ];
   }),
   /**
-   * A failed live send gave its unit back exactly once, to its bucket; no other send did. The unit was reclaimed, or never returned, if
-   * the code was verified and a message may have arrived.
+   * A failed live send returned its unit exactly once, to its bucket; no other send did. The unit was reclaimed, or never returned, if the
+   * code was verified and a message may have arrived.
    */
   'returned-once': ofEachSend(({ row, attempts, ledger }) => {
     const returned = ledger.filter(({ kind }) => kind === 'returned');
@@ -88,7 +88,7 @@ export const UNITS: Invariants = {
    * before a run begins. In an empty account, each granted unit is on a different live send, so the account has at least as many
    * live sends as granted units.
    */
-  'refused-only-when-empty': ({ rows, creations }) => {
+  'refused-only-without-units': ({ rows, creations }) => {
     const refused = new Set(
       creations
         .filter(({ mode, reply }) => mode === 'live' && reply.kind === 'problem' && reply.status === 402)

@@ -88,10 +88,8 @@ export const VIEWS: Invariants = {
       ),
     ),
   ]),
-  /**
-   * A time that a client has seen never changes or disappears, but for the time of sending once a message was reported as lost.
-   */
-  'times-stay': ofEachSend((send, facts) => [
+  /** A time that a client has seen never changes or disappears, except the time of sending after a message was reported as lost. */
+  'times-do-not-change': ofEachSend((send, facts) => [
     ...new Set(
       orderedPairs(send, facts).flatMap(([{ view: earlier }, { view: later }]) =>
         earlier === null || later === null
@@ -107,7 +105,7 @@ export const VIEWS: Invariants = {
     ),
   ]),
   /** Mode, creation time and deadline of a send are the same in every answer and in its row. */
-  'constants-stay': ofEachSend(({ observations, row }, { rows }) => {
+  'constants-do-not-change': ofEachSend(({ observations, row }, { rows }) => {
     const last = finalObservation(row, rows.now).view;
     return (['mode', 'created_at', 'expires_at'] as const).map((name) => {
       const other = observations.find(({ view }) => view !== null && view[name] !== last[name])?.view;
@@ -115,7 +113,7 @@ export const VIEWS: Invariants = {
     });
   }),
   /** Every status has its times, every failure its reason, and times are in order. */
-  'view-agrees-with-itself': ofEachSend(({ observations }) =>
+  'view-is-consistent': ofEachSend(({ observations }) =>
     observations.flatMap(({ view }) => {
       if (view === null) return [];
       const { status, verification, sent_at, delivered_at, read_at, verified_at, failed_at } = view;
@@ -133,11 +131,8 @@ export const VIEWS: Invariants = {
       ];
     }),
   ),
-  /**
-   * Times are those of the database, whatever an API’s clock says: a send is created between its first request and its first
-   * answer.
-   */
-  'created-when-asked': ofEachSend((send, { creationsByKey, clockStart }) => {
+  /** Times come from the database's clock, not from an API’s: a send is created between its first request and its first answer. */
+  'created-during-request': ofEachSend((send, { creationsByKey, clockStart }) => {
     const { row, creations } = send;
     const answeredBy = Math.min(...creations.map(({ endedAt }) => endedAt));
     const requests = creations.flatMap((creation) => [
@@ -152,7 +147,7 @@ export const VIEWS: Invariants = {
         `created ${Math.round(at - requestedFrom)} ms after its request began`,
     ];
   }),
-  /** A code is expired after its deadline by the database’s clock and never before, whatever an API’s clock says. */
+  /** A code expires at its deadline by the database’s clock and never before, also if an API’s clock is wrong. */
   'expires-on-time': ofEachSend(({ row, observations }, { clockStart }) =>
     observations.flatMap(({ startedAt, endedAt, verification }) => {
       const deadline = row.expiresAt - clockStart;

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
  *
  *     CRASH_POINTS="api create after commit=0.02,worker after claim=#3:freeze,worker during call=#1:kill:20"
  *
- * The process kills or freezes itself with the given probability or at the nth visit, after the given milliseconds, and says so on
- * standard error first. A frozen process has to be continued from outside. Names have only word characters and spaces.
+ * The process kills or freezes itself with the given probability or at the nth visit, after the given milliseconds. It first reports this
+ * on standard error. A frozen process must be continued from outside. Names have only word characters and spaces.
  */
 
 const COMMENT = /^[ \t]*\/\/ crash point: (.+)$/gm;

@@ -71,7 +71,7 @@ export class FaultCluster {
   probeCaller!: TestCaller;
   #simulatorProcess!: StartedProcess;
   readonly #apiPorts = Array.from({ length: APIS }, () => 0);
-  /** Where the processes find Redis from their next start on; null for the proxies in front of the only one. */
+  /** The address of Redis for the next start of the processes; null: the proxies in front of the only Redis. */
   redisUrl: string | null = null;
   /** The settings for the next start of the process of this name. */
   faultSettings: (name: string) => FaultSettings = () => ({});
@@ -244,7 +244,7 @@ export class FaultCluster {
     await Promise.all(this.processes.map((one) => one.close()));
   }
 
-  /** What no injected fault explains: unexpected exits, and errors that no outage causes. */
+  /** Returns the problems that no injected fault explains: unexpected exits, and errors that no outage causes. */
   problems(): string[] {
     return [
       ...this.exits.flatMap(({ problem }) => problem ?? []),

@@ -31,7 +31,7 @@ const providerFault = (
 
 /** Longer than all attempts of a send take. */
 const THROTTLE_MS = 8_000;
-/** A throttle of everything costs a handful of calls, whatever waits: some probes of each of the workers. */
+/** A throttle of everything causes only a few calls, independent of the number of waiting sends: some probes of each worker. */
 const THROTTLED_CALLS_MAX = 50;
 
 /** A lasting throttle of one sender if its scope has one, of one business account, or of everything. */

@@ -18,7 +18,7 @@ async function restartProcesses(cluster: FaultCluster): Promise<void> {
   await cluster.untilReady();
 }
 
-/** A fault of Redis servers that replace a master, to which the processes move for it. */
+/** A fault of Redis servers that replace a master. The processes use these servers during the fault. */
 const failOver = (
   name: string,
   start: (servers: RedisServers) => Promise<Topology>,

@@ -10,7 +10,7 @@ export interface Caller {
   key: string;
 }
 
-/** Everything that one client will do, decided in advance, so that a seed gives the same clients whatever happens. */
+/** Everything that one client will do, decided in advance, so that a seed always gives the same clients. */
 export interface Plan {
   caller: Caller;
   /** Unique, except for a second send of the same client. */

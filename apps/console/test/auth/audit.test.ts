@@ -82,7 +82,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('cannot be filled by guesses at one user: guesses over the limit leave no entry', async () => {
+  it('has no entry for guesses at a user over the limit', async () => {
     const ana = await person(server);
     const failed = await recordEntries(() =>
       Promise.all(Array.from({ length: SIGN_IN_TRIES_MAX + 6 }, () => signIn(ana.email, 'not the password'))),
@@ -116,7 +116,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('is written first: a sign-in that cannot be recorded is refused', async () => {
+  it('refuses a sign-in that cannot be recorded', async () => {
     const ana = await person(server);
     await whileRefusing('user.sign_in', async () => {
       const answer = await signIn(ana.email);

@@ -42,13 +42,13 @@ async function signedIn(who: TestPerson, second?: { uri: string }): Promise<Test
 }
 
 describe('a change that requires a recent confirmation', () => {
-  it('is made within ten minutes of a sign-in, with the password if there is no second factor', async () => {
+  it('is made within ten minutes of a sign-in by password if there is no second factor', async () => {
     const operator = await signedIn(await person(server, { staff: 'operator' }));
     await letConfirmationPass(server, operator, 9);
     expect((await grant(operator)).status).toBe(204);
   });
 
-  it('requires the second factor, if there is one, instead of the password', async () => {
+  it('requires the second factor instead of the password if there is one', async () => {
     const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
     expect((await grant(who)).status).toBe(204);
     await letConfirmationPass(server, who);
@@ -109,7 +109,7 @@ describe('a change that requires a recent confirmation', () => {
   });
 });
 
-describe('confirming', () => {
+describe('a confirmation', () => {
   it('allows ten guesses from all addresses together, after which the correct code is refused too', async () => {
     const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
     const answers = await Promise.all(
@@ -132,6 +132,12 @@ describe('confirming', () => {
     for (let n = 0; n <= SIGN_IN_TRIES_MAX; n += 1)
       statuses.push((await confirmPassword(operator, `guess ${n}`)).status);
     expect(statuses).toEqual([...Array<number>(SIGN_IN_TRIES_MAX).fill(422), 429]);
+    const body = { email: operator.email, password: PASSWORD };
+    const signIn = await callConsole(server, 'POST', '/auth/sign-in/email', {
+      body,
+      headers: fromNewAddress(),
+    });
+    expect(signIn).toMatchObject({ status: 429, body: { code: 'too_many_tries' } });
   });
 
   it('accepts a code once, even in simultaneous requests', async () => {

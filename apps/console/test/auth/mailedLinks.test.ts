@@ -116,7 +116,7 @@ describe('a password reset', () => {
     expect(await signIn(ana.email, NEW_PASSWORD)).toMatchObject({ status: 200, body: { secondStep: true } });
   });
 
-  it('is the same for an unknown address: response, work and time', async () => {
+  it('has the same response, work and time for an unknown address', async () => {
     const ana = await person(server);
     const [known, unknown] = [await askReset(ana.email), await askReset('unknown@example.com')];
     expect(shown(known)).toEqual(shown(unknown));
@@ -154,7 +154,7 @@ describe('a password reset', () => {
   });
 });
 
-describe('a sign-up where mail is sent', () => {
+describe('a sign-up with a mailed link', () => {
   it('creates the user when its link is opened with the password, and signs them in', async () => {
     const answer = await signUp('Eva@example.com', { invitation: 'tok_en-1' });
     expect(answer).toMatchObject({ status: 200, body: { mailed: true } });
@@ -333,7 +333,7 @@ describe('the choice of notification mails', () => {
   });
 });
 
-it('without mail, no link can be requested, and sign-up needs no confirmation', async () => {
+it('a console without mail refuses password resets with 409, and reports that sign-ups get no mail', async () => {
   await noteMailSender(server.db.database, null);
   try {
     expect(await askReset('ana@example.com')).toMatchObject({ status: 409, body: { code: 'conflict' } });

@@ -160,7 +160,7 @@ describe('the claims `email` and `email_verified` of a provider', () => {
         { reason: 'email_verified_missing', leadsTo: REFUSED, names: true },
       ],
       [
-        'no address at all',
+        'no address',
         { idToken: NOTHING, userInfo: NOTHING },
         { reason: 'email_missing', leadsTo: REFUSED, names: false },
       ],
@@ -296,14 +296,14 @@ describe('a sign-in by the provider', () => {
     expect(await failures(setup)).toEqual([{ subject: ana.id, reason: 'not_staff' }]);
   });
 
-  it('shows that the provider refused it', async () => {
+  it('is logged with the provider’s refusal', async () => {
     const setup = await setUp();
     setup.provider.signIn(null);
     expect(await signIn(setup)).toEqual(FAILED);
     expect(await failures(setup)).toEqual([{ subject: null, reason: 'access_denied' }]);
   });
 
-  it('ignores a made-up error', async () => {
+  it('is logged without the text of an error that the provider did not send', async () => {
     const setup = await setUp();
     const begun = await begin(setup);
     const state = new URL(begun.body.url).searchParams.get('state');

@@ -22,7 +22,7 @@ const server = useConsole();
 describe('a second factor', () => {
   const post = (path: string, body: object, cookie = ''): Promise<Answer> =>
     callConsole(server, 'POST', `/auth${path}`, { body, headers: { cookie, ...fromNewAddress() } });
-  /** The first step. @returns the cookies with which the second one is taken */
+  /** Takes the first step. @returns the cookies for the second step */
   async function firstStep({ email }: TestPerson): Promise<string> {
     const answer = await post('/sign-in/email', { email, password: PASSWORD });
     expect(answer).toMatchObject({ status: 200, body: { secondStep: true } });
@@ -60,7 +60,7 @@ describe('a second factor', () => {
     expect((await sessionOf(elsewhere)).status).toBe(401);
   });
 
-  it('counts every guess at its codes', async () => {
+  it('refuses guesses at its codes outside a sign-in with 409', async () => {
     const { who, uri, backupCodes } = await withTwoFactor(server);
     for (const [path, code] of [
       ['/two-factor/verify-totp', codeOf(uri)],
@@ -79,7 +79,7 @@ describe('a second factor', () => {
     expect(done).toMatchObject({ status: 204, body: undefined });
     expect((await sessionOf(cookieOf(done))).body.user.id).toBe(who.id);
     const before = await server.db.sql('select id from user_sessions where user_id = $1', [who.id]);
-    // For as long as it holds: until the next but one has come.
+    // Almost the whole time in which the code is valid: until the code after the next one begins.
     await server.db.sql("update counted_tries set ends_at = ends_at - interval '89 seconds'");
     const replayed = await post('/two-factor/verify-totp', { code }, second);
     expect(replayed).toMatchObject({ status: 401, body: { code: 'wrong_code' } });
@@ -121,7 +121,7 @@ describe('a second factor', () => {
     expect(late).toMatchObject({ status: 401, body: { code: 'second_step_over' } });
   });
 
-  it('is required at every sign-in, also on a known device', async () => {
+  it('rejects trustDevice, so that it is required at every sign-in', async () => {
     const { who, uri } = await withTwoFactor(server);
     const refused = await post(
       '/two-factor/verify-totp',
@@ -146,7 +146,7 @@ describe('a second factor', () => {
   });
 });
 
-describe('a second factor of staff', () => {
+describe('the setting that requires a second factor of staff', () => {
   const set = (staffTwoFactor: 'optional' | 'required') =>
     changeSettings(server.db.database, TEST_ACTOR, { staffTwoFactor });
   afterEach(() => set('optional'));
@@ -156,9 +156,9 @@ describe('a second factor of staff', () => {
     ({ method, path }) => ({ method: method.toUpperCase(), path }),
   );
 
-  describe('while staff need a second factor', () => {
+  describe('while it is on', () => {
     it.each(['operator', 'on_call'] as const)(
-      '%s without a second factor cannot use the staff’s routes',
+      'refuses the staff’s routes to a user without a second factor: %s',
       async (staff) => {
         const who = await person(server, { staff });
         await set('required');
@@ -171,7 +171,7 @@ describe('a second factor of staff', () => {
       },
     );
 
-    it('the queue board redirects staff without a second factor to the page with the reason', async () => {
+    it('makes the queue board redirect staff without a second factor to the page with the reason', async () => {
       const who = await person(server, { staff: 'operator' });
       await set('required');
       const get = (path: string): Promise<Response> =>
@@ -181,7 +181,7 @@ describe('a second factor of staff', () => {
       for (const path of ['/api/queues', '/static/js/main.js']) expect((await get(path)).status).toBe(403);
     });
 
-    it('staff with a passkey or a provider’s login cannot add a second factor with the password alone', async () => {
+    it('prevents staff with a passkey or a provider’s login from adding a second factor with the password alone', async () => {
       const [withPasskey, withLogin] = [
         await person(server, { staff: 'operator' }),
         await person(server, { staff: 'on_call' }),
@@ -207,7 +207,7 @@ describe('a second factor of staff', () => {
       expect((await withPasskey.post('/auth/two-factor/enable', { password: PASSWORD })).status).toBe(200);
     });
 
-    it('a session with both factors keeps them after a confirmation by password, or a new password', async () => {
+    it('keeps both factors of a session after a confirmation by password or a new password', async () => {
       const who = await person(server, { staff: 'operator' });
       await server.db.sql('update user_sessions set both_factors = true where user_id = $1', [who.id]);
       await set('required');
@@ -219,7 +219,7 @@ describe('a second factor of staff', () => {
       expect((await callConsole(server, 'GET', '/staff/settings', { headers })).status).toBe(200);
     });
 
-    it('staff cannot turn off their second factor, but customers can', async () => {
+    it('prevents staff, but not customers, from turning off their second factor', async () => {
       const [operator, customer] = [
         await withTwoFactor(server, { staff: 'on_call' }),
         await withTwoFactor(server),
@@ -232,7 +232,7 @@ describe('a second factor of staff', () => {
       expect((await turnOff(customer)).status).toBe(204);
     });
 
-    it('customers are not affected, and neither are staff in their own account', async () => {
+    it('does not affect customers, or staff in their own account', async () => {
       const account = await buildAccount(server.db.database);
       const who = await person(server, { staff: 'operator', accounts: { [account]: 'admin' } });
       const customer = await person(server, { accounts: { [account]: 'viewer' } });
@@ -244,7 +244,7 @@ describe('a second factor of staff', () => {
     });
   });
 
-  it('can be required only by an operator who has one, so that the setting cannot lock out all staff', async () => {
+  it('can be turned on only by an operator with a second factor, so that it cannot lock out all staff', async () => {
     const require = (who: TestPerson, staffTwoFactor = 'required'): Promise<Answer> =>
       who.put('/staff/settings/staff-two-factor', { staffTwoFactor, reason: 'a test' });
     const without = await person(server, { staff: 'operator' });

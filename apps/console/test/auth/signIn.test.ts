@@ -13,8 +13,8 @@ import {
 
 const server = useConsole();
 
-describe('signing in', () => {
-  /** Each from an unused client address, unless one is given. */
+describe('the sign-in library', () => {
+  /** Signs in, from an unused client address unless a header sets one. */
   const signIn = (
     email: string,
     password = PASSWORD,
@@ -125,7 +125,7 @@ describe('signing in', () => {
     });
   });
 
-  it('a user who was created, or given a password, by an operator signs in with it', async () => {
+  it('a user signs in with the password that an operator set at creation or later', async () => {
     const email = 'operator@example.com';
     const { database } = server.db;
     const made = { name: 'Olga', email, language: 'en', staff: 'operator', membership: null } as const;
@@ -149,7 +149,7 @@ describe('signing in', () => {
       expect(await sessionsOf(ana)).toEqual([]);
     });
 
-    it('ends after a day without use, for good', async () => {
+    it('ends permanently after a day without use', async () => {
       const ana = await person(server);
       await letPass(25, ana);
       expect(await isSignedIn(ana.cookie)).toBe(false);
@@ -243,7 +243,7 @@ describe('signing in', () => {
     });
   });
 
-  it('no other route of the sign-in library can be reached', async () => {
+  it('no other route of the library can be reached', async () => {
     const ana = await person(server);
     for (const [method, path] of [
       ['GET', '/get-session'],
@@ -277,7 +277,7 @@ describe('the language of the browser', () => {
     return (await callConsole(server, 'GET', '/session', { headers })).body.user.language;
   };
 
-  it("is used until the user chooses one, or English if the browser's is not supported", async () => {
+  it('is used until the user chooses one, and replaced by English if it is not supported', async () => {
     await server.db.sql('update users set language = null where id = $1', [ana.id]);
     expect(await languageFor('pt-BR,pt;q=0.9,en;q=0.8')).toBe('pt-BR');
     expect(await languageFor('pt')).toBe('pt-BR');

@@ -37,7 +37,7 @@ describe('sign-up', () => {
   });
 
   it.each([
-    ['no email address', { email: 'ana' }, { email: 'format' }],
+    ['an invalid email address', { email: 'ana' }, { email: 'format' }],
     ['a role of the staff', { staff: 'operator' }, { body: 'additionalProperties' }],
     ['a short password', { password: 'Xk4#fmq9Zt2' }, { password: 'too_short' }],
     ['a long password', { password: 'Xk4#fmq9Zt2'.repeat(12) }, { password: 'too_long' }],
@@ -52,7 +52,7 @@ describe('sign-up', () => {
     });
   });
 
-  it('creates one user from two simultaneous sign-ups with the same email address', async () => {
+  it('creates one user from simultaneous sign-ups with the same email address', async () => {
     const answers = await Promise.all(
       [1, 2, 3].map((n) => signUp({ ...ANA, email: 'twin@example.com' }, `192.0.2.1${n}`)),
     );
@@ -103,9 +103,9 @@ describe('limits of sign-ups', () => {
   it.each([
     ['an IPv4 network', 3, 1_000, (n: number) => [`198.51.100.${n}`, `a@shop${n}.example`]],
     ['an IPv6 network', 3, 1_000, (n: number) => [`2001:db8:9:${n}::${n}`, `b@shop${n}.example`]],
-    ['a mail domain, with all below it', 1_000, 3, (n: number) => [`192.88.${n}.1`, `c@n${n}.farm.co.uk`]],
+    ['a mail domain with its subdomains', 1_000, 3, (n: number) => [`192.88.${n}.1`, `c@n${n}.farm.co.uk`]],
   ])(
-    'create no more users than the limit for %s when ten sign up at once',
+    'allow no more users than the limit for %s when ten sign up at once',
     async (_, network, domain, from) => {
       await ceilings(network, domain);
       const answers = await Promise.all(
@@ -119,7 +119,7 @@ describe('limits of sign-ups', () => {
     },
   );
 
-  it('count users: a sign-up that creates no user does not count', async () => {
+  it('do not count a sign-up that creates no user', async () => {
     await ceilings(1, 1);
     const from = (email: string, password = PASSWORD) => signUp({ ...ANA, email, password }, '192.0.5.1');
     expect(await from('refused@one.example', 'password1234')).toMatchObject({ status: 422 });

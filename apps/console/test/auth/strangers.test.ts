@@ -63,7 +63,7 @@ const staffOf = async ({ id }: TestPerson): Promise<unknown> =>
   (await server.db.sql('select staff from users where id = $1', [id]))[0]!['staff'];
 
 describe('a staff role', () => {
-  it.each(['operator', 'on_call'] as const)('%s is not given to an unconfirmed address', async (staff) => {
+  it.each(['operator', 'on_call'] as const)('is not given to an unconfirmed address: %s', async (staff) => {
     const who = await stranger();
     const made = await server.db.sql('select created_at from users where id = $1', [who.id]);
     expect(await promote(who.email, staff, false)).toMatchObject({
@@ -75,7 +75,7 @@ describe('a staff role', () => {
     expect((await signIn(who.email, PASSWORD)).status).toBe(200);
   });
 
-  it('ends sign-ins with an old password that is being verified at the same time', async () => {
+  it('ends sign-ins with the old password that run at the same time', async () => {
     for (let round = 0; round < 4; round++) {
       const who = await stranger();
       const signIns = Array.from({ length: 4 }, () => signIn(who.email, PASSWORD));
@@ -130,7 +130,7 @@ describe('a staff role', () => {
     });
   });
 
-  it('starts with a new password for a confirmed address too, and for each role with more rights', async () => {
+  it('comes with a new password, also for a confirmed address and for a role with more rights', async () => {
     const who = await person(server);
     await server.db.sql('update users set email_verified = true where id = $1', [who.id]);
     const onCall = await promote(who.email, 'on_call', false);

@@ -253,7 +253,7 @@ describe('an unexpected text in a job', () => {
     'StatementError SQLSTATE_23514',
     'PrismaClientKnownRequestError P2010',
     'Error ECONNREFUSED',
-  ])('is distinguished from a reason that workers write, which the board shows: %s', async (reason) => {
+  ])('does not include a reason that workers write, which the board shows: %s', async (reason) => {
     const id = await jobs.failedJob(newId(), reason);
     expect(JSON.parse((await ask(onCall, 'GET', `/api/queues/deliver/${id}`)).text).job.failedReason).toBe(
       reason,
@@ -289,7 +289,7 @@ describe('a job of a send', () => {
   it.each([
     ['a text', 'accepted'],
     ['an unknown outcome', { outcome: 'stolen' }],
-    ['an outcome that is no text', { outcome: ['accepted'] }],
+    ['an outcome that is not a text', { outcome: ['accepted'] }],
   ])('hides a result that is %s', async (_, returnValue) => {
     expect((await jobOf(await finishedJob(returnValue))).returnValue).toBeNull();
   });
@@ -306,7 +306,7 @@ describe('a view of sends on the board', () => {
       .filter(({ actor, action }) => actor.id === who.id && action !== 'user.sign_in')
       .map(({ action, subject, accountId }) => [action, subject, accountId]);
 
-  it('is in the audit log: a job under its send for any spelling of the URL, and lists once an hour', async () => {
+  it('is recorded in the audit log: a job under its send for any spelling of the URL, and lists once an hour', async () => {
     const reader = await person(server, { staff: 'on_call' });
     const caller = await buildCaller(server.db.database, 'live', { credits: 2 });
     const sends = [await buildSend(server.db.database, caller), await buildSend(server.db.database, caller)];

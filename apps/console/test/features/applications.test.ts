@@ -61,7 +61,7 @@ describe('an application', () => {
     },
   );
 
-  it('checks identities as its developers set it', async () => {
+  it('has the identity check that its developers set, and refuses an unknown one', async () => {
     const id = await makeApplication('live');
     const put = (identityCheck: string) =>
       developer.put(`${of(account)}/${id}/identity-check`, { identityCheck });
@@ -96,7 +96,7 @@ describe('an application', () => {
     expect(entry?.details).toEqual({ before: { name: 'Old name' }, after: { name: 'New name' } });
   });
 
-  it('keeps its limits when it gets unknown limits', async () => {
+  it('keeps its limits when a change of limits is invalid', async () => {
     const id = await makeApplication();
     for (const limits of [
       { perMinute: 0, perRecipientHour: 5 },
@@ -109,7 +109,7 @@ describe('an application', () => {
 });
 
 describe('a key', () => {
-  it('works next to other keys until it is revoked, so that keys can be replaced without downtime', async () => {
+  it('is accepted next to other keys until it is revoked, so that keys can be replaced without downtime', async () => {
     const application = await makeApplication();
     const before = await makeKey(application, { label: '  Server 1 ' });
     const after = await makeKey(application);

@@ -68,7 +68,7 @@ describe('holds', () => {
     [{ kind: 'account', target: 'BR', reason: 'why' }, { target: 'format' }],
     [{ kind: 'account', target: newId(), reason: 'why' }, { target: 'unknown' }],
     [{ kind: 'live', target: '' }, { reason: 'required' }],
-  ])('are not set by %j', async (body, errors) => {
+  ])('are not set by the invalid input %j', async (body, errors) => {
     const last = await latest();
 
     expect(await operator.post('/staff/holds', body)).toMatchObject({ status: 422, body: { errors } });

@@ -131,7 +131,7 @@ describe('the ledger', () => {
     expect((await viewer.get(`/accounts/${accountId}/statement?month=2026-13`)).status).toBe(422);
   });
 
-  it('returns nothing for the cursors of another account', async () => {
+  it('reveals nothing to a request with a cursor of another account', async () => {
     const foreign = await buildAccount(server.db.database, { freeQuota: 100 });
     const stranger = await person(server, { accounts: { [foreign]: 'admin' } });
     const { next } = await ledger('?limit=1');

@@ -135,7 +135,7 @@ describe('invitations of a trial account', () => {
   });
 });
 
-it('an account that the operator created can invite more people a day', async () => {
+it('an account that the operator created can invite sixty people a day', async () => {
   const admin = await customer();
   const headers = fromNewNetwork();
   const answers = await many(60, (n) => invite(admin, `friend${n}@example.com`, headers));
@@ -266,7 +266,7 @@ describe('events that users send to a webhook by hand', () => {
 });
 
 describe('changes that mail all admins of an account', () => {
-  it('are at most fifty a day for a trial account; a key can still be revoked', async () => {
+  it('are at most fifty a day for a trial account, except revocations of keys', async () => {
     const { who, account } = await trial();
     const { body } = await who.get(`${account}/applications`);
     const keys = `${account}/applications/${body.applications[0].id}/keys`;

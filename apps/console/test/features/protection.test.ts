@@ -41,7 +41,7 @@ describe.each([
   const show = async (): Promise<ProtectionView> => (await people[sees].get<ProtectionView>(at())).body;
   const put = (rest: string, body: object) => people[changes].put(at(rest), body);
 
-  it('has countries and ranges, with an audit entry for each change', async () => {
+  it('changes countries and premium-rate numbers, with an audit entry for each change', async () => {
     await put('/countries', { countries: ['US', 'BR', 'BR'] });
     await put('/premium-rate', { isAllowed: false });
     expect(await show()).toMatchObject({
@@ -61,7 +61,7 @@ describe.each([
     expect(await show()).toMatchObject({ allowedCountries: null, allowsPremiumRate: true });
   });
 
-  it('has ceilings, which refuse the next send, with the used units', async () => {
+  it('refuses sends above its ceilings, and shows the used units', async () => {
     await put('/ceilings', { unitsPerDay: 0, unitsPerMonth: 500 });
     const before = await show();
     expect(before).toMatchObject({ unitsPerDay: 0, unitsPerMonth: 500 });
@@ -78,7 +78,7 @@ describe.each([
     });
   });
 
-  it('has a breaker, its blocks, and their end', async () => {
+  it('shows the breaker and the countries that it blocks until it is reset', async () => {
     const rule = { unverifiedPercent: 90, minSends: 50 };
     await put('/breaker', { rule });
     await setBreaker(server.db.database, TEST_ACTOR, account, rule);

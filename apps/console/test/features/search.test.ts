@@ -63,7 +63,7 @@ describe('the search', () => {
     ['a refused request by its idempotency key', () => 'order-8', () => `request ${refused}`],
     ['a key by its last four characters', () => key.slice(-4), () => `key ${ids['key']}`],
     ['a key that is whole', () => key, () => `key ${ids['key']}`],
-  ])('finds %s, in the account only', async (_, text, found) => {
+  ])('finds %s in the account only', async (_, text, found) => {
     expect(await searchBy(member, text())).toEqual([found()]);
   });
 
@@ -79,7 +79,7 @@ describe('the search', () => {
       () => [`send ${ids['theirs']}`, `send ${ids['send']}`],
     ],
     ['no sends by a number', () => '+5511987654321', () => []],
-  ])('finds %s, for staff', async (_, text, found) => {
+  ])('finds %s for staff', async (_, text, found) => {
     expect(await searchBy(onCall, text())).toEqual(found());
   });
 

@@ -14,7 +14,7 @@ import { inSession, person, type TestPerson } from '../people.js';
 
 const server = useConsole();
 
-it('a key is only in the response to its creation, and a searched text only in its request: not in other responses, log lines or tables', async () => {
+it('a key appears only in the response to its creation, and a searched text only in its request', async () => {
   const { accountId, applicationId } = await buildCaller(server.db.database, 'live');
   const url = `http://localhost:${await closedPort()}`;
   // The built console, which logs everything, on the same database and with the same sessions.

@@ -170,7 +170,7 @@ describe('senders', () => {
     expect(await senderOf(other)).toMatchObject({ held24h: 0 });
   });
 
-  it('block nothing after a cool-down, although the fault is not cleared', async () => {
+  it('are active again after a cool-down, although the fault is not cleared', async () => {
     const { id } = await buildSender(server.db.database);
     await blockSender(server.db.database, { id }, { errorCode: 190, isConfiguration: true });
     expect(await senderOf(id)).toMatchObject({ state: 'cooling_down', blocks: [{ isBlocking: true }] });
@@ -195,7 +195,7 @@ describe('senders', () => {
     expect(provider.checks.find(({ check }) => check === 'messaging_limit')).toMatchObject({ name });
   });
 
-  it('show alerts about prices in our own words', async () => {
+  it('show alerts about prices with the console’s own text', async () => {
     const sender = await buildSender(server.db.database, { businessAccountId: '79' });
     const report = (type: string, at: number) =>
       applyProviderReport(
@@ -261,14 +261,17 @@ describe('senders', () => {
   });
 
   it.each([
-    [{ ...NEW, number: '+5511' }, { number: 'format' }],
-    [{ ...NEW, phoneNumberId: 'x1' }, { phoneNumberId: 'pattern' }],
-    [{ ...NEW, token: `"${TOKEN}"` }, { token: 'pattern' }],
-    [{ ...NEW, template: 'Mine!' }, { template: 'pattern' }],
-    [{ ...NEW, throughput: 1_001 }, { throughput: 'maximum' }],
-  ])('are not added with invalid input: %#', async (body, errors) => {
-    const answer = await operator.post('/staff/senders', body);
-    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_input', errors } });
+    ['number', '+5511', 'format'],
+    ['phoneNumberId', 'x1', 'pattern'],
+    ['token', `"${TOKEN}"`, 'pattern'],
+    ['template', 'Mine!', 'pattern'],
+    ['throughput', 1_001, 'maximum'],
+  ])('are not added with the %s %j', async (field, value, fault) => {
+    const answer = await operator.post('/staff/senders', { ...NEW, [field]: value });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_input', errors: { [field]: fault } },
+    });
     expect(JSON.stringify(answer.body)).not.toContain('leaked');
   });
 });
@@ -312,7 +315,7 @@ describe('an account’s own senders', () => {
     expect(await admin.post(path, wanted)).toMatchObject({ body: { errors: { phoneNumberId: 'full' } } });
   });
 
-  it('get webhooks of their business’s own Meta app at a separate address after its secret is set', async () => {
+  it('receive webhooks of their business’s own Meta app at a separate address after its secret is set', async () => {
     const accountId = await buildAccount(server.db.database);
     const admin = await person(server, { accounts: { [accountId]: 'admin' } });
     const { id } = await buildSender(server.db.database, { owner: { accountId, applicationIds: [] } });

@@ -60,7 +60,7 @@ describe('an invitation', () => {
     ['was revoked', async (id: string) => admin.delete(`/accounts/${account}/invitations/${id}`)],
     ['was replaced by a new one', async () => invite('dora@example.com', 'viewer')],
     [
-      'is older than a week',
+      'expired after a week',
       async (id: string) =>
         server.db.sql("update invitations set expires_at = now() - interval '1 second' where id = $1", [id]),
     ],

@@ -62,7 +62,7 @@ const entriesOf = ({ accountId }: TestCaller) =>
     [accountId],
   );
 
-describe('trying an application', () => {
+describe('the try-out of an application', () => {
   it('is in the audit log: the key of the visit once, and each send with the last digits of its number', async () => {
     const tried = await application();
     await trySend(tried, { to: RECIPIENT, code: '4217' });
@@ -88,7 +88,7 @@ describe('trying an application', () => {
   });
 });
 
-it('a send can be read and verified by its creator; other users get 404', async () => {
+it('only the user who created a send on the page can read and verify it', async () => {
   const { caller, path, developer: ana } = await application();
   const ben = await person(server, { accounts: { [caller.accountId]: 'admin' } });
   const { database } = server.db;
@@ -105,7 +105,7 @@ it('a send can be read and verified by its creator; other users get 404', async 
   }
 });
 
-it('is limited to a few sends in a minute, for a user in all of their applications', async () => {
+it('sends on the page are limited to a few per minute for each user, in all applications together', async () => {
   const { path, developer, caller } = await application();
   const { accountId: id } = caller;
   const colleague = await person(server, { accounts: { [id]: 'developer' } });
@@ -180,7 +180,7 @@ describe('a call on the page', () => {
 
   it.each<[string, (() => string) | null, Partial<CallView>]>([
     ['a connection that breaks', null, { answer: null, fault: 'unanswered' }],
-    ['no HTTP', () => 'SSH-2.0-OpenSSH_9.2\r\n', { answer: null, fault: 'unanswered' }],
+    ['a response that is not HTTP', () => 'SSH-2.0-OpenSSH_9.2\r\n', { answer: null, fault: 'unanswered' }],
     [
       'a redirect, which is not followed',
       () => http('302 Found', '<html>', 'Location: http://127.0.0.1:9/'),

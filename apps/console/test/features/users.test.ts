@@ -22,7 +22,7 @@ const signIn = (email: string, password: string): Promise<Answer> =>
     headers: fromNewAddress(),
   });
 
-describe('the users, for staff', () => {
+describe('users, on the routes of staff', () => {
   it('are found by a part of their name or email, page by page', async () => {
     const emails = ['busca-a@example.com', 'busca-b@example.com', 'busca-c@example.com'];
     for (const email of emails) await person(server, { email });
@@ -48,7 +48,7 @@ describe('the users, for staff', () => {
     expect(JSON.stringify(shown)).not.toMatch(/password|token|secret/i);
   });
 
-  it('are signed out everywhere by operators', async () => {
+  it('are signed out in all sessions by operators', async () => {
     const who = await person(server);
     expect((await onCall.post(`/staff/users/${who.id}/sign-out`)).status).toBe(403);
     expect((await who.get('/session')).status).toBe(200);
@@ -74,7 +74,7 @@ describe('the users, for staff', () => {
     );
   });
 
-  it('lose their second factor when an operator removes it', async () => {
+  it('are shown without the second factor that an operator removed', async () => {
     const { who } = await withTwoFactor(server, {});
     expect((await show(who.id)).hasTwoFactor).toBe(true);
     expect((await operator.post(`/staff/users/${who.id}/remove-two-factor`)).status).toBe(204);

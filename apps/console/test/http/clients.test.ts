@@ -10,7 +10,7 @@ import { QUERIES } from './requests.js';
 
 const server = useConsole();
 
-describe('the address of a client', () => {
+describe('clientAddress and networkOf', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['192.0.2.1:5678', '192.0.2.1'],
@@ -30,7 +30,7 @@ describe('the address of a client', () => {
     ['999.0.2.1', '203.0.113.9'],
     ['', '203.0.113.9'],
     [undefined, '203.0.113.9'],
-  ])('of %j is %s', (ip, address) => {
+  ])('clientAddress maps %j to %s', (ip, address) => {
     const socket = { remoteAddress: '::ffff:203.0.113.9' };
     expect(clientAddress({ ip, socket } as Parameters<typeof clientAddress>[0])).toBe(address);
   });
@@ -39,13 +39,13 @@ describe('the address of a client', () => {
     ['192.0.2.77', '192.0.2.0/24'],
     ['2001:db8:7:9::1', '2001:db8:7::/48'],
     ['::1', '::/48'],
-  ])('%s is in the network %s', (address, network) => {
+  ])('networkOf maps %s to %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });
 
-describe('hostile clients', () => {
-  describe('a client that is slow or never ends', () => {
+describe('the server of the console', () => {
+  describe('a slow client', () => {
     /** A separate server, because its short timeouts would cut off the other tests on a busy machine. */
     const impatient = useConsole({}, { headersMs: 200, requestMs: 400 });
 
@@ -58,18 +58,18 @@ describe('hostile clients', () => {
     const host = (): string => `Host: ${new URL(impatient.url).host}`;
     const origin = (): string => `Origin: ${impatient.url}`;
 
-    it('is cut off while it sends its headers', async () => {
+    it('is disconnected with 408 while it sends its headers', async () => {
       expect(await converse('GET /api/session HTTP/1.1', host(), 'Cookie: a')).toMatch(/^HTTP\/1\.1 408 /);
     });
 
-    it('is cut off while it sends a body', async () => {
+    it('is disconnected with 408 while it sends a body', async () => {
       const begun = ['Content-Type: application/json', 'Transfer-Encoding: chunked', '', '1', '{', ''];
       expect(await converse('POST /api/accounts HTTP/1.1', host(), origin(), ...begun)).toMatch(
         /^HTTP\/1\.1 408 /,
       );
     });
 
-    it('is answered immediately if it announces a body that is too large', async () => {
+    it('is refused with 413 when it announces a body that is too large, before it sends the body', async () => {
       const announced = ['Content-Type: application/json', 'Content-Length: 1000000000', '', '{'];
       const answer = await converse('POST /api/accounts HTTP/1.1', host(), origin(), ...announced);
       expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*Connection: close[^]*"payload_too_large"/);
@@ -77,7 +77,7 @@ describe('hostile clients', () => {
   });
 
   describe('files', () => {
-    it('are cached by browsers, and a missing file is a 404 without caching', async () => {
+    it('are cached by browsers, except pages and missing files', async () => {
       const page = await (await fetch(`${server.url}/`)).text();
       const asset = /\/assets\/[\w.-]+\.js/.exec(page)?.[0] ?? '';
       const kept = async (path: string): Promise<unknown[]> => {
@@ -90,7 +90,7 @@ describe('hostile clients', () => {
       expect(await kept('/')).toEqual([200, 'no-store']);
     });
 
-    it('are compressed as the browser accepts, and preload links are only sent with a cookie', async () => {
+    it('are compressed as the browser accepts, and preloaded only for a browser with a cookie', async () => {
       const pageOf = async (headers: Record<string, string>): Promise<string> =>
         (await fetch(`${server.url}/`, { headers })).text();
       const page = await pageOf({});

@@ -165,11 +165,11 @@ describe('a cell of a download', () => {
     ['a=1, b-2; c|d', 'a=1, b-2; c|d'],
     ['ana@example.com', 'ana@example.com'],
     ['', ''],
-  ])('%j is written as %j', async (text, written) => {
+  ])('with the text %j is written as %j', async (text, written) => {
     expect(cellsOf(await fileOf([text]))).toEqual([written]);
   });
 
-  it('stays a number', async () => {
+  it('with a number is written as a number', async () => {
     expect(await fileOf([-5, 0, 2.5])).toBe('-5\r\n0\r\n2.5\r\n');
   });
 

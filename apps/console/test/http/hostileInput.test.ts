@@ -108,23 +108,26 @@ function expectHandled(sent: unknown, { status, body }: Answer): void {
   ]);
 }
 
-describe('hostile input does not make a route fail', () => {
-  it.each(named(ROUTES.filter(({ body }) => body !== undefined)))('$name: in its body', async ({ route }) => {
-    const good = BODIES[formatRoute(route)] ?? {};
-    const bodies = [
-      ...someFor(route, OTHERS),
-      ...fieldsOf(route.body).flatMap((field) =>
-        someFor(route, [...TEXTS, ...OTHERS]).map((value) => ({ ...good, [field]: value })),
-      ),
-      { ...good, [CANARY]: CANARY },
-    ];
-    const method = route.method.toUpperCase();
-    for (const body of bodies)
-      expectHandled(body, await attacker.call(method, addressOf(route), body as object));
-  });
+describe('hostile input', () => {
+  it.each(named(ROUTES.filter(({ body }) => body !== undefined)))(
+    'in the body of $name causes no server error, and is not repeated in the error',
+    async ({ route }) => {
+      const good = BODIES[formatRoute(route)] ?? {};
+      const bodies = [
+        ...someFor(route, OTHERS),
+        ...fieldsOf(route.body).flatMap((field) =>
+          someFor(route, [...TEXTS, ...OTHERS]).map((value) => ({ ...good, [field]: value })),
+        ),
+        { ...good, [CANARY]: CANARY },
+      ];
+      const method = route.method.toUpperCase();
+      for (const body of bodies)
+        expectHandled(body, await attacker.call(method, addressOf(route), body as object));
+    },
+  );
 
   it.each(named(ROUTES.filter(({ query }) => query !== undefined)))(
-    '$name: in its query',
+    'in the query of $name causes no server error, and is not repeated in the error',
     async ({ route }) => {
       const good = QUERIES[formatRoute(route)] ?? {};
       const queries = fieldsOf(route.query).flatMap((field) => [
@@ -141,12 +144,15 @@ describe('hostile input does not make a route fail', () => {
     },
   );
 
-  it.each(named(ROUTES.filter(({ path }) => path.includes(':'))))('$name: in its path', async ({ route }) => {
-    const body = route.method === 'get' ? undefined : (BODIES[formatRoute(route)] ?? {});
-    for (const name of parametersOf(route))
-      for (const id of someFor(route, IDS)) {
-        const address = addressOf(route, { ...ids, [name]: id });
-        expectHandled(address, await attacker.call(route.method.toUpperCase(), address, body));
-      }
-  });
+  it.each(named(ROUTES.filter(({ path }) => path.includes(':'))))(
+    'in the path of $name causes no server error, and is not repeated in the error',
+    async ({ route }) => {
+      const body = route.method === 'get' ? undefined : (BODIES[formatRoute(route)] ?? {});
+      for (const name of parametersOf(route))
+        for (const id of someFor(route, IDS)) {
+          const address = addressOf(route, { ...ids, [name]: id });
+          expectHandled(address, await attacker.call(route.method.toUpperCase(), address, body));
+        }
+    },
+  );
 });

@@ -67,7 +67,7 @@ const isAnyNumber = (schema: unknown): boolean => IsInteger(schema) || IsNumber(
 
 describe('a number in a body', () => {
   it.each(named(ROUTES.filter(({ body }) => numbersOf(body, isAnyNumber).length > 0)))(
-    '$name: is a JSON number',
+    'is rejected unless it is a JSON number: $name',
     async ({ route }) => {
       for (const field of numbersOf(route.body, isAnyNumber)) {
         const wholeOnly = numbersOf(route.body, IsInteger).includes(field) ? NO_WHOLE_NUMBERS : [];
@@ -85,7 +85,7 @@ describe('a number in a body', () => {
   );
 
   it.each([{ unverifiedPercent: '80' }, { unverifiedPercent: 80.5 }, { minSends: '1.000' }])(
-    'of the fraud breaker is a whole number: not %j',
+    'is rejected for the fraud breaker unless it is whole: %j',
     async (wrong) => {
       const rule = { unverifiedPercent: 80, minSends: 50, ...wrong };
       expect(await operator.put(`/accounts/${ids['account']}/protection/breaker`, { rule })).toMatchObject({
@@ -95,7 +95,7 @@ describe('a number in a body', () => {
     },
   );
 
-  it('of a price has no more decimals than the database stores', async () => {
+  it('is rejected as a price if it has more decimals than the database stores', async () => {
     const price = { country: 'BR', since: '2026-11', currency: 'USD' };
     for (const wrong of [0.000_000_1, 0.006_800_1, 1e-12])
       expect(await operator.put('/staff/prices', { ...price, price: wrong })).toMatchObject({
@@ -111,7 +111,7 @@ describe('a number in a body', () => {
 
 describe('a number in a query', () => {
   it.each(named(ROUTES.filter(({ query }) => numbersOf(query, IsInteger).length > 0)))(
-    '$name: is plain digits',
+    'is rejected unless it is plain digits: $name',
     async ({ route }) => {
       for (const field of numbersOf(route.query, IsInteger)) {
         const ask = (value: string) =>

@@ -166,7 +166,7 @@ describe('the tenant boundary of the routes', () => {
   );
 
   it.each(named(ofAccounts))(
-    '$name is for members of the account in its path with a sufficient role, and not for staff',
+    '$name admits only members of the account in its path with a sufficient role, and no staff',
     async ({ route }) => {
       expect(route.path).toMatch(/^\/accounts\/:account(\/|$)/);
       const foreign = await ask(ours.admin, route, addressOf(route, idsOf(theirs)));
@@ -205,7 +205,7 @@ describe('the tenant boundary of the routes', () => {
   );
 
   it.each(named(ofStaff))(
-    '$name returns 404 to customers, and admits staff with its role',
+    '$name returns 404 to customers, and admits only staff with its role',
     async ({ route }) => {
       const address = addressOf(route, staffIds());
       expect(await ask(ours.admin, route, address)).toMatchObject({
@@ -228,7 +228,7 @@ describe('the tenant boundary of the routes', () => {
     },
   );
 
-  it('grants, holds, sender tokens, requests of people, deletions, the staff’s second factor and others’ sign-ins require a recent confirmation', () => {
+  it('the routes for grants, holds, sender tokens, personal data, deletions and others’ sign-ins require a recent confirmation', () => {
     expect(named(ROUTES.filter(({ confirmed }) => confirmed)).map(({ name }) => name)).toEqual([
       'POST /accounts/:account/recipients/export',
       'POST /accounts/:account/recipients/erase',
@@ -284,7 +284,7 @@ describe('the tenant boundary of the routes', () => {
     },
   );
 
-  it('on-call staff may pause, hold, resume and release deliveries; all other changes by staff require an operator', () => {
+  it('on-call staff can pause, resume, check, hold and release, but make no other change', () => {
     const others = ofStaff.filter(({ method, access }) => method !== 'get' && access !== 'operator');
     expect(named(others).map(({ name }) => name)).toEqual([
       'POST /staff/accounts/:target/refused-requests/search',

@@ -79,7 +79,7 @@ describeInBrowser('the pages of an account', () => {
       await page.getByText('1.4 s').waitFor();
     }));
 
-  it('show when a webhook got its address and a template its status, not when they were created or read', async () => {
+  it('show since when a webhook has its address and a template its status', async () => {
     const { database } = server.db;
     await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, account, 'https://a.example.com/');
     await server.db.sql(`update event_webhooks set set_at = '2026-01-02T03:04:05Z'`);
@@ -107,7 +107,7 @@ describeInBrowser('the pages of an account', () => {
     });
   });
 
-  it('repeat the number to erase in the dialog', () =>
+  it('show the number to erase in the dialog', () =>
     asPerson(admin, async (page) => {
       await page.goto(`/accounts/${account}/personal-data`);
       await page.getByPlaceholder('Full phone number').fill('+5511987654321');

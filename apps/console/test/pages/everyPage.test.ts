@@ -648,8 +648,8 @@ const ENABLE = `for (const field of document.querySelectorAll('input:disabled, t
 }`;
 
 /**
- * Accessibility violations found by axe, which the debugger injects past the content security policy. axe looks at no disabled field,
- * but those who may not change a field read it: they are enabled for it, with the looks of disabled ones.
+ * Returns the accessibility violations that axe finds. The debugger injects axe past the content security policy. axe ignores disabled
+ * fields, but users who cannot change a field still read it: disabled fields are enabled for the check, and keep their look.
  */
 async function violationsOf(page: Page): Promise<string[]> {
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE);
@@ -699,7 +699,7 @@ async function inspect({ act, ...visit }: Visit, theme: Theme): Promise<void> {
 describeInBrowser.each(IS_WHOLE ? THEMES : THEMES.slice(0, 2))('every page, $name', (theme) => {
   beforeAll(async () => {
     mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true });
-    // One person may not try so often in a minute as all themes together.
+    // All themes together need more tries in a minute than one person may make.
     await server.db.sql('delete from counted_tries');
   });
 

@@ -74,7 +74,7 @@ describe('the configuration of the provider', () => {
   };
   const WHOLE = { OIDC_ISSUER: 'https://id.example.test/', ...CLIENT };
 
-  it('is all or nothing', () => {
+  it('has all of its variables or none', () => {
     expect(readConsoleConfig(OTHERS)).toMatchObject({ OIDC_ISSUER: '' });
     expect(readConsoleConfig({ ...OTHERS, ...WHOLE })).toMatchObject({
       OIDC_ISSUER: 'https://id.example.test',
@@ -204,7 +204,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
     await again.context().close();
   });
 
-  it('signs in only the browser that started the sign-in: its response is refused in another browser', async () => {
+  it('signs in only the browser that started the sign-in', async () => {
     const olga = await person(server, { staff: 'operator' });
     provider.signIn({ email: olga.email, isVerified: true });
     const thief = await newWindow();
@@ -219,7 +219,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
     await thief.close();
   });
 
-  it('is not shown if none is configured', async () => {
+  it('is not shown on the sign-in page if none is configured', async () => {
     const without = await startConsole();
     try {
       const signIn = await callConsole(without, 'POST', '/auth/sign-in/oidc', { body: {} });

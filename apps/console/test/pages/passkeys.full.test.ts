@@ -87,7 +87,7 @@ async function readTraces({ id }: TestPerson): Promise<{ actions: [string, unkno
 }
 
 describeInBrowser('a passkey', () => {
-  it('is added, signs in, is renamed and removed, and then no longer signs in; each change is logged or mailed', async () => {
+  it('is added, signs in, is renamed and is removed, and each change is logged or mailed', async () => {
     await noteMailSender(server.db.database, 'Onecode <codes@example.test>');
     const account = await buildAccount(server.db.database);
     const ana = await person(server, { accounts: { [account]: 'viewer' } });
@@ -144,7 +144,7 @@ describeInBrowser('a passkey', () => {
     await context.close();
   });
 
-  it('counts for both factors, and the password alone still does not', async () => {
+  it('counts as both factors, unlike the password alone', async () => {
     const operator = await person(server, { staff: 'operator' });
     const { page, context } = await withPasskey(operator, 'Key');
     await changeSettings(server.db.database, TEST_ACTOR, { staffTwoFactor: 'required' });

@@ -57,7 +57,7 @@ describeInBrowser('the health page', () => {
 });
 
 describeInBrowser('the page of the ledger', () => {
-  it('lists entries to the very first, and filters them by kind', async () => {
+  it('lists all entries down to the first, filters them by kind, and links the monthly statement', async () => {
     const caller = await buildCaller(server.db.database, 'live', { freeQuota: 3 });
     const { accountId } = caller;
     const sender = await buildSender(server.db.database);
@@ -160,7 +160,7 @@ describeInBrowser('the page of refused requests', () => {
   });
 });
 
-describe('the pages of sends', () => {
+describe('an account with sends', () => {
   const PHONE = '+5511912345678';
   const MESSAGE = 'wamid.pages';
 
@@ -239,7 +239,7 @@ describe('the pages of sends', () => {
   });
 
   describeInBrowser('the overview', () => {
-    it('counts the sends by application, and links to the first verified code', async () => {
+    it('shows the first steps until a code is verified, and then the outcomes with a link to the sends', async () => {
       const newcomer = await buildCaller(server.db.database, 'test', { freeQuota: 7 });
       const reader = await person(server, { accounts: { [newcomer.accountId]: 'viewer' } });
       await inWindow(browser, server, reader, async (page) => {
@@ -288,7 +288,7 @@ describe('the pages of sends', () => {
   });
 });
 
-describeInBrowser('keys', () => {
+describeInBrowser('the page of an application', () => {
   const textOf = async (page: Page, region: string): Promise<string> =>
     (await page.getByRole('group', { name: region, exact: true }).textContent()) ?? '';
 
@@ -298,7 +298,7 @@ describeInBrowser('keys', () => {
       'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href, history.state])',
     );
 
-  it('a key is shown once with samples, and can be revoked', async () => {
+  it('shows a new key once, with samples, and revokes it', async () => {
     const account = await buildAccount(server.db.database);
     const developer = await person(server, { accounts: { [account]: 'developer' } });
     await inWindow(browser, server, developer, async (page, asked) => {
@@ -349,7 +349,7 @@ describeInBrowser('keys', () => {
     });
   });
 
-  it('limits start at 60 and 5 when they are switched on, and each is turned off separately', async () => {
+  it('starts the limits at 60 and 5 when they are switched on, and turns off each separately', async () => {
     const account = await buildAccount(server.db.database);
     const developer = await person(server, { accounts: { [account]: 'developer' } });
     const list = `/accounts/${account}/applications`;
@@ -377,7 +377,7 @@ describeInBrowser('keys', () => {
     });
   });
 
-  it('a viewer has no controls', async () => {
+  it('has no controls for a viewer', async () => {
     const account = await buildAccount(server.db.database);
     const roles = { accounts: { [account]: 'developer' } } as const;
     const developer = await person(server, roles);

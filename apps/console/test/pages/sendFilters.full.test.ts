@@ -5,8 +5,8 @@ import { inWindow, person } from '../people.js';
 const server = useConsole();
 const browser = useBrowser();
 
-describeInBrowser('the sends', () => {
-  it('can be filtered by country and by language with the controls of the page', async () => {
+describeInBrowser('the list of sends', () => {
+  it('is filtered by country and by language with the controls of the page', async () => {
     const { database } = server.db;
     const account = await buildAccount(database, { freeQuota: 10 });
     const live = await buildCaller(database, 'live', { id: account });

@@ -8,8 +8,8 @@ const browser = useBrowser();
 const BYTES_MAX = 250_000;
 const REQUESTS_MAX = 12;
 
-describeInBrowser('the first page of a visitor without a session', () => {
-  it('loads only the sign-in page, which returns to the requested page', async () => {
+describeInBrowser('the first page of a visitor', () => {
+  it('loads only the sign-in page without a session, and returns to the requested page after it', async () => {
     const who = await person(server, { staff: 'operator' });
     const context = await browser.newContext({ locale: 'pt-BR', baseURL: server.url });
     const page = await context.newPage();
@@ -38,7 +38,7 @@ describeInBrowser('the first page of a visitor without a session', () => {
     await context.close();
   });
 
-  it('shows the requested page with a session', async () => {
+  it('is the requested page with a session', async () => {
     const { context, page } = await windowOf(browser, server, await person(server, { staff: 'operator' }));
     await page.goto('/staff/settings');
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();

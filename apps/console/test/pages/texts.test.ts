@@ -85,13 +85,13 @@ describe('the texts of the pages', () => {
     expect(OF_PAGES.length).toBeGreaterThan(5);
   });
 
-  it.each(FEATURES)('%s: every key has a text in both languages', (area) => {
+  it.each(FEATURES)('have every key in both languages: %s', (area) => {
     const [en, pt] = [read('en', area), read('pt-BR', area)];
     expect(keysOf(pt)).toEqual(keysOf(en));
     for (const texts of [en, pt]) expect(flat(texts).filter(([, text]) => text.trim() === '')).toEqual([]);
   });
 
-  it.each(FEATURES)('%s: plurals have every form that their language needs', (area) => {
+  it.each(FEATURES)('have every plural form that their language needs: %s', (area) => {
     for (const [language, forms] of [
       ['en', ['one', 'other']],
       ['pt-BR', ['one', 'many', 'other']],
@@ -105,7 +105,7 @@ describe('the texts of the pages', () => {
     }
   });
 
-  it.each(FEATURES)('%s: a text and its translation have the same placeholders and tags', (area) => {
+  it.each(FEATURES)('have the same placeholders and tags in both languages: %s', (area) => {
     const translated = new Map(flat(read('pt-BR', area)));
     for (const [key, text] of flat(read('en', area))) {
       const other = translated.get(key);

@@ -65,12 +65,12 @@ const REFUSED_FOR_US = failed('rejected_by_provider', {
 
 const CASES: Record<string, Case> = {
   'just created': ['queued', {}],
-  'not taken up for long': ['not_taken_up', {}, 20],
+  'not claimed for a long time': ['not_taken_up', {}, 20],
   'without a sender': ['no_sender', { phase: 'waiting' }],
-  'on its way, and without a sender again': ['no_sender', { status: 'sending', phase: 'waiting' }],
+  'claimed before, and without a sender again': ['no_sender', { status: 'sending', phase: 'waiting' }],
   held: ['held', { phase: 'waiting' }, 1, true],
-  'held, with a message under way': ['sending', UNDER_WAY, 1, true],
-  'under way': ['sending', UNDER_WAY],
+  'held during a call': ['sending', UNDER_WAY, 1, true],
+  'during a call': ['sending', UNDER_WAY],
   'before the next attempt': [
     'retrying',
     afterAttempt('backing_off', { outcome: 'retry', errorCode: 131000 }),
@@ -80,49 +80,52 @@ const CASES: Record<string, Case> = {
   'with a lost answer of the last attempt': ['unclear', afterAttempt('giving_up', { outcome: 'unknown' })],
   'too late for a call': ['giving_up', { phase: 'giving_up' }],
   'sent a moment ago': ['sent', over('sent', { sentAt: at(2) }), 10],
-  'sent, and not confirmed for long': ['unconfirmed', over('sent', { sentAt: at(2) }), 60],
+  'sent, and not confirmed for a long time': ['unconfirmed', over('sent', { sentAt: at(2) }), 60],
   delivered: ['delivered', over('delivered'), 60],
   read: ['delivered', over('read'), 60],
-  'guessed wrong': ['guessing', over('delivered', { wrongGuesses: 2 })],
-  'guessed wrong before any receipt': ['guessing', over('sent', { wrongGuesses: 1 }), 60],
+  'with wrong guesses': ['guessing', over('delivered', { wrongGuesses: 2 })],
+  'with a wrong guess before any receipt': ['guessing', over('sent', { wrongGuesses: 1 }), 60],
   locked: ['locked', over('read', { verification: 'locked', wrongGuesses: 5 })],
-  'expired before it went': ['giving_up', { verification: 'expired' }, 601],
-  'expired on its way': [
+  'expired before it was sent': ['giving_up', { verification: 'expired' }, 601],
+  'expired between attempts': [
     'giving_up',
     { status: 'sending', phase: 'giving_up', verification: 'expired' },
     601,
   ],
   'expired without a receipt': ['expired_unconfirmed', over('sent', { verification: 'expired' }), 601],
-  'expired on the phone': ['expired_unused', over('delivered', { verification: 'expired' }), 601],
+  'expired after delivery': ['expired_unused', over('delivered', { verification: 'expired' }), 601],
   verified: ['verified', over('read', { verification: 'verified' })],
-  'verified, whatever the provider says': [
+  'verified, although the provider reported a failure': [
     'verified',
     failed('rejected_by_provider', { verification: 'verified' }),
   ],
   'failed without a sender': ['expired_before_delivery', failed('expired_before_delivery')],
   'failed after all attempts': ['attempts_exhausted', failed('attempts_exhausted')],
-  'failed and expired since': [
+  'failed, and expired afterwards': [
     'attempts_exhausted',
     failed('attempts_exhausted', { verification: 'expired' }),
     601,
   ],
   'refused for its number': ['rejected', REFUSED_FOR_NUMBER],
-  'refused for our request': ['refused', REFUSED_FOR_US],
-  'reported as failed, for our template': [
+  'refused for the service’s request': ['refused', REFUSED_FOR_US],
+  'reported as failed for the service’s template': [
     'refused',
     failed('rejected_by_provider', { attempts: [attempt()], receipts: failedReceipt(132015) }),
   ],
-  'reported as failed, with its reports forgotten': ['rejected', failed('rejected_by_provider')],
+  'reported as failed, without stored reports': ['rejected', failed('rejected_by_provider')],
   'a test': ['try_code', over('read', { mode: 'test' }), 60],
   'a test, not simulated yet': ['queued', { mode: 'test' }],
 };
 
-describe('the next step of a send', () => {
-  it.each(Object.entries(CASES))('%s', (_, [expected, change, seconds = 1, isHeld = false]) => {
-    expect(nextStepOf({ ...SEND, ...change }, isHeld, at(seconds)).step).toBe(expected);
-  });
+describe('nextStepOf', () => {
+  it.each(Object.entries(CASES))(
+    'returns the next step of a send: %s',
+    (_, [expected, change, seconds = 1, isHeld = false]) => {
+      expect(nextStepOf({ ...SEND, ...change }, isHeld, at(seconds)).step).toBe(expected);
+    },
+  );
 
-  it('refused: contains the reason and the remedy', () => {
+  it('explains a refusal for the recipient with its meaning and remedy', () => {
     expect(nextStepOf({ ...SEND, ...REFUSED_FOR_NUMBER }, false, at(5)).explanation).toMatchObject({
       owner: 'recipient',
       meaning: { name: '131026', english: expect.stringContaining('has no WhatsApp') },
@@ -130,7 +133,7 @@ describe('the next step of a send', () => {
     });
   });
 
-  it('refused by the service’s own error: contains no advice for integrators', () => {
+  it('explains a refusal for the request without a remedy for integrators', () => {
     expect(nextStepOf({ ...SEND, ...REFUSED_FOR_US }, false, at(5)).explanation?.remedy).toBeNull();
   });
 });

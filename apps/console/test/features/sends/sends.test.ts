@@ -152,7 +152,7 @@ describe('a send', () => {
     });
   });
 
-  it('shows the code, its source and the refunded unit after a failed receipt', async () => {
+  it('shows the error code, its owner and the refunded unit after a failed receipt', async () => {
     const { database } = server.db;
     const id = await build(live, { recipient: '+5511900001111' });
     const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}2` });
@@ -261,7 +261,7 @@ describe('the list of sends', () => {
     } satisfies Record<keyof SendView, unknown>);
   });
 
-  it('is narrowed by all of its filters together', async () => {
+  it('applies each of its filters together with the application', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { id: live.accountId });
     const refused = await build(caller, { recipient: '+5511900001234' });
