@@ -809,6 +809,13 @@ it.each([
   for (const sentence of sentences) expect(text).toContain(sentence);
 });
 
+it('a mail about a blocked sender has the whole reason', () => {
+  const reason = `The business account is restricted: ${'see what Meta requires. '.repeat(5)}See https://business.facebook.com/x.`;
+  const facts = { number: '+5511999990001', reason, language: null, country: null };
+  const mail = { kind: 'sender_blocked', language: 'en', facts, link: null, isKnown: true } as const;
+  expect(mailText(mail, CONSOLE_URL).text).toContain(`Reason: ${reason}`);
+});
+
 it.each([
   ['It may not send there.', 'Motivo, em inglês: It may not send there.'],
   ['PAUSED', 'Motivo: a Meta informa que o status do modelo é PAUSED.'],

@@ -42,8 +42,10 @@ export function mailText(
     time: (at) =>
       `${new Date(at).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`,
   };
-  // `plainName` must not change times, because they are parsed later. It need not change notes, because staff write them for staff.
-  const unchanged = ['until', 'since', 'deleteAt', 'note'].filter((name) => typeof facts[name] === 'string');
+  // `plainName` must not change times, because they are parsed later. It need not change the texts of staff (notes) and of Meta (reasons).
+  const unchanged = ['until', 'since', 'deleteAt', 'note', 'reason'].filter(
+    (name) => typeof facts[name] === 'string',
+  );
   const given = { ...plain, ...Object.fromEntries(unchanged.map((name) => [name, facts[name]])) };
   const write = TEXTS[language][kind] as (facts: MailFacts[MailKind], around: Around) => Text;
   const { subject: written, paragraphs, button } = write(given as MailFacts[MailKind], around);
