@@ -1,4 +1,4 @@
-import { MUTABLE_MAILS, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
+import { MUTABLE_MAILS, NO_COUNTRY, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
 import { letterOf, type Letter } from './letter.js';
 import { AROUND, TEXTS, type Target, type Text, type Around } from './texts.js';
 
@@ -29,7 +29,7 @@ export function mailText(
   const plain = Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => [name, typeof fact === 'string' ? plainName(fact) : fact]),
   );
-  const { copy, muted, fixed, yourAccount } = AROUND[language];
+  const { copy, muted, fixed, yourAccount, noCountry } = AROUND[language];
   const isTrial = facts['isTrial'] === true;
   const around: Around = {
     account: typeof plain['account'] === 'string' ? plain['account'] : '',
@@ -37,7 +37,9 @@ export function mailText(
     isKnown,
     number: (value) => value.toLocaleString(language),
     country: (code) =>
-      code === 'ZZ' ? code : (new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code),
+      code === NO_COUNTRY
+        ? noCountry
+        : (new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code),
     language: (code) => new Intl.DisplayNames(language, { type: 'language' }).of(code) ?? code,
     time: (at) =>
       `${new Date(at).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`,
