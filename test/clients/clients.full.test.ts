@@ -208,6 +208,16 @@ describe('a client', () => {
           expect(await send()).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 3600 });
         });
 
+        it('waits a random time more than a limit requires, so that its servers do not all retry together', async () => {
+          await use();
+          const beganAt = performance.now();
+          for (let sends = 0; sends < 5; sends++) {
+            service.script(problem(429, 'rate_limited', { 'retry-after': '0' }), json(202, aSend()));
+            expect(await send()).toMatchObject({ outcome: 'send' });
+          }
+          expect(performance.now() - beganAt).toBeGreaterThan(200);
+        });
+
         it('reports an unreachable service with the key to continue with', async () => {
           await driver.make({
             baseUrl: `http://127.0.0.1:${await closedPort()}`,
