@@ -198,6 +198,18 @@ it('the log has one line for each request, with the id of its response, and one 
   ]);
 });
 
+it('a client that resets its CONNECT request does not end the process', async () => {
+  const { running, port } = await startReady();
+  for (let requests = 0; requests < 10; requests++) {
+    const connection = await RawConnection.open(port);
+    connection.write(requestBytes('CONNECT', 'x:1', [['Host', 'x']]));
+    connection.socket.resetAndDestroy();
+  }
+  const answer = await create(port).catch((error: unknown) => error);
+  expect(running.log().filter(({ level }) => level === 'fatal')).toEqual([]);
+  expect(answer).toMatchObject({ status: 202 });
+});
+
 it('the log shows no status for a request of which the client left before the response', async () => {
   const { running, port } = await startReady();
   const leaving = await RawConnection.open(port);
