@@ -208,7 +208,8 @@ func (c *Client) Send(ctx context.Context, request SendRequest) (*Send, error) {
 		wait = wait/2 + wait/512*time.Duration(random(1)[0])
 		isRepeated := answer.isOpen()
 		if answer.Status == http.StatusTooManyRequests && answer.RetryAfter != nil {
-			wait, isRepeated = *answer.RetryAfter, *answer.RetryAfter <= retryAfterMax
+			wait = *answer.RetryAfter + time.Duration(random(1)[0])*time.Millisecond
+			isRepeated = *answer.RetryAfter <= retryAfterMax
 		}
 		if !isRepeated || tries >= c.maxRetries || ctx.Err() != nil || time.Until(end) <= wait {
 			return nil, answer.failure()

@@ -248,6 +248,7 @@ class Onecode:
         start = time.monotonic()
         deadline = min(start + min(self._timeout_seconds, self._deadline_seconds), end)
         connection = self._connect(self._host, self._port, timeout=deadline - start)
+        connection._create_connection = lambda address, *_: _open_socket(address, deadline)
         reason, is_sent = "the answer is too long", False
         try:
             connection.connect()
@@ -271,6 +272,24 @@ class Onecode:
         if time.monotonic() >= deadline:
             reason = f"no answer within {deadline - start:.3g} s"
         return _Answer(f"{method} {route}: {reason}", is_sent=is_sent)
+
+
+def _open_socket(address, deadline):
+    """Connects like socket.create_connection, which would give each address of a host the whole time limit."""
+
+    def seconds_left():
+        return max(deadline - time.monotonic(), 0.001)
+
+    found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+    for untried in range(len(found), 0, -1):
+        try:
+            sock = socket.create_connection(found[-untried][4][:2], seconds_left() / untried)
+        except OSError:
+            if untried == 1:
+                raise
+        else:
+            sock.settimeout(seconds_left())
+            return sock
 
 
 def _shut_down(sock):

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -33,6 +34,7 @@ import { startOnecode } from '@onecode/client/testing';
 import { Driver, LANGUAGES, PREPARE_MS_MAX, type Outcome } from './languages.js';
 
 const TO = '+5511987654321';
+const PYTHON = LANGUAGES.find(({ name }) => name === 'Python')!.findProgram();
 const BASE_URL = 'https://codes.example.com';
 const service = useService();
 
@@ -204,6 +206,16 @@ describe('a client', () => {
           expect(times[1]! - times[0]!).toBeGreaterThan(995);
           service.script(problem(429, 'rate_limited', { 'retry-after': '3600' }));
           expect(await send()).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 3600 });
+        });
+
+        it('waits a random time more than a limit requires, so that its servers do not all retry together', async () => {
+          await use();
+          const beganAt = performance.now();
+          for (let sends = 0; sends < 5; sends++) {
+            service.script(problem(429, 'rate_limited', { 'retry-after': '0' }), json(202, aSend()));
+            expect(await send()).toMatchObject({ outcome: 'send' });
+          }
+          expect(performance.now() - beganAt).toBeGreaterThan(200);
         });
 
         it('reports an unreachable service with the key to continue with', async () => {
@@ -454,5 +466,19 @@ describe('a client', () => {
         expect(await status(id)).toMatchObject({ outcome: 'connection' });
       });
     });
+  });
+});
+
+// The other clients have one time limit for all of a try.
+describeIf(PYTHON !== null)('the Python client', () => {
+  it('divides its time limit among the addresses of a host', () => {
+    const args = [
+      '-B',
+      join(import.meta.dirname, 'drivers/silentAddresses.py'),
+      join(import.meta.dirname, '../../clients/python'),
+    ];
+    const [ofSilent, withRefusal] = execFileSync(PYTHON!, args, { encoding: 'utf8' }).split('\n').map(Number);
+    expect(ofSilent).toBeLessThan(1.5);
+    expect(withRefusal).toBeLessThan(ofSilent!);
   });
 });

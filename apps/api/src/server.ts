@@ -74,6 +74,8 @@ export function createHttpServer(
     else refuse(socket, code);
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    // Node has removed its own listener. Without one, a reset connection would end the process.
+    socket.on('error', () => {});
     refuse(socket, 'bad_request');
   });
   // An unknown expectation is ignored, as RFC 9110 (10.1.1) allows.

@@ -164,6 +164,19 @@ it('posts of an app are refused with 503 while too many of its reports are pendi
   expect(await stored('receipt', of.messageId)).toBe(1);
 });
 
+it('one post cannot bring more reports than may be pending', async () => {
+  const changes = Array.from({ length: 10_001 }, (_, n) => ({ field: 'account_update', value: { n } }));
+  const [, ...fewer] = changes;
+  const count = async () =>
+    (await api.db.sql(`select from provider_reports where reporter = $1`, [ana.accountId])).length;
+  await api.db.sql('delete from provider_reports');
+  expect((await post(SECRETS.ana, senders.ana, { id: '200', changes })).status).toBe(503);
+  expect(await count()).toBe(0);
+  expect((await post(SECRETS.ana, senders.ana, { id: '200', changes: fewer })).status).toBe(200);
+  expect(await count()).toBe(10_000);
+  await api.db.sql('delete from provider_reports');
+});
+
 const deny = (messageId: string): object =>
   messages({
     messages: [

@@ -198,6 +198,40 @@ it('the log has one line for each request, with the id of its response, and one 
   ]);
 });
 
+it('a client that resets its CONNECT request does not end the process', async () => {
+  const { running, port } = await startReady();
+  for (let requests = 0; requests < 10; requests++) {
+    const connection = await RawConnection.open(port);
+    connection.write(requestBytes('CONNECT', 'x:1', [['Host', 'x']]));
+    connection.socket.resetAndDestroy();
+  }
+  const answer = await create(port).catch((error: unknown) => error);
+  expect(running.log().filter(({ level }) => level === 'fatal')).toEqual([]);
+  expect(answer).toMatchObject({ status: 202 });
+});
+
+it('the log shows no status for a request if the client leaves before the response', async () => {
+  const { running, port } = await startReady();
+  const leaving = await RawConnection.open(port);
+  const body = newBody();
+  const headers: [string, string][] = [
+    ['Host', 'x'],
+    ...Object.entries(bearer(caller)),
+    ['Content-Length', String(body.length)],
+  ];
+  leaving.write(requestBytes('POST', '/v1/send', headers), body.slice(0, 5));
+  // The API reads this request after the bytes above.
+  const { headers: others } = await create(port);
+  leaving.destroy();
+  const lines = () =>
+    running
+      .log()
+      .filter(({ msg, request_id: id }) => msg === 'request finished' && id !== others['x-request-id']);
+  await until('its line', () => lines().length > 0);
+  expect(lines()).toMatchObject([{ method: 'POST', route: '/v1/send' }]);
+  expect(lines()[0]).not.toHaveProperty('status');
+});
+
 it('the API logs once that PostgreSQL closed its idle connections', async () => {
   const { running, port } = await startReady();
   await Promise.all(Array.from({ length: 12 }, () => create(port)));

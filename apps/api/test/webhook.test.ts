@@ -1,5 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { RawConnection, redisContents, requestBytes, until, type RawAnswer } from '@onecode/testing';
+import {
+  buildSender,
+  RawConnection,
+  redisContents,
+  requestBytes,
+  until,
+  type RawAnswer,
+} from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
 import { messageIdOf } from '@onecode/whatsapp';
 import { readApiConfig } from '../src/config.js';
@@ -290,4 +297,23 @@ describe('WHATSAPP_APP_SECRET', () => {
       expect(() => read(secrets)).not.toThrow('leaked');
     },
   );
+});
+
+it('the business account of a number is learned for its sender, also if the sender is added later', async () => {
+  const entry = {
+    id: '700',
+    changes: [{ field: 'messages', value: { metadata: { phone_number_id: '701' } } }],
+  };
+  const body = JSON.stringify({ object: 'whatsapp_business_account', entry: [entry] });
+  expect((await postSigned(body)).status).toBe(200);
+  const { id } = await buildSender(api.db.database, { phoneNumberId: '701' });
+  const { now } = performance;
+  performance.now = () => now.call(performance) + 61_000;
+  try {
+    expect((await postSigned(body)).status).toBe(200);
+  } finally {
+    performance.now = now;
+  }
+  const [row] = await api.db.sql('select business_account_id from senders where id = $1', [id]);
+  expect(row).toEqual({ business_account_id: '700' });
 });

@@ -801,12 +801,20 @@ it.each([
   [{ language: 'pt-BR' }, 'PAUSED', ['messages in Brazilian Portuguese.', 'the template status PAUSED.']],
   [{ language: 'en' }, 'category UTILITY', ['messages in English.', 'the template to the category UTILITY.']],
   [{ country: 'BR' }, 'It may not send there.', ['messages to Brazil.', 'Reason: It may not send there.']],
+  [{ country: 'ZZ' }, 'It may not send there.', ['messages to numbers without a country.']],
 ])('a mail about a blocked sender states scope and reason in words: %j, %s', (scope, reason, sentences) => {
   const facts = { number: '+5511999990001', reason, language: null, country: null, ...scope };
   const mail = { kind: 'sender_blocked', language: 'en', facts, link: null, isKnown: true } as const;
   const { subject, text } = mailText(mail, CONSOLE_URL);
   expect(subject).toBe('The sender +5511999990001 is blocked');
   for (const sentence of sentences) expect(text).toContain(sentence);
+});
+
+it('a mail about a blocked sender has the whole reason', () => {
+  const reason = `The business account is restricted: ${'see what Meta requires. '.repeat(5)}See https://business.facebook.com/x.`;
+  const facts = { number: '+5511999990001', reason, language: null, country: null };
+  const mail = { kind: 'sender_blocked', language: 'en', facts, link: null, isKnown: true } as const;
+  expect(mailText(mail, CONSOLE_URL).text).toContain(`Reason: ${reason}`);
 });
 
 it.each([

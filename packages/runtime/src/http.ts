@@ -78,13 +78,18 @@ export function requestLog(
           duration_ms: Math.round(performance.now() - beganAt),
           method: request.method,
           route: routeOf(request),
-          status: response.statusCode,
+          status: statusOf(response),
         },
         'request finished',
       );
     });
     next();
   };
+}
+
+/** Returns the status of a response; undefined if the client left before it. Node's default would be 200. */
+export function statusOf({ headersSent, statusCode }: ServerResponse): number | undefined {
+  return headersSent ? statusCode : undefined;
 }
 
 /** Returns the request's id. @throws TypeError for a request that did not pass `requestLog` */

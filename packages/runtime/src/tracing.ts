@@ -17,7 +17,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { address, oneOf, text } from './config.js';
-import { requestIdOf, setRequestFact } from './http.js';
+import { requestIdOf, setRequestFact, statusOf } from './http.js';
 import type { Logger } from './log.js';
 import { parseTraceparent } from './traceparent.js';
 import { VERSION } from './version.js';
@@ -208,10 +208,11 @@ export function requestSpan(
     setRequestFact(request, 'trace_id', span.spanContext().traceId);
     response.once('close', () => {
       const route = routeOf(request);
-      const status = response.statusCode;
+      const status = statusOf(response);
       span.updateName(`${method} ${route}`);
-      span.setAttributes({ 'http.route': route, 'http.response.status_code': status });
-      if (status >= 500) markFailed(span, String(status));
+      span.setAttribute('http.route', route);
+      if (status !== undefined) span.setAttribute('http.response.status_code', status);
+      if (status !== undefined && status >= 500) markFailed(span, String(status));
       span.end();
     });
     withSpan(span, next);

@@ -113,6 +113,6 @@ function messageOf(error: Record<string, unknown>, token: string): string | null
   const known = words.filter((one) => typeof one === 'string' && one !== '').map(String);
   // The details often repeat the message.
   const different = known.filter((one, index) => index === 0 || !known[0]?.includes(one));
-  const line = storableText(different.join(': ')).replaceAll(token, '…').replaceAll(/\s+/g, ' ').trim();
+  const line = storableText(different.join(': ').replaceAll(token, '…')).replaceAll(/\s+/g, ' ').trim();
   return line === '' ? null : line;
 }

@@ -234,4 +234,13 @@ describe('setUpNumber', () => {
     expect(steps['number']).toMatchObject({ status: 'needs_you', detail: expect.stringMatching(detail) });
     expect(requests.filter((request) => request.startsWith('POST'))).toEqual([]);
   });
+
+  it('shows no part of the token, also if Meta’s message is cut off inside it', async () => {
+    for (const length of [490, 495]) {
+      const message = `${'x'.repeat(length)}${TOKEN}`;
+      const { steps } = await setUp({ [`GET ${ACCOUNT}/phone_numbers`]: error(190, { message }) });
+      expect(steps['number']?.detail).toMatch(/x{450}/);
+      expect(steps['number']?.detail).not.toContain('EAA');
+    }
+  });
 });

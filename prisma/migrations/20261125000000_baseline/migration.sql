@@ -479,20 +479,14 @@ create table daily_statistics (
   country text not null,
   locale text not null,
   created integer not null,
-  sent integer not null,
   delivered integer not null,
-  read integer not null,
   verified integer not null,
-  locked integer not null,
-  expired integer not null,
   expired_before_delivery integer not null,
   attempts_exhausted integer not null,
   rejected_by_provider integer not null,
   failed_verified integer not null,
   undelivered integer not null,
   delivery_times integer[],
-  verification_times integer[],
-  prices jsonb not null,
   primary key (application_id, day, country, locale)
 );
 

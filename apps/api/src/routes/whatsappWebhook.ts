@@ -113,13 +113,17 @@ function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<
   };
 }
 
-/** The number of entries in the cache of business accounts by number, so that a webhook needs no statement for known numbers. */
+/**
+ * The number of entries in the cache of business accounts by number, so that a webhook needs no statement for known numbers. They expire,
+ * because a number's sender may be added after its webhooks.
+ */
 const KNOWN_NUMBERS_MAX = 1_000;
+const KNOWN_MS = 60_000;
 
 function businessAccountLearner(
   database: ApiContext['database'],
 ): (accounts: ReadonlyMap<string, string>) => Promise<void> {
-  const known = new LRUCache<string, string>({ max: KNOWN_NUMBERS_MAX });
+  const known = new LRUCache<string, string>({ max: KNOWN_NUMBERS_MAX, ttl: KNOWN_MS });
   return async (accounts) => {
     const unknown = new Map([...accounts].filter(([number, account]) => known.get(number) !== account));
     await learnBusinessAccounts(database, unknown);

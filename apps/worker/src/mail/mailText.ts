@@ -1,4 +1,4 @@
-import { MUTABLE_MAILS, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
+import { MUTABLE_MAILS, NO_COUNTRY, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
 import { letterOf, type Letter } from './letter.js';
 import { AROUND, TEXTS, type Target, type Text, type Around } from './texts.js';
 
@@ -29,7 +29,7 @@ export function mailText(
   const plain = Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => [name, typeof fact === 'string' ? plainName(fact) : fact]),
   );
-  const { copy, muted, fixed, yourAccount } = AROUND[language];
+  const { copy, muted, fixed, yourAccount, noCountry } = AROUND[language];
   const isTrial = facts['isTrial'] === true;
   const around: Around = {
     account: typeof plain['account'] === 'string' ? plain['account'] : '',
@@ -37,13 +37,17 @@ export function mailText(
     isKnown,
     number: (value) => value.toLocaleString(language),
     country: (code) =>
-      code === 'ZZ' ? code : (new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code),
+      code === NO_COUNTRY
+        ? noCountry
+        : (new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code),
     language: (code) => new Intl.DisplayNames(language, { type: 'language' }).of(code) ?? code,
     time: (at) =>
       `${new Date(at).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`,
   };
-  // `plainName` must not change times, because they are parsed later. It need not change notes, because staff write them for staff.
-  const unchanged = ['until', 'since', 'deleteAt', 'note'].filter((name) => typeof facts[name] === 'string');
+  // `plainName` must not change times, because they are parsed later. It need not change the texts of staff (notes) and of Meta (reasons).
+  const unchanged = ['until', 'since', 'deleteAt', 'note', 'reason'].filter(
+    (name) => typeof facts[name] === 'string',
+  );
   const given = { ...plain, ...Object.fromEntries(unchanged.map((name) => [name, facts[name]])) };
   const write = TEXTS[language][kind] as (facts: MailFacts[MailKind], around: Around) => Text;
   const { subject: written, paragraphs, button } = write(given as MailFacts[MailKind], around);

@@ -448,18 +448,23 @@ function signInChanges<Kind extends MailKind>(
   return Object.fromEntries(texts) as Record<Kind, () => Text>;
 }
 
-/** Fixed texts: before the button's address, in the footer of mails that can or cannot be turned off, and for a trial account's name. */
+/**
+ * Fixed texts: before the button's address, in the footer of mails that can or cannot be turned off, for a trial account's name, and for
+ * the country of numbers without one.
+ */
 export const AROUND: Readonly<
-  Record<Locale, { copy: string; muted: string; fixed: string; yourAccount: string }>
+  Record<Locale, Record<'copy' | 'muted' | 'fixed' | 'yourAccount' | 'noCountry', string>>
 > = {
   en: {
     yourAccount: 'your account',
+    noCountry: 'numbers without a country',
     copy: 'If the button does not work, open this address:',
     muted: 'You can choose in your profile which of these emails you get.',
     fixed: 'This email cannot be turned off: it was requested, or it is about the security of your sign-in.',
   },
   'pt-BR': {
     yourAccount: 'sua conta',
+    noCountry: 'números sem país',
     copy: 'Se o botão não funcionar, abra este endereço:',
     muted: 'No seu perfil, você escolhe quais destes e-mails quer receber.',
     fixed: 'Este e-mail não pode ser desativado: ele foi solicitado ou trata da segurança do seu login.',

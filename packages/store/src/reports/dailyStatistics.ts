@@ -20,12 +20,8 @@ export const UNDELIVERED = `status = 'sent' and verification <> 'verified'`;
 /** The counted columns of the table, each with the SQL condition under which a send counts. */
 const COUNTS = {
   created: 'true',
-  sent: 'sent_at is not null',
   delivered: `delivered_at is not null or status in ('delivered', 'read')`,
-  read: 'read_at is not null',
   verified: `verification = 'verified'`,
-  locked: `verification = 'locked'`,
-  expired: `verification = 'pending' and expires_at <= statement_timestamp()`,
   expired_before_delivery: `failure_reason = 'expired_before_delivery'`,
   attempts_exhausted: `failure_reason = 'attempts_exhausted'`,
   rejected_by_provider: `failure_reason = 'rejected_by_provider'`,
@@ -34,14 +30,9 @@ const COUNTS = {
 };
 export type Count = keyof typeof COUNTS;
 
-const countBuckets = (time: string): Prisma.Sql => Prisma.sql`
-  array_agg(width_bucket(date_part('epoch', ${Prisma.raw(time)} - created_at), ${[...TIME_BOUNDS]}::float8[]))
-    filter (where ${Prisma.raw(time)} is not null)`;
-const DELIVERY_TIMES = countBuckets('delivered_at');
-const VERIFICATION_TIMES = countBuckets('verified_at');
-const PRICES = Prisma.sql`
-  array_agg((pricing ->> 'category') || case when (pricing ->> 'billable')::boolean then ' billable' else ' free' end)
-    filter (where pricing is not null)`;
+const DELIVERY_TIMES = Prisma.sql`
+  array_agg(width_bucket(date_part('epoch', delivered_at - created_at), ${[...TIME_BOUNDS]}::float8[]))
+    filter (where delivered_at is not null)`;
 
 /** A group of sends: of an application, to a country, in a language. */
 export interface Cell {
@@ -63,20 +54,15 @@ export interface CountedSends extends Cell {
  * Returns SQL that counts `sends` by cell. Each row of `sends` stands for `n` sends.
  *
  * @param names of the counts
- * @param more columns of the result, over all sends of a cell
- * @param by another column of `sends` to group by
+ * @param by another column of `sends` to group by, and of the result
  */
-export function countSends(
-  sends: Prisma.Sql,
-  names: readonly Count[],
-  more: Prisma.Sql,
-  by?: 'bucket',
-): Prisma.Sql {
+export function countSends(sends: Prisma.Sql, names: readonly Count[], by?: 'bucket'): Prisma.Sql {
   const counts = names.map((name) => `coalesce(sum(n) filter (where ${COUNTS[name]}), 0)::float8`);
+  const andBy = by === undefined ? Prisma.empty : Prisma.raw(`, ${by}`);
   return Prisma.sql`
     select application_id as application, coalesce(country, ${NO_COUNTRY}) as country, locale collate "C" as locale,
-      array[${Prisma.raw(counts.join(', '))}] as counts, ${DELIVERY_TIMES} as delivery_times, ${more}
-    from (${sends}) s group by 1, 2, 3 ${by === undefined ? Prisma.empty : Prisma.raw(`, ${by}`)}`;
+      array[${Prisma.raw(counts.join(', '))}] as counts, ${DELIVERY_TIMES} as delivery_times ${andBy}
+    from (${sends}) s group by 1, 2, 3 ${andBy}`;
 }
 
 /** Returns the time up to which all sends, by their ids, are in the table. `countSends` counts the others. */
@@ -124,8 +110,7 @@ async function aggregateDay(database: Database): Promise<boolean> {
           select id from sends where id >= ${id}::uuid and id < ${afterDay} order by id offset ${PART} limit 1`;
         const part = Prisma.sql`
           select *, 1 as n from sends where id >= ${id}::uuid and id < ${next === undefined ? afterDay : Prisma.sql`${next.id}::uuid`}`;
-        for (const cell of await sql.query<FoldedPart[]>(countSends(part, ALL_COUNTS, FOLDED)))
-          addTo(rows, cell);
+        for (const cell of await sql.query<CountedSends[]>(countSends(part, ALL_COUNTS))) addTo(rows, cell);
         id = next?.id;
       }
       const records = [...rows.values()].map(({ application, counts, ...row }) => ({
@@ -145,36 +130,18 @@ async function aggregateDay(database: Database): Promise<boolean> {
 }
 
 const ALL_COUNTS = Object.keys(COUNTS) as Count[];
-const FOLDED = Prisma.sql`${VERIFICATION_TIMES} as verification_times, ${PRICES} as prices`;
-
-interface FoldedPart extends CountedSends {
-  verification_times: number[] | null;
-  prices: string[] | null;
-}
 
 interface FoldedCell extends Cell {
   counts: number[];
   delivery_times: number[];
-  verification_times: number[];
-  prices: Record<string, number>;
 }
 
-function addTo(rows: Map<string, FoldedCell>, { application, country, locale, ...part }: FoldedPart): void {
+function addTo(rows: Map<string, FoldedCell>, { application, country, locale, ...part }: CountedSends): void {
   const key = `${application} ${country} ${locale}`;
-  const row = rows.get(key) ?? {
-    application,
-    country,
-    locale,
-    counts: [],
-    delivery_times: [],
-    verification_times: [],
-    prices: {},
-  };
+  const row = rows.get(key) ?? { application, country, locale, counts: [], delivery_times: [] };
   rows.set(key, row);
   addCounts(row.counts, part.counts);
   addCounts(row.delivery_times, countTimes(part.delivery_times ?? []));
-  addCounts(row.verification_times, countTimes(part.verification_times ?? []));
-  for (const price of part.prices ?? []) row.prices[price] = (row.prices[price] ?? 0) + 1;
 }
 
 /** Deletes an account's rows of the table, after its sends. A day that is being aggregated may still contain some of them. */

@@ -142,7 +142,7 @@ async function readOpen(
     ), step as materialized (
       select case when sum(sends) > ${ALL_MAX} then ceil(sum(sends) / ${SAMPLE_MAX}) else 1 end::bigint as k from scope
     ), counted as (
-      ${countSends(sends, SHOWN, Prisma.sql`bucket`, 'bucket')}
+      ${countSends(sends, SHOWN, 'bucket')}
     )
     select step.k, (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'mode', mode)), '[]') from scope) as applications,
       (select jsonb_agg(to_jsonb(c)) from counted c) as sends

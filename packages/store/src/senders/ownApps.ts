@@ -56,7 +56,7 @@ const WAITING_MAX = 10_000;
  * messages from that account's senders (a sender may have belonged to another account before), and changes of business accounts in which no
  * other account has a sender. A send names its sender before its message is sent, so no report arrives too early for this check.
  *
- * @returns null if too many reports of the account's own app are still waiting
+ * @returns null if, with these reports, too many of the account's own app would be waiting
  */
 export async function reportsOfApp(
   { sql }: Connection,
@@ -64,14 +64,14 @@ export async function reportsOfApp(
   { receipts, denials, changes }: NewReports,
 ): Promise<NewReports | null> {
   const [own] = await sql.query<
-    [{ isFull: boolean; receipts: number[]; denials: number[]; accounts: string[] }]
+    [{ waiting: number; receipts: number[]; denials: number[]; accounts: string[] }]
   >`
     with own as materialized (
       select id, business_account_id from senders where account_id is not distinct from ${accountId}::uuid
     )
-    select exists (
-      select from provider_reports where reporter = ${accountId}::uuid offset ${WAITING_MAX}
-    ) as "isFull", array(
+    select (
+      select count(*)::integer from (select from provider_reports where reporter = ${accountId}::uuid limit ${WAITING_MAX}) w
+    ) as waiting, array(
       select r.n::integer from unnest(${receipts.map(({ attempt }) => attempt?.sendId ?? null)}::uuid[],
         ${receipts.map(({ attempt }) => attempt?.number ?? null)}::integer[]) with ordinality as r (send_id, number, n)
       join sends s on s.id = r.send_id and s.account_id = coalesce(${accountId}::uuid, s.account_id)
@@ -86,10 +86,11 @@ export async function reportsOfApp(
       select business_account_id from own where business_account_id is not null
       except select business_account_id from senders where account_id is distinct from ${accountId}::uuid and removed_at is null
     ) as accounts`;
-  if (own.isFull) return null;
+  const ownChanges = changes.filter(({ businessAccountId }) => own.accounts.includes(businessAccountId));
+  if (own.waiting + own.receipts.length + own.denials.length + ownChanges.length > WAITING_MAX) return null;
   return {
     receipts: own.receipts.map((n) => receipts[n - 1]!),
     denials: own.denials.map((n) => denials[n - 1]!),
-    changes: changes.filter(({ businessAccountId }) => own.accounts.includes(businessAccountId)),
+    changes: ownChanges,
   };
 }
