@@ -88,6 +88,7 @@ describe('an invitation', () => {
     const fabi = await person(server, { email: 'fabi@example.com', accounts: { [account]: 'admin' } });
     expect((await fabi.post('/invitations/accept', { token })).status).toBe(200);
     expect(await rolesNow()).toEqual(['admin', 'admin']);
+    expect(await actions()).not.toContain('member.join');
   });
 
   it('ends when its creator is no longer an admin', async () => {

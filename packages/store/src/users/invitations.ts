@@ -177,11 +177,12 @@ export async function acceptInvitation(
       .execute`delete from invitations where token_hash = ${tokenHash(token)}::bytea`;
     if (used === 0) return { kind: 'unknown' };
     const { accountId, role } = offer;
-    await connection.prisma.member.createMany({
+    const { count } = await connection.prisma.member.createMany({
       data: { accountId, userId: actor.id, role },
       skipDuplicates: true,
     });
-    await log({ action: 'member.join', accountId, subject: actor.id, details: { after: { role } } });
+    if (count > 0)
+      await log({ action: 'member.join', accountId, subject: actor.id, details: { after: { role } } });
     return { kind: 'joined', accountId };
   });
 }
