@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import audit from '../../locales/en/audit.json';
 import { useAccount } from '../../app/session.js';
 import { AccountPicker } from '../../components/accountPicker.js';
+import { DayField } from '../../components/dayField.js';
 import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
 import { useUrlFilters } from '../../hooks/urlFilters.js';
@@ -79,12 +80,11 @@ function AuditPage({
           />
         ))}
         {DAYS.map((name) => (
-          <TextInput
+          <DayField
             key={name}
-            type="date"
             label={t(`common:words.${name}`)}
-            value={filters.get(name) ?? ''}
-            onChange={({ currentTarget }) => set({ [name]: currentTarget.value || null })}
+            value={filters.get(name)}
+            onChange={(day) => set({ [name]: day })}
           />
         ))}
       </Group>
