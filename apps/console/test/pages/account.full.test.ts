@@ -134,4 +134,24 @@ describeInBrowser('the pages of an account', () => {
       await warning.waitFor();
     });
   });
+
+  it('name each hour of two days once in the overview', async () => {
+    const daysAgo = (days: number): string =>
+      new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+    await asPerson(viewer, async (page) => {
+      const period = `period=custom&from=${daysAgo(1)}&to=${daysAgo(0)}`;
+      await page.goto(`/accounts/${account}/overview?${period}`);
+      const table = page.getByRole('table', { name: 'Sends by outcome' });
+      await table.waitFor({ state: 'attached' });
+      expect(new Set(await table.getByRole('rowheader').allTextContents()).size).toBe(48);
+    });
+  });
+
+  it('filter the audit log by every area with entries of an account', () =>
+    asPerson(admin, async (page) => {
+      await page.goto(`/accounts/${account}/audit`);
+      await page.getByRole('combobox', { name: 'Area' }).click();
+      for (const name of ['Senders', 'Webhooks', 'Personal data'])
+        await page.getByRole('option', { name, exact: true }).waitFor();
+    }));
 });

@@ -14,7 +14,17 @@ import { AuditTable } from './auditTable.js';
 
 type Area = keyof typeof audit.areas;
 const AREAS = Object.keys(audit.areas) as Area[];
-const ACCOUNT_AREAS = ['account', 'application', 'key', 'member', 'hold', 'send'] as const;
+const ACCOUNT_AREAS = [
+  'account',
+  'application',
+  'key',
+  'member',
+  'sender',
+  'webhook',
+  'recipient',
+  'hold',
+  'send',
+] as const;
 
 /** The whole audit log, for staff. */
 export function Audit() {

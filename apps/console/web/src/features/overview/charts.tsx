@@ -15,10 +15,13 @@ export function Charts({ series, isHourly }: Pick<OverviewView, 'series'> & { is
   const { whole } = useNumbers();
   const { seconds } = useShares();
   const { seconds: axisSeconds } = useDurations();
-  const start = new Intl.DateTimeFormat(
-    i18n.language,
-    isHourly ? { hour: 'numeric', minute: '2-digit' } : { day: 'numeric', month: 'short' },
-  );
+  // A day in which clocks are set back has 25 hours.
+  const hour = {
+    hour: 'numeric',
+    minute: '2-digit',
+    ...(series.length > 25 && { weekday: 'short' }),
+  } as const;
+  const start = new Intl.DateTimeFormat(i18n.language, isHourly ? hour : { day: 'numeric', month: 'short' });
   const labels = series.map((point) => start.format(new Date(point.start)));
   return (
     <>
@@ -92,7 +95,7 @@ function ChartTable({ caption, labels, series, format }: ChartProps & { caption:
         </Table.Thead>
         <Table.Tbody>
           {labels.map((start, index) => (
-            <Table.Tr key={start}>
+            <Table.Tr key={`${index} ${start}`}>
               <Table.Th scope="row">{start}</Table.Th>
               {series.map(({ label, values }) => (
                 <Table.Td key={label}>{format(values[index] ?? null)}</Table.Td>
