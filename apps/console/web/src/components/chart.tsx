@@ -71,8 +71,8 @@ export function Chart({ kind, height, labels, series, format, formatTick = forma
                 index % labelEvery === 0 && (
                   <text
                     key={x(index)}
-                    // The last label ends at the edge of the chart.
-                    x={Math.min(x(index), width - labelWidth / 2)}
+                    // The first and the last label end at the edges of the chart.
+                    x={Math.max(labelWidth / 2, Math.min(x(index), width - labelWidth / 2))}
                     y={height - 6}
                     textAnchor="middle"
                   >
