@@ -16,11 +16,11 @@ export function Charts({ series, isHourly }: Pick<OverviewView, 'series'> & { is
   const { seconds } = useShares();
   const { seconds: axisSeconds } = useDurations();
   // A day in which clocks are set back has 25 hours.
-  const hour = {
+  const hour: Intl.DateTimeFormatOptions = {
     hour: 'numeric',
     minute: '2-digit',
     ...(series.length > 25 && { weekday: 'short' }),
-  } as const;
+  };
   const start = new Intl.DateTimeFormat(i18n.language, isHourly ? hour : { day: 'numeric', month: 'short' });
   const labels = series.map((point) => start.format(new Date(point.start)));
   return (
