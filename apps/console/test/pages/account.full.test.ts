@@ -12,6 +12,7 @@ import {
 } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
+import { attempt, type } from '../delivery.js';
 import { inWindow, person, type TestPerson } from '../people.js';
 
 const server = useConsole();
@@ -144,6 +145,32 @@ describeInBrowser('the pages of an account', () => {
       const table = page.getByRole('table', { name: 'Sends by outcome' });
       await table.waitFor({ state: 'attached' });
       expect(new Set(await table.getByRole('rowheader').allTextContents()).size).toBe(48);
+    });
+  });
+
+  it('link the share of messages that never arrived to their sends', async () => {
+    const { database } = server.db;
+    const caller = await buildCaller(database, 'live', { credits: 3 });
+    const sender = await buildSender(database);
+    const [lost, verified, waiting] = [
+      await buildSend(database, caller),
+      await buildSend(database, caller, { code: '734192' }),
+      await buildSend(database, caller),
+    ];
+    for (const id of [lost, verified, waiting])
+      await attempt(database, id, sender, { kind: 'accepted', messageId: `wamid.${id}` });
+    await type(database, verified, '734192');
+    await server.db.sql(
+      `update sends set created_at = created_at - interval '1 hour', expires_at = now() - interval '1 minute' where id = $1`,
+      [lost],
+    );
+    const reader = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
+    await asPerson(reader, async (page) => {
+      await page.goto(`/accounts/${caller.accountId}/overview`);
+      await page.getByRole('link', { name: /^Never delivered 100\.0% ?1/ }).click();
+      await page.locator(`a[href$="${lost}"]`).waitFor();
+      // The heading row counts as well.
+      expect(await page.getByRole('table').getByRole('row').count()).toBe(2);
     });
   });
 
