@@ -323,6 +323,14 @@ describe('the choice of notification mails', () => {
     expect((await ana.put('/profile/mails', { muted: ['low_balance'] })).status).toBe(204);
     expect((await ana.get('/profile/mails')).body.mails[0]).toEqual({ kind: 'low_balance', isWanted: false });
     expect((await ana.put('/profile/mails', { muted: ['password_changed'] })).status).toBe(422);
+    const entries = 'select action, actor_name, details from audit_entries where subject = $1';
+    expect(await server.db.sql(entries, [ana.id])).toEqual([
+      {
+        action: 'user.mute_mails',
+        actor_name: ana.email,
+        details: { before: { mutedMails: [] }, after: { mutedMails: ['low_balance'] } },
+      },
+    ]);
   });
 
   it('lets admins set and remove the low-balance alert of their account', async () => {
