@@ -228,7 +228,7 @@ describe('the tenant boundary of the routes', () => {
     },
   );
 
-  it('grants, holds, sender tokens, requests of people, deletions, the staff’s second factor and others’ sign-ins require a recent confirmation', () => {
+  it('grants, holds, sender tokens, requests of people, deletions, settings and others’ sign-ins require a recent confirmation', () => {
     expect(named(ROUTES.filter(({ confirmed }) => confirmed)).map(({ name }) => name)).toEqual([
       'POST /accounts/:account/recipients/export',
       'POST /accounts/:account/recipients/erase',
@@ -254,6 +254,7 @@ describe('the tenant boundary of the routes', () => {
       'DELETE /accounts/:account/senders/:sender',
       'PUT /accounts/:account/senders/:sender/app',
       'DELETE /accounts/:account/senders/:sender/app',
+      'PUT /staff/settings',
       'PUT /staff/settings/staff-two-factor',
       'POST /accounts/:account/deletion',
       'POST /staff/accounts/:target/credits',
