@@ -565,7 +565,7 @@ describe('a key that expires', () => {
     const portuguese = await user({ accountId, role: 'admin' }, 'pt-BR');
     const unsubscribed = await user({ accountId, role: 'admin' });
     const developer = await user({ accountId, role: 'developer' });
-    await muteMails(database, unsubscribed.id, ['key_expires']);
+    await muteMails(database, { ...TEST_ACTOR, id: unsubscribed.id }, ['key_expires']);
     await sql(`update applications set name = 'Shop' where id = $1`, [applicationId]);
     await buildKey(applicationId, 1, 15.5);
     const subjects = ({ email }: TestUser): string[] => mailbox.to(email).map(({ subject }) => subject);
@@ -676,7 +676,7 @@ it('a tripped breaker is reported once to the subscribed admins', async () => {
   ]);
   const [wants, mutes] = [await user({ accountId, role: 'admin' }), await user({ accountId, role: 'admin' })];
   await user({ accountId, role: 'viewer' });
-  await muteMails(database, mutes.id, ['breaker_tripped']);
+  await muteMails(database, { ...TEST_ACTOR, id: mutes.id }, ['breaker_tripped']);
   const counts = { country: 'BR', sends: 1_200, unverified: 1_100, denying: 0 };
   const rule = { unverifiedPercent: 50, minSends: 10 };
   const evidence = { accountId, ...counts, rule, lastOpenUntil: null };

@@ -3,7 +3,7 @@ import { Type, type Static, type TSchema } from 'typebox';
 import type { Locale } from '@onecode/domain';
 import { isStaffTwoFactorRequired } from '@onecode/store/accounts';
 import { sendsMail } from '@onecode/store/mails';
-import type { Actor } from '@onecode/store/operations';
+import { logEntry, type Actor } from '@onecode/store/operations';
 import {
   confirmSession,
   endOtherSessions,
@@ -122,6 +122,9 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       });
       // The response is the same whether or not the address exists.
       if ('mailed' in answer) return { body: answer, cookies };
+      const created = actorOf(await personOfCookies(context, cookies));
+      const details = { after: { ...wanted, language } };
+      await logEntry(context.database, created, { action: 'user.create', subject: created.id, details });
       await recordSignIn(call, cookies, 'password');
       await endPreviousSession(context, person);
       return { cookies };

@@ -44,7 +44,7 @@ export type ConsoleProblemCode = keyof typeof STATUS;
 export class ConsoleProblem extends Error {
   constructor(
     readonly code: ConsoleProblemCode,
-    readonly more: { detail?: string; errors?: Readonly<Record<string, string>> } = {},
+    readonly more: { errors?: Readonly<Record<string, string>> } = {},
     readonly retryAfterSeconds: number | null = null,
   ) {
     super(code);

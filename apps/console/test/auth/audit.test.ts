@@ -40,6 +40,16 @@ describe('the audit log', () => {
     ]);
   });
 
+  it('records the user that a sign-up without mail creates, before the first sign-in', async () => {
+    const eva = { name: 'Eva Lima', email: 'eva@example.com', language: 'pt-BR' };
+    const [made, signedIn, ...more] = await recordEntries(() =>
+      post('/sign-up/email', { ...eva, password: 'a stranger to horses' }),
+    );
+    expect([signedIn?.action, more]).toEqual(['user.sign_in', []]);
+    const id = signedIn?.actor;
+    expect(made).toEqual({ action: 'user.create', actor: id, subject: id, details: { after: eva } });
+  });
+
   it('records a sign-in with a second factor once, after both steps', async () => {
     const { who, uri, backupCodes } = await withTwoFactor(server);
     const done = await recordEntries(async () => {

@@ -83,10 +83,10 @@ describe('a password reset', () => {
     expect((await signIn(ana.email, NEW_PASSWORD)).status).toBe(200);
     expect(await kindsTo(ana.email)).toEqual(['password_reset', 'password_changed']);
     const [entry] = await server.db.sql(
-      'select action from audit_entries where subject = $1 order by id limit 1',
+      'select action, actor_name from audit_entries where subject = $1 order by id limit 1',
       [ana.id],
     );
-    expect(entry).toEqual({ action: 'user.reset_password' });
+    expect(entry).toEqual({ action: 'user.reset_password', actor_name: ana.email });
   });
 
   it('expires after an hour, after a password change, and after the use of another link', async () => {
@@ -177,6 +177,8 @@ describe('a sign-up with a mailed link', () => {
       { email_verified: true },
     ]);
     expect((await post('/confirm-sign-up', { token, password: PASSWORD })).status).toBe(404);
+    const entry = `select actor_name from audit_entries where action = 'user.create' and subject = $1`;
+    expect(await server.db.sql(entry, [body.user.id])).toEqual([{ actor_name: 'eva@example.com' }]);
   });
 
   it('returns the same for a registered address, and does not change its user', async () => {
@@ -235,6 +237,8 @@ describe('a change of address', () => {
     expect((await ana.post('/auth/confirm-address', { token })).status).toBe(404);
     expect((await ana.get('/session')).body.user.email).toBe(fresh);
     expect(await kindsTo(ana.email)).toEqual(['address_changed']);
+    const entry = `select actor_name from audit_entries where action = 'user.address' and subject = $1`;
+    expect(await server.db.sql(entry, [ana.id])).toEqual([{ actor_name: ana.email }]);
   });
 
   it('is cancelled by a new password, because an attacker may have requested it', async () => {
@@ -319,6 +323,14 @@ describe('the choice of notification mails', () => {
     expect((await ana.put('/profile/mails', { muted: ['low_balance'] })).status).toBe(204);
     expect((await ana.get('/profile/mails')).body.mails[0]).toEqual({ kind: 'low_balance', isWanted: false });
     expect((await ana.put('/profile/mails', { muted: ['password_changed'] })).status).toBe(422);
+    const entries = 'select action, actor_name, details from audit_entries where subject = $1';
+    expect(await server.db.sql(entries, [ana.id])).toEqual([
+      {
+        action: 'user.mute_mails',
+        actor_name: ana.email,
+        details: { before: { mutedMails: [] }, after: { mutedMails: ['low_balance'] } },
+      },
+    ]);
   });
 
   it('lets admins set and remove the low-balance alert of their account', async () => {

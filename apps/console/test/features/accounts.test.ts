@@ -52,6 +52,19 @@ describe('account management by operators', () => {
     for (const secret of [send, '987654321', '4321', caller.key]) expect(text).not.toContain(secret);
   });
 
+  it('shows every member of a large team', async () => {
+    const account = await buildAccount(server.db.database);
+    await server.db.sql(
+      `with made as (
+         insert into users (id, name, email, updated_at)
+         select gen_random_uuid(), 'Member ' || n, 'member' || n || '@example.com', now() from generate_series(1, 120) n returning id
+       )
+       insert into members (account_id, user_id, role) select $1, id, 'viewer' from made`,
+      [account],
+    );
+    expect((await operator.get(`/staff/accounts/${account}`)).body.members).toHaveLength(120);
+  });
+
   it('grants once for a repeated request, and refuses its id for another grant', async () => {
     const { credits } = await show();
     for (let time = 0; time < 2; time++)

@@ -170,6 +170,16 @@ describe('recipients', () => {
       expect(second.next).toBeNull();
     });
 
+    it('are listed for staff with an entry in the audit log', async () => {
+      await guessedAt(account, '+5511987654321');
+      await server.db.sql('delete from counted_tries');
+      const reads = () => listAuditEntries(server.db.database, { limit: 100, actionPrefix: 'account.read' });
+      const before = (await reads()).length;
+      await list(people[sees], below());
+      const isStaff = sees === 'on_call';
+      expect((await reads()).length - before).toBe(isStaff ? 1 : 0);
+    });
+
     it('are reset in their own account only', async () => {
       const foreign = await guessedAt(other, '+5511987651111');
       const answer = await people[manages].post(`${below()}/exhausted-recipients/${foreign}/reset`);

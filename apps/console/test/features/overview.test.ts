@@ -139,6 +139,8 @@ describe('the overview', () => {
     expect(await overview({ mode: 'live' })).toMatchObject({ denials });
     expect(await overview({ mode: 'test' })).toMatchObject({ denials: [] });
     expect(await overview({ application: bank.applicationId })).toMatchObject({ denials: [] });
+    expect(await overview({ locale: 'en' })).toMatchObject({ denials });
+    expect(await overview({ locale: 'pt-BR' })).toMatchObject({ denials: [] });
   });
 
   it.each<[Record<string, string>, string]>([

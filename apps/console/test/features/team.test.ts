@@ -88,6 +88,7 @@ describe('an invitation', () => {
     const fabi = await person(server, { email: 'fabi@example.com', accounts: { [account]: 'admin' } });
     expect((await fabi.post('/invitations/accept', { token })).status).toBe(200);
     expect(await rolesNow()).toEqual(['admin', 'admin']);
+    expect(await actions()).not.toContain('member.join');
   });
 
   it('ends when its creator is no longer an admin', async () => {
@@ -216,5 +217,16 @@ describe('the deletion of an account', () => {
     expect(await other.delete(path)).toMatchObject({ status: 204 });
     expect((await admin.get(path)).body).toEqual({ at: null });
     expect(await actions()).toEqual(['account.schedule_deletion', 'account.cancel_deletion']);
+  });
+
+  it('cannot be cancelled when it is due, because the worker may be deleting it', async () => {
+    const path = `/accounts/${account}/deletion`;
+    await admin.post(path);
+    await server.db.sql(`update accounts set delete_at = now() - interval '1 second' where id = $1`, [
+      account,
+    ]);
+    expect(await admin.delete(path)).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    await server.db.sql('update accounts set delete_at = null where id = $1', [account]);
+    expect((await admin.delete(path)).status).toBe(204);
   });
 });

@@ -35,6 +35,15 @@ describe('users, on the routes of staff', () => {
     expect((await search('text=100%25')).users).toEqual([]);
   });
 
+  it('are found by a text with the signs of a pattern as it is', async () => {
+    const [ana, bia] = ['an_a%1@example.com', 'anxa11@example.com'];
+    for (const email of [ana, bia]) await person(server, { email });
+    for (const text of ['an_a', 'a%1', 'N_A%1@EXAMPLE']) {
+      const { body } = await onCall.get(`/staff/users?text=${encodeURIComponent(text)}`);
+      expect(body.users.map(({ email }: { email: string }) => email)).toEqual([ana]);
+    }
+  });
+
   it('are shown with their accounts and sessions, and without their credentials', async () => {
     const account = await buildAccount(server.db.database, { name: 'Loja Azul' });
     const { id, email } = await person(server, { accounts: { [account]: 'developer' } });

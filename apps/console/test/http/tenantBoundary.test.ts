@@ -228,7 +228,7 @@ describe('the tenant boundary of the routes', () => {
     },
   );
 
-  it('the routes for grants, holds, sender tokens, personal data, deletions and others’ sign-ins require a recent confirmation', () => {
+  it('the routes for grants, holds, sender tokens, personal data, deletions, settings and others’ sign-ins require a recent confirmation', () => {
     expect(named(ROUTES.filter(({ confirmed }) => confirmed)).map(({ name }) => name)).toEqual([
       'POST /accounts/:account/recipients/export',
       'POST /accounts/:account/recipients/erase',
@@ -254,6 +254,7 @@ describe('the tenant boundary of the routes', () => {
       'DELETE /accounts/:account/senders/:sender',
       'PUT /accounts/:account/senders/:sender/app',
       'DELETE /accounts/:account/senders/:sender/app',
+      'PUT /staff/settings',
       'PUT /staff/settings/staff-two-factor',
       'POST /accounts/:account/deletion',
       'POST /staff/accounts/:target/credits',

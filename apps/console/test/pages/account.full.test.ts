@@ -12,6 +12,7 @@ import {
 } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
+import { attempt, type } from '../delivery.js';
 import { inWindow, person, type TestPerson } from '../people.js';
 
 const server = useConsole();
@@ -134,4 +135,50 @@ describeInBrowser('the pages of an account', () => {
       await warning.waitFor();
     });
   });
+
+  it('name each hour of two days once in the overview', async () => {
+    const daysAgo = (days: number): string =>
+      new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+    await asPerson(viewer, async (page) => {
+      const period = `period=custom&from=${daysAgo(1)}&to=${daysAgo(0)}`;
+      await page.goto(`/accounts/${account}/overview?${period}`);
+      const table = page.getByRole('table', { name: 'Sends by outcome' });
+      await table.waitFor({ state: 'attached' });
+      expect(new Set(await table.getByRole('rowheader').allTextContents()).size).toBe(48);
+    });
+  });
+
+  it('link the share of messages that never arrived to their sends', async () => {
+    const { database } = server.db;
+    const caller = await buildCaller(database, 'live', { credits: 3 });
+    const sender = await buildSender(database);
+    const [lost, verified, waiting] = [
+      await buildSend(database, caller),
+      await buildSend(database, caller, { code: '734192' }),
+      await buildSend(database, caller),
+    ];
+    for (const id of [lost, verified, waiting])
+      await attempt(database, id, sender, { kind: 'accepted', messageId: `wamid.${id}` });
+    await type(database, verified, '734192');
+    await server.db.sql(
+      `update sends set created_at = created_at - interval '1 hour', expires_at = now() - interval '1 minute' where id = $1`,
+      [lost],
+    );
+    const reader = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
+    await asPerson(reader, async (page) => {
+      await page.goto(`/accounts/${caller.accountId}/overview`);
+      await page.getByRole('link', { name: /^Never delivered 100\.0% ?1/ }).click();
+      await page.locator(`a[href$="${lost}"]`).waitFor();
+      // The heading row counts as well.
+      expect(await page.getByRole('table').getByRole('row').count()).toBe(2);
+    });
+  });
+
+  it('filter the audit log by every area with entries of an account', () =>
+    asPerson(admin, async (page) => {
+      await page.goto(`/accounts/${account}/audit`);
+      await page.getByRole('combobox', { name: 'Area' }).click();
+      for (const name of ['Senders', 'Webhooks', 'Personal data'])
+        await page.getByRole('option', { name, exact: true }).waitFor();
+    }));
 });

@@ -31,8 +31,8 @@ const encrypted = (keyring: Keyring, accountId: string, secret: string): Uint8Ar
   new Uint8Array(encrypt(keyring, accountId, secret));
 
 /**
- * Sets the address for an account's events. @returns the secret of a new webhook, which is not shown again; null if only the address
- * changed
+ * Sets the address for an account's events. @returns the secret of a new webhook, which is not shown again, or null if only the address
+ * changed; null if the account does not exist
  */
 export function setEventWebhook(
   database: Database,
@@ -40,12 +40,12 @@ export function setEventWebhook(
   keyring: Keyring,
   accountId: string,
   url: string,
-): Promise<{ secret: string | null } | 'unknown'> {
+): Promise<{ secret: string | null } | null> {
   return audited(database, actor, async (connection, log) => {
     const { sql, prisma } = connection;
     // The lock makes a concurrent second admin see the first one's webhook.
     await sql.execute`select from accounts where id = ${accountId}::uuid for no key update`;
-    if ((await prisma.account.count({ where: { id: accountId } })) === 0) return 'unknown';
+    if ((await prisma.account.count({ where: { id: accountId } })) === 0) return null;
     const before = await findEventWebhook(connection, accountId);
     if (before?.url === url && before.goneAt === null) return { secret: null };
     const secret = newEventSecret();

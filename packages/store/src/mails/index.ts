@@ -14,7 +14,8 @@ export {
 } from './outbox.js';
 export { queueFindingAlerts } from './staffAlerts.js';
 export { deleteExpiredVerifications } from './links.js';
-export { muteMails, noteMailSender, readMutedMails, sendsMail } from './writeMails.js';
+export { muteMails, readMutedMails } from './mutedMails.js';
+export { noteMailSender, sendsMail } from './writeMails.js';
 export {
   endEventWebhook,
   type EventDelivery,

@@ -7,7 +7,7 @@ import {
   type MailFacts,
   type MailKind,
 } from '@onecode/domain';
-import type { Connection, Database } from '../client/database.js';
+import type { Connection } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 
@@ -141,15 +141,4 @@ export async function writeLinkMail<Kind extends MailKind>(
       ${new Uint8Array(encrypt(keyring, id, link))}::bytea,
       clock_timestamp() + least(make_interval(mins => ${minutes}::integer), interval '1 day')
     from settings where mail_from is not null`;
-}
-
-/** Returns the kinds of mail that a person has turned off. */
-export async function readMutedMails({ sql }: Sql, userId: string): Promise<string[]> {
-  const [user] = await sql.query<{ muted: string[] }[]>`
-    select muted_mails as muted from users where id = ${userId}::uuid`;
-  return user?.muted ?? [];
-}
-
-export async function muteMails({ sql }: Database, userId: string, kinds: readonly string[]): Promise<void> {
-  await sql.execute`update users set muted_mails = ${[...kinds]}::text[] where id = ${userId}::uuid`;
 }

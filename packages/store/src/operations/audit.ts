@@ -8,6 +8,7 @@ export interface Actor {
   kind: 'user' | 'staff' | 'command_line';
   /** The console's user; null for the command line, and for a failed sign-in. */
   id: string | null;
+  /** Of a user, the e-mail address: users choose any display name. */
   name: string;
 }
 

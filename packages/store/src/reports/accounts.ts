@@ -54,9 +54,6 @@ export interface AccountDetails extends FoundAccount {
   members: { id: string; name: string; role: MemberRole }[];
 }
 
-/** The most members in a list. */
-const LIST_LENGTH_MAX = 100;
-
 /** Returns an account's details, or null if the account does not exist. */
 export async function findAccountDetails(database: Database, id: string): Promise<AccountDetails | null> {
   const [[found], own, applications] = await Promise.all([
@@ -81,7 +78,6 @@ function readOwn(database: Database, id: string) {
       ratePerMinute: true,
       members: {
         orderBy: { createdAt: 'asc' },
-        take: LIST_LENGTH_MAX,
         select: { role: true, user: { select: { id: true, name: true } } },
       },
     },

@@ -103,14 +103,12 @@ const toEntry = ({ id, position: _position, freeQuota, credits, ...entry }: Ledg
   balance: { freeQuota: Number(freeQuota), credits: Number(credits) },
 });
 
-/** An account's units, and how many sends it has created. */
+/** An account's units. */
 export interface Balance {
   freeQuota: number;
   credits: number;
   /** The credits that will expire if they are not used, by time of expiry. */
   expiring: { at: Date; units: number }[];
-  /** In both modes. */
-  sendsCreated: number;
 }
 
 /** Returns an account's balance, or null if the account does not exist. */
@@ -118,7 +116,7 @@ export async function findBalance(database: Database, accountId: string): Promis
   const [row] = await database.sql.query<
     (Omit<Balance, 'expiring'> & { expiring: { at: string; units: number }[] })[]
   >`
-    select free_quota as "freeQuota", credits, sends_created::float8 as "sendsCreated", (
+    select free_quota as "freeQuota", credits, (
       select coalesce(jsonb_agg(jsonb_build_object('at', expires_at, 'units', units) order by expires_at), '[]')
       from remaining_credit_grants(a.id) where expires_at is not null and units > 0
     ) as expiring

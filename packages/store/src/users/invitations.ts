@@ -153,35 +153,33 @@ export async function findInvitation(database: Connection, token: string): Promi
       };
 }
 
-type Accepted = { kind: 'joined'; accountId: string } | { kind: 'unknown' | 'wrong_email' };
-
 /**
  * Makes a person a member by a link's token, which can be used once. An existing member keeps their role.
  *
- * @param person must have the invited e-mail address
- * @returns the account's id; `unknown` if `findInvitation` returns null; `wrong_email` leaves the link valid
+ * @param person must have the invited e-mail address; any other address leaves the link valid
+ * @returns the account's id; null if the person has another address, or `findInvitation` returns null
  */
 export async function acceptInvitation(
   database: Database,
   actor: Actor & { id: string },
   person: { email: string },
   token: string,
-): Promise<Accepted> {
-  return audited<Accepted>(database, actor, async (connection, log) => {
+): Promise<string | null> {
+  return audited(database, actor, async (connection, log) => {
     const offer = await findInvitation(connection, token);
-    if (offer === null) return { kind: 'unknown' };
-    if (offer.email !== person.email) return { kind: 'wrong_email' };
+    if (offer?.email !== person.email) return null;
     // The same lock as in `createOwnAccount`, so that a person cannot join an account and create one at the same time.
     await connection.sql.execute`select from users where id = ${actor.id}::uuid for no key update`;
     const used = await connection.sql
       .execute`delete from invitations where token_hash = ${tokenHash(token)}::bytea`;
-    if (used === 0) return { kind: 'unknown' };
+    if (used === 0) return null;
     const { accountId, role } = offer;
-    await connection.prisma.member.createMany({
+    const { count } = await connection.prisma.member.createMany({
       data: { accountId, userId: actor.id, role },
       skipDuplicates: true,
     });
-    await log({ action: 'member.join', accountId, subject: actor.id, details: { after: { role } } });
-    return { kind: 'joined', accountId };
+    if (count > 0)
+      await log({ action: 'member.join', accountId, subject: actor.id, details: { after: { role } } });
+    return accountId;
   });
 }

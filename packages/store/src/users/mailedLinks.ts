@@ -146,7 +146,7 @@ export async function confirmSignUp(database: Database, token: string): Promise<
   if (pending === null) return false;
   const { name, email, language, passwordHash } = pending;
   const id = newId();
-  return audited(database, { kind: 'user', id, name }, async (connection, log) => {
+  return audited(database, { kind: 'user', id, name: email }, async (connection, log) => {
     if ((await useLink(connection, 'sign-up', token)) === null) return false;
     const { count } = await connection.prisma.user.createMany({
       data: { id, name, email, language, emailVerified: true },
@@ -186,7 +186,7 @@ export async function requestAddressChange(
  */
 export async function confirmAddressChange(
   database: Database,
-  user: { id: string; name: string },
+  user: { id: string; email: string },
   token: string,
 ): Promise<boolean> {
   try {
@@ -200,7 +200,7 @@ export async function confirmAddressChange(
 
 function changeAddress(
   database: Database,
-  { id, name }: { id: string; name: string },
+  { id, email: name }: { id: string; email: string },
   token: string,
 ): Promise<boolean> {
   return audited(database, { kind: 'user', id, name }, async (connection, log) => {

@@ -40,9 +40,9 @@ export async function findPasswordReset(
 export async function resetPassword(database: Database, token: string, password: string): Promise<boolean> {
   const found = await findPasswordReset(database, token);
   if (found === null) return false;
-  const { id, name, email } = found;
+  const { id, email } = found;
   const hash = await hashPassword(password);
-  const actor: Actor = { kind: 'user', id, name };
+  const actor: Actor = { kind: 'user', id, name: email };
   return changeSecurity(database, actor, 'user.reset_password', email, async (connection, user) => {
     if ((await useLink(connection, 'password-reset', token)) === null) return false;
     await replacePassword(connection, user, hash);
@@ -94,10 +94,10 @@ export async function hasOtherProof({ sql }: Connection, userId: string): Promis
 export async function claimByProvider(database: Database, userId: string): Promise<void> {
   const user = await database.prisma.user.findUnique({
     where: { id: userId },
-    select: { id: true, name: true, email: true, emailVerified: true },
+    select: { id: true, email: true, emailVerified: true },
   });
   if (user === null || user.emailVerified) return;
-  await audited(database, { kind: 'user', id: userId, name: user.name }, async (connection, log) => {
+  await audited(database, { kind: 'user', id: userId, name: user.email }, async (connection, log) => {
     await endWaysIn(connection, user);
     await connection.prisma.user.update({ where: { id: userId }, data: { emailVerified: true } });
     await log({ action: 'user.claimed', subject: userId });

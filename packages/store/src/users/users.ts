@@ -110,7 +110,8 @@ export async function searchUsers(
   database: Database,
   { text, before, limit }: { text: string; before?: string; limit: number },
 ): Promise<User[]> {
-  const contains = { contains: text, mode: 'insensitive' } as const;
+  // Prisma passes the signs of a pattern on to PostgreSQL.
+  const contains = { contains: text.replaceAll(/[\\%_]/g, '\\$&'), mode: 'insensitive' } as const;
   const rows = await database.prisma.user.findMany({
     where: {
       ...(text !== '' && { OR: [{ email: contains }, { name: contains }] }),

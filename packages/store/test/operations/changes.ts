@@ -397,6 +397,7 @@ const USER_CHANGES: Record<string, AuditedChange> = {
     ...changeBy('send.read', store.logRead, READ),
     given: ({ database }) => database.prisma.countedTries.deleteMany(),
   },
+  muteMails: changeBy('user.mute_mails', store.muteMails, ['low_balance']),
   endOtherSessions: {
     ...changeBy('user.sign_out_elsewhere', store.endOtherSessions, none),
     given: ({ database }) =>

@@ -65,9 +65,8 @@ export const authRoutes: readonly Route[] = [
   route('post', '/invitations/accept', 'signed_in', {
     body: TOKEN,
     async handle({ context, actor, person, body }) {
-      const accepted = await acceptInvitation(context.database, actor, person, body.token);
       // Returns 404 to all users except the invited one.
-      return { id: orNotFound(accepted.kind === 'joined' ? accepted.accountId : null) };
+      return { id: orNotFound(await acceptInvitation(context.database, actor, person, body.token)) };
     },
   }),
 ];

@@ -23,10 +23,7 @@ const MONTH = strictObject({ month: Type.String({ pattern: '^20\\d{2}-(?:0[1-9]|
 /** An account's balance, its trial, and its ledger; for staff, those of any account. */
 export const ledgerRoutes: readonly Route[] = [
   ...accountReading('get', '/balance', {
-    async handle({ context, accountId }) {
-      const { freeQuota, credits, expiring } = orNotFound(await findBalance(context.database, accountId));
-      return { freeQuota, credits, expiring };
-    },
+    handle: async ({ context, accountId }) => orNotFound(await findBalance(context.database, accountId)),
   }),
   ...accountReading('get', '/trial', {
     async handle({ context, accountId }): Promise<TrialView> {

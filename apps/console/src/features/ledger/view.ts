@@ -3,7 +3,7 @@ import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
 
 /** The units that an account has left. */
-export type BalanceView = Json<Omit<Balance, 'sendsCreated'>>;
+export type BalanceView = Json<Balance>;
 
 /** Whether an account is on trial. */
 export interface TrialView {

@@ -64,8 +64,8 @@ export const profileRoutes: readonly Route[] = [
     body: strictObject({
       muted: Type.Array(Type.Enum([...MUTABLE_MAILS]), { maxItems: MUTABLE_MAILS.length }),
     }),
-    async handle({ context, person, body: { muted } }) {
-      await muteMails(context.database, person.id, muted);
+    async handle({ context, actor, body: { muted } }) {
+      await muteMails(context.database, actor, muted);
     },
   }),
   route('delete', '/profile/sessions', 'signed_in', {

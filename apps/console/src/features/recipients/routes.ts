@@ -5,6 +5,7 @@ import {
   resetRecipient,
 } from '@onecode/store/sends';
 import { Type } from 'typebox';
+import { accountReading } from '../../http/accountReading.js';
 import { idField, nameField, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Access, type Route } from '../../http/route.js';
@@ -14,19 +15,8 @@ import { exhaustedRecipientView } from './view.js';
 /** A number in any spelling. It is never in a URL. */
 const NUMBER = { recipient: Type.String({ maxLength: 1000 }) };
 
-/** The routes below an account's path, with the roles that may list, and reset, export and erase. */
-const routesBelow = (account: string, sees: Access, manages: Access): readonly Route[] => [
-  route('get', `${account}/exhausted-recipients`, sees, {
-    query: Type.Object({
-      before: Type.Optional(idField),
-      limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
-    }),
-    async handle({ context, accountId, query: { limit, before } }) {
-      const page = { limit, ...(before !== undefined && { before }) };
-      const found = await listExhaustedRecipients(context.database, accountId, page);
-      return { recipients: found.recipients.map(exhaustedRecipientView), next: found.next };
-    },
-  }),
+/** The routes below an account's path, with the role that may reset, export and erase. */
+const routesBelow = (account: string, manages: Access): readonly Route[] => [
   route('post', `${account}/exhausted-recipients/:recipient/reset`, manages, {
     async handle({ context, actor, accountId, params }) {
       orNotFound(await resetRecipient(context.database, actor, accountId, params['recipient'] ?? ''));
@@ -55,6 +45,17 @@ const routesBelow = (account: string, sees: Access, manages: Access): readonly R
  * recipients who ask for their data or for its erasure.
  */
 export const recipientRoutes: readonly Route[] = [
-  ...routesBelow('/accounts/:account', 'viewer', 'admin'),
-  ...routesBelow('/staff/accounts/:target', 'on_call', 'operator'),
+  ...accountReading('get', '/exhausted-recipients', {
+    query: Type.Object({
+      before: Type.Optional(idField),
+      limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+    }),
+    async handle({ context, accountId, query: { limit, before } }) {
+      const page = { limit, ...(before !== undefined && { before }) };
+      const found = await listExhaustedRecipients(context.database, accountId, page);
+      return { recipients: found.recipients.map(exhaustedRecipientView), next: found.next };
+    },
+  }),
+  ...routesBelow('/accounts/:account', 'admin'),
+  ...routesBelow('/staff/accounts/:target', 'operator'),
 ];

@@ -51,6 +51,8 @@ export const settingsRoutes: readonly Route[] = [
     },
   }),
   route('put', '/staff/settings', 'operator', {
+    // A setting can grant units to every new account, or delete old sends for good.
+    confirmed: true,
     // Omitted settings do not change, so two operators who change different settings do not overwrite each other.
     body: strictObject({
       reason,

@@ -51,8 +51,7 @@ export const webhookRoutes: readonly Route[] = [
     body: strictObject({ url: Type.String({ maxLength: 2_000 }) }),
     async handle({ context: { database, config }, actor, accountId, body }): Promise<WebhookSecretView> {
       const url = addressOf(body.url.trim(), config.EVENT_ADDRESSES);
-      const set = await setEventWebhook(database, actor, config.SECRET_KEY, accountId, url);
-      return orNotFound(set === 'unknown' ? null : set);
+      return orNotFound(await setEventWebhook(database, actor, config.SECRET_KEY, accountId, url));
     },
   }),
   route('delete', PATH, 'admin', {

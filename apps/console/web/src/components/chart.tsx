@@ -22,7 +22,7 @@ interface ChartProps {
   formatTick?: (value: number) => string;
 }
 
-const [TOP, BOTTOM, LABEL_WIDTH, BAR_WIDTH_MAX] = [8, 24, 64, 40];
+const [TOP, BOTTOM, BAR_WIDTH_MAX] = [8, 24, 40];
 const colorOf = (color: string): string => `var(--mantine-color-${color})`;
 
 /** A chart with a legend that shows the values at the pointer. Screen readers need the same values as text. */
@@ -38,7 +38,8 @@ export function Chart({ kind, height, labels, series, format, formatTick = forma
     const index = Math.floor((nativeEvent.offsetX - left) / band);
     setPointed(index >= 0 && index < labels.length ? index : null);
   };
-  const labelEvery = Math.ceil(LABEL_WIDTH / Math.max(1, band));
+  const labelWidth = 8 + 7 * Math.max(0, ...labels.map((label) => label.length));
+  const labelEvery = Math.ceil(labelWidth / Math.max(1, band));
   return (
     <Box ref={ref} pos="relative" aria-hidden>
       <Group justify="flex-end" gap="md" mb="xs">
@@ -70,8 +71,8 @@ export function Chart({ kind, height, labels, series, format, formatTick = forma
                 index % labelEvery === 0 && (
                   <text
                     key={x(index)}
-                    // The last label ends at the edge of the chart.
-                    x={Math.min(x(index), width - LABEL_WIDTH / 2)}
+                    // The first and the last label end at the edges of the chart.
+                    x={Math.max(labelWidth / 2, Math.min(x(index), width - labelWidth / 2))}
                     y={height - 6}
                     textAnchor="middle"
                   >

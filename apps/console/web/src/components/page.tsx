@@ -29,7 +29,7 @@ export function Page({
       <Group justify="space-between" align="flex-end" gap="sm">
         <Stack gap={6} maw={720}>
           {back !== undefined && (
-            <Anchor component={Link} to={back.to} w="fit-content">
+            <Anchor component={Link} to={back.to} w="fit-content" style={{ overflowWrap: 'anywhere' }}>
               <Group gap={4} wrap="nowrap" component="span">
                 <IconArrowLeft size={16} aria-hidden />
                 {back.label}
@@ -72,7 +72,7 @@ export function Section({
       <Stack gap="sm">
         <Group justify="space-between" align="flex-start" gap="xs">
           <Box maw={680}>
-            <Title order={2} size="h5">
+            <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
               {title}
             </Title>
             {description !== undefined && (

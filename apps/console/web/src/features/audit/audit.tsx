@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import audit from '../../locales/en/audit.json';
 import { useAccount } from '../../app/session.js';
 import { AccountPicker } from '../../components/accountPicker.js';
+import { DayField } from '../../components/dayField.js';
 import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
 import { useUrlFilters } from '../../hooks/urlFilters.js';
@@ -13,7 +14,17 @@ import { AuditTable } from './auditTable.js';
 
 type Area = keyof typeof audit.areas;
 const AREAS = Object.keys(audit.areas) as Area[];
-const ACCOUNT_AREAS = ['account', 'application', 'key', 'member', 'hold', 'send'] as const;
+const ACCOUNT_AREAS = [
+  'account',
+  'application',
+  'key',
+  'member',
+  'sender',
+  'webhook',
+  'recipient',
+  'hold',
+  'send',
+] as const;
 
 /** The whole audit log, for staff. */
 export function Audit() {
@@ -79,12 +90,11 @@ function AuditPage({
           />
         ))}
         {DAYS.map((name) => (
-          <TextInput
+          <DayField
             key={name}
-            type="date"
             label={t(`common:words.${name}`)}
-            value={filters.get(name) ?? ''}
-            onChange={({ currentTarget }) => set({ [name]: currentTarget.value || null })}
+            value={filters.get(name)}
+            onChange={(day) => set({ [name]: day })}
           />
         ))}
       </Group>

@@ -44,12 +44,12 @@ export function IncidentCard({ view, incident, isFirst }: Props) {
               {t(`owners.${owner}`)} · {t(`states.${severity}`)} · {t('since')} <Time at={since} seconds /> ·{' '}
               {seconds(age)}
             </Text>
-            <Title order={2} size="h4">
+            <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
               {sentence}
             </Title>
           </div>
           {account !== undefined && (
-            <Text>
+            <Text style={{ overflowWrap: 'anywhere' }}>
               {t('ofAccount')}{' '}
               <Anchor component={Link} to={`/staff/accounts/${account.id}`} inherit underline="always">
                 {account.name}

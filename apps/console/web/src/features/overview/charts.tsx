@@ -15,16 +15,21 @@ export function Charts({ series, isHourly }: Pick<OverviewView, 'series'> & { is
   const { whole } = useNumbers();
   const { seconds } = useShares();
   const { seconds: axisSeconds } = useDurations();
-  const start = new Intl.DateTimeFormat(
-    i18n.language,
-    isHourly ? { hour: 'numeric', minute: '2-digit' } : { day: 'numeric', month: 'short' },
-  );
-  const labels = series.map((point) => start.format(new Date(point.start)));
+  // A day in which clocks are set back has 25 hours.
+  const hour: Intl.DateTimeFormatOptions = {
+    hour: 'numeric',
+    minute: '2-digit',
+    ...(series.length > 25 && { weekday: 'short' }),
+  };
+  const start = new Intl.DateTimeFormat(i18n.language, isHourly ? hour : { day: 'numeric', month: 'short' });
+  const starts = series.map((point) => point.start);
+  const labels = starts.map((at) => start.format(new Date(at)));
   return (
     <>
       <ChartSection
         name="outcomes"
         kind="bars"
+        starts={starts}
         labels={labels}
         series={[
           {
@@ -44,6 +49,7 @@ export function Charts({ series, isHourly }: Pick<OverviewView, 'series'> & { is
       <ChartSection
         name="times"
         kind="lines"
+        starts={starts}
         labels={labels}
         series={[
           {
@@ -65,19 +71,23 @@ export function Charts({ series, isHourly }: Pick<OverviewView, 'series'> & { is
 }
 
 type ChartProps = Omit<ComponentProps<typeof Chart>, 'height'>;
+/** When each label starts: two hours of a clock change have the same label. */
+interface Starts {
+  starts: readonly string[];
+}
 
-function ChartSection({ name, ...chart }: ChartProps & { name: 'outcomes' | 'times' }) {
+function ChartSection({ name, starts, ...chart }: ChartProps & Starts & { name: 'outcomes' | 'times' }) {
   const { t } = useTranslation('overview');
   return (
     <Section title={t(`charts.${name}`)} description={t(`charts.${name}Text`)}>
       <Chart height={HEIGHT} {...chart} />
-      <ChartTable caption={t(`charts.${name}`)} {...chart} />
+      <ChartTable caption={t(`charts.${name}`)} starts={starts} {...chart} />
     </Section>
   );
 }
 
 /** The data of a chart as a table for screen readers. */
-function ChartTable({ caption, labels, series, format }: ChartProps & { caption: string }) {
+function ChartTable({ caption, starts, labels, series, format }: ChartProps & Starts & { caption: string }) {
   const { t } = useTranslation(['overview', 'common']);
   return (
     <VisuallyHidden>
@@ -91,9 +101,9 @@ function ChartTable({ caption, labels, series, format }: ChartProps & { caption:
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {labels.map((start, index) => (
+          {starts.map((start, index) => (
             <Table.Tr key={start}>
-              <Table.Th scope="row">{start}</Table.Th>
+              <Table.Th scope="row">{labels[index]}</Table.Th>
               {series.map(({ label, values }) => (
                 <Table.Td key={label}>{format(values[index] ?? null)}</Table.Td>
               ))}

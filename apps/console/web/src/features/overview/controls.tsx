@@ -1,6 +1,7 @@
-import { Group, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { Group, SegmentedControl, Select } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import { DayField } from '../../components/dayField.js';
 import { LanguageSelect } from '../../components/languageSelect.js';
 import { MODES, type Mode } from '../sends/sendQuery.js';
 import { CUSTOM_DAYS_MAX, PERIODS, spanOf, type OverviewQuery, type useOverviewQuery } from './query.js';
@@ -30,12 +31,11 @@ export function OverviewControls({
       />
       {query.period === 'custom' &&
         (['from', 'to'] as const).map((name) => (
-          <TextInput
+          <DayField
             key={name}
-            type="date"
             aria-label={t(`range.${name}`)}
-            value={query[name] ?? ''}
-            onChange={({ currentTarget }) => set({ [name]: currentTarget.value || null })}
+            value={query[name]}
+            onChange={(day) => set({ [name]: day })}
             error={name === 'to' && isWrong && t('range.invalid', { max: CUSTOM_DAYS_MAX })}
             maw={200}
           />

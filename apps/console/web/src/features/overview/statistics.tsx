@@ -48,7 +48,7 @@ export function OverviewStatistics({
     ],
     [
       t('statistics.undelivered'),
-      { status: 'sent' },
+      { status: 'sent', verification: 'expired' },
       ({ undeliveredShare }) => share(undeliveredShare),
       totals.undelivered,
     ],

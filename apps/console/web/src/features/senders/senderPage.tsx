@@ -87,7 +87,7 @@ function Owner({ sender }: { sender: SenderView }) {
   if (account !== undefined) return null;
   if (sender.accountId === null) return <Text>{t('list.shared')}</Text>;
   return (
-    <Text>
+    <Text style={{ overflowWrap: 'anywhere' }}>
       {t(sender.applicationIds.length === 0 ? 'own.ofAccount' : 'own.ofApplications', {
         count: sender.applicationIds.length,
         number: whole(sender.applicationIds.length),
@@ -167,7 +167,7 @@ function Blocks({ blocks }: Pick<SenderView, 'blocks'>) {
   const scopeOf = useBlockScope();
   return blocks.map(({ scope, onlyFor, source, errorCode, since, until, isBlocking, ...why }) => (
     <div key={`${scope} ${onlyFor} ${why.reason}`}>
-      <Text>
+      <Text style={{ overflowWrap: 'anywhere' }}>
         {isBlocking ? scopeOf(scope, onlyFor) : t('blocks.tries')}{' '}
         <Time at={isBlocking ? since : (until ?? since)} seconds />: {reasonOf(why)}
         {errorCode !== null && ` (${errorCode})`} · {t(`sources.${source}`)}

@@ -1,10 +1,11 @@
-import { Button, Group, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { Button, Group, SegmentedControl, Select } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { ProtectionView } from '../../../../src/features/protection/view.js';
 import { NO_COUNTRY, useCountryChoices, useCountryName } from '../../hooks/countries.js';
 import { useAside } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
+import { DayField } from '../../components/dayField.js';
 import { MODES, TIMES, type Mode, type useSendQuery } from './sendQuery.js';
 
 const STATUSES = ['queued', 'sending', 'sent', 'delivered', 'read', 'arrived', 'failed'] as const;
@@ -87,12 +88,11 @@ export function SendFilters({
           ))}
         {query.time === 'custom' &&
           (['from', 'to'] as const).map((name) => (
-            <TextInput
+            <DayField
               key={name}
-              type="date"
               label={t(`common:words.${name}`)}
-              value={query[name] ?? ''}
-              onChange={({ currentTarget }) => set({ [name]: currentTarget.value || null })}
+              value={query[name]}
+              onChange={(day) => set({ [name]: day })}
               size="xs"
               w={{ base: 'calc(50% - 5px)', sm: 150 }}
             />

@@ -1,0 +1,31 @@
+import { TextInput } from '@mantine/core';
+import { type ComponentProps, useState } from 'react';
+
+/** A year that is typed digit by digit begins with `000`. */
+const COMPLETE = /^20\d\d-|^$/;
+
+/**
+ * A field for a day (`2026-11-20`, or empty) that the URL of the page holds. It keeps the typed text itself, because the URL changes after
+ * the render that would reset the field.
+ */
+export function DayField({
+  value,
+  onChange,
+  ...input
+}: Omit<ComponentProps<typeof TextInput>, 'value' | 'onChange' | 'type'> & {
+  value: string | null;
+  onChange: (day: string | null) => void;
+}) {
+  const [typed, setTyped] = useState(value ?? '');
+  return (
+    <TextInput
+      {...input}
+      type="date"
+      value={typed}
+      onChange={({ currentTarget: { value: day } }) => {
+        setTyped(day);
+        if (COMPLETE.test(day)) onChange(day || null);
+      }}
+    />
+  );
+}
