@@ -21,7 +21,7 @@ describeInBrowser('names and reasons of one long word', () => {
     const { database } = server.db;
     const account = await buildAccount(database, { name: LONG });
     const { applicationId } = await buildCaller(database, 'test', { id: account });
-    await renameApplication(database, TEST_ACTOR, account, applicationId, LONG);
+    await renameApplication(database, TEST_ACTOR, applicationId, LONG);
     await grantCredits(database, TEST_ACTOR, account, 5, LONG, { reference: LONG });
     const sender = await buildSender(database, { owner: { accountId: account, applicationIds: [] } });
     await pauseSender(database, TEST_ACTOR, sender.id, LONG);
