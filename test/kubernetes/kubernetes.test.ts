@@ -43,7 +43,14 @@ const SECRETS: Readonly<Record<string, string>> = {
 /** The variables of the other programs, all required. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   migration: ['MIGRATE_DATABASE_URL_FILE'],
-  operator: ['BASE_URL', 'DATABASE_URL_FILE', 'REDIS_URL_FILE', 'NUMBER_PEPPER_FILE', 'SECRET_KEY_FILE'],
+  operator: [
+    'BASE_URL',
+    'WHATSAPP_API_URL',
+    'DATABASE_URL_FILE',
+    'REDIS_URL_FILE',
+    'NUMBER_PEPPER_FILE',
+    'SECRET_KEY_FILE',
+  ],
 };
 
 const names = (container: Container): string[] => (container.env ?? []).map(({ name }) => name);
