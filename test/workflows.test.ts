@@ -23,6 +23,15 @@ describe('the workflows of continuous integration', () => {
   });
 });
 
+it('the workflow of the clients packs in a pull request, because npm refuses to publish a released version even as a dry run', () => {
+  const { jobs } = parse(readFileSync(new URL('clients.yml', folder), 'utf8')) as {
+    jobs: { npm: { steps: { if?: string; run?: string }[] } };
+  };
+  const released = jobs.npm.steps.filter(({ run }) => run?.includes('npm publish'));
+  expect(released.map((step) => step.if)).toEqual(["github.event_name == 'push'"]);
+  expect(jobs.npm.steps.map(({ run }) => run)).toContain('npm pack -w packages/client --dry-run');
+});
+
 describe('the workflow of the images', () => {
   const { jobs } = parse(readFileSync(new URL('images.yml', folder), 'utf8')) as {
     jobs: {
