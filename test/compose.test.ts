@@ -5,7 +5,10 @@ import { PROCESS_VARIABLES, READERS } from './processVariables.js';
 const fileOf = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
 const compose = fileOf('docker-compose.yml');
 const { services } = parse(compose, { merge: true }) as {
-  services: Record<string, { environment?: Record<string, string> }>;
+  services: Record<
+    string,
+    { environment?: Record<string, string>; ports?: (string | { host_ip: string })[] }
+  >;
 };
 
 /** Variables that the image sets for every process. */
@@ -28,6 +31,9 @@ const READS: Record<string, string[]> = {
     'REDIS_URL',
     'QUEUE_PREFIX',
     'BASE_URL',
+    'WHATSAPP_API_URL',
+    'HTTPS_PROXY',
+    'NO_PROXY',
     'SECRET_KEY',
     'NUMBER_PEPPER',
     'ONECODE_ACTOR',
@@ -42,6 +48,17 @@ describe('docker compose', () => {
   it.each(Object.keys(READS))('gives %s exactly the variables that it reads', (process) => {
     const reads = READS[process]!.filter((name) => !OF_IMAGE.has(name) && !UNUSED.has(name));
     expect(Object.keys(services[process]!.environment!).toSorted()).toEqual(reads.toSorted());
+  });
+
+  it('publishes API and console only at the address HOST, so that clients cannot bypass a proxy on the machine', () => {
+    const published = Object.entries(services).flatMap(([name, { ports = [] }]) =>
+      ports.map((port) => [name, typeof port === 'string' ? port.split(':')[0] : port.host_ip]),
+    );
+    expect(published).toEqual([
+      ['api', '${HOST:-}'],
+      ['console', '${HOST:-}'],
+      ['simulator', '127.0.0.1'],
+    ]);
   });
 
   it('reads only variables from .env that .env.example explains', () => {

@@ -6,9 +6,20 @@ import { Logs } from '../scripts/processes/logs.mjs';
 import { freePort } from '../scripts/services/ports.mjs';
 import { apps, ready } from '../scripts/start/apps.mjs';
 import { banner } from '../scripts/start/banner.mjs';
-import { addresses, type Ports } from '../scripts/start/settings.mjs';
+import { addresses, COMMAND_LINE_VARIABLES, type Ports } from '../scripts/start/settings.mjs';
 import { Supervisor } from '../scripts/start/supervisor.mjs';
 import { PROCESS_VARIABLES } from './processVariables.js';
+
+it('npm start gives the command line all variables that the documentation lists', () => {
+  const page = readFileSync('docs/configuration.md', 'utf8');
+  const [, table] = /^## Command line$([^]*?)^## /m.exec(page)!;
+  const listed = new Set(
+    table!.match(/`[A-Z_]+`(?= +\|)|`REDIS_CA_FILE`/g)!.map((name) => name.slice(1, -1)),
+  );
+  // NUMBER_PEPPER is always set, and the shell names the person and the environment.
+  for (const other of ['CODE_PEPPER', 'ONECODE_ACTOR', 'NODE_ENV']) listed.delete(other);
+  expect(COMMAND_LINE_VARIABLES.toSorted()).toEqual([...listed].toSorted());
+});
 
 describe('a process that ends by itself', () => {
   const end = new AbortController();

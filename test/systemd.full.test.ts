@@ -161,6 +161,9 @@ describe('deploy/systemd/onecode', () => {
     expect(run('hold', 'set', 'live', '--reason', 'x').stderr).toMatch(
       /^onecode: the database cannot be reached\n$/,
     );
+    // The pooler's entry for console and command line.
+    writeFileSync(join(folder, 'secrets/CONSOLE_DATABASE_URL'), 'mysql://host/none\n');
+    expect(run('hold', 'list').stderr).toMatch(/^onecode: DATABASE_URL must /);
     rmSync(folder, { recursive: true });
   });
 });

@@ -23,10 +23,20 @@ describe('the workflows of continuous integration', () => {
   });
 });
 
+it('the workflow of the clients packs in a pull request, because npm refuses to publish a released version even as a dry run', () => {
+  const { jobs } = parse(readFileSync(new URL('clients.yml', folder), 'utf8')) as {
+    jobs: { npm: { steps: { if?: string; run?: string }[] } };
+  };
+  const released = jobs.npm.steps.filter(({ run }) => run?.includes('npm publish'));
+  expect(released.map((step) => step.if)).toEqual(["github.event_name == 'push'"]);
+  expect(jobs.npm.steps.map(({ run }) => run)).toContain('npm pack -w packages/client --dry-run');
+});
+
 describe('the workflow of the images', () => {
   const { jobs } = parse(readFileSync(new URL('images.yml', folder), 'utf8')) as {
     jobs: {
       image: {
+        permissions: Record<string, string>;
         strategy: { matrix: { target: string[] } };
         steps: { uses?: string; with?: Record<string, unknown> }[];
       };
@@ -45,6 +55,17 @@ describe('the workflow of the images', () => {
     }) as { services: Record<string, { build?: { target: string } }> };
     const targets = new Set(Object.values(services).flatMap(({ build: image }) => image?.target ?? []));
     expect(jobs.image.strategy.matrix.target.toSorted()).toEqual([...targets].toSorted());
+  });
+
+  it('signs the provenance of each pushed image', () => {
+    const sign = jobs.image.steps.find(({ uses }) => uses?.startsWith('actions/attest-build-provenance@'));
+    expect(sign).toMatchObject({
+      if: "github.event_name == 'push'",
+      with: { 'subject-digest': '${{ steps.build.outputs.digest }}', 'push-to-registry': true },
+    });
+    const build = jobs.image.steps.find(({ uses }) => uses?.startsWith('docker/build-push-action@'));
+    expect(build).toHaveProperty('id', 'build');
+    expect(jobs.image.permissions).toMatchObject({ attestations: 'write', 'id-token': 'write' });
   });
 
   it('tags an image with the version that compose, the overlays and the chart use, and with its aliases', () => {

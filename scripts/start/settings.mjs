@@ -164,18 +164,23 @@ export function commonEnvironment(ports, { databaseUrl, redisUrl }, smtpUrl) {
   };
 }
 
-const COMMAND_LINE_VARIABLES = [
+/** The variables that the command line needs to use the running Onecode. */
+export const COMMAND_LINE_VARIABLES = [
   'DATABASE_URL',
   'DATABASE_POOLER',
   'REDIS_URL',
+  'REDIS_CA_FILE',
+  'QUEUE_PREFIX',
   'BASE_URL',
   'NUMBER_PEPPER',
   'SECRET_KEY',
   'WHATSAPP_API_URL',
+  'HTTPS_PROXY',
+  'NO_PROXY',
 ];
 
 /**
- * Writes the variables that the command line needs to use the running Onecode.
+ * Writes these variables for the command line.
  * @param {NodeJS.ProcessEnv} env
  */
 export function recordEnvironment(env) {

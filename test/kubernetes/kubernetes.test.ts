@@ -43,7 +43,14 @@ const SECRETS: Readonly<Record<string, string>> = {
 /** The variables of the other programs, all required. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   migration: ['MIGRATE_DATABASE_URL_FILE'],
-  operator: ['BASE_URL', 'DATABASE_URL_FILE', 'REDIS_URL_FILE', 'NUMBER_PEPPER_FILE', 'SECRET_KEY_FILE'],
+  operator: [
+    'BASE_URL',
+    'WHATSAPP_API_URL',
+    'DATABASE_URL_FILE',
+    'REDIS_URL_FILE',
+    'NUMBER_PEPPER_FILE',
+    'SECRET_KEY_FILE',
+  ],
 };
 
 const names = (container: Container): string[] => (container.env ?? []).map(({ name }) => name);
@@ -155,7 +162,7 @@ describeIf(KUBECTL !== null)(`deploy/kubernetes/components${KUBECTL ? '' : NONE}
     expect(parse(fileOf('deploy/helm/onecode/alerts.yml'))).toEqual(rules);
   });
 
-  it('oidc lets only the console reach the identity provider of the staff', () => {
+  it('oidc gives only the console the secret of the identity provider, which it may reach', () => {
     const given = ['OIDC_ISSUER=https://id.example.com', 'OIDC_CLIENT_ID=onecode'];
     const objects = withComponent('oidc', given);
     const workloads = workloadsOf(objects);
@@ -172,7 +179,7 @@ describeIf(KUBECTL !== null)(`deploy/kubernetes/components${KUBECTL ? '' : NONE}
       ).toBe(value);
     }
     expect(literal(container, 'OIDC_CLIENT_SECRET_FILE')).toBe('/etc/onecode/OIDC_CLIENT_SECRET');
-    const policy = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'oidc')!;
+    const policy = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'provider')!;
     expect(selects(policy['spec'].podSelector, labels)).toBe(true);
   });
 

@@ -189,34 +189,40 @@ describeIf(programs !== null)('the alerts, evaluated by promtool', () => {
     );
   });
 
-  it('page for eight late codes or slow requests at low traffic, but not for one', () => {
-    /** One good value, then the bad ones at the end. */
-    const counted = (name: string, labels: string, bad: number) => ({
-      series: `${name}{${labels}}`,
-      values: `0x300 1x52 ${1 + bad}x50`,
-    });
-    const requests = 'route="/v1/send", method="POST", status="202"';
-    const events = (bad: number) => [
-      counted('onecode_delivery_seconds_bucket', 'le="30"', 0),
-      counted('onecode_delivery_seconds_count', '', bad),
-      counted('onecode_http_request_seconds_bucket', `${requests}, le="1"`, 0),
-      counted('onecode_http_request_seconds_count', requests, bad),
-    ];
-    const share = (words: string) => ({ description: `88.89% of the ${words}` });
-    const codes = ringing('DeliveryTooSlow', {}, share('codes were late or could not be delivered'));
-    const creations = ringing('CreationFailing', {}, share('requests failed or took longer than a second'));
-    testRules(
-      '15s',
-      {
-        input_series: events(1),
-        alert_rule_test: [at('90m', 'DeliveryTooSlow'), at('90m', 'CreationFailing')],
-      },
-      {
-        input_series: events(8),
-        alert_rule_test: [at('90m', 'DeliveryTooSlow', codes), at('90m', 'CreationFailing', creations)],
-      },
-    );
-  });
+  it.each([
+    ['2', '30', '1'],
+    ['3', '30.0', '1.0'],
+  ])(
+    'page for eight late codes or slow requests at low traffic, but not for one, in Prometheus %s',
+    (_version, late, slow) => {
+      /** One good value, then the bad ones at the end. */
+      const counted = (name: string, labels: string, bad: number) => ({
+        series: `${name}{${labels}}`,
+        values: `0x300 1x52 ${1 + bad}x50`,
+      });
+      const requests = 'route="/v1/send", method="POST", status="202"';
+      const events = (bad: number) => [
+        counted('onecode_delivery_seconds_bucket', `le="${late}"`, 0),
+        counted('onecode_delivery_seconds_count', '', bad),
+        counted('onecode_http_request_seconds_bucket', `${requests}, le="${slow}"`, 0),
+        counted('onecode_http_request_seconds_count', requests, bad),
+      ];
+      const share = (words: string) => ({ description: `88.89% of the ${words}` });
+      const codes = ringing('DeliveryTooSlow', {}, share('codes were late or could not be delivered'));
+      const creations = ringing('CreationFailing', {}, share('requests failed or took longer than a second'));
+      testRules(
+        '15s',
+        {
+          input_series: events(1),
+          alert_rule_test: [at('90m', 'DeliveryTooSlow'), at('90m', 'CreationFailing')],
+        },
+        {
+          input_series: events(8),
+          alert_rule_test: [at('90m', 'DeliveryTooSlow', codes), at('90m', 'CreationFailing', creations)],
+        },
+      );
+    },
+  );
 
   it('page for a missing API, and for a process that cannot be scraped', () => {
     const worker = { job: 'onecode-worker', instance: 'worker:9090' };

@@ -141,7 +141,7 @@ export const countries =
   };
 
 /** Parses a value that must match a pattern. */
-const matching =
+export const matching =
   (pattern: RegExp, wanted: string) =>
   (what: string): Reader<string> =>
   (value) => {

@@ -19,13 +19,16 @@ import { found, UserError } from './errors.js';
 /** The one variable that every command needs. */
 export const DATABASE_URL = databaseAddress();
 
-/** Why the command failed, by SQLSTATE. */
+const TOO_LONG = `the database took too long, for example because of a lock or a backup: see ${runbookPath('postgresql_overloaded')}`;
+
+/** Why the command failed, by SQLSTATE or Prisma's code. */
 const FAULTS: Readonly<Record<string, string>> = {
   '22003': 'a number would exceed 2147483647',
   '42501': 'the role in DATABASE_URL lacks a privilege: run onecode doctor to see which',
   '42703': 'the database has the schema of another version: run npm run migrate',
   '42P01': 'the database has no tables, or those of an older release: run npm run migrate',
-  '57014': `the database took too long, for example because of a lock or a backup: see ${runbookPath('postgresql_overloaded')}`,
+  '57014': TOO_LONG,
+  P2028: TOO_LONG,
 };
 
 /** Opens the database for one command. @throws ConfigError, or UserError when the database fails */

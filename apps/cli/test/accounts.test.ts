@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { hashApiKey, isApiKey } from '@onecode/domain';
 import { createApplication, findCaller, setBreaker, tripBreaker } from '@onecode/store/accounts';
-import { buildAccount, buildCaller, buildSend, recipientKeysOf, TEST_ACTOR } from '@onecode/testing';
+import { buildAccount, buildCaller, buildSend, recipientKeysOf, TEST_ACTOR, until } from '@onecode/testing';
 import { argsOf, ID, onecode, TIME, UNKNOWN_ID, useCommandLine } from './onecode.js';
 
 const commandLine = useCommandLine();
@@ -366,6 +366,24 @@ describe('ledger verify', () => {
     await store.sql('delete from ledger_entries where account_id = $1', [accountId]);
     await store.sql('update accounts set credits = 0, free_quota = 0 where id = $1', [accountId]);
     expect(await json('ledger verify')).toEqual(clean);
+  });
+
+  it('may take longer than the statement time-out of a pooler', async () => {
+    const database = new URL(store.url).pathname.slice(1);
+    await store.sql(`alter database ${database} set statement_timeout = '100ms'`);
+    const other = await store.connect();
+    await other.query('begin; lock table ledger_entries');
+    const env = { ...commandLine.env, DATABASE_POOLER: 'transaction' };
+    const ended = onecode(argsOf(['ledger verify --json']), env);
+    await until('a slow statement or the end', async () => {
+      const slow = store.sql(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and clock_timestamp() > query_start + interval '300 ms'`,
+      );
+      return Promise.race([slow.then(({ length }) => length > 0), ended.then(() => true)]);
+    });
+    await other.end();
+    await store.sql(`alter database ${database} reset statement_timeout`);
+    expect(await ended).toMatchObject({ code: 0, stderr: '' });
   });
 });
 

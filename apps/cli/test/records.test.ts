@@ -297,6 +297,7 @@ describe('user', () => {
     for (const [password, line] of [
       ['short\n', 'the password must have 12 characters or more'],
       ['password1234\n', 'the password is common'],
+      ['violet-otter-42-gate\n\n', '--password on standard input must be one line'],
     ] as const)
       expectFault(await onecode(weak, commandLine.env, password), 2, line);
     expect(await passwordOf('dora@example.com')).toBeUndefined();

@@ -10,7 +10,7 @@ import {
 } from '@onecode/store/reports';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { commandGroup, id, wholeNumber } from '../arguments.js';
+import { commandGroup, id, matching, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UsageError } from '../errors.js';
 import { example, pickFields, print, type Row } from '../output.js';
@@ -32,13 +32,6 @@ const formatMonth = (cost: MonthlyCost, currency: string | null): Row => ({
   currency,
   ...pickFields(cost, 'freeSends', 'credits'),
 });
-
-function matching(what: string, pattern: RegExp, form: string): (typed: string) => string {
-  return (typed) => {
-    if (!pattern.test(typed)) throw new UsageError(`${what} must be ${form}`);
-    return typed;
-  };
-}
 
 function country(typed: string): string {
   if (!isCountryTarget(typed)) throw new UsageError('the country must be a country code such as BR');
@@ -98,12 +91,12 @@ export function addCostCommands(program: Command): void {
     .requiredOption(
       '--currency <code>',
       'currency of all prices, such as USD',
-      matching('--currency', /^[A-Z]{3}$/, 'a code such as USD'),
+      matching(/^[A-Z]{3}$/, 'a code such as USD')('--currency'),
     )
     .option(
       '--since <month>',
       'first month with this price',
-      matching('--since', /^20\d\d-(0[1-9]|1[0-2])$/, 'a month such as 2026-11'),
+      matching(/^20\d\d-(0[1-9]|1[0-2])$/, 'a month such as 2026-11')('--since'),
       THIS_MONTH,
     )
     .addHelpText('after', example('cost price BR 0.0068 --currency USD'))

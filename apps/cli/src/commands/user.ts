@@ -212,6 +212,8 @@ async function readPassword(
     return { password: generated, generated };
   }
   const password = await readStandardInput();
+  // The sign-in page has no field for several lines.
+  if (/[\r\n]/.test(password)) throw new UsageError('--password on standard input must be one line');
   const fault = await passwordFault({ password, ...owner });
   if (fault !== null) throw new UsageError(FAULTS[fault]);
   return { password, generated: null };

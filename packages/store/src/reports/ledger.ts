@@ -249,6 +249,8 @@ export async function verifyLedger(
   return database.transaction(
     async ({ sql }) => {
       await sql.execute`set transaction isolation level repeatable read, read only`;
+      // Behind a pooler, a session has the pooler's time-out.
+      await sql.execute`select set_config('statement_timeout', ${String(VERIFY_MS_MAX)}, true)`;
       const [counts] = await sql.query<[{ accounts: number; entries: number }]>`
         select (select count(*) from accounts)::float8 as accounts, (select count(*) from ledger_entries)::float8 as entries`;
       const balances = await sql.query<LedgerFault[]>`
