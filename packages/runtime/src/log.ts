@@ -58,6 +58,9 @@ function withMessage(args: Parameters<LogFn>): Parameters<LogFn> {
   return holdsError && message === undefined ? [subject, 'error'] : args;
 }
 
+/** Lines that cannot be written now are kept up to this size, and further ones are dropped. */
+const UNWRITTEN_BYTES_MAX = 256 * 1024;
+
 /** Creates a log of JSON lines on standard output, with secrets removed from every field. */
 export function createLog(processName: string, level: LogLevel): Logger {
   const options: LoggerOptions = {
@@ -74,5 +77,8 @@ export function createLog(processName: string, level: LogLevel): Logger {
     },
   };
   // Synchronous, because an asynchronous write at the exit of the process could be dropped or reordered.
-  return pino(options, pino.destination({ dest: 1, sync: true }));
+  const output = pino.destination({ dest: 1, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
+  // By default, each line would throw while standard output is a file on a full disk.
+  output.on('error', () => {});
+  return pino(options, output);
 }
