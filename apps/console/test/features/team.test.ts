@@ -146,6 +146,17 @@ describe('the name and language of an account', () => {
     });
     expect(await admin.put(`/accounts/${account}`, { ...wanted, name: ' ' })).toMatchObject({ status: 422 });
   });
+
+  it('are kept when two admins change one each at the same time', async () => {
+    const other = await person(server, { accounts: { [account]: 'admin' } });
+    const answers = await Promise.all([
+      admin.put(`/accounts/${account}`, { name: 'Loja Verde' }),
+      other.put(`/accounts/${account}`, { language: 'en' }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([204, 204]);
+    const { accounts } = (await admin.get('/session')).body;
+    expect(accounts).toMatchObject([{ name: 'Loja Verde', language: 'en' }]);
+  });
 });
 
 describe('a member', () => {

@@ -23,9 +23,14 @@ const RATE = SETTING_BOUNDS.accountRatePerMinute;
 /** Changes the account's name, and the language of messages that are sent without a locale. */
 const changeRoute = (path: string, access: Access): Route =>
   route('put', path, access, {
-    body: strictObject({ name: nameField(200), language: languageField }),
+    // Omitted fields do not change, so two admins who change different fields do not overwrite each other.
+    body: strictObject({ name: Type.Optional(nameField(200)), language: Type.Optional(languageField) }),
     async handle({ context, actor, accountId, body: { name, language } }) {
-      orNotFound(await changeAccount(context.database, actor, accountId, { name: name.trim(), language }));
+      const change = {
+        ...(name !== undefined && { name: name.trim() }),
+        ...(language !== undefined && { language }),
+      };
+      orNotFound(await changeAccount(context.database, actor, accountId, change));
     },
   });
 

@@ -40,7 +40,14 @@ function NameForm({ account: { name, language, path } }: Props) {
   const change = useChange(stale, { done: t('common:saved'), onDone: useClose(), form });
   return (
     <DialogForm
-      onSubmit={form.onSubmit((typed) => change.mutate(put(path, { ...typed, name: typed.name.trim() })))}
+      onSubmit={form.onSubmit((typed) =>
+        change.mutate(
+          put(path, {
+            ...(form.isDirty('name') && { name: typed.name.trim() }),
+            ...(form.isDirty('language') && { language: typed.language }),
+          }),
+        ),
+      )}
       change={change}
       marksFields
     >
