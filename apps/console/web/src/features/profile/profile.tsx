@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ChangeAddress } from './changeAddress.js';
 import { Mails } from './mails.js';
@@ -37,6 +38,9 @@ function Details() {
     initialValues: { name: user.name, language: user.language },
     validate: { name: useRequired() },
   });
+  const { setFieldValue } = form;
+  // The user menu changes it too.
+  useEffect(() => setFieldValue('language', user.language), [setFieldValue, user.language]);
   const change = useChange(['/session'], { form });
   const save = (body: typeof form.values): void =>
     change.mutate(put('/profile', body), {
