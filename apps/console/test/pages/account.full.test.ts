@@ -192,7 +192,12 @@ describeInBrowser('the pages of an account', () => {
       await page.getByRole('textbox', { name: 'Nome' }).fill('Ana Lima');
       await page.getByRole('button', { name: 'Salvar', exact: true }).click();
       await page.getByText('Perfil salvo.').waitFor();
+      expect((await reader.get('/session')).body.user).toMatchObject({ name: 'Ana Lima', language: 'pt-BR' });
+      await page.getByRole('combobox', { name: 'Idioma' }).click();
+      await page.getByRole('option', { name: 'English' }).click();
+      await page.getByRole('button', { name: 'Salvar', exact: true }).click();
+      await page.getByText('Profile saved.').waitFor();
     });
-    expect((await reader.get('/session')).body.user).toMatchObject({ name: 'Ana Lima', language: 'pt-BR' });
+    expect((await reader.get('/session')).body.user).toMatchObject({ name: 'Ana Lima', language: 'en' });
   });
 });
