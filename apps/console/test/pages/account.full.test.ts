@@ -181,4 +181,23 @@ describeInBrowser('the pages of an account', () => {
       for (const name of ['Senders', 'Webhooks', 'Personal data'])
         await page.getByRole('option', { name, exact: true }).waitFor();
     }));
+
+  it('keep the language that the user menu has changed when the profile is saved', async () => {
+    const reader = await person(server, { accounts: { [account]: 'viewer' } });
+    await asPerson(reader, async (page) => {
+      await page.goto('/profile');
+      await page.getByRole('button', { name: 'User menu' }).click();
+      await page.getByRole('menuitemradio', { name: 'Português' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Perfil e segurança' }).waitFor();
+      await page.getByRole('textbox', { name: 'Nome' }).fill('Ana Lima');
+      await page.getByRole('button', { name: 'Salvar', exact: true }).click();
+      await page.getByText('Perfil salvo.').waitFor();
+      expect((await reader.get('/session')).body.user).toMatchObject({ name: 'Ana Lima', language: 'pt-BR' });
+      await page.getByRole('combobox', { name: 'Idioma' }).click();
+      await page.getByRole('option', { name: 'English' }).click();
+      await page.getByRole('button', { name: 'Salvar', exact: true }).click();
+      await page.getByText('Profile saved.').waitFor();
+    });
+    expect((await reader.get('/session')).body.user).toMatchObject({ name: 'Ana Lima', language: 'en' });
+  });
 });

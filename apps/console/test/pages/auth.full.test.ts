@@ -109,6 +109,7 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     const { page, context } = await windowOf(browser, server, who);
     await page.goto(`/accounts/${account}/overview`);
     await heading(page, 'Overview').waitFor();
+    await page.waitForLoadState('networkidle');
     await server.db.sql('delete from user_sessions where user_id = $1', [who.id]);
     await page.getByRole('navigation').getByRole('link', { name: 'Team' }).click();
     await heading(page, 'Sign in').waitFor();

@@ -76,7 +76,7 @@ describeInBrowser('the pages of the queue board', () => {
       ['Light', false],
     ] as const) {
       await page.getByRole('button', { name: 'User menu' }).click();
-      await page.getByRole('menuitem', { name: scheme }).click();
+      await page.getByRole('menuitemradio', { name: scheme }).click();
       await page.getByRole('link', { name: 'Queue board', exact: true }).click();
       await page.getByRole('main').getByRole('link', { name: 'deliver' }).waitFor();
       expect(await isDark()).toBe(expected);

@@ -1,13 +1,5 @@
 import { Avatar, Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
-import {
-  IconCheck,
-  IconDeviceDesktop,
-  IconLanguage,
-  IconLogout,
-  IconMoon,
-  IconSun,
-  IconUser,
-} from '@tabler/icons-react';
+import { IconDeviceDesktop, IconLogout, IconMoon, IconSun, IconUser } from '@tabler/icons-react';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -23,13 +15,6 @@ const SCHEMES = [
   ['dark', IconMoon],
   ['auto', IconDeviceDesktop],
 ] as const;
-
-/** One of several choices in a menu: a check marks the chosen one, also for screen readers. */
-const choice = (isChosen: boolean) => ({
-  role: 'menuitemradio',
-  'aria-checked': isChosen,
-  rightSection: isChosen && <IconCheck size={16} aria-hidden />,
-});
 
 export function UserMenu() {
   const { t, i18n } = useTranslation();
@@ -69,26 +54,29 @@ export function UserMenu() {
         <Menu.Divider />
         <Menu.Label>{t('language')}</Menu.Label>
         {(['en', 'pt-BR'] as const).map((language) => (
-          <Menu.Item
+          <Menu.RadioItem
             key={language}
             lang={language}
-            {...choice(i18n.language === language)}
-            leftSection={<IconLanguage size={16} />}
-            onClick={() => changeLanguage(language)}
+            value={language}
+            checked={i18n.language === language}
+            onChange={() => changeLanguage(language)}
+            closeMenuOnClick
           >
             {t(`languages.${language}`)}
-          </Menu.Item>
+          </Menu.RadioItem>
         ))}
         <Menu.Label>{t('scheme.title')}</Menu.Label>
         {SCHEMES.map(([scheme, Icon]) => (
-          <Menu.Item
+          <Menu.RadioItem
             key={scheme}
-            {...choice(colorScheme === scheme)}
-            leftSection={<Icon size={16} />}
-            onClick={() => setColorScheme(scheme)}
+            value={scheme}
+            checked={colorScheme === scheme}
+            onChange={() => setColorScheme(scheme)}
+            rightSection={<Icon size={16} />}
+            closeMenuOnClick
           >
             {t(`scheme.${scheme}`)}
-          </Menu.Item>
+          </Menu.RadioItem>
         ))}
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => endSession.mutate()}>

@@ -34,15 +34,17 @@ function Details() {
   const { t, i18n } = useTranslation(['profile', 'common']);
   const { user, sendsMail } = useSession();
   const form = useForm({
-    initialValues: { name: user.name, language: user.language },
+    // The language only while it is being changed: the user menu changes it too.
+    initialValues: { name: user.name, language: undefined as typeof user.language | undefined },
     validate: { name: useRequired() },
   });
   const change = useChange(['/session'], { form });
   const save = (body: typeof form.values): void =>
     change.mutate(put('/profile', body), {
       onSuccess: () => {
+        form.setFieldValue('language', undefined);
         void i18n
-          .changeLanguage(body.language)
+          .changeLanguage(body.language ?? i18n.language)
           .then(() => notifications.show({ message: i18n.getFixedT(null, 'profile')('details.saved') }));
       },
     });
@@ -62,7 +64,7 @@ function Details() {
           maxLength={200}
           {...form.getInputProps('name')}
         />
-        <LanguageSelect {...form.getInputProps('language')} />
+        <LanguageSelect {...form.getInputProps('language')} value={form.values.language ?? user.language} />
       </PageForm>
     </Section>
   );
