@@ -17,7 +17,7 @@ describe('an unusable Redis', () => {
   it.each([
     ['a replica', [`replicaof ${HOST} 1`], undefined, IS_REPLICA],
     ['a policy that evicts jobs', ['maxmemory-policy volatile-lru'], undefined, EVICTS],
-    ['another password', [], ':wrong', /^the Redis in REDIS_URL answers WRONGPASS .*$/],
+    ['another password', [], ':wrong', /^the Redis in REDIS_URL responds with WRONGPASS .*$/],
   ])('ends a worker at start, with one line: %s', async (_, settings, user, line) => {
     const worker = startProcess('apps/worker/dist/main.js', {
       DATABASE_URL: 'postgresql://unknown@127.0.0.1:1/none',

@@ -9,7 +9,6 @@ export function answerJson(response: Response, status: number, body: object): vo
   response.end(JSON.stringify(body));
 }
 
-/** Writes a plain-text response. */
 export function answerText(response: Response, status: number, text: string): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'text/plain; charset=utf-8');

@@ -9,8 +9,8 @@ import { setCaller } from './requests.js';
 export type Authenticate = (request: IncomingMessage) => Promise<Caller>;
 
 /**
- * Returns the function that checks the Bearer credential and records the use of valid keys. A request with a known key belongs to the key's
- * application, even if the key is not valid. The statements for creation and verification check the key again.
+ * Returns the function that checks the Bearer credential and records the use of valid keys. A request with a known key is attributed to the
+ * key's application, even if the key is not valid. The statements for creation and verification check the key again.
  *
  * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
  */

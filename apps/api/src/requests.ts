@@ -52,7 +52,6 @@ export function commonHeaders(baseUrl: string): Readonly<Record<string, string>>
   };
 }
 
-/** Returns middleware that sets the common headers. */
 export function withCommonHeaders(baseUrl: string): RequestHandler {
   const headers = new Map(Object.entries(commonHeaders(baseUrl)));
   return (_request, response, next) => {

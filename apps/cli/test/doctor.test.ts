@@ -116,7 +116,9 @@ describe('the command line of a deployment', () => {
       expect.stringMatching(
         /^health_redis_unhealthy: degraded, redis: Redis rejects the user, .*#redis_unhealthy$/,
       ),
-      expect.stringMatching(/^redis: the Redis in REDIS_URL answers ERR This instance has cluster support/),
+      expect.stringMatching(
+        /^redis: the Redis in REDIS_URL responds with ERR This instance has cluster support/,
+      ),
     ]);
   });
 

@@ -27,7 +27,7 @@ export function workerMetrics(registry: Registry) {
       buckets: LATENCY_BUCKETS,
       registers,
     }),
-    // Incremented once for each block of a sender or country, so alert on its increase.
+    // Incremented once for each block for such a fault, and for each request that Meta rejects as faulty, so alert on its increase.
     configurationFaults: new Counter({
       name: 'onecode_configuration_faults_total',
       help: 'Faults reported by Meta that an operator must fix',

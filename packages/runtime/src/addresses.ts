@@ -20,7 +20,7 @@ const PARTS = /^[a-z+]+:\/\/(?:([^@/?#]*)@)?([^@/?#]*)((?:\/[^@?#]*)?)(?:\?([^@#
 const SERVER = /^(\[[0-9a-f:.]+\]|[^@:[\]]*)(?::(.*))?$/i;
 const PORT_MAX = 65_535;
 
-/** Splits the address of a server that may have a user and a password. @throws Error */
+/** Splits the address of a server, which may contain a user and a password. @throws Error */
 export function splitAddress(text: string, schemes: readonly string[]): AddressParts {
   const scheme = readScheme(text, schemes);
   const parts = PARTS.exec(text);
@@ -36,7 +36,7 @@ export function splitAddress(text: string, schemes: readonly string[]): AddressP
 export function parsePlainAddress(text: string, schemes: readonly string[]): string {
   readScheme(text, schemes);
   if (/[@?#]/.test(text)) throw new Error('must be an address without @, ? and #');
-  if (!isPercentEncoded(text)) throw new Error('must write a % that encodes no character as %25');
+  if (!isPercentEncoded(text)) throw new Error('must percent-encode a literal % as %25');
   splitServer(/^[a-z+]+:\/\/([^/]*)/.exec(text)?.[1] ?? '');
   if (!URL.canParse(text)) throw new Error('must name a valid host');
   return text.replace(/(?<!\/)\/+$/, '');
@@ -80,7 +80,7 @@ const DATABASE_WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Parses an address of PostgreSQL in the forms that libpq accepts, and returns it in the form that the driver accepts: the values of the
+ * Parses a PostgreSQL address in the forms that libpq accepts, and returns it in the form that the driver accepts: the values of the
  * parameters `host` and `port` are moved before the path, and the folder of a socket is percent-encoded.
  *
  * @throws Error
@@ -108,7 +108,7 @@ export function parseDatabaseAddress(text: string): string {
   return `${scheme}://${user && `${user}@`}${servers.join(',')}/${encodeURI(name)}${others && `?${others}`}`;
 }
 
-/** Returns the servers of an address of PostgreSQL, as `host:port`. As in libpq, a parameter replaces the part before the path. */
+/** Returns the servers in a PostgreSQL address, as `host:port`. As in libpq, a parameter replaces the part before the path. */
 function serversOf(hosts: string, hostParameter?: string, portParameter?: string): string[] {
   const servers = (hostParameter || hosts).split(',').map((host) => {
     if (isIPv6(host)) return `[${host}]`;

@@ -177,7 +177,7 @@ export function port(fallback?: number): RequiredValidatorSpec<number> {
   return wholeNumber(0, 65_535, fallback);
 }
 
-/** The addresses to which account events may be posted: public ones by https or, for development, any address, also by http. */
+/** The addresses to which account events may be posted: public ones over https or, for development, any address over http or https. */
 export const EVENT_ADDRESSES = ['public', 'any'] as const;
 
 /** Returns a variable for one of the given words. */

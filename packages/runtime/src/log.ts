@@ -29,7 +29,10 @@ const FRAME = /^\s+at .+:\d+:\d+\)?$/;
 /** Bounded, because an error can be its own cause. */
 const CAUSES_MAX = 4;
 
-/** Returns the logged form of an error. Longer digit sequences are removed from its message, because drivers quote rows and parameters. */
+/**
+ * Returns the logged form of an error. Sequences of four or more digits are removed from its message, because drivers quote rows and
+ * parameters.
+ */
 export function describeError(error: unknown, causes = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const withCode = error as Error & { code?: unknown };

@@ -4,7 +4,10 @@ const TRACEPARENT =
 /** No existing version is longer. */
 const LENGTH_MAX = 512;
 
-/** Parses the header `traceparent` strictly by https://www.w3.org/TR/trace-context/. @returns it in version 00, or null if it is invalid */
+/**
+ * Parses the header `traceparent`, strictly as defined in https://www.w3.org/TR/trace-context/. @returns it in version 00, or null if it is
+ * invalid
+ */
 export function parseTraceparent(header: string | readonly string[] | undefined): string | null {
   if (typeof header !== 'string' || header.length > LENGTH_MAX) return null;
   const [, version, context] = TRACEPARENT.exec(header) ?? [];

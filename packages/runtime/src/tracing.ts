@@ -187,8 +187,8 @@ export function markFailed(span: Span, type: string): void {
 }
 
 /**
- * Returns middleware that starts a span for each traced request, which continues the caller's trace. It runs after `requestLog`, and is used
- * only if `isTracing()`.
+ * Returns middleware that starts a span for each traced request, which continues the caller's trace. It runs after `requestLog`, and is
+ * used only if `isTracing()`.
  *
  * @param traced matches the paths that are traced
  * @param routeOf returns the route's pattern, not the path

@@ -218,8 +218,8 @@ describe('parsePlainAddress', () => {
     ['https://user:leaked@h', 'must be an address without @, ? and #'],
     ['https://h/?leaked', 'must be an address without @, ? and #'],
     ['https://h/#leaked', 'must be an address without @, ? and #'],
-    ['https://h/leaked%', 'must write a % that encodes no character as %25'],
-    ['https://h/leaked%ff', 'must write a % that encodes no character as %25'],
+    ['https://h/leaked%', 'must percent-encode a literal % as %25'],
+    ['https://h/leaked%ff', 'must percent-encode a literal % as %25'],
     ['https://leaked.1.2.3.4.5', 'must name a valid host'],
     ['https://lea<ked', SERVERS],
   ])('refuses %j without quoting it', (url, fault) => {

@@ -8,7 +8,7 @@ import { retryAfterSeconds } from './retryAfter.js';
 
 export { mayUseProxy } from './exchange.js';
 
-/** A WhatsApp number to send from, with its access token in clear. */
+/** A WhatsApp number to send from, with its decrypted access token. */
 export interface CloudApiSender {
   phoneNumberId: string;
   token: string;
@@ -56,6 +56,9 @@ export function createCloudApi({ baseUrl, timeoutMs, proxy }: CloudApiOptions): 
   };
 }
 
+/**
+ * Returns the origin and the path of `baseUrl`, without trailing slashes. @throws {TypeError} if it is not a plain http or https address.
+ */
 export function checkedBase(baseUrl: string): { origin: string; path: string } {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && !/[?#@]/.test(baseUrl);

@@ -59,7 +59,7 @@ function isRefusal(failure: Failure): boolean {
 
 const REDIRECT = config('token', 'The provider returned a redirect, which Onecode does not follow.');
 const NO_DELIVERY = recipient('The provider reported that the message was not delivered.');
-const NO_MESSAGE_ID = unknown('The provider answered without a message id.');
+const NO_MESSAGE_ID = unknown('The provider responded without a message id.');
 
 function withoutCode(httpStatus: number | null): Failure {
   if (httpStatus === null) return NO_DELIVERY(null);
@@ -68,12 +68,12 @@ function withoutCode(httpStatus: number | null): Failure {
   }
   if (isRedirect(httpStatus)) return REDIRECT(null);
   // The server that answered may have forwarded the request.
-  if (httpStatus === 408) return unknown('The request timed out before the provider.')(null);
+  if (httpStatus === 408) return unknown('The request timed out before it reached the provider.')(null);
   // Meta's own refusals have a code, so a server in front of Meta must have answered.
   if (httpStatus >= 400 && httpStatus < 500)
     return retry('The request was refused without an error code.')(null);
   // After a 503, the request was not processed (RFC 9110, 15.6.4). After other server errors, it may have been processed.
-  if (httpStatus === 503) return retry('The provider asked to come back later.', 'sender')(null);
+  if (httpStatus === 503) return retry('The provider asked to retry later.', 'sender')(null);
   if (httpStatus >= 500) return unknown('The provider failed without an error code.')(null);
   return NO_MESSAGE_ID(null);
 }

@@ -121,7 +121,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: unknown, chunk: Buffer): void {
     this.#size += chunk.byteLength;
     if (this.#size <= this.#bytesMax) return void this.#chunks.push(chunk);
-    this.#end({ end: 'lost', reason: "The provider's answer was too long to read." });
+    this.#end({ end: 'lost', reason: "The provider's response was too long to read." });
     this.#abort();
   }
 
@@ -130,20 +130,20 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
       return this.#end({
         end: 'lost',
-        reason: "The provider's answer was compressed, although we accept no compression.",
+        reason: "The provider's response was compressed, although no compression is accepted.",
       });
     this.#end({ end: 'answered', status, headers, text: UTF8.decode(Buffer.concat(this.#chunks)) });
   }
 
   onResponseError(_: unknown, error: unknown): void {
     if (this.#controller === undefined) this.#end({ end: 'unsent', reason: whyUnsent(error, this.peer) });
-    else this.#end({ end: 'lost', reason: 'The connection broke before the provider had answered.' });
+    else this.#end({ end: 'lost', reason: 'The connection broke before the provider responded.' });
   }
 
   #onTimeout(): void {
     if (this.#controller === undefined)
       return this.#end({ end: 'unsent', reason: 'No connection to the provider could be made in time.' });
-    this.#end({ end: 'lost', reason: 'The provider did not answer in time.' });
+    this.#end({ end: 'lost', reason: 'The provider did not respond in time.' });
     this.#abort();
   }
 
@@ -155,13 +155,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve(end);
   }
 
-  /** Closes the connection. */
   #abort(): void {
     this.#controller?.abort(new Error('the exchange has ended'));
   }
 }
 
-/** Returns the reason of a network error. The error's own message is not used, because it can contain addresses. */
+/** Returns the reason for a network error. The error's own message is not used, because it can contain addresses. */
 function whyUnsent(error: unknown, peer: string): string {
   switch ((error as { code?: unknown } | null)?.code) {
     case 'ECONNREFUSED':

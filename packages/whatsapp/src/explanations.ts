@@ -34,7 +34,7 @@ const BY_OUTCOME: Readonly<Record<FailureKind, readonly [meaning: string, Remedy
 };
 
 /**
- * Returns the meaning and the remedy of an error of Meta. Without a known code, it explains the outcome of the attempt. The codes are
+ * Returns the meaning and the remedy of one of Meta's errors. Without a known code, it explains the outcome of the attempt. The codes are
  * Meta's ("Error codes" of the WhatsApp Business Platform), the sentences are not.
  *
  * @param code Meta's error code, or null if there is none

@@ -85,7 +85,7 @@ function mapped<Value>(result: GraphResult, map: (value: Record<string, unknown>
   return 'value' in result ? { value: map(result.value) } : { failure: result.failure };
 }
 
-/** The access token has expired, was revoked, or never existed. */
+/** Meta's error code for an access token that has expired, was revoked, or never existed. */
 const INVALID_TOKEN = 190;
 
 /** The latest time of a JavaScript date. */

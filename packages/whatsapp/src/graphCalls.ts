@@ -23,7 +23,7 @@ export type GraphCall = (
   request: { query: Record<string, string> } | { body: object },
 ) => Promise<GraphResult>;
 
-/** @throws {TypeError} if `baseUrl` is not a plain http or https address. */
+/** Returns a function that calls Meta's Graph API. @throws {TypeError} if `baseUrl` is not a plain http or https address. */
 export function openGraph({ baseUrl, timeoutMs, proxy }: CloudApiOptions): GraphCall {
   const { origin, path } = checkedBase(baseUrl);
   const exchange = openExchanges(origin, timeoutMs, proxy);
@@ -66,7 +66,7 @@ export async function readList(
     if (typeof next !== 'string' || typeof cursor !== 'string') return { items };
     after = cursor;
   }
-  return withoutAnswer('Meta lists more than we read.', false);
+  return withoutAnswer("Meta's list is longer than the 5,000 items that Onecode reads.", false);
 }
 
 const withoutAnswer = (failure: string, isTemporary: boolean): GraphFailure => ({
@@ -77,7 +77,7 @@ const withoutAnswer = (failure: string, isTemporary: boolean): GraphFailure => (
   isTemporary,
 });
 
-/** Graph's codes for "try again later", also by limits of the app, the business account or the user. */
+/** Graph's codes for "try again later", including limits of the app, the business account or the user. */
 const TEMPORARY_CODES = new Set([
   1, 2, 4, 17, 32, 341, 613, 80007, 80008, 80014, 130429, 131000, 131016, 133004,
 ]);

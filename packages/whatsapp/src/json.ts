@@ -1,4 +1,4 @@
-/** Returns a JSON object, or an empty object for any other value, so that reading untrusted JSON never throws. */
+/** Returns a JSON object or array, or an empty object for any other value, so that reading untrusted JSON never throws. */
 export function members(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -36,11 +36,11 @@ export function handshakeAnswer(query: HandshakeQuery, expectedToken: string): s
   return timingSafeEqual(sha256(verifyToken), sha256(expectedToken)) ? challenge : null;
 }
 
-/** Returns the verify token for the webhook address of an own app. It is derived from the app secret, so it is not stored. */
+/** Returns the verify token for the webhook address of a sender's own app. It is derived from the app secret, so it is not stored. */
 export const verifyTokenOf = (appSecret: string, senderId: string): string =>
   createHmac('sha256', appSecret).update(`verify token of ${senderId}`).digest('base64url');
 
-/** Compares digests, which have equal lengths, so that the comparison does not reveal the length of the token. */
+/** Returns the digest of a token. All digests have equal lengths, so comparing them does not reveal the length of the token. */
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

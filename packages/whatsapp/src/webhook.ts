@@ -15,7 +15,8 @@ export interface WebhookReports {
 }
 
 /**
- * Returns the reports in the raw body of a webhook. Other objects, fields and members are ignored, including messages from recipients.
+ * Returns the reports in the raw body of a webhook. Other objects, fields and members are ignored, and so are messages from recipients that
+ * are not denials.
  *
  * @param numberPepper hashes recipients' numbers, which no report contains
  * @returns null if the body is not JSON

@@ -229,7 +229,7 @@ describe('sendCode after the request is written', () => {
     expect(outcome).toEqual({
       kind: 'unknown',
       errorCode: null,
-      reason: 'The provider did not answer in time.',
+      reason: 'The provider did not respond in time.',
     });
     expect(provider.requests).toHaveLength(1);
   });
@@ -237,7 +237,7 @@ describe('sendCode after the request is written', () => {
   it('returns `unknown` when the response starts but does not end in time', async () => {
     const provider = await startProvider((response) => response.writeHead(200).write('{"messages":'));
     const outcome = await send(provider.baseUrl, 500);
-    expect(outcome).toMatchObject({ kind: 'unknown', reason: 'The provider did not answer in time.' });
+    expect(outcome).toMatchObject({ kind: 'unknown', reason: 'The provider did not respond in time.' });
   });
 
   it('returns `unknown` when the connection is reset before the request was read', async () => {

@@ -2,6 +2,6 @@
 create or replace function refuse_audit_change() returns trigger
 language plpgsql as $$
 begin
-  raise exception 'the audit log is only added to';
+  raise exception 'the audit log is append-only';
 end
 $$;

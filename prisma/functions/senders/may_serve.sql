@@ -1,5 +1,5 @@
--- Returns whether a sender may serve an application, by the `senders` of its account: a shared sender (without an account) or one of the
--- account's own. Null `application_ids` means all applications. PostgreSQL inlines the expression into the calling statement.
+-- Returns whether a sender may serve an application, according to the `senders` of its account: a shared sender (without an account) or one
+-- of the account's own. Null `application_ids` means all applications. PostgreSQL inlines the expression into the calling statement.
 create or replace function may_serve(
   sender_account_id uuid, application_ids uuid[], senders text, account_id uuid, application_id uuid
 ) returns boolean

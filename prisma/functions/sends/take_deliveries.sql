@@ -13,7 +13,7 @@ language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
   v_candidates uuid[];
-  -- Those that may be sent now, in the same order. This call has locked them.
+  -- The candidates that may be sent now, in the same order. This call has locked them.
   v_sendable uuid[];
   v_turns uuid[];
 begin

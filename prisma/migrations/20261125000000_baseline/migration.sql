@@ -730,7 +730,7 @@ language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
   v_candidates uuid[];
-  -- Those that may be sent now, in the same order. This call has locked them.
+  -- The candidates that may be sent now, in the same order. This call has locked them.
   v_sendable uuid[];
   v_turns uuid[];
 begin
@@ -1068,7 +1068,7 @@ create index audit_entries_action on audit_entries (action, id);
 create or replace function refuse_audit_change() returns trigger
 language plpgsql as $$
 begin
-  raise exception 'the audit log is only added to';
+  raise exception 'the audit log is append-only';
 end
 $$;
 create trigger audit_entries_append_only before update or delete or truncate on audit_entries

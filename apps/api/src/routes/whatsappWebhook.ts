@@ -15,15 +15,20 @@ import type { ApiContext } from '../context.js';
 import { answerText } from '../answer.js';
 import { createBodyReader } from '../body.js';
 
-/** The largest webhook that Meta documents. Real posts have a few kilobytes, and after an outage up to 1,000 statuses, about 350 KiB. */
+/**
+ * The largest webhook that Meta documents. Real posts are a few kilobytes; after an outage, they have up to 1,000 statuses, about 350 KiB.
+ */
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
-/** Any client can post, and the signature covers the whole body. */
+/**
+ * The limit for all bodies being read together: any client can post, and the signature can be checked only when the whole body is in
+ * memory.
+ */
 const BODIES_BYTES_MAX = 40 * 1024 * 1024;
 
 /** The path parameters of a webhook: the id of a sender with its own Meta app. */
 type OfApp = { id?: string };
 
-/** Returns the account's own app that posts to this address; null at the shared address. @throws Problem `not_found` */
+/** Returns the sender's own app that posts to this address; null at the shared address. @throws Problem `not_found` */
 async function appOf(
   { database, config }: ApiContext,
   { params: { id } }: Request<OfApp>,
@@ -114,7 +119,7 @@ function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<
 }
 
 /**
- * The number of entries in the cache of business accounts by number, so that a webhook needs no statement for known numbers. They expire,
+ * The size and the lifetime of the cache of business accounts by number. A webhook needs no statement for known numbers. Entries expire,
  * because a number's sender may be added after its webhooks.
  */
 const KNOWN_NUMBERS_MAX = 1_000;

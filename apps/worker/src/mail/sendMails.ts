@@ -24,8 +24,8 @@ export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' |
 };
 
 /**
- * Returns a loop run that sends the due mails. The first run stores the sender address in the database, which turns on the queueing of
- * mails.
+ * Returns a loop run that sends the due mails. The first run stores the sender address in the database, which turns the queueing of mails
+ * on, or off if this worker sends no mail.
  *
  * @param which `urgent` sends only urgent mails, so that they do not wait while a slow server accepts other mails
  */

@@ -460,14 +460,14 @@ export const AROUND: Readonly<
     noCountry: 'numbers without a country',
     copy: 'If the button does not work, open this address:',
     muted: 'You can choose in your profile which of these emails you get.',
-    fixed: 'This email cannot be turned off: it was requested, or it is about the security of your sign-in.',
+    fixed: 'This email cannot be turned off: it was requested, or it is about the security of your account.',
   },
   'pt-BR': {
     yourAccount: 'sua conta',
     noCountry: 'números sem país',
     copy: 'Se o botão não funcionar, abra este endereço:',
     muted: 'No seu perfil, você escolhe quais destes e-mails quer receber.',
-    fixed: 'Este e-mail não pode ser desativado: ele foi solicitado ou trata da segurança do seu login.',
+    fixed: 'Este e-mail não pode ser desativado: ele foi solicitado ou trata da segurança da sua conta.',
   },
 };
 

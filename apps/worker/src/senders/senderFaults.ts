@@ -25,7 +25,9 @@ export interface SenderAttempt extends Signal {
   senderId: string;
 }
 
-/** Blocks the sender, business account, portfolio, template or country that caused a failure, so that the send uses another sender or waits. */
+/**
+ * Blocks the sender, business account, portfolio, template or country that caused a failure, so that the send uses another sender or waits.
+ */
 export function recordSenderFailure(
   context: Context,
   at: SenderAttempt,

@@ -4,7 +4,7 @@ import { listSenderDetails, type SenderDetails } from '@onecode/store/senders';
 
 const CACHED_MS = 1_000;
 
-/** A sender with its access token in clear. */
+/** A sender with its decrypted access token. */
 export interface OpenSender extends SenderDetails {
   /** Null when the token cannot be decrypted. */
   token: string | null;

@@ -27,7 +27,7 @@ const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
 const UNANSWERED: Outcome = {
   kind: 'unknown',
   errorCode: null,
-  reason: 'the worker stopped before the answer came',
+  reason: 'the worker stopped before the response arrived',
 };
 
 /** Claims and delivers a live send. @throws Error only for failures of the service itself, such as an unavailable database */

@@ -50,7 +50,7 @@ export function createDueDeliveries(
         const claimed = taken.filter(({ outcome }) => outcome === 'claimed');
         for (const one of claimed) start(one);
         metrics.dueDeliveries.inc(claimed.length);
-        // Ends these before the next `takeDue`, which would otherwise return the same sends.
+        // Ends the sends with the outcome `over` before the next `takeDue`, which would otherwise return them again.
         await Promise.all(taken.filter(({ outcome }) => outcome === 'over').map(end));
         if (taken.length === 0) return;
       }

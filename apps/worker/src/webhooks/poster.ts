@@ -12,7 +12,10 @@ const ANSWER_BYTES_MAX = 4_096;
 /** The status of the receiver's response, or a code for why there is none. */
 type Posted = { status: number } | { error: string };
 
-/** In IPv6-only networks, name servers put the address of an IPv4-only host into the last 32 bits of this prefix (RFC 6052). */
+/**
+ * In IPv6-only networks, name servers return an address with this prefix for an IPv4-only host; its last 32 bits are the IPv4 address (RFC
+ * 6052).
+ */
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 
 /** Returns whether an address is public: outside of this machine, its network and its cloud. */
@@ -32,8 +35,8 @@ type LookupCallback = (error: Error | null, address: string | LookupAddress[], f
 const LOOKUP = { timeout: 2_000, tries: 2 };
 
 /**
- * Returns the addresses of a name. @throws Error if it does not resolve, or if one of its addresses is not public. Names in `localhost` are
- * never public (RFC 6761, 6.3).
+ * Returns the addresses of a name. @throws Error if it does not resolve, or if one of its addresses is not public. The name `localhost` and
+ * its subdomains are never public (RFC 6761, 6.3).
  */
 async function addressesOf(resolver: Resolver, hostname: string): Promise<LookupAddress[]> {
   if (/(?:^|\.)localhost\.?$/i.test(hostname)) throw new PrivateAddress();

@@ -34,7 +34,7 @@ export const TEST_EVENT: AccountEvent = { type: 'webhook.test', data: {} };
 
 const SECRET_PREFIX = 'whsec_';
 
-/** Signs an event by Standard Webhooks (symmetric, v1). @param timestamp in seconds */
+/** Returns an event's signature as defined by Standard Webhooks (symmetric, v1). @param timestamp in seconds */
 export function signEvent(secret: string, id: string, timestamp: number, body: string): string {
   const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;

@@ -1,6 +1,6 @@
 /** The longest lifetime, in days, of a key that expires. */
 export const KEY_DAYS_MAX = 3_650;
-/** How many days before a key expires its account gets a mail. */
+/** The numbers of days before a key's expiry at which its account gets a mail. */
 export const KEY_MAIL_DAYS = [14, 3] as const;
 /** A key that has not been used for this number of days should be revoked. */
 export const UNUSED_KEY_DAYS = 90;

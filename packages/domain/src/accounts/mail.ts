@@ -51,8 +51,8 @@ export interface MailFacts {
     country: string | null;
   };
   /**
-   * `country`, `sender` (its number), `template`, `errorCode` (Meta's): what the finding is about, or null. `since`: when the incident began
-   * (RFC 3339). `acknowledgedBy`: the staff member who handles it, with a note.
+   * `country`, `sender` (its number), `template`, `errorCode` (Meta's): what the finding is about, or null. `since`: when the incident
+   * began (RFC 3339). `acknowledgedBy`: the staff member who handles it, with a note.
    */
   finding: Pick<Finding, 'name' | 'cause'> & {
     incidentId: string;

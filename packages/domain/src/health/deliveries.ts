@@ -1,8 +1,8 @@
 /** Messages that the provider accepted, and how many of them never arrived. */
 export interface Deliveries {
-  /** Accepted messages with an expired code that did not fail. */
+  /** Accepted messages that did not fail and whose code has expired. */
   accepted: number;
-  /** The accepted messages without a delivery receipt and without a correct code. */
+  /** The accepted messages with neither a delivery receipt nor a correct code. */
   undelivered: number;
 }
 
@@ -20,9 +20,9 @@ export interface DeliveryGroup extends Pick<DeliveryCount, 'lastDay' | 'weekBefo
   name: string;
 }
 
-/** Shares of fewer accepted messages vary too much. */
+/** The minimum number of accepted messages for a share; shares of fewer messages vary too much. */
 export const ACCEPTED_MESSAGES_MIN = 100;
-/** Some phones are always off: the share has to be this high, and this many times the share of the week before. */
+/** A finding requires a share this high, because some phones are always off, and this many times the share of the week before. */
 const UNDELIVERED_SHARE = 0.1;
 const UNDELIVERED_RISE = 2;
 

@@ -19,10 +19,10 @@ export interface DatabaseFacts {
   /** For example `18.4`. */
   version: string;
   settings: Readonly<Record<string, string>>;
-  /** By how much this machine's clock is ahead of the database's, minus the duration of the round trip. */
+  /** By how much this machine's clock is certainly ahead of the database's, despite the round trip; negative if it is behind. */
   clockAheadMs: number;
   connections: { used: number; most: number };
-  /** The missing rights of this address's role, or null. If rights are missing, the schema and all later fields are unknown. */
+  /** The rights that the role in `DATABASE_URL` lacks, or null. If rights are missing, the schema and all later fields are unknown. */
   rightsFault: string | null;
   /** Why this release cannot work with the schema, or null. If it cannot, all later fields are empty. */
   schemaFault: string | null;
@@ -40,7 +40,7 @@ export interface DatabaseFacts {
   senders: readonly { state: string; account: string | null }[];
   /** The names of accounts that use only their own senders, and have none. */
   accountsWithoutSender: readonly string[];
-  /** Oldest first, each with the name of a held account. */
+  /** Oldest first. `accountName`: the name of the held account; null for other holds. */
   holds: readonly (HoldTarget & { accountName: string | null; reason: string; since: Date; setBy: string })[];
 }
 
@@ -214,7 +214,7 @@ export function numberPepperCheck(
       );
 }
 
-/** Returns one check for each finding of the health page, or one for no findings. An operator's pauses are not faults. */
+/** Returns a check for each finding of the health page, or one passed check if there are none. An operator's pauses are not faults. */
 export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   if (findings.length === 0) return [ok('health', 'The health page has no findings.')];
   return findings.map((finding) => {
@@ -230,7 +230,10 @@ export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   });
 }
 
-/** Returns a finding's subject if there may be several findings of its kind, and the blocks of its senders. */
+/**
+ * Returns what a finding is about: its template, its blocked or holding senders, or its country or sender with the counts. Empty for all
+ * other findings.
+ */
 function listSubjects({ template, failures, deliveries, blocks, holding }: Finding): string[] {
   if (template !== undefined) return [`template ${template.template} ${template.language}`];
   if (blocks !== undefined)

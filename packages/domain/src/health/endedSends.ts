@@ -1,7 +1,7 @@
 import type { FailureReason } from '../sends/send.js';
 import type { TrafficCount } from '../sends/traffic.js';
 
-/** The counts of the last minutes that health findings read, without the messages accepted in the last twenty seconds. */
+/** The counts of the last few minutes, for the health findings. Messages accepted in the last twenty seconds are not counted. */
 export interface RecentTraffic {
   /** Sends that ended, accepted messages, and webhooks, of the last five minutes. */
   fiveMinutes: readonly TrafficCount[];
@@ -9,7 +9,6 @@ export interface RecentTraffic {
   twoMinutes: readonly TrafficCount[];
 }
 
-/** Returns the sum of the matching counts. */
 export function sumMatching(
   counts: readonly TrafficCount[],
   matches: (count: TrafficCount) => boolean,
@@ -40,7 +39,7 @@ export function endedSends(
   return groups;
 }
 
-/** Returns the sum of ended sends. */
+/** Returns how many of the ended sends were delivered and failed, and the most frequent reason of the failures. */
 export function sumEnded(counts: readonly TrafficCount[]): EndedSends {
   return {
     delivered: sumMatching(counts, ({ event }) => event === 'delivered'),

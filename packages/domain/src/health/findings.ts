@@ -91,7 +91,7 @@ const KINDS = {
     severities: ['failing'],
     causes: { none: { check: 'loops', holdsUp: 'due', sentence: 'No worker is running.' } },
     remedy:
-      'Start the workers; their last log lines say why they stopped. Sends wait in the database until then.',
+      'Start the workers; their last log lines show why they stopped. Sends wait in the database until then.',
   },
   workers_behind: {
     owners: ['us'],
@@ -245,7 +245,7 @@ export type CauseOf<Name extends FindingName> = Name extends FindingName
 /** The kinds of finding. */
 export const FINDINGS: Readonly<Record<FindingName, FindingKind>> = KINDS;
 
-/** Every owner and severity of every finding: metrics have a series for each, found or not. */
+/** Every combination of finding, owner and severity. Metrics have a series for each, even while there is no such finding. */
 export const KNOWN_FINDINGS: readonly { name: FindingName; owner: Owner; severity: Severity }[] = (
   Object.entries(FINDINGS) as [FindingName, FindingKind][]
 ).flatMap(([name, { owners, severities }]) =>

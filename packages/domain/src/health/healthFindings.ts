@@ -111,7 +111,7 @@ const RESPONSE_MS: Thresholds = { degraded: 200, failing: 1_000 };
 const CONNECTIONS: Thresholds = { degraded: 0.8, failing: 0.95 };
 /** Loops record a heartbeat every five seconds. */
 const LOOP_SECONDS: Thresholds = { degraded: 10, failing: 20 };
-/** A due send is taken within moments, a new one without a job after two seconds. */
+/** Workers claim a due send within moments, and a new send without a job after two seconds. */
 const DUE_SECONDS: Thresholds = { degraded: 5, failing: 15 };
 const RECEIPT_SECONDS: Thresholds = { degraded: 15, failing: 60 };
 /** Retention runs every minute. Privacy notices promise retention in days, so data that is a day overdue breaks a promise. */
@@ -124,14 +124,17 @@ const LATENCY_SECONDS: Thresholds = { degraded: 3, failing: 8 };
 /** Shares of the accepted messages without any receipt, judged only for at least `ACCEPTED_MIN` messages. Receipts take seconds. */
 const UNREPORTED: Thresholds = { degraded: 0.5, failing: 0.9 };
 const ACCEPTED_MIN = 20;
-/** Meta held at least this many messages of a sender in the last hour, over at least a quarter of an hour. */
+/**
+ * The finding requires that Meta held at least this many messages of a sender in the last hour, the first and the last at least a quarter
+ * of an hour apart.
+ */
 const HELD_MIN = 5;
 const HELD_SECONDS = 900;
 /** Fewer webhooks with a wrong signature are not reported, because anyone can post one. */
 const REJECTED_MIN = 5;
 /**
- * Shares of the ended sends that failed, judged only for at least `ENDED_MIN` sends. In some countries up to a fifth fails, because many
- * numbers have no WhatsApp.
+ * Shares of the ended sends that failed, judged only for at least `ENDED_MIN` sends. In some countries, up to a fifth of the sends fail,
+ * because many numbers have no WhatsApp.
  */
 const FAILED: Thresholds = { degraded: 0.3, failing: 0.5 };
 /** The same shares for reasons that no recipient can cause. */
@@ -141,7 +144,7 @@ const ENDED_MIN = 10;
 const NAMED_MAX = 3;
 /** How long a send may wait while senders are available. */
 const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
-/** How long an email may wait: a server may ask to retry in a few minutes. */
+/** How long an email may wait: an SMTP server may ask for another attempt a few minutes later. */
 const MAIL_SECONDS = 300;
 
 /**
@@ -168,7 +171,7 @@ export function healthFindings(statistics: HealthStatistics): Finding[] {
   ];
 }
 
-/** Returns a list with the finding, which is empty if there is no severity. */
+/** Returns a list with the finding; an empty list if the severity is null. */
 function found<Name extends FindingName>(
   name: Name,
   cause: CauseOf<Name>,
@@ -210,7 +213,10 @@ const workers: Rule = ({ workers: running, loops, waiting, receipts, retention }
   ...found('workers_behind', 'retention', (retention?.seconds ?? 0) >= OVERDUE_SECONDS ? 'degraded' : null),
 ];
 
-/** Returns the seconds since any worker last ran both loops that deliveries need; infinite if none has. */
+/**
+ * Returns the seconds since any worker last ran the two loops that deliveries need, for the loop that ran longer ago; infinite if one of
+ * them never ran.
+ */
 function secondsSinceLoops(loops: NonNullable<HealthStatistics['loops']>): number {
   const ages = ['deliver', 'sweep'].map((name) =>
     Math.min(...loops.filter(({ loop }) => loop === name).map(({ secondsAgo }) => secondsAgo)),
@@ -232,8 +238,8 @@ interface Pool {
 }
 
 /**
- * Returns the findings about senders, for each pool separately. Findings about an account's own senders are tickets: only the account can
- * fix them.
+ * Returns the findings about senders, for each pool separately. Findings about an account's own senders are `degraded` at most: only the
+ * account can fix them.
  */
 const senders: Rule = (statistics) =>
   groupByPool(statistics).flatMap((pool) => {
@@ -498,8 +504,8 @@ function isOfOneAccount(
 const LATE_SHARE = 0.3;
 
 /**
- * Returns whether `LATE_SHARE` of the codes were late or failed because of the service, and fewer without the account that has the most of
- * them.
+ * Returns whether at least `LATE_SHARE` of the codes were late or failed because of the service, but less than `LATE_SHARE` without the
+ * account that has the most such codes.
  */
 export function isLateForOneAccount({ traffic }: Pick<HealthStatistics, 'traffic'>): boolean {
   const counts = (traffic?.fiveMinutes ?? []).flatMap((count): TrafficCount[] => {

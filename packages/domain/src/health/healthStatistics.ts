@@ -14,7 +14,7 @@ export interface QueueStatistics {
   failed: number;
 }
 
-/** A reading of Redis. Null means that it did not respond in time. */
+/** A reading of Redis. `redisMs` and `queues` are null if Redis did not respond in time or rejected the write. */
 export interface RedisHealth {
   /** Milliseconds until a write was confirmed. */
   redisMs: number | null;
@@ -27,7 +27,7 @@ export interface RedisHealth {
 export interface Backlog {
   count: number;
   oldestSeconds: number | null;
-  /** The same count, without the account of the send that has waited longest. */
+  /** The same, but without the sends of the account whose send has waited longest. */
   othersSeconds: number | null;
   /** Seconds until the first of their codes expires. */
   expirySeconds: number | null;
@@ -114,7 +114,7 @@ export interface HealthStatistics {
   waiting: Record<BacklogName, Backlog> | null;
   /** Sends that wait for their accounts' own senders. */
   ownWaiting: readonly OwnBacklog[] | null;
-  /** Calls to the provider in the last minutes, by outcome. */
+  /** Calls to the provider in the last few minutes, by outcome. */
   provider: {
     calls: number;
     accepted: number;
@@ -131,6 +131,6 @@ export interface HealthStatistics {
   /** How many workers run. */
   workers: number | null;
   senders: readonly SenderStatistics[] | null;
-  /** The waiting emails, and the number given up within a day. */
+  /** How long the oldest waiting email has waited, and the number of emails given up in the last day. */
   mails: { oldestSeconds: number | null; givenUp: number } | null;
 }

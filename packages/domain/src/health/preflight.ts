@@ -30,7 +30,8 @@ export const PREFLIGHT_CHECKS = [
 export type PreflightCheck = (typeof PREFLIGHT_CHECKS)[number];
 
 /**
- * The texts: under a check's name the sentence for a passed check, and otherwise a finding and what to do. `{{name}}` stands for a fact.
+ * The texts. The text under a check's name is used when the check passes; every other text is a finding and what to do. `{{name}}` stands
+ * for a fact.
  */
 export const PREFLIGHT_TEXTS = {
   token_valid: 'Meta accepts the access token.',
@@ -129,7 +130,7 @@ interface Found {
   facts: PreflightResult['facts'];
 }
 
-/** Checks whether a sender can be relied on, by the provider's latest reports. A check that could not be made fails. */
+/** Checks whether a sender can be relied on, based on the provider's latest reports. A check that could not be made fails. */
 export function preflight(input: PreflightInput): PreflightResult[] {
   const languages = templateLanguages(input.englishTemplateLanguage);
   const found: Record<PreflightCheck, () => Found> = {

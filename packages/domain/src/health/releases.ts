@@ -65,9 +65,7 @@ export function schemaFault(release: Release, applied: readonly string[]): strin
   }`;
 }
 
-/**
- * Returns what contracting migrations would break now, one sentence each. @param seen releases of which a process has run on this database
- */
+/** Returns what contracting migrations would break now, one sentence each. @param seen the releases that have run on this database */
 export function contractFaults(
   pending: readonly Contract[],
   processes: readonly RunningProcess[],

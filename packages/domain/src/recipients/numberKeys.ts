@@ -30,8 +30,8 @@ export function recipientKeys(pepper: Keyring, canonical: string): string[] {
 
 /**
  * Returns the hashes that show whether a request repeats another one's body, in the order of `recipientKeys`: the version (1 byte), then
- * HMAC-SHA256(pepper, `body:` ‖ body), in hexadecimal: 66 digits. They are keyed because a body contains little more than a number, so trying all numbers
- * would reveal it.
+ * HMAC-SHA256(pepper, `body:` ‖ body), in hexadecimal: 66 digits. They are keyed because a body contains little more than a number, so
+ * trying all numbers would reveal it.
  */
 export function bodyHashes(pepper: Keyring, body: Uint8Array): string[] {
   return keyVersions(pepper).map((version) =>

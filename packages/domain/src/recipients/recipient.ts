@@ -45,7 +45,7 @@ const PHONE_LENGTH_MAX = 40;
 const E164 = /^\+[1-9][0-9]{4,14}$/;
 /**
  * The calling codes without a country under which every number is premium-rate: shared cost (808), satellites (870, 881), personal numbers
- * (878), international networks (882, 883), relief in disasters (888) and premium rate (979). Not freephone (800).
+ * (878), international networks (882, 883), disaster relief (888) and premium rate (979). Not freephone (800).
  */
 const PREMIUM_RATE_CALLING_CODES = new Set(['808', '870', '878', '881', '882', '883', '888', '979']);
 /** The premium-rate number types within countries, as libphonenumber names them. */

@@ -16,7 +16,7 @@ function base62(value: bigint, width: number): string {
   return text.padStart(width, '0');
 }
 
-/** Returns the CRC-32 as in ISO 3309 (the one of zip and PNG). */
+/** Returns the CRC-32 defined in ISO 3309, which zip and PNG use. */
 function crc32(text: string): number {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(text, 'latin1')) {

@@ -6,8 +6,8 @@ import { NO_COUNTRY } from '../recipients/recipient.js';
 /**
  * Why messages are blocked or slowed down:
  *
- * - `operator`: an operator paused the sender, until an operator resumes it.
- * - `provider`: the provider reported a state of a number, a business account or a template, until it reports another.
+ * - `operator`: an operator paused the sender. The block ends when an operator resumes it.
+ * - `provider`: the provider reported a state of a number, a business account or a template. The block ends when it reports another state.
  * - `fault`: a message failed. Nothing is sent for a time, then single messages are tried, until a success signal clears the block.
  * - `limit`: the same for a rate limit; after it is cleared, the rate grows back to the full one.
  */
@@ -131,7 +131,7 @@ export function afterSuccess(block: Block, now: Date, success: Signal): Block | 
   return { ...block, failures: 0, until: now, clearedAt: success.startedAt };
 }
 
-/** The reason of the pause with which a sender is added, until its preflight allows it to send. */
+/** The reason of a new sender's pause, which lasts until the sender is activated, after its preflight allows it to send. */
 export const NOT_ACTIVATED = 'added, not activated yet';
 
 /** Returns whether a sender still waits for its first activation. */
@@ -139,8 +139,8 @@ export const isNew = (blocks: readonly Block[]): boolean =>
   blocks.some(({ cause, reason }) => cause === 'operator' && reason === NOT_ACTIVATED);
 
 /**
- * Returns the block that keeps a sender from sending anything, the longest of several; null without one. A rate limit only slows a sender
- * down.
+ * Returns the block that keeps a sender from sending anything, or the longest if there are several; null if there is none. A rate limit
+ * only slows a sender down.
  */
 export function activeBlock(blocks: readonly Block[], now: Date): Block | null {
   const end = ({ until }: Block): number => until?.getTime() ?? Infinity;
@@ -155,7 +155,7 @@ export function activeBlock(blocks: readonly Block[], now: Date): Block | null {
 export const SENDER_STATES = ['active', 'cooling_down', 'paused'] as const;
 export type SenderState = (typeof SENDER_STATES)[number];
 
-/** Returns the state of a sender by its own blocks, and those of its business account, its portfolio and the app. */
+/** Returns the state of a sender according to its own blocks and those of its business account, its portfolio and the app. */
 export function senderState(blocks: readonly Block[], now: Date): SenderState {
   const block = activeBlock(blocks, now);
   if (block === null) return 'active';
@@ -195,8 +195,8 @@ export function coolDownSeconds(
 const LIMIT_WAITS_MS = [2_000, 4_000, 8_000, 10_000] as const;
 
 /**
- * Returns the milliseconds for which nothing is sent after the nth rejection by a rate limit in a row. Adds up to half of it as jitter, and
- * is never shorter than the provider's Retry-After.
+ * Returns the milliseconds for which nothing is sent after the nth rejection by a rate limit in a row. Adds up to half of it as jitter. It
+ * is at least the provider's Retry-After, but at most `PROVIDER_WAIT_MS_MAX`.
  *
  * @param random a number from 0 up to, not including, 1
  */

@@ -192,8 +192,8 @@ export function templateBlock({ status, category, reason }: Facts<TemplateValues
 const BLOCKING_RESTRICTION = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
 
 /**
- * Returns why the provider would reject a sender, by the known facts of its number and business account; null if no fact indicates a
- * rejection.
+ * Returns why the provider would reject a sender, according to the known facts about its number and business account; null if no fact
+ * indicates a rejection.
  */
 export function senderBlock(
   number: Facts<NumberValues>,
@@ -287,7 +287,7 @@ export function parseMessagingLimit(name: string | undefined): number | null {
   return name === undefined ? null : (MESSAGING_LIMITS[name] ?? null);
 }
 
-/** Returns the name of a limit that is given as a number, where -1 is unlimited. */
+/** Returns the name of a limit that is given as a number, where -1 is unlimited; null for an unknown limit. */
 export function messagingLimitName(most: number): string | null {
   if (most === -1) return 'TIER_UNLIMITED';
   return Object.entries(MESSAGING_LIMITS).find(([, limit]) => limit === most)?.[0] ?? null;

@@ -1,8 +1,8 @@
 /** The longest wait for a permit, in milliseconds, for which a worker claims a send. A send that has to wait longer stays unclaimed. */
 export const PERMIT_WAIT_MS_MAX = 500;
 /**
- * The longest wait for the permit of a new or due send, which skips the turns. It is shorter than the wait of waiting sends, so that a new
- * send does not overtake them.
+ * The longest wait, in milliseconds, for the permit of a new or due send, which does not wait for its account's turn. It is shorter than
+ * `PERMIT_WAIT_MS_MAX`, so that such a send does not overtake waiting ones.
  */
 export const DIRECT_PERMIT_WAIT_MS = 250;
 

@@ -13,7 +13,9 @@ import {
 } from './sendWindows.js';
 import { GUESSES_MAX } from './verification.js';
 
-/** Seconds for which a code counts as active after its end: guesses judged before the code ended may still be on their way to the database. */
+/**
+ * Seconds for which a code still counts as active after it ended: guesses judged before its end may still be on their way to the database.
+ */
 export const ENDED_CODE_SECONDS = 15;
 /** Guess points that are returned to a recipient per day. */
 export const POINTS_PER_DAY = 5;
@@ -371,7 +373,7 @@ function activeCodesEndAt({ request, state, account, isLive, pointsLeft, now }: 
   return null;
 }
 
-/** Returns when the next day or month of UTC begins if a live send would go beyond the ceiling. */
+/** Returns when the next day or month begins (UTC), if a live send would exceed the ceiling; null otherwise. */
 function usedUntil(
   { isLive, now }: Creating,
   ceiling: number | null,
@@ -386,9 +388,9 @@ function usedUntil(
 }
 
 /**
- * Returns a minute after the last send of a trial account with mostly rejected latest sends. Each rejection returns its unit, so a few
- * free units would otherwise pay for any number of messages to invented numbers. Only the provider's rejections count: an outage is not the
- * account's fault.
+ * Returns when a trial account may send again if most of its latest sends were rejected: a minute after its last send; null otherwise. Each
+ * rejection refunds its unit, so a few free units would otherwise pay for any number of messages to invented numbers. Only the provider's
+ * rejections count: an outage is not the account's fault.
  */
 function trialFailuresUntil(one: Creating): number | null {
   const { trialSends } = one.state;

@@ -64,9 +64,9 @@ export type Postponement =
  * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`. A test send is `read`
  * immediately.
  *
- * A live send fails at its deadline, when its attempts are used up, or when its code was verified or locked; if a message may have been sent,
- * only after the time for its receipt. A send with too little life left waits for its deadline without another call. Any other send waits
- * for a sender.
+ * A live send fails at its deadline, when its attempts are used up, or when its code was verified or locked; if a message may have been
+ * sent, only after the time for its receipt. A send with too little life left waits for its deadline without another call. Any other send
+ * waits for a sender.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   if (!isDelivering(send)) return { result: 'done' };
@@ -209,8 +209,8 @@ function settleAfterReceipt({ sentAt, deliveredAt, readAt }: Send, now: Date): D
 }
 
 /**
- * Returns the change after which a failed message is sent again, at the latest when its code expires; null if all attempts are used. A fault
- * or a rate limit uses no attempt.
+ * Returns the change after which a failed message is sent again, at the latest when its code expires; null if all attempts are used. A
+ * fault or a rate limit uses no attempt.
  */
 export function nextCall(
   send: Send,

@@ -19,7 +19,7 @@ import { hasArrived } from './traffic.js';
 export interface Receipt {
   /** Replaces the provider's message id, which encodes the phone number. */
   messageId: string;
-  /** The attempt that we named as opaque data; null if it is missing or not ours. */
+  /** The attempt named in the opaque data that we sent with the message; null if that data is missing or not ours. */
   attempt: AttemptName | null;
   status: 'sent' | 'delivered' | 'read' | 'failed';
   occurredAt: Date;
@@ -93,10 +93,10 @@ export type ReceiptEnd = 'applied' | 'redelivers' | 'ignored' | 'later';
 const rank = (status: DeliveryState): number => DELIVERY_STATES.indexOf(status);
 
 /**
- * Folds all stored receipts of one send into one change, by `decideReceipt`.
+ * Folds all stored receipts of one send into one change, using `decideReceipt` for each.
  *
  * @param acceptedNumbers the numbers of the send's attempts that the provider accepted
- * @param isPriced whether the cost of the send's message is counted already
+ * @param isPriced whether the cost of the send's message has already been counted
  * @param random a number from 0 up to, not including, 1
  * @returns the result of each receipt, in the given order
  */
@@ -209,7 +209,7 @@ export function decideReceipt(
  *
  * - `none`: no other call is in progress or follows
  * - `is due`: another call follows
- * - `decides`: it is in progress. Its outcome, or the claim after its lease, decides about the send.
+ * - `decides`: it is in progress. Its outcome, or the next claim after its lease, decides the result of the send.
  * - `may still run`: it is in progress, but an earlier receipt has made the send `unconfirmed`, so its outcome decides nothing.
  * - `died`: the same, but its lease has ended. Its message may still arrive.
  */

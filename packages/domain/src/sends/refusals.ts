@@ -125,6 +125,6 @@ const REFUSALS: ReadonlyMap<string, { name: RefusalName; defence: Defence | null
   ].map(([name, { detail, defence }]) => [detail, { name: name as RefusalName, defence }]),
 );
 
-/** Returns the name of a refusal and the account's setting behind it, by the `detail` of the response; null for other refusals. */
+/** Returns the name of a refusal and the account's setting behind it, given the `detail` of the response; null for other refusals. */
 export const findRefusal = (detail: string): { name: RefusalName; defence: Defence | null } | null =>
   REFUSALS.get(detail) ?? null;

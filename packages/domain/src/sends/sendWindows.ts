@@ -20,7 +20,7 @@ export const HOUR_MS = 3_600_000;
 /** A flat list of pairs, oldest first: a time in milliseconds since 1970, then the number of sends that leave a window at that time. */
 export type SendTimes = number[];
 
-/** A window of a limit: `left` is below zero after its quota was lowered, and `opensAt` is when it has room for one more. */
+/** A window of a limit: `left` can be negative after the quota was lowered, and `opensAt` is when the window has room for one more send. */
 export interface OpenWindow {
   quota: number;
   left: number;

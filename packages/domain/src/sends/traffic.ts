@@ -18,8 +18,8 @@ export interface TrafficKey {
   /** Set only for ended sends, which keeps the number of counts small. */
   accountId: string;
   /**
-   * The failure reason of a failed send, `late` for one that arrived late, the subject of the error of a `failed` receipt, or the result of
-   * a webhook.
+   * The failure reason of a failed send, `late` for one that arrived late, the kind of a `failed` receipt's error, `unmatched` for a
+   * receipt without a send, or the result of a webhook.
    */
   reason: string;
 }
@@ -29,8 +29,8 @@ export interface TrafficCount extends TrafficKey {
 }
 
 /**
- * Returns the events of a change of a live send's delivery. Each event occurs once per message or send. A send with a code that was
- * finished before its message arrived is not counted as a failure.
+ * Returns the events of a change of a live send's delivery. Each event occurs once per message or send. A failed send is not counted if its
+ * code had already been verified or locked.
  */
 export function trafficEvents(before: Send, after: Send): TrafficKey[] {
   if (after.mode !== 'live') return [];

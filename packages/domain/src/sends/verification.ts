@@ -32,7 +32,7 @@ export interface GuessDecision {
   reclaimsUnit?: boolean;
 }
 
-/** Returns the code's state at a time: a pending code is expired from its deadline on. */
+/** Returns the code's state at a time: a pending code expires at its deadline. */
 export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, now: Date): Verification {
   return send.verification === 'pending' && now >= send.expiresAt ? 'expired' : send.verification;
 }

@@ -30,8 +30,8 @@ const DATABASE = /^\d{0,5}$/;
 const BAD_DATABASE = 'must have a number as its database, at the end';
 
 /**
- * Parses an address of Redis: `redis://` or `rediss://` for one server, `redis+sentinel://` for a master behind sentinels,
- * `redis+cluster://` for a cluster. The last two use TLS as `redis+sentinel+tls://` and `redis+cluster+tls://`.
+ * Parses a Redis address: `redis://` or `rediss://` for one server, `redis+sentinel://` for a master behind sentinels, `redis+cluster://`
+ * for a cluster. The last two use TLS as `redis+sentinel+tls://` and `redis+cluster+tls://`.
  *
  * @throws Error with a message that completes the sentence "REDIS_URL …" and repeats no part of the address
  */

@@ -24,7 +24,7 @@ const REFUSALS: readonly [RegExp, RedisRefusal][] = [
   [/^OOM\b.*/, 'out_of_memory'],
   [/^(?:READONLY|NOREPLICAS|MASTERDOWN)\b.*/, 'read_only'],
   [/^MISCONF\b.*/, 'disk'],
-  // ioredis prefixes the errors of sentinels. Commands are unknown if the server is of another kind than the one in the address.
+  // ioredis prefixes the errors of sentinels. A command is unknown if the server is not of the kind that the address names.
   [
     /\b(?:NOPERM|NOAUTH|WRONGPASS|MOVED|ERR unknown command|ERR This instance has cluster support).*/,
     'unfit',
@@ -34,7 +34,8 @@ const REFUSALS: readonly [RegExp, RedisRefusal][] = [
 function refusalOf(error: Error): RefusedByRedis | null {
   for (const [pattern, reason] of REFUSALS) {
     const [words] = pattern.exec(error.message) ?? [];
-    if (words !== undefined) return new RefusedByRedis(reason, `the Redis in REDIS_URL answers ${words}`);
+    if (words !== undefined)
+      return new RefusedByRedis(reason, `the Redis in REDIS_URL responds with ${words}`);
   }
   return null;
 }

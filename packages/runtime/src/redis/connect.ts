@@ -63,6 +63,7 @@ export function connectRedis(
   return connection;
 }
 
+/** Returns the last error of a connection since it was last ready; undefined if there was none. */
 export function lastErrorOf(connection: RedisConnection): Error | undefined {
   return lastErrors.get(connection);
 }

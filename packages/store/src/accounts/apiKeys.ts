@@ -118,7 +118,7 @@ export async function insertApiKey(
   return { id, key, applicationId, mode, expiresAt };
 }
 
-/** Revokes a key; a revoked key keeps its time. @returns null if the key does not exist */
+/** Revokes a key. A key that is already revoked keeps its time of revocation. @returns null if the key does not exist */
 export async function revokeApiKey(database: Database, actor: Actor, id: string): Promise<ApiKey | null> {
   return audited(database, actor, async (connection, log) => {
     const [revoked] = await connection.sql.query<{ accountId: string }[]>`

@@ -120,7 +120,7 @@ export function scheduleDeletion(database: Database, actor: Actor, accountId: st
   });
 }
 
-/** Cancels a scheduled deletion. @returns false if none was scheduled */
+/** Cancels a scheduled deletion. @returns false if none was scheduled, or it is already due */
 export function cancelDeletion(database: Database, actor: Actor, accountId: string): Promise<boolean> {
   return audited(database, actor, async ({ sql }, log) => {
     const kept = await sql.execute`
@@ -148,7 +148,7 @@ export async function deleteDueAccounts(database: Database, signal: AbortSignal)
   let fault: unknown;
   for (const { accountId, ...actor } of due) {
     try {
-      await deleteAccount(database, actor, accountId, 'asked for by an admin of the account', signal);
+      await deleteAccount(database, actor, accountId, 'requested by an admin of the account', signal);
       if (signal.aborted) break;
       await database.sql.execute`update accounts set delete_at = null where id = ${accountId}::uuid`;
       deleted.push(accountId);

@@ -3,7 +3,7 @@ import type { Connection, Database } from '../client/database.js';
 import { CLOCKS_APART_MS } from '../client/ids.js';
 import type { Prisma } from '../generated/prisma/client.js';
 
-/** Columns of the row of settings that have their own functions, or count. */
+/** Columns of the settings row that have their own functions, or that are counters. */
 const NO_SETTING = {
   id: true,
   priceCurrency: true,
@@ -47,7 +47,6 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
  */
 export const USUAL_CODE_VALIDITY = { min: 60, max: 3600 } as const;
 
-/** Returns the current settings. */
 export async function readSettings(database: Connection): Promise<Settings> {
   return (await database.prisma.settings.findUniqueOrThrow({
     where: { id: true },

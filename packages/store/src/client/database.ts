@@ -37,8 +37,8 @@ export interface DatabaseOptions {
   pooler?: 'none' | 'transaction';
   /**
    * For processes that look up rows and never scan a table. A statement prepared while a table is small would scan it, and keep that plan
-   * after the table has grown. So scans, hash joins and merge joins are off, joins run in the written order, and each connection plans a
-   * statement once.
+   * after the table has grown. Therefore, sequential and bitmap scans, hash joins and merge joins are off, joins run in the written order,
+   * and each connection plans a statement once.
    */
   byIndexOnly?: boolean;
   /** Milliseconds to wait for a connection (default 3,000) and for a statement or transaction (default 5,000). */
@@ -117,7 +117,6 @@ function closeSilentConnections(pool: pg.Pool, silentMs: number): void {
   });
 }
 
-/** Closes the idle connections of a pool. */
 function closeIdle(pool: pg.Pool): void {
   for (let count = pool.idleCount; count > 0; count -= 1)
     pool.connect().then(

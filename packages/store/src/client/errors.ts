@@ -22,14 +22,14 @@ interface PrismaError {
   meta?: { driverAdapterError?: { cause?: { originalCode?: string; originalMessage?: string } } };
 }
 
-/** Returns PostgreSQL's SQLSTATE for an error of a raw statement, a query of Prisma's or the driver; undefined for any other error. */
+/** Returns PostgreSQL's SQLSTATE for an error of a raw statement, a Prisma query or the driver; undefined for any other error. */
 export function readSqlState(error: unknown): string | undefined {
   if (error instanceof StatementError) return error.code.slice('SQLSTATE_'.length);
   if (error instanceof pg.DatabaseError) return error.code;
   return (error as PrismaError).meta?.driverAdapterError?.cause?.originalCode;
 }
 
-/** Rethrows a rejection by PostgreSQL, also one that Prisma reports, as a `StatementError`, and any other error as it is. */
+/** Rethrows a rejection by PostgreSQL, including one that Prisma reports, as a `StatementError`, and any other error unchanged. */
 export function throwStatementError(error: Error): never {
   const sqlState = readSqlState(error);
   if (sqlState === undefined) throw error;
@@ -40,7 +40,10 @@ export function throwStatementError(error: Error): never {
 /** Returns whether the server rejected the user or password. Retrying does not help. */
 export const isRefusal = (error: unknown): boolean => /^28(?:P01|000)$/.test(readSqlState(error) ?? '');
 
-/** Returns whether a statement got no response because its connection broke or was silent. The message is the driver's own. */
+/**
+ * Returns whether a statement got no response because its connection broke or was silent. Errors without a code are recognized by the
+ * driver's message.
+ */
 export function isLostConnection(error: Error): boolean {
   return (
     /^(?:08|57P)/.test(readSqlState(error) ?? '') ||
@@ -49,7 +52,7 @@ export function isLostConnection(error: Error): boolean {
   );
 }
 
-/** By SQLSTATE, Node's code, Prisma's code, or the message of an error without a code. */
+/** Sentences about connection errors, by SQLSTATE, Node's code, Prisma's code, or the message of an error without a code. */
 const FAULTS: readonly [RegExp, string][] = [
   [
     // The prepared statement is missing or exists already: the session belonged to another client.

@@ -5,7 +5,7 @@ export function newId(): string {
   return uuidv7();
 }
 
-/** The most by which the clock of the process that makes an id may differ from the database's. */
+/** The maximum difference between the database's clock and the clock of the process that makes an id. */
 export const CLOCKS_APART_MS = 120_000;
 
 /** Returns when an id was made, by the clock of its process. */

@@ -66,7 +66,9 @@ export async function listHolds(database: Connection): Promise<Hold[]> {
 
 /** The active holds, and the live sends that wait for a sender or the end of a hold. */
 export interface HeldSends {
-  /** Oldest first, each with the name of a held account and the number of waiting live sends that it matches. */
+  /**
+   * Oldest first. `accountName`: the name of the held account, or null; `waiting`: the number of waiting live sends that the hold matches.
+   */
   holds: (Hold & { accountName: string | null; waiting: number })[];
   waiting: number;
   /** Whether more sends wait than were counted, so that the counts are lower bounds. */

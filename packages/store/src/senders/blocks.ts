@@ -12,7 +12,7 @@ export async function listBlocks({ prisma }: Connection): Promise<Block[]> {
 }
 
 /**
- * Changes a block by a rule, so that concurrent faults count once: reads the block without a lock, and writes it only if it is still the
+ * Changes a block with a rule, so that concurrent faults count once: reads the block without a lock, and writes it only if it is still the
  * same; otherwise, reads and decides again. A worker that freezes in between blocks no claim. Mails the sender's owner about the first
  * fault in a row that only a person can end.
  *
@@ -59,9 +59,9 @@ async function writeBlock({ prisma }: Connection, next: Block, last: Block | nul
 }
 
 /**
- * Returns whether a newer success clears a failure: the provider accepted this message or one of a later send, started no earlier; for a
- * failure from a receipt, it must also have delivered it. Receipts signed by an account's own app clear only faults of its own senders,
- * never faults of a business account or a portfolio.
+ * Returns whether a newer success clears a failure. The success is this message, or one of a later send that was started no earlier. The
+ * provider must have accepted it and, for a failure from a receipt, also delivered it. Receipts signed by an account's own app clear only
+ * faults of its own senders, never faults of a business account or a portfolio.
  *
  * @param about all messages of the scope, or only those in one language or to one country
  */

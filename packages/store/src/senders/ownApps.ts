@@ -56,7 +56,7 @@ const WAITING_MAX = 10_000;
  * messages from that account's senders (a sender may have belonged to another account before), and changes of business accounts in which no
  * other account has a sender. A send names its sender before its message is sent, so no report arrives too early for this check.
  *
- * @returns null if, with these reports, too many of the account's own app would be waiting
+ * @returns null if these reports would bring the account's own app above `WAITING_MAX` unapplied reports
  */
 export async function reportsOfApp(
   { sql }: Connection,

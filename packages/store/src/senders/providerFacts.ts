@@ -133,7 +133,6 @@ interface FactSubject {
   language?: string;
 }
 
-/** Reads the known facts. */
 async function readFacts<Values>(
   { sql }: Connection,
   { subject, template = '', language = '' }: FactSubject,

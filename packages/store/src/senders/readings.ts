@@ -18,7 +18,7 @@ export interface DueReading {
 
 /** Seconds after which an unfinished read is due again: its worker died. */
 const LEASE_SECONDS = 90;
-/** Seconds between two reads of a sender, and the share by which they vary, so that reads of many senders are spread. */
+/** Seconds between two reads of a sender, and the share by which they vary, so that the reads of many senders are spread out. */
 const INTERVAL_SECONDS = 600;
 const JITTER_SHARE = 0.2;
 

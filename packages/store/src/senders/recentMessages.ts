@@ -1,13 +1,13 @@
 import type { Connection } from '../client/database.js';
 
-/** Meta's largest limit of recipients in 24 hours, except for no limit. */
+/** Meta's largest limit of recipients in 24 hours, apart from unlimited. */
 const MESSAGES_MAX = 100_000;
 
 /**
  * Reads the messages of the last 24 hours, at most the last `MESSAGES_MAX` of each sender.
  *
- * @returns `recipients`: those of all senders in this one's business portfolio, or in its business account if the portfolio is unknown;
- * `lastSentOn`: the day (UTC) of this sender's last message, or null
+ * @returns `recipients`: how many recipients all senders of this sender's business portfolio (or of its business account, if the portfolio
+ * is unknown) have had; `lastSentOn`: the day (UTC) of this sender's last message, or null
  */
 export async function readRecentMessages({ sql }: Connection, senderId: string) {
   const [row] = await sql.query<[{ recipients: number; lastSentOn: string | null }]>`

@@ -23,7 +23,9 @@ const SELECTED = {
 
 type SenderRow = Prisma.SenderGetPayload<{ select: typeof SELECTED }>;
 
-/** A sender as operators see it, without its token. `blocks`: its own current ones, and those of its business account, portfolio and app. */
+/**
+ * A sender as operators see it, without its token. `blocks`: its own current blocks, and those of its business account, portfolio and app.
+ */
 export type Sender = SenderRow & { englishTemplateLanguage: 'en' | 'en_US'; blocks: Block[] };
 
 /** The owner of a sender: shared by all accounts, one account, or some of an account's applications (an empty list means all of them). */
@@ -90,7 +92,7 @@ export async function addSender(
   }).catch(onTaken(null));
 }
 
-/** Returns a handler of errors that returns `result` if another sender has the phone number id. */
+/** Returns an error handler that returns `result` if another sender has the phone number id, and rethrows any other error. */
 const onTaken =
   <R>(result: R) =>
   (error: unknown): R => {
@@ -121,7 +123,10 @@ export async function listSenders(database: Connection, accountId?: string): Pro
 /** A sender with its token, for calls to the provider. */
 export type SenderDetails = Sender & { encryptedToken: Uint8Array };
 
-/** Returns all senders: blocked ones too, because `take_permits` decides which may send, and removed ones, because receipts still arrive. */
+/**
+ * Returns all senders, including blocked ones, because `take_permits` decides which may send, and removed ones, because receipts still
+ * arrive.
+ */
 export async function listSenderDetails(database: Connection): Promise<SenderDetails[]> {
   const rows = await database.prisma.sender.findMany({ select: { ...SELECTED, encryptedToken: true } });
   return withBlocks(database, rows);
@@ -164,8 +169,8 @@ async function pause({ sql }: Connection, id: string, reason: string): Promise<b
 
 /**
  * Ends a sender's blocks: an operator's pause, the provider's blocks of its number, and blocks by faults of the sender, its business
- * account or its portfolio. Results of messages started earlier do not start those blocks again. Rate limits stay, and so do blocks of a
- * template, because the next call would also fail.
+ * account or its portfolio. Results of messages started earlier do not start those blocks again. Rate limits stay, and so do the provider's
+ * blocks of a template, because the next call would also fail.
  *
  * @returns null if the sender does not exist
  */
@@ -304,7 +309,7 @@ export async function editSender(
   }).catch(onTaken('taken' as const));
 }
 
-/** The columns that reads of another number have not filled yet. */
+/** The values of the columns that reads fill, for a number that has not been read yet. */
 const UNREAD = {
   businessAccountId: null,
   portfolioId: null,
@@ -315,7 +320,10 @@ const UNREAD = {
   hasRecipientRoom: true,
 } as const;
 
-/** Logs what the setup did at the provider for a sender, or that a test code was sent. @returns null if the sender does not exist */
+/**
+ * Logs what the setup did at the provider for a sender, or that a test code was sent, and requests a read. @returns null if the sender does
+ * not exist
+ */
 export async function noteSenderSetup(
   database: Database,
   actor: Actor,
@@ -330,8 +338,8 @@ export async function noteSenderSetup(
 }
 
 /**
- * Returns whether a sender's number is registered: the sender was activated, or the setup has registered the number, by the audit log. Meta
- * does not report it and shows every number as connected.
+ * Returns whether a sender's number is registered: it was activated or, according to the audit log, the setup has registered the number.
+ * Meta does not report this, and shows every number as connected.
  */
 export async function isRegistered(
   { sql }: Connection,

@@ -12,14 +12,14 @@ const TRIES_MAX = 1000;
 export interface SendSnapshot {
   send: Send;
   version: number;
-  /** Returns the database's time, advanced by `performance.now()`. */
+  /** Returns the database's time: when the row was read or, after `take_deliveries`, the current time by `performance.now()`. */
   now: () => Date;
 }
 
 /**
- * Changes a send by a pure rule: reads the row with the database's clock, calls `decide`, and writes the decision if the row still has its
- * version. If another process changed the row first, it reads and decides again. The same statement writes the outcomes of attempts and the
- * refund of a failure. Concurrent changes of different sends share round trips.
+ * Changes a send with a pure rule: reads the row with the database's clock, calls `decide`, and writes the decision if the row still has
+ * its version. If another process changed the row first, it reads and decides again. The same statement writes the outcomes of attempts and
+ * the refund of a failure. Concurrent changes of different sends share round trips.
  *
  * @param which with a snapshot, the row is read only if another process has changed it since
  * @returns the decision's result after the commit, or null if the send does not exist

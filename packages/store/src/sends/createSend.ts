@@ -23,7 +23,9 @@ export class AccountBusy extends Error {
   }
 }
 
-/** Creations of one account in a batch, and accounts in a batch. The accounts are locked while a batch is written. */
+/**
+ * The maximum number of creations of one account in a batch, and of accounts in a batch. The accounts are locked while a batch is written.
+ */
 const CREATIONS_MAX = 50;
 const ACCOUNTS_MAX = 25;
 /** After this many lost races, an account's row is locked before it is read. */
@@ -33,10 +35,10 @@ const LOCK_WAIT_MS = 3_000;
 const LOCK_WAITS_MAX = 4;
 
 /**
- * Creates a send: reads what the creation depends on, asks the pure rule `decideCreations`, and writes the row with its unit and counters
- * if the account has not changed in between. Otherwise it reads and decides again. Requests that arrive together share both round trips.
- * Requests for an account with a batch in progress in this process wait for the account's next batch, so only other processes can change an
- * account in between. After a few lost races the account's row is locked first.
+ * Creates a send: reads what the creation depends on, decides with the pure rule `decideCreations`, and writes the row with its unit and
+ * counters if the account has not changed in between. Otherwise it reads and decides again. Requests that arrive together share both round
+ * trips. Requests for an account with a batch in progress in this process wait for the account's next batch, so only other processes can
+ * change an account in between. After a few lost races the account's row is locked first.
  *
  * @throws AccountBusy when the account stays locked for some seconds
  */

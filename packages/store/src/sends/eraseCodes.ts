@@ -6,7 +6,7 @@ const LATE_SECONDS = 60;
 /**
  * Erases the encrypted codes of sent messages after the codes have expired. Walks through the sends once, in the order of their ids (which
  * is the order of creation), and stops at the first send with a code that is active or being sent. There is no index of these codes,
- * because every receipt would have to update it. Sends in other states erase their codes themselves.
+ * because every receipt would have to update it. The codes of other sends are erased by the change that ends their delivery.
  *
  * @param limit the most sends to look at
  * @returns how many sends it looked at; 0 also while another caller is running

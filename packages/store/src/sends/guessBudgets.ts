@@ -103,7 +103,10 @@ async function reset(
   });
 }
 
-/** The points still charged in a row of `guess_budgets` at a time: `POINTS_PER_DAY` are refunded after the last wrong guess. */
+/**
+ * The points still charged in a row of `guess_budgets` at a time: `POINTS_PER_DAY` points are refunded for each day since the last wrong
+ * guess.
+ */
 export const pointsLeft = (row: 'b' | 'guess_budgets', at: Prisma.Sql): Prisma.Sql => {
   const name = Prisma.raw(row);
   // Of two concurrent guesses, the one written last may be the earlier one.

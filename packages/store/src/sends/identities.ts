@@ -5,8 +5,8 @@ import type { NewSend } from './newSend.js';
 /**
  * Stores the identity of a send's recipient from a receipt, once for each send, if the application checks identities.
  *
- * @returns whether it is new and differs from the recipient's last verified send: the number has another owner, or another installation of
- * WhatsApp
+ * @returns whether it is new and differs from the identity of the recipient's last verified send. The number then has another owner, or
+ * another installation of WhatsApp
  */
 export async function recordIdentity(
   database: Database,
@@ -54,8 +54,8 @@ export async function findVerifiedIdentity(database: Database, sendId: string): 
 }
 
 /**
- * Stores the identities of recipients under their current key during a rotation of `NUMBER_PEPPER`. Workers have no pepper, and look them up
- * by the key of the send.
+ * Stores the identities of recipients under their current key during a rotation of `NUMBER_PEPPER`. Workers have no pepper, and look
+ * identities up by the key of the send.
  */
 export async function moveIdentities(
   { sql }: Pick<Connection, 'sql'>,

@@ -63,7 +63,7 @@ export interface CreationBatch {
 }
 
 /**
- * Reads what the creations of a batch depend on, all at one time. Most requests have no idempotency key, no limit per recipient, no trial
+ * Reads what the creations of a batch depend on, in one snapshot. Most requests have no idempotency key, no limit per recipient, no trial
  * and no breaker: the data for these is read only for requests that need it.
  */
 export async function readCreations(

@@ -132,7 +132,7 @@ const lockSends = (
     from sends where id = f.id for no key update
   ) s`;
 
-/** Makes the codes of locked sends expire now and waiting sends due, as the last wrong guess does. */
+/** Makes the codes of locked sends expire now. Like the last allowed wrong guess, this ends deliveries without a call in progress. */
 async function endCodes({ sql }: Connection, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql.execute`

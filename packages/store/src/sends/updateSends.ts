@@ -43,7 +43,8 @@ const toChangeRecord = ({ before, after, version, at, attempts, cost }: Change):
 
 /**
  * Returns the first steps of a statement that writes changes of different sends with their attempts, or one failure with its refund:
- * `changed` returns the sends that still had the version. Every statement locks sends in the order of their ids, so that two statements cannot deadlock.
+ * `changed` returns the sends that still had the version. Every statement locks sends in the order of their ids, so that two statements
+ * cannot deadlock.
  */
 export function updateSends(changes: readonly Change[]): Prisma.Sql {
   const { lock, lockedIds } = lockSends(changes.length);
@@ -85,8 +86,9 @@ const ATTEMPTED = Prisma.sql`
   )`;
 
 /**
- * The steps that refund the unit of a failure in `changed`. The unit is kept if the code was verified and a message may have arrived. Each
- * failure has its own statement, because a refund also locks an account, and a batch would lock sends and accounts in no fixed order.
+ * The steps that refund the unit of a failure in `changed`. The unit is not refunded if the code was verified and a message may have
+ * arrived. Each failure has its own statement, because a refund also locks an account, and a batch would lock sends and accounts in no
+ * fixed order.
  */
 const REFUNDED = Prisma.sql`,
   returned as (

@@ -142,8 +142,8 @@ interface WrittenGuess {
 }
 
 /**
- * Writes guesses at different sends, if their keys are valid and the sends have the versions that were read: the sends, the guess budgets of
- * their recipients, and the units of failed sends.
+ * Writes guesses at different sends, if their keys are valid and the sends have the versions that were read: the sends, the guess budgets
+ * of their recipients, and the units of failed sends.
  */
 async function writeGuesses(
   database: Database,

@@ -91,7 +91,7 @@ describe('the audit log', () => {
   ])('cannot be changed: %s', async (statement) => {
     const before = await entries();
     expect(before.length).toBeGreaterThan(0);
-    await expect(db.sql(statement)).rejects.toThrow('the audit log is only added to');
+    await expect(db.sql(statement)).rejects.toThrow('the audit log is append-only');
     expect(await entries()).toEqual(before);
   });
 

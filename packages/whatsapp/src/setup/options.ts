@@ -27,7 +27,7 @@ export interface SetupOptions {
   mayChangeTemplates: boolean;
   /** How long to wait for the approval of templates. */
   approvalMs: number;
-  /** Returns whether a sender with the number was activated, so that it is registered. */
+  /** Returns whether a sender with the number was activated, which implies that the number is registered. */
   isKnown: (phoneNumberId: string) => Promise<boolean>;
   /** Adds the sender, paused, unless it exists. */
   addSender: (number: SetupNumber) => Promise<SetupStep>;

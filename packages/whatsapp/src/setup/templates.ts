@@ -198,7 +198,7 @@ function judgeTemplate(
   const title = `The template ${template} (${language})`;
   const differences = differencesOf(values, codeValiditySeconds);
   if (differences.length > 0) {
-    const remedy = hasAppButton ? 'or change it in WhatsApp Manager' : 'or allow that it is changed';
+    const remedy = hasAppButton ? 'or change it in WhatsApp Manager' : 'or allow the change';
     const detail = `${title} exists and was not changed: ${differences.join(', ')}. Use another name, ${remedy}.`;
     return step(name, 'needs_you', detail, 'template_differs', link);
   }
