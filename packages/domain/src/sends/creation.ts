@@ -41,8 +41,9 @@ export interface CreationRequest {
 }
 
 /**
- * The stored data that decides a request. Times are milliseconds since 1970. Values that are expensive to read and equal for all requests
- * of an account or application are set only on its first request in a batch, even if that request is refused.
+ * The stored data that decides a request. Times are milliseconds since 1970. `accountTimes`, `applicationTimes` and `sendersAreTaken`
+ * are expensive to read and equal for all requests of an account or application: only its first request in a batch has them, even if that
+ * request is refused.
  */
 export interface CreationState {
   /** Null if the key was deleted. */

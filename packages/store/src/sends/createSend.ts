@@ -37,8 +37,8 @@ const LOCK_WAITS_MAX = 4;
 /**
  * Creates a send: reads what the creation depends on, decides with the pure rule `decideCreations`, and writes the row with its unit and
  * counters if the account has not changed in between. Otherwise it reads and decides again. Requests that arrive together share both round
- * trips. Requests for an account with a batch in progress in this process wait for the account's next batch, so only other processes can
- * change an account in between. After a few lost races the account's row is locked first.
+ * trips. Requests for an account with a batch in progress in this process wait for the account's next batch, so they lose no races against
+ * each other. After a few lost races the account's row is locked first.
  *
  * @throws AccountBusy when the account stays locked for some seconds
  */
