@@ -1,6 +1,6 @@
 /** Messages that the provider accepted, and how many of them never arrived. */
 export interface Deliveries {
-  /** Accepted messages that did not fail and whose code has expired. */
+  /** Accepted messages that did not fail and have an expired code. */
   accepted: number;
   /** The accepted messages with neither a delivery receipt nor a correct code. */
   undelivered: number;

@@ -27,7 +27,7 @@ export interface RedisHealth {
 export interface Backlog {
   count: number;
   oldestSeconds: number | null;
-  /** The same, but without the sends of the account whose send has waited longest. */
+  /** The same, but without the sends of the account with the oldest waiting send. */
   othersSeconds: number | null;
   /** Seconds until the first of their codes expires. */
   expirySeconds: number | null;
