@@ -85,7 +85,7 @@ async function triggerRareWork(cluster: FaultCluster): Promise<void> {
     );
   await cluster.db.sql('update senders set read_due_at = clock_timestamp()');
   for (const change of [
-    `expires_at = clock_timestamp() - interval '1 second'`,
+    `created_at = clock_timestamp() - interval '2 seconds', expires_at = clock_timestamp() - interval '1 second'`,
     "phase = 'waiting', due_at = expires_at",
   ])
     await cluster.db.sql(
