@@ -36,8 +36,8 @@ describe('the roles of docs/deploy.md', () => {
     const client = await db.connect();
     const refused = async (sql: string, message: RegExp): Promise<void> =>
       void (await expect(client.query(sql)).rejects.toThrow(message));
-    await refused(`update audit_entries set actor_name = 'changed'`, /only added to/);
-    await refused('delete from audit_entries', /only added to/);
+    await refused(`update audit_entries set actor_name = 'changed'`, /append-only/);
+    await refused('delete from audit_entries', /append-only/);
     await refused('alter table audit_entries disable trigger all', /must be owner/);
     await refused('drop table audit_entries', /must be owner/);
     await refused('create table public.more (id integer)', /permission denied/);
