@@ -154,3 +154,24 @@ describe('the texts of the pages', () => {
     expect(found).toEqual([]);
   });
 });
+
+describe('useBlockReason', () => {
+  it('knows only sentences that Onecode writes', () => {
+    const hook = readFileSync('apps/console/web/src/hooks/blockReason.ts', 'utf8');
+    // Fixed sentences; the others have a group or are written by several places.
+    const sentences = [...hook.matchAll(/\/\^([^()]+?)\$\//g)].map(([, text]) => text!.replaceAll('\\', ''));
+    const sources = [
+      'packages/whatsapp/src',
+      'packages/domain/src',
+      'packages/store/src',
+      'prisma/migrations',
+    ]
+      .flatMap((folder) =>
+        readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+      )
+      .filter((file) => /(?<!\/generated\/.*)\.(?:ts|sql)$/.test(file))
+      .map((file) => readFileSync(file, 'utf8'));
+    expect(sentences.length).toBeGreaterThan(5);
+    expect(sentences.filter((sentence) => !sources.some((source) => source.includes(sentence)))).toEqual([]);
+  });
+});

@@ -15,7 +15,7 @@ const SENTENCES = [
   ['denied', /^The provider denied access without an error code\.$/],
   ['redirected', /^The provider returned a redirect, which Onecode does not follow\.$/],
   ['slowDown', /^The provider asked to slow down\.$/],
-  ['comeBack', /^The provider asked to come back later\.$/],
+  ['retryLater', /^The provider asked to retry later\.$/],
   ['byOperator', /^paused by an operator$/],
   ['notActivated', /^added, not activated yet$/],
 ] as const;
