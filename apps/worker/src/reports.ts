@@ -11,14 +11,15 @@ const RUN_MS_MAX = 2_000;
 /** Applies the stored provider reports that are due. A report that cannot be applied does not block the others. */
 export async function applyDueReports(context: WorkerContext): Promise<void> {
   const endsAt = performance.now() + RUN_MS_MAX;
-  while (performance.now() < endsAt) {
-    const { receipts, denials, changes } = await readDueReports(context.database);
-    if (receipts.length + denials.length + changes.length === 0) return;
-    await Promise.all([
+  let mayBeMore = true;
+  while (mayBeMore && performance.now() < endsAt) {
+    const { receipts, denials, changes, isFull } = await readDueReports(context.database);
+    const [isComplete] = await Promise.all([
       applyReceipts(context, receipts),
       applyEach(context, denials, applyReportedDenial),
       applyEach(context, changes, applyProviderChange),
     ]);
+    mayBeMore = isFull || !isComplete;
   }
 }
 

@@ -25,28 +25,34 @@ import { recordReceipt } from '../traffic.js';
 
 type ReportedReceipt = ReportedSend['receipts'][number];
 
-/** Applies stored receipts, all receipts of a send together. */
+/**
+ * Applies stored receipts, all receipts of a send together.
+ *
+ * @returns false if another process changed one of the sends meanwhile; its receipts are still stored and due
+ */
 export async function applyReceipts(
   context: WorkerContext,
   receipts: readonly StoredReport<Receipt>[],
-): Promise<void> {
+): Promise<boolean> {
   const { database, metrics, traffic } = context;
   const { sends, unmatched } = await findReportedSends(database, receipts);
   for (const { report } of await postponeUnmatched(context, unmatched)) {
     recordReceipt(traffic, report, null);
     metrics.receipts.inc({ result: 'unmatched' });
   }
-  await Promise.all(
+  const areWritten = await Promise.all(
     sends.map((reported) =>
-      applyReceiptsOfSend(context, reported).catch((error) =>
-        postponeFailed(context, reported.receipts, error, { send_id: reported.send.id }),
-      ),
+      applyReceiptsOfSend(context, reported).catch(async (error) => {
+        await postponeFailed(context, reported.receipts, error, { send_id: reported.send.id });
+        return true;
+      }),
     ),
   );
+  return !areWritten.includes(false);
 }
 
-/** Applies the receipts of one send. If another process changes the send meanwhile, they stay due for the next run. */
-async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<void> {
+/** Applies the receipts of one send. @returns false if another process changed it meanwhile */
+async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
   const { database, policy } = context;
   const { send, now } = reported;
   const beganAt = performance.now();
@@ -65,7 +71,7 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   if (await exceedsOwnFailures(context, send, effective))
     decision = fold(receipts.map((one) => ({ ...one, receipt: { ...one.receipt, failure: null } })));
   const written = await writeReceipts(database, reported, decision);
-  if (written === null) return;
+  if (written === null) return false;
   // crash point: worker after receipt
   await postponeReports(
     database,
@@ -74,6 +80,7 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   for (const [index, one] of receipts.entries())
     if (written.deleted.has(one.key))
       await recordApplied(context, written.send, one, decision.result[index] as ReceiptEnd, beganAt);
+  return true;
 }
 
 /**

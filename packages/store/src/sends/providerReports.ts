@@ -66,6 +66,8 @@ export interface DueReports {
   receipts: StoredReport<Receipt>[];
   denials: StoredReport<Denial>[];
   changes: StoredReport<Omit<ProviderChange, 'digest'>>[];
+  /** Whether more reports may be due. */
+  isFull: boolean;
 }
 
 interface ReportRow {
@@ -73,6 +75,7 @@ interface ReportRow {
   kind: 'receipt' | 'denial' | 'change';
   tries: number;
   report: { occurredAt: string };
+  isOperators: boolean;
 }
 
 /** Returns a batch of due reports, starting with reports of the oldest sends. Accounts' own apps take turns in their part of the batch. */
@@ -91,10 +94,10 @@ export async function readDueReports(database: Database): Promise<DueReports> {
       ) d
     )
     (
-      select key, kind, tries, report from provider_reports
+      select key, kind, tries, report, true as "isOperators" from provider_reports
       where reporter is null and due_at <= statement_timestamp() order by key limit ${BATCH.operator}
     ) union all (
-      select key, kind, tries, report from of_own_apps order by turn, key limit ${BATCH.ownApps}
+      select key, kind, tries, report, false from of_own_apps order by turn, key limit ${BATCH.ownApps}
     )`;
   const selectReports = <Report>(kind: ReportRow['kind']): StoredReport<Report>[] =>
     rows
@@ -104,10 +107,12 @@ export async function readDueReports(database: Database): Promise<DueReports> {
         tries,
         report: { ...report, occurredAt: new Date(report.occurredAt) } as Report,
       }));
+  const operatorCount = rows.filter(({ isOperators }) => isOperators).length;
   return {
     receipts: selectReports('receipt'),
     denials: selectReports('denial'),
     changes: selectReports('change'),
+    isFull: operatorCount >= BATCH.operator || rows.length - operatorCount >= BATCH.ownApps,
   };
 }
 
