@@ -35,9 +35,12 @@ export function startLoops(
   const withHeartbeat = withHeartbeats(database, workerId);
   let due = EVERYTHING;
   const look = async (): Promise<void> => {
-    // If the read fails, every kind of work counts as due.
-    due = EVERYTHING;
-    due = await readDueWork(database);
+    try {
+      due = await readDueWork(database);
+    } catch (error) {
+      due = EVERYTHING;
+      throw error;
+    }
   };
   const whenDue = (work: keyof DueWork, run: () => Promise<void>) => async (): Promise<void> => {
     if (due[work]) await run();
