@@ -51,7 +51,8 @@ export function createDueDeliveries(
         for (const one of claimed) start(one);
         metrics.dueDeliveries.inc(claimed.length);
         // Ends the sends with the outcome `over` before the next `takeDue`, which would otherwise return them again.
-        await Promise.all(taken.filter(({ outcome }) => outcome === 'over').map(end));
+        const ends = await Promise.allSettled(taken.filter(({ outcome }) => outcome === 'over').map(end));
+        for (const one of ends) if (one.status === 'rejected') throw one.reason;
         if (taken.length === 0) return;
       }
     },
