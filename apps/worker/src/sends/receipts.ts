@@ -68,8 +68,13 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   const effective = receipts.filter((_, index) =>
     ['applied', 'redelivers'].includes(decision.result[index] as ReceiptEnd),
   );
-  if (await exceedsOwnFailures(context, send, effective))
-    decision = fold(receipts.map((one) => ({ ...one, receipt: { ...one.receipt, failure: null } })));
+  const ignored = await countOwnFailures(context, send, effective);
+  if (ignored.size > 0)
+    decision = fold(
+      receipts.map((one) =>
+        ignored.has(one) ? { ...one, receipt: { ...one.receipt, failure: null } } : one,
+      ),
+    );
   const written = await writeReceipts(database, reported, decision);
   if (written === null) return false;
   // crash point: worker after receipt
@@ -102,25 +107,26 @@ async function recordReport(
   // crash point: worker before failed receipt
 }
 
-/** Counts reported failures. @returns whether the account's own app, if it reported them, had used up its failures of this month */
-async function exceedsOwnFailures(
+/** Counts failures that accounts' own apps reported. @returns the receipts beyond the app's failures of this month */
+async function countOwnFailures(
   { database, log }: WorkerContext,
   send: Send,
   receipts: readonly ReportedReceipt[],
-): Promise<boolean> {
-  for (const { receipt, attempt } of receipts) {
-    const { senderId } = attempt;
-    if (receipt.failure === null || senderId === null || (await countOwnFailure(database, senderId)))
-      continue;
-    const { errorCode } = receipt.failure;
+): Promise<Set<ReportedReceipt>> {
+  const ignored = new Set<ReportedReceipt>();
+  for (const one of receipts) {
+    const { failure } = one.receipt;
+    const { senderId } = one.attempt;
+    if (failure === null || senderId === null || (await countOwnFailure(database, senderId))) continue;
+    ignored.add(one);
+    const { errorCode } = failure;
     const reason = "the account's own app has reported too many failures this month";
     log.warn(
       { send_id: send.id, sender_id: senderId, error_code: errorCode, reason },
       'failure report ignored',
     );
-    return true;
   }
-  return false;
+  return ignored;
 }
 
 /** Counts an applied receipt, and writes a log line and a span if it changed something. @param beganAt by `performance.now()` */
