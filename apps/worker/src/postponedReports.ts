@@ -27,6 +27,7 @@ export async function postponeUnmatched<Report extends Postponed>(
 ): Promise<Report[]> {
   const exhausted = reports.filter(({ tries }) => tries >= TRIES_MAX);
   await postponeReports(database, keysOf(reports.filter((report) => !exhausted.includes(report))));
-  await deleteReports(database, keysOf(exhausted));
-  return exhausted;
+  // Another worker may have read the same reports: each is counted once.
+  const deleted = new Set(await deleteReports(database, keysOf(exhausted)));
+  return exhausted.filter(({ key }) => deleted.has(key));
 }

@@ -116,9 +116,12 @@ export async function readDueReports(database: Database): Promise<DueReports> {
   };
 }
 
-/** Deletes reports that are applied or change nothing. */
-export async function deleteReports({ sql }: Database, keys: readonly string[]): Promise<void> {
-  if (keys.length > 0) await sql.execute`delete from provider_reports where key = any(${[...keys]}::text[])`;
+/** Deletes reports that are applied or change nothing. @returns the keys that this call deleted */
+export async function deleteReports({ sql }: Database, keys: readonly string[]): Promise<string[]> {
+  if (keys.length === 0) return [];
+  const rows = await sql.query<{ key: string }[]>`
+    delete from provider_reports where key = any(${[...keys]}::text[]) returning key`;
+  return rows.map(({ key }) => key);
 }
 
 /** Postpones reports that cannot be applied yet: by one second at first, and eventually by a minute. */
