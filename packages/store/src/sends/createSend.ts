@@ -83,6 +83,10 @@ const creatorOf = oncePerClient((database: Database) => {
     } catch (error) {
       if (batch.length > 1 && wasRolledBack(error)) for (const one of batch) await runBatch([one]);
       else for (const { reject } of batch) reject(error);
+      // Each further batch would wait for the lock as long as this one did.
+      if (error instanceof AccountBusy)
+        for (const { reject } of waitingByAccount.get(batch[0]!.send.accountId)?.splice(0) ?? [])
+          reject(error);
     }
   };
   const runAccount = async (accountId: string, waiting: Pending[]): Promise<void> => {
