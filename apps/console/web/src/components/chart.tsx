@@ -71,7 +71,7 @@ export function Chart({ kind, height, labels, series, format, formatTick = forma
                 index % labelEvery === 0 && (
                   <text
                     key={x(index)}
-                    // The first and the last label end at the edges of the chart.
+                    // The first and the last label stay within the chart.
                     x={Math.max(labelWidth / 2, Math.min(x(index), width - labelWidth / 2))}
                     y={height - 6}
                     textAnchor="middle"

@@ -17,6 +17,12 @@ export function DayField({
   onChange: (day: string | null) => void;
 }) {
   const [typed, setTyped] = useState(value ?? '');
+  const [known, setKnown] = useState(value);
+  // The URL can also change without this field, for example by a link to the page.
+  if (value !== known) {
+    setKnown(value);
+    setTyped(value ?? '');
+  }
   return (
     <TextInput
       {...input}
