@@ -23,7 +23,8 @@ describe('the workflows of continuous integration', () => {
   });
 });
 
-it('the workflow of the clients packs in a pull request, because npm refuses to publish a released version even as a dry run', () => {
+// npm refuses to publish a released version even as a dry run.
+it('the workflow of the clients publishes to npm only after a push, and packs the package before it', () => {
   const { jobs } = parse(readFileSync(new URL('clients.yml', folder), 'utf8')) as {
     jobs: { npm: { steps: { if?: string; run?: string }[] } };
   };

@@ -211,7 +211,7 @@ describe('a client', () => {
         it('waits a random time more than a limit requires, so that its servers do not all retry together', async () => {
           await use();
           const beganAt = performance.now();
-          for (let sends = 0; sends < 5; sends++) {
+          for (let sends = 0; sends < 8; sends++) {
             service.script(problem(429, 'rate_limited', { 'retry-after': '0' }), json(202, aSend()));
             expect(await send()).toMatchObject({ outcome: 'send' });
           }

@@ -375,14 +375,17 @@ describe('ledger verify', () => {
     await other.query('begin; lock table ledger_entries');
     const env = { ...commandLine.env, DATABASE_POOLER: 'transaction' };
     const ended = onecode(argsOf(['ledger verify --json']), env);
-    await until('a slow statement or the end', async () => {
-      const slow = store.sql(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and clock_timestamp() > query_start + interval '300 ms'`,
-      );
-      return Promise.race([slow.then(({ length }) => length > 0), ended.then(() => true)]);
-    });
-    await other.end();
-    await store.sql(`alter database ${database} reset statement_timeout`);
+    try {
+      await until('a slow statement or the end', async () => {
+        const slow = store.sql(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and clock_timestamp() > query_start + interval '300 ms'`,
+        );
+        return Promise.race([slow.then(({ length }) => length > 0), ended.then(() => true)]);
+      });
+    } finally {
+      await other.end();
+      await store.sql(`alter database ${database} reset statement_timeout`);
+    }
     expect(await ended).toMatchObject({ code: 0, stderr: '' });
   });
 });

@@ -171,6 +171,15 @@ export const cookiesOf = ({ cookie }: Pick<TestPerson, 'cookie'>): Cookies =>
 
 type Cookies = Parameters<BrowserContext['addCookies']>[0][number][];
 
+/** Waits until the page has loaded its data and fonts. */
+export async function untilIdle(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  // A locator works through the debugger; waitForFunction polls by eval, which the content security policy forbids.
+  const onTheWay = page.locator('[aria-busy=true], .mantine-Skeleton-root');
+  await onTheWay.first().waitFor({ state: 'detached' });
+  await page.evaluate('document.fonts.ready.then(() => true)');
+}
+
 /** A browser window in which this person is signed in. The caller closes its context. */
 export async function windowOf(
   browser: Windows,

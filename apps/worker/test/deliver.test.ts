@@ -105,6 +105,7 @@ describe('the job of a send', () => {
   it.each([
     ['accepted', 'Meta accepts the message', { acceptThenDrop: true }],
     ['rejected_by_provider', 'Meta rejects the recipient (131026)', { error: 131026 }],
+    ['rejected_by_provider', 'Meta rejects the request (131009)', { error: 131009 }],
     ['retry', 'Meta rejects the token (190)', { error: 190 }],
     ['retry', 'the sender cools down (131057)', { error: 131057 }],
     ['retry', 'Meta has an internal error (131000)', { error: 131000 }],

@@ -71,7 +71,7 @@ it('the log writes every line, in order, before the process exits', async () => 
   expect(linesOf(stdout).map((line) => line['msg'])).toEqual(['one', 'two', 'three']);
 });
 
-it('does not end the process while standard output is a file on a full disk', () => {
+it('the log does not end the process while standard output is a file on a full disk', () => {
   const source = `
     import { createLog } from '@onecode/runtime';
     const log = createLog('test', 'info');

@@ -170,7 +170,7 @@ describe('recipients', () => {
       expect(second.next).toBeNull();
     });
 
-    it('are listed for staff with an entry in the audit log', async () => {
+    it('are listed with an entry in the audit log for staff, and without one for members', async () => {
       await guessedAt(account, '+5511987654321');
       await server.db.sql('delete from counted_tries');
       const reads = () => listAuditEntries(server.db.database, { limit: 100, actionPrefix: 'account.read' });

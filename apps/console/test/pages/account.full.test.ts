@@ -174,7 +174,7 @@ describeInBrowser('the pages of an account', () => {
     });
   });
 
-  it('filter the audit log by every area with entries of an account', () =>
+  it('offer senders, webhooks and personal data as areas of the audit log', () =>
     asPerson(admin, async (page) => {
       await page.goto(`/accounts/${account}/audit`);
       await page.getByRole('combobox', { name: 'Area' }).click();

@@ -34,7 +34,7 @@ import {
 import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
-import { person, windowOf, type TestPerson } from '../people.js';
+import { person, untilIdle, windowOf, type TestPerson } from '../people.js';
 import { givePasskey, letConfirmationPass, withTwoFactor } from '../secondFactor.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -631,15 +631,6 @@ async function follow(page: Page, path: string): Promise<void> {
   await unknownPage.waitFor();
   await push(path);
   await unknownPage.waitFor({ state: 'detached' });
-}
-
-/** Waits until the page has loaded its data and fonts. */
-async function untilIdle(page: Page): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).first().waitFor();
-  // A locator works through the debugger; waitForFunction polls by eval, which the content security policy forbids.
-  const onTheWay = page.locator('[aria-busy=true], .mantine-Skeleton-root');
-  await onTheWay.first().waitFor({ state: 'detached' });
-  await page.evaluate('document.fonts.ready.then(() => true)');
 }
 
 const ENABLE = `for (const field of document.querySelectorAll('input:disabled, textarea:disabled')) {

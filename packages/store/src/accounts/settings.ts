@@ -47,6 +47,7 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
  */
 export const USUAL_CODE_VALIDITY = { min: 60, max: 3600 } as const;
 
+/** Returns the current settings. */
 export async function readSettings(database: Connection): Promise<Settings> {
   return (await database.prisma.settings.findUniqueOrThrow({
     where: { id: true },

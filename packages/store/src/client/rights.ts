@@ -10,6 +10,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   audit_entries: ['select', 'insert'],
 };
 const RIGHTS_USUAL = ['select', 'insert', 'update', 'delete'];
+
 /**
  * Returns why a process cannot use the database, in one sentence: the pooler, a session setting or missing rights. Returns null if nothing
  * is wrong, or before the first migration.

@@ -113,7 +113,7 @@ export async function applySenderReading(
 
 /**
  * Locks a sender and the senders of a business account. Changes of senders take locks in this order: senders by id, their facts, their
- * blocks. The lock of the senders serializes the changes of their facts and blocks.
+ * blocks. The lock of the senders serializes the changes of their facts and blocks, unless the business account of one is not stored yet.
  */
 function lockSenders(
   { sql }: Connection,

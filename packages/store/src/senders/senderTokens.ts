@@ -40,7 +40,7 @@ export async function reencryptTokens(
         ...(encryptedToken && { encryptedToken }),
         ...(encryptedAppSecret && { encryptedAppSecret }),
       };
-      await connection.prisma.sender.update({ where: { id }, data });
+      if (Object.keys(data).length > 0) await connection.prisma.sender.update({ where: { id }, data });
       const kept = tryDecrypt(keyring, id, old) === null ? 'unreadable' : 'current';
       reencrypted.push({ senderId: id, ...rest, token: encryptedToken === null ? kept : 'reencrypted' });
     }

@@ -163,7 +163,7 @@ describe('attempts', () => {
     expect(await claimSend(id)).toBe('claimed');
     expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown' }]);
     const before = await version(id);
-    expect(await settleSend(id, 1, accepted('wamid.late'))).toEqual('stale');
+    expect(await settleSend(id, 1, accepted('wamid.late'))).toBe('stale');
     expect(await version(id)).toBe(before);
     expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown', message_id: null }]);
   });
@@ -181,6 +181,21 @@ describe('attempts', () => {
     expect(first).toMatchObject({ finished_at: new Date('2026-01-02T03:04:05Z'), reported_code: 131026 });
     await reportLoss(id, { at: new Date(0), errorCode: 131000 });
     expect(await readReport()).toMatchObject([{ reported_at: first!['reported_at'], reported_code: 131026 }]);
+  });
+
+  it('end when a receipt shows that the provider accepted them', async () => {
+    const id = await buildSend(store.database, await buildCaller(store.database, 'live'));
+    await claimSend(id);
+    await settleSend(id, 1, { kind: 'unknown', errorCode: null, reason: 'no answer' });
+    await store.sql(`update attempts set finished_at = '2026-01-02 03:04:05Z' where send_id = $1`, [id]);
+    const attempt = { number: 1, senderId: sender.id, startedAt: new Date(), errorCode: null };
+    await changeSend(store.database, { id }, () => ({
+      result: null,
+      change: { ...DONE, status: 'delivered', deliveredAt: new Date() },
+      attempts: [{ ...attempt, outcome: 'accepted', messageId: 'wamid.reported' }],
+    }));
+    const ended = `select from attempts where send_id = $1 and finished_at > now() - interval '1 minute'`;
+    expect(await store.sql(ended, [id])).toHaveLength(1);
   });
 
   it('stay accepted if a receipt arrived before the call failed', async () => {
