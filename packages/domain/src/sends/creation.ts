@@ -96,7 +96,7 @@ export type CreationDecision =
   | CreatedDecision
   | { outcome: 'existing'; id: string }
   /** The request at this position in the batch has the same key and body, and is created. */
-  | { outcome: 'twin'; place: number }
+  | { outcome: 'duplicate'; place: number }
   | { outcome: 'reused' }
   /** The key was revoked, it expired, or its account was suspended, since the request was authenticated. */
   | { outcome: 'key_refused'; cause: 'revoked' | 'expired' | 'suspended' }
@@ -248,7 +248,7 @@ function decideBeforeLimits(
   if (idempotency !== null && place !== undefined) {
     const [bodyHash] = requests[place]?.idempotency?.bodyHashes ?? [];
     return bodyHash !== undefined && idempotency.bodyHashes.includes(bodyHash)
-      ? { outcome: 'twin', place }
+      ? { outcome: 'duplicate', place }
       : { outcome: 'reused' };
   }
   const cause = recipientRefusal(country, isPremiumRate, state);

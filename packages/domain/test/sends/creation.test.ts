@@ -162,7 +162,7 @@ describe('decideCreations', () => {
       decideAll([keyed('k', 'a'), keyed('k', 'a'), keyed('k', 'b'), keyed('k', 'a', 'other')]),
     ).toMatchObject([
       { outcome: 'created' },
-      { outcome: 'twin', place: 0 },
+      { outcome: 'duplicate', place: 0 },
       { outcome: 'reused' },
       { outcome: 'created' },
     ]);

@@ -14,7 +14,7 @@ import { writeCreations } from './writeCreations.js';
 export type Creation =
   | { outcome: 'created'; send: Send; now: Date; windows: CreatedDecision['windows'] }
   | { outcome: 'existing'; send: Send; now: Date }
-  | Exclude<CreationDecision, { outcome: 'created' | 'existing' | 'twin' }>;
+  | Exclude<CreationDecision, { outcome: 'created' | 'existing' | 'duplicate' }>;
 
 /** Another transaction held the account's lock for longer than a request waits. Nothing was written. */
 export class AccountBusy extends Error {
@@ -110,7 +110,7 @@ const creatorOf = oncePerClient((database: Database) => {
 
 /** The result of a creation in a batch. */
 type End =
-  Extract<Creation, { outcome: 'created' }> | Exclude<CreationDecision, { outcome: 'created' | 'twin' }>;
+  Extract<Creation, { outcome: 'created' }> | Exclude<CreationDecision, { outcome: 'created' | 'duplicate' }>;
 
 /** @returns `lost` for all requests of an account that was changed between read and write: nothing was written for it */
 async function createSends(connection: Connection, sends: readonly NewSend[]): Promise<(End | 'lost')[]> {
@@ -129,7 +129,7 @@ async function createSends(connection: Connection, sends: readonly NewSend[]): P
           now: new Date(now),
           windows: decision.windows,
         };
-      case 'twin':
+      case 'duplicate':
         return { outcome: 'existing', id: (sends[decision.place] as NewSend).id };
       default:
         return decision;
