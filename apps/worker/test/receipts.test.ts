@@ -4,7 +4,15 @@ import type { Database } from '@onecode/store/client';
 import { listMessageCosts } from '@onecode/store/reports';
 import { editSender } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
-import { buildCaller, buildSend, buildSender, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  refuseWrites,
+  TEST_ACTOR,
+  TEST_SECRET_KEY,
+  until,
+} from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
 import { makeSends } from './manySends.js';
 import { useWorker } from './testWorker.js';
@@ -331,12 +339,7 @@ describe('a receipt that the database refuses to apply', () => {
     const ids: string[] = [];
     for (let nth = 0; nth < 25; nth++) ids.push(await t.send(caller));
     for (const id of ids) await t.until(id, 'sent');
-    await db.sql(
-      `create function refuse() returns trigger language plpgsql as $$ begin
-         if new.id = '${ids[0]}' then raise exception 'refused'; end if; return new;
-       end $$`,
-    );
-    await db.sql('create trigger refuse before update on sends for each row execute function refuse()');
+    const allow = await refuseWrites(db, 'update on sends', `new.id = '${ids[0]}'`);
     await storeDelivered(database, await messageIds());
 
     await t.sweep();
@@ -349,7 +352,7 @@ describe('a receipt that the database refuses to apply', () => {
       await db.sql(`select tries, due_at < now() + interval '61 seconds' as is_soon from provider_reports`),
     ).toEqual([{ tries: 21, is_soon: true }]);
 
-    await db.sql('drop trigger refuse on sends');
+    await allow();
     await db.sql(`update provider_reports set due_at = now() - interval '1 second'`);
     await t.sweep();
     expect(await statuses()).toEqual({ delivered: 25 });

@@ -126,26 +126,37 @@ export async function tableContents(db: Pick<TestDatabase, 'sql'>): Promise<Map<
 }
 
 /**
- * Makes the database refuse new sends and status changes of sends, with errors that quote the whole row, as constraint violations do.
+ * Makes the database refuse writes, with errors that quote the whole row, as constraint violations do.
  *
+ * @param writes an event and a table of a trigger, for example `delete on api_keys`
+ * @param condition which rows, by `old` and `new`
  * @returns a function that reverts this
  */
-export async function refuseSendWrites(db: Pick<TestDatabase, 'sql'>): Promise<() => Promise<void>> {
+export async function refuseWrites(
+  db: Pick<TestDatabase, 'sql'>,
+  writes: string,
+  condition = 'true',
+): Promise<() => Promise<void>> {
   await db.sql(
-    `create function refuse() returns trigger language plpgsql as $$ begin
-       raise exception 'refused by a test: % %', ltrim(new.recipient, '+'), row_to_json(new)
-         using detail = 'Failing row contains ' || new::text, hint = new::text;
+    `create function refuse() returns trigger language plpgsql as $$
+     declare
+       v_row text := to_jsonb(coalesce(new, old));
+     begin
+       raise exception 'refused by a test: %', replace(v_row, '+', '')
+         using detail = 'Failing row contains ' || v_row, hint = v_row;
      end $$`,
   );
-  // Other columns can change, so that sweeps and attempts continue and workers also get the errors.
   await db.sql(
-    'create trigger refuse before insert or update of status, verification on sends for each row execute function refuse()',
+    `create trigger refuse before ${writes} for each row when (${condition}) execute function refuse()`,
   );
   return async () => {
-    await db.sql('drop trigger refuse on sends');
-    await db.sql('drop function refuse()');
+    await db.sql('drop function refuse() cascade');
   };
 }
+
+/** Makes the database refuse new sends and status changes of sends. Sweeps and attempts continue, so workers also get the errors. */
+export const refuseSendWrites = (db: Pick<TestDatabase, 'sql'>): Promise<() => Promise<void>> =>
+  refuseWrites(db, 'insert or update of status, verification on sends');
 
 async function withServer(use: (server: pg.Client) => Promise<unknown>): Promise<void> {
   const server = new pg.Client({ connectionString: serverUrl() });

@@ -14,6 +14,7 @@ import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
 import { attempt, type } from '../delivery.js';
 import { inWindow, person, type TestPerson } from '../people.js';
+import { daysAgo } from './daysAgo.js';
 
 const server = useConsole();
 const browser = useBrowser();
@@ -137,8 +138,6 @@ describeInBrowser('the pages of an account', () => {
   });
 
   it('name each hour of two days once in the overview', async () => {
-    const daysAgo = (days: number): string =>
-      new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
     await asPerson(viewer, async (page) => {
       const period = `period=custom&from=${daysAgo(1)}&to=${daysAgo(0)}`;
       await page.goto(`/accounts/${account}/overview?${period}`);

@@ -36,12 +36,11 @@ import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
 import { person, untilIdle, windowOf, type TestPerson } from '../people.js';
 import { givePasskey, letConfirmationPass, withTwoFactor } from '../secondFactor.js';
+import { daysAgo } from './daysAgo.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Screenshots for a visual review; ignored by Git. */
 const PICTURES = '.data/pictures';
-
-const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 
 const THEMES = [
   { name: 'desktop-light-en', width: 1280, height: 860, colorScheme: 'light', language: 'en' },

@@ -15,6 +15,7 @@ import {
   buildSender,
   guessCode,
   refuseRequests,
+  refuseWrites,
   tableContents,
   TEST_ACTOR,
   useTestDatabase,
@@ -135,15 +136,13 @@ describe('an account with a scheduled deletion', () => {
       await scheduleDeletion(database, ADMIN, accountId);
       await comesDue(accountId);
     }
-    await store.sql(`
-      create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
-      create trigger refuse before delete on api_keys for each row when (old.id = '${failing.keyId}') execute function refuse()`);
+    const allow = await refuseWrites(store, 'delete on api_keys', `old.id = '${failing.keyId}'`);
     try {
       await expect(deleteDueAccounts(database, never)).rejects.toThrow('refused');
       expect(await readDeletion(database, next.accountId)).toBeNull();
       expect(await readDeletion(database, failing.accountId)).not.toBeNull();
     } finally {
-      await store.sql('drop function refuse() cascade');
+      await allow();
     }
     expect(await deleteDueAccounts(database, never)).toEqual([failing.accountId]);
   });

@@ -5,6 +5,7 @@ import { retainAll, retainOnwards, storeReports } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSender,
+  refuseWrites,
   TEST_ACTOR,
   until,
   useTestDatabase,
@@ -181,12 +182,9 @@ it.each([
 ])('aggregateDays counts nothing if it ends %s', async (_, event) => {
   await insertSends(store, history(2));
   const before = await chart();
-  await store.sql(
-    `create function fail() returns trigger language plpgsql as $$ begin raise 'cut off'; end $$`,
-  );
-  await store.sql(`create trigger fail after ${event} execute function fail()`);
-  await expect(fold()).rejects.toThrow('cut off');
-  await store.sql('drop function fail cascade');
+  const allow = await refuseWrites(store, event);
+  await expect(fold()).rejects.toThrow('refused by a test');
+  await allow();
   expect(await store.sql('select from daily_statistics')).toEqual([]);
   await fold();
   expect(await chart()).toEqual(before);

@@ -9,6 +9,7 @@ import {
   buildSender,
   judgementOf,
   recipientKeysOf,
+  refuseWrites,
   TEST_ACTOR,
   TEST_PEPPER,
   until,
@@ -265,15 +266,14 @@ it('verifySend throws if the keyring lacks the code’s pepper, and counts nothi
 
 it('verifySend fails a guess with a rejected write, and writes the other guesses of its batch', async () => {
   const [id, other] = [await send(live), await send(live)];
-  await store.sql(
-    `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'of a test'; end $$`,
-  );
-  await store.sql(
-    `create trigger of_a_test before insert or update on guess_budgets for each row
-     when (new.recipient_key = '${recipientKeysOf((await read(live, id)).recipient)[0]}') execute function refuse()`,
+  const [recipientKey] = recipientKeysOf((await read(live, id)).recipient);
+  const allow = await refuseWrites(
+    store,
+    'insert or update on guess_budgets',
+    `new.recipient_key = '${recipientKey}'`,
   );
   const [failed, judged] = await Promise.allSettled([verify(live, id, WRONG), verify(live, other, WRONG)]);
-  await store.sql('drop trigger of_a_test on guess_budgets');
+  await allow();
   expect(failed.status).toBe('rejected');
   expect(judged).toMatchObject({ status: 'fulfilled', value: { attemptsLeft: 4 } });
   expect(await read(live, id)).toMatchObject({ wrongGuesses: 0 });
