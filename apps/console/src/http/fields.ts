@@ -3,9 +3,11 @@ import { Type, type TProperties } from 'typebox';
 import { Format } from 'typebox/format';
 import { ConsoleProblem } from './problem.js';
 
-/** An object without additional members. */
-export const strictObject = <Members extends TProperties>(members: Members) =>
-  Type.Object(members, { additionalProperties: false });
+/** An object without additional members. @param options `minProperties` for a body with optional members that must change something */
+export const strictObject = <Members extends TProperties>(
+  members: Members,
+  options: { minProperties?: number } = {},
+) => Type.Object(members, { additionalProperties: false, ...options });
 
 /**
  * A name that users choose: one line with at least one visible character; routes trim it. The pattern excludes lone surrogates, which

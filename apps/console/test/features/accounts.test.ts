@@ -106,6 +106,7 @@ describe('account management by operators', () => {
     ['post', '/credits', { ...GRANT, expiresAt: '2025-01-01T00:00:00Z' }, { expiresAt: 'past' }],
     ['post', '/suspend', { reason: '  ' }, { reason: 'pattern' }],
     ['put', '/rate', { ratePerMinute: 0 }, { ratePerMinute: 'minimum' }],
+    ['put', '', {}, { body: 'minProperties' }],
   ])('refuses an invalid %s %s, names the field, and changes nothing', async (method, path, body, errors) => {
     const [before, last] = [await show(), await latest()];
 

@@ -1,3 +1,4 @@
+import { changeAccount, findAccount } from '@onecode/store/accounts';
 import { setEventWebhook } from '@onecode/store/mails';
 import { applyProviderReport } from '@onecode/store/senders';
 import {
@@ -58,6 +59,34 @@ describeInBrowser('the pages of an account', () => {
       await shown(page).waitFor({ state: 'detached' });
     });
     expect((await admin.get(`/accounts/${account}/deletion`)).body).toEqual({ at: null });
+  });
+
+  it('change only the edited field of an account’s name and language, and nothing without an edit', async () => {
+    const { database } = server.db;
+    const renamed = await buildAccount(database, { name: 'Loja Verde' });
+    const owner = await person(server, { accounts: { [renamed]: 'admin' } });
+    await asPerson(owner, async (page) => {
+      const bodies: unknown[] = [];
+      page.on('request', (request) => {
+        if (request.method() === 'PUT') bodies.push(request.postDataJSON());
+      });
+      await page.goto(`/accounts/${renamed}/team`);
+      const dialog = page.getByRole('dialog');
+      const open = () => page.getByRole('button', { name: 'Change name and language' }).click();
+      const save = () => dialog.getByRole('button', { name: 'Save' }).click();
+      await open();
+      await save();
+      await dialog.waitFor({ state: 'hidden' });
+      expect(bodies).toEqual([]);
+
+      await open();
+      await changeAccount(database, TEST_ACTOR, renamed, { language: 'en' });
+      await dialog.getByLabel('Name').fill('Loja Roxa');
+      await save();
+      await dialog.waitFor({ state: 'hidden' });
+      expect(bodies).toEqual([{ name: 'Loja Roxa' }]);
+      expect(await findAccount(database, renamed)).toMatchObject({ name: 'Loja Roxa', language: 'en' });
+    });
   });
 
   it('show limits as text to viewers', () =>

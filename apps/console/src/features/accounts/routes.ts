@@ -24,7 +24,10 @@ const RATE = SETTING_BOUNDS.accountRatePerMinute;
 const changeRoute = (path: string, access: Access): Route =>
   route('put', path, access, {
     // Omitted fields do not change, so two admins who change different fields do not overwrite each other.
-    body: strictObject({ name: Type.Optional(nameField(200)), language: Type.Optional(languageField) }),
+    body: strictObject(
+      { name: Type.Optional(nameField(200)), language: Type.Optional(languageField) },
+      { minProperties: 1 },
+    ),
     async handle({ context, actor, accountId, body: { name, language } }) {
       const change = {
         ...(name !== undefined && { name: name.trim() }),

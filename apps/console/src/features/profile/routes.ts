@@ -18,9 +18,9 @@ import { userSessionView, type MailChoicesView } from './view.js';
 /** The signed-in user's name, language, mails, passkeys and sessions. */
 export const profileRoutes: readonly Route[] = [
   route('put', '/profile', 'signed_in', {
-    body: Type.Object(
+    body: strictObject(
       { name: Type.Optional(nameField(200)), language: Type.Optional(languageField) },
-      { additionalProperties: false, minProperties: 1 },
+      { minProperties: 1 },
     ),
     async handle({ context, actor, person, body: { name, language } }) {
       const change = {

@@ -54,24 +54,28 @@ export const settingsRoutes: readonly Route[] = [
     // A setting can grant units to every new account, or delete old sends for good.
     confirmed: true,
     // Omitted settings do not change, so two operators who change different settings do not overwrite each other.
-    body: strictObject({
-      reason,
-      ...Type.Partial(
-        Type.Object({
-          freeSends: within('freeSends'),
-          codeValiditySeconds: within('codeValiditySeconds'),
-          accountRatePerMinute: within('accountRatePerMinute'),
-          guessBudget: orOff(within('guessBudget')),
-          trialSendsPerDay: within('trialSendsPerDay'),
-          trialAccountSendsPerDay: within('trialAccountSendsPerDay'),
-          signUpsPerNetworkDay: within('signUpsPerNetworkDay'),
-          signUpsPerDomainDay: within('signUpsPerDomainDay'),
-          retainNumbersDays: orOff(within('retainNumbersDays')),
-          retainSendsDays: orOff(within('retainSendsDays')),
-          newAccountUnitsPerDay: orOff(within('newAccountUnitsPerDay')),
-        } satisfies Record<NumericSetting, unknown>),
-      ).properties,
-    }),
+    body: strictObject(
+      {
+        reason,
+        ...Type.Partial(
+          Type.Object({
+            freeSends: within('freeSends'),
+            codeValiditySeconds: within('codeValiditySeconds'),
+            accountRatePerMinute: within('accountRatePerMinute'),
+            guessBudget: orOff(within('guessBudget')),
+            trialSendsPerDay: within('trialSendsPerDay'),
+            trialAccountSendsPerDay: within('trialAccountSendsPerDay'),
+            signUpsPerNetworkDay: within('signUpsPerNetworkDay'),
+            signUpsPerDomainDay: within('signUpsPerDomainDay'),
+            retainNumbersDays: orOff(within('retainNumbersDays')),
+            retainSendsDays: orOff(within('retainSendsDays')),
+            newAccountUnitsPerDay: orOff(within('newAccountUnitsPerDay')),
+          } satisfies Record<NumericSetting, unknown>),
+        ).properties,
+      },
+      // The reason and a setting.
+      { minProperties: 2 },
+    ),
     async handle({ context, actor, body: { reason, ...settings } }) {
       await changeSettings(context.database, actor, settings, reason.trim());
     },

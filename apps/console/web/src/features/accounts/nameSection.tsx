@@ -37,17 +37,19 @@ function NameForm({ account: { name, language, path } }: Props) {
     validate: { name: useNameRule(LENGTH_MAX) },
   });
   const stale = ['/session', path, '/staff/accounts', '/staff/audit'];
-  const change = useChange(stale, { done: t('common:saved'), onDone: useClose(), form });
+  const close = useClose();
+  const change = useChange(stale, { done: t('common:saved'), onDone: close, form });
   return (
     <DialogForm
-      onSubmit={form.onSubmit((typed) =>
+      onSubmit={form.onSubmit((typed) => {
+        if (!form.isDirty()) return close();
         change.mutate(
           put(path, {
             ...(form.isDirty('name') && { name: typed.name.trim() }),
             ...(form.isDirty('language') && { language: typed.language }),
           }),
-        ),
-      )}
+        );
+      })}
       change={change}
       marksFields
     >
