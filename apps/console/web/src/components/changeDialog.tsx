@@ -91,9 +91,7 @@ function Question<T>({
     );
   return (
     <DialogForm onSubmit={form.onSubmit(make)} action={action} color={color} change={making}>
-      <Text component="div" style={{ overflowWrap: 'anywhere' }}>
-        {children}
-      </Text>
+      <Text component="div">{children}</Text>
       {asksReason && <ReasonInput data-autofocus {...form.getInputProps('reason')} />}
     </DialogForm>
   );

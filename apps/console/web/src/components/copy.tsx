@@ -25,7 +25,7 @@ function Copy({ text, what }: { text: string; what: string }) {
 export function Id({ id, what }: { id: string; what: string }) {
   return (
     <Group gap={2} wrap="nowrap">
-      <Code style={{ overflowWrap: 'anywhere' }}>{id}</Code>
+      <Code>{id}</Code>
       <Copy text={id} what={what} />
     </Group>
   );
@@ -43,7 +43,7 @@ export function CodeBlock({ code, what, wrap = false }: { code: string; what: st
         tabIndex={0}
         role="group"
         aria-label={what}
-        style={wrap ? { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } : {}}
+        style={wrap ? { whiteSpace: 'pre-wrap' } : {}}
       >
         {code}
       </Code>

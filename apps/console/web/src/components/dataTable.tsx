@@ -6,6 +6,8 @@ export interface Column<Row> extends Pick<TableTdProps, 'ta' | 'maw' | 'pl' | 'w
   title: string;
   /** Only screen readers get the title. */
   isTitleHidden?: boolean;
+  /** Whether a word that is too long breaks. Other columns are as wide as their longest word, and the table scrolls. */
+  breaksWords?: boolean;
   /** Whether its cells are the headers of their rows. */
   isName?: boolean;
   /** The narrowest window that shows the column. */
@@ -50,8 +52,8 @@ export function DataTable<Row>({
       <Table verticalSpacing="xs" aria-label={label} {...table}>
         <Table.Thead>
           <Table.Tr>
-            {shown.map(({ title, isTitleHidden = false, isName: _isName, render: _render, ...props }) => (
-              <Table.Th key={title} {...props}>
+            {shown.map(({ title, isTitleHidden = false, ...column }) => (
+              <Table.Th key={title} {...cellPropsOf(column)}>
                 {isTitleHidden ? <VisuallyHidden>{title}</VisuallyHidden> : title}
               </Table.Th>
             ))}
@@ -67,6 +69,16 @@ export function DataTable<Row>({
   );
 }
 
+/** Returns the properties of a column's cells. */
+function cellPropsOf<Row>({
+  breaksWords = false,
+  isName: _isName,
+  render: _render,
+  ...props
+}: Omit<Column<Row>, 'title' | 'isTitleHidden'>) {
+  return { ...props, ...(breaksWords && { className: 'breaks-words' }) };
+}
+
 interface RowProps<T> {
   row: T;
   columns: readonly Column<T>[];
@@ -76,14 +88,14 @@ interface RowProps<T> {
 const Row = memo(function Row<T>({ row, columns, propsOf }: RowProps<T>) {
   return (
     <Table.Tr {...propsOf?.(row)}>
-      {columns.map(({ title, isTitleHidden: _isTitleHidden, isName, render, ...props }) =>
-        isName ? (
-          <Table.Th key={title} scope="row" {...props}>
-            {render(row)}
+      {columns.map(({ title, isTitleHidden: _isTitleHidden, ...column }) =>
+        column.isName ? (
+          <Table.Th key={title} scope="row" {...cellPropsOf(column)}>
+            {column.render(row)}
           </Table.Th>
         ) : (
-          <Table.Td key={title} {...props}>
-            {render(row)}
+          <Table.Td key={title} {...cellPropsOf(column)}>
+            {column.render(row)}
           </Table.Td>
         ),
       )}

@@ -69,7 +69,7 @@ export function Dialog({
       opened={opened}
       onClose={onClose}
       title={
-        <Text size="md" fw={650} style={{ overflowWrap: 'anywhere' }}>
+        <Text size="md" fw={650}>
           {typeof kept === 'string' ? kept : title}
         </Text>
       }

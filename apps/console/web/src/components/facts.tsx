@@ -13,7 +13,7 @@ export function Fact({ label, children }: { label: string; children: ReactNode }
       <Text size="xs" c="dimmed" component="dt">
         {label}
       </Text>
-      <Text component="dd" m={0} className="tabular" style={{ overflowWrap: 'anywhere' }}>
+      <Text component="dd" m={0} className="tabular">
         {children}
       </Text>
     </div>

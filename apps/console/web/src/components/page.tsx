@@ -29,14 +29,14 @@ export function Page({
       <Group justify="space-between" align="flex-end" gap="sm">
         <Stack gap={6} maw={720}>
           {back !== undefined && (
-            <Anchor component={Link} to={back.to} w="fit-content" style={{ overflowWrap: 'anywhere' }}>
+            <Anchor component={Link} to={back.to} w="fit-content">
               <Group gap={4} wrap="nowrap" component="span">
                 <IconArrowLeft size={16} aria-hidden />
                 {back.label}
               </Group>
             </Anchor>
           )}
-          <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+          <Title order={1} size="h2">
             {title}
           </Title>
           {description !== undefined && (
@@ -72,7 +72,7 @@ export function Section({
       <Stack gap="sm">
         <Group justify="space-between" align="flex-start" gap="xs">
           <Box maw={680}>
-            <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
+            <Title order={2} size="h5">
               {title}
             </Title>
             {description !== undefined && (

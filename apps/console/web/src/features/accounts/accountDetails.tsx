@@ -77,7 +77,7 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
     <>
       {account.suspendedAt !== null && (
         <Alert color="red" variant="light" title={t('list.state.suspended')}>
-          <Text style={{ overflowWrap: 'anywhere' }}>
+          <Text>
             {t('common:words.since')} <Time at={account.suspendedAt} />: {account.suspensionReason}
           </Text>
           <Text>{t('suspended.text')}</Text>

@@ -122,7 +122,7 @@ export function MembersSection({ account: { members } }: Props) {
       <Stack gap={4}>
         {members.map(({ id, name, role }) => (
           <Group key={id} justify="space-between">
-            <Anchor component={Link} to={`/staff/users/${id}`} style={{ overflowWrap: 'anywhere' }}>
+            <Anchor component={Link} to={`/staff/users/${id}`}>
               {name}
             </Anchor>
             <Text c="dimmed">{t(`team:roles.${role}`)}</Text>

@@ -64,7 +64,7 @@ function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
       {
         title: t('common:words.account'),
         maw: 320,
-        style: { overflowWrap: 'anywhere' },
+        breaksWords: true,
         render: ({ id, name }) => (
           <Anchor component={Link} to={`/staff/accounts/${id}`} fw={550}>
             {name}

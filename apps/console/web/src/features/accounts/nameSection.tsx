@@ -21,7 +21,7 @@ export function NameSection({ account, mayChange }: Props & { mayChange: boolean
       edit={t('name.edit')}
       form={<NameForm account={account} />}
     >
-      <Text style={{ overflowWrap: 'anywhere' }}>
+      <Text>
         {account.name} · {t(`common:languages.${account.language}`)}
       </Text>
     </EditableSection>

@@ -78,7 +78,7 @@ function ApplicationTable({ applications }: { applications: readonly Application
           title: t('common:words.name'),
           maw: 320,
           render: ({ id, name }) => (
-            <Anchor component={Link} to={id} fw={550} style={{ overflowWrap: 'anywhere' }}>
+            <Anchor component={Link} to={id} fw={550} className="breaks-words">
               {name}
             </Anchor>
           ),

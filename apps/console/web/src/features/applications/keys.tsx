@@ -120,7 +120,7 @@ function KeyName({ apiKey }: { apiKey: KeyView }) {
   const isDimmed = !isActive(apiKey);
   return (
     <>
-      <Text fw={isDimmed ? 400 : 550} style={{ overflowWrap: 'anywhere' }}>
+      <Text fw={isDimmed ? 400 : 550} className="breaks-words">
         {label ?? t(isVisitKey ? 'keys.tryout' : 'keys.noLabel')}
       </Text>
       <Code {...(isDimmed && { c: 'dimmed' })}>{hint}</Code>
@@ -155,9 +155,7 @@ function RevokeKey({ application, apiKey }: { application: ApplicationView; apiK
       done={t('keys.revokedNow', { key: name })}
     >
       <Stack gap="sm">
-        <Text inherit style={{ overflowWrap: 'anywhere' }}>
-          {t('keys.revokeText', { key: name })}
-        </Text>
+        <Text inherit>{t('keys.revokeText', { key: name })}</Text>
         {apiKey.lastUsedAt === null ? (
           <Text inherit>{t('keys.revokeNever')}</Text>
         ) : (

@@ -10,7 +10,7 @@ import { Small } from '../../components/facts.js';
 import { Loaded, LoadMore } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
-const onTop = () => ({ style: { verticalAlign: 'top', overflowWrap: 'anywhere' } }) as const;
+const onTop = () => ({ className: 'breaks-words', style: { verticalAlign: 'top' } }) as const;
 
 /** Entries of the audit log, newest first, page by page. */
 export function AuditTable({
@@ -121,7 +121,7 @@ function Changes({ entry: { subject, changes, facts } }: { entry: AuditEntryView
   const texts = useAuditTexts();
   return (
     <Stack gap={2}>
-      {subject !== null && <Text style={{ overflowWrap: 'anywhere' }}>{texts.value(subject, 'target')}</Text>}
+      {subject !== null && <Text>{texts.value(subject, 'target')}</Text>}
       {changes.map(({ field, before, after }) => (
         <Line key={field} name={texts.field(field)}>
           {before !== undefined && `${texts.value(before, field)} → `}
@@ -143,9 +143,7 @@ function Line({ name, children }: { name: string; children: ReactNode }) {
       <Text c="dimmed" component="span">
         {name}
       </Text>
-      <Text component="span" style={{ overflowWrap: 'anywhere' }}>
-        {children}
-      </Text>
+      <Text component="span">{children}</Text>
     </Group>
   );
 }

@@ -44,12 +44,12 @@ export function IncidentCard({ view, incident, isFirst }: Props) {
               {t(`owners.${owner}`)} · {t(`states.${severity}`)} · {t('since')} <Time at={since} seconds /> ·{' '}
               {seconds(age)}
             </Text>
-            <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
+            <Title order={2} size="h4">
               {sentence}
             </Title>
           </div>
           {account !== undefined && (
-            <Text style={{ overflowWrap: 'anywhere' }}>
+            <Text>
               {t('ofAccount')}{' '}
               <Anchor component={Link} to={`/staff/accounts/${account.id}`} inherit underline="always">
                 {account.name}

@@ -30,7 +30,7 @@ export function Runbooks() {
       back={{ to: '/staff/health', label: t('common:nav.health') }}
       description={t('runbooks.description')}
     >
-      <Stack gap="sm" lang="en" style={{ overflowWrap: 'anywhere' }}>
+      <Stack gap="sm" lang="en">
         {RUNBOOKS.map(({ name, blocks }) => (
           <Paper
             key={name}

@@ -92,7 +92,7 @@ export function SenderTable({ senders }: Pick<HealthView, 'senders'>) {
           title: t('senders.number'),
           isName: true,
           fw: 500,
-          style: { overflowWrap: 'anywhere' },
+          breaksWords: true,
           render: ({ id, account, number, blocks: [block] }) => (
             <>
               <Anchor component={Link} to={`/staff/senders/${id}`} inherit style={{ whiteSpace: 'nowrap' }}>
@@ -134,7 +134,7 @@ export function OwnWaitingTable({ ownWaiting }: Pick<HealthView, 'ownWaiting'>) 
           title: t('common:words.account'),
           isName: true,
           fw: 500,
-          style: { overflowWrap: 'anywhere' },
+          breaksWords: true,
           render: ({ account }) => (
             <Anchor component={Link} to={`/staff/accounts/${account.id}`}>
               {account.name}

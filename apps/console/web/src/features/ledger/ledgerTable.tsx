@@ -61,7 +61,7 @@ function What({ entry: { at, kind, reason, reference, expiresAt, sendId } }: { e
   return (
     <>
       <Text inherit>{t(`kinds.${kind}`)}</Text>
-      {reason !== null && <Small style={{ overflowWrap: 'anywhere' }}>{reasonText(reason, t)}</Small>}
+      {reason !== null && <Small className="breaks-words">{reasonText(reason, t)}</Small>}
       <GrantTerms reference={reference} expiresAt={expiresAt} />
       <Small hiddenFrom="sm">
         <Time at={at} seconds />
@@ -80,9 +80,7 @@ export function GrantTerms({ reference, expiresAt }: Pick<LedgerEntryView, 'refe
   const { t } = useTranslation('ledger');
   return (
     <>
-      {reference !== null && (
-        <Small style={{ overflowWrap: 'anywhere' }}>{t('reference', { reference })}</Small>
-      )}
+      {reference !== null && <Small className="breaks-words">{t('reference', { reference })}</Small>}
       {expiresAt !== null && (
         <Small>
           {t('expires')} <Time at={expiresAt} />

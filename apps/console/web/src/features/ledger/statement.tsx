@@ -114,7 +114,7 @@ function Units({ view }: { view: StatementView }) {
                 title: t('common:reason.label'),
                 render: ({ at, reason, reference, expiresAt }) => (
                   <>
-                    <Text inherit style={{ overflowWrap: 'anywhere' }}>
+                    <Text inherit className="breaks-words">
                       {reason !== null && reasonText(reason, t)}
                     </Text>
                     <GrantTerms reference={reference} expiresAt={expiresAt} />

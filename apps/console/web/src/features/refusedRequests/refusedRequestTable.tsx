@@ -38,7 +38,7 @@ export function RefusedRequestTable({
             <Small hiddenFrom="sm">
               <Time at={request.at} seconds />
             </Small>
-            <Code w="fit-content" style={{ overflowWrap: 'anywhere' }}>
+            <Code w="fit-content" className="breaks-words">
               {request.route}
             </Code>
             {withReason && <Reason request={request} />}

@@ -87,7 +87,7 @@ function Owner({ sender }: { sender: SenderView }) {
   if (account !== undefined) return null;
   if (sender.accountId === null) return <Text>{t('list.shared')}</Text>;
   return (
-    <Text style={{ overflowWrap: 'anywhere' }}>
+    <Text>
       {t(sender.applicationIds.length === 0 ? 'own.ofAccount' : 'own.ofApplications', {
         count: sender.applicationIds.length,
         number: whole(sender.applicationIds.length),
@@ -149,7 +149,7 @@ function Facts({ sender }: { sender: SenderView }) {
         {t('facts.perSecond', { count: sender.throughput, number: whole(sender.throughput) })}
       </Fact>
       <Fact label={t('facts.template')}>
-        <Text style={{ overflowWrap: 'anywhere' }}>
+        <Text>
           {sender.template} · pt_BR, {sender.englishTemplateLanguage}
         </Text>
       </Fact>
@@ -167,7 +167,7 @@ function Blocks({ blocks }: Pick<SenderView, 'blocks'>) {
   const scopeOf = useBlockScope();
   return blocks.map(({ scope, onlyFor, source, errorCode, since, until, isBlocking, ...why }) => (
     <div key={`${scope} ${onlyFor} ${why.reason}`}>
-      <Text style={{ overflowWrap: 'anywhere' }}>
+      <Text>
         {isBlocking ? scopeOf(scope, onlyFor) : t('blocks.tries')}{' '}
         <Time at={isBlocking ? since : (until ?? since)} seconds />: {reasonOf(why)}
         {errorCode !== null && ` (${errorCode})`} · {t(`sources.${source}`)}

@@ -38,7 +38,7 @@ export function SetupSteps({ steps }: { steps: readonly SetupStepView[] }) {
             }
           >
             <Text fw={550}>{t(`setup.steps.${step.step}` as 'setup.steps.token')}</Text>
-            <Text c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            <Text c="dimmed">
               {/* Details that quote Meta have no translation. */}
               {step.text === null
                 ? step.detail

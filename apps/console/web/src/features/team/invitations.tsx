@@ -29,7 +29,7 @@ export function Invitations() {
           columns={[
             {
               title: t('common:words.email'),
-              style: { overflowWrap: 'anywhere' },
+              breaksWords: true,
               render: ({ email, role }) => (
                 <>
                   {email}

@@ -76,7 +76,7 @@ function Person({ member: { name, email }, isSelf }: { member: MemberView; isSel
   const { t } = useTranslation('team');
   return (
     <>
-      <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
+      <Text fw={550} className="breaks-words">
         {name}
         {isSelf && (
           <Text span inherit c="dimmed" fw={400}>
@@ -84,7 +84,7 @@ function Person({ member: { name, email }, isSelf }: { member: MemberView; isSel
           </Text>
         )}
       </Text>
-      <Small style={{ overflowWrap: 'anywhere' }}>{email}</Small>
+      <Small className="breaks-words">{email}</Small>
     </>
   );
 }

@@ -55,11 +55,7 @@ function Details({ user }: { user: UserDetailsView }) {
         <Stack gap={4}>
           {user.memberships.map(({ accountId, accountName, role }) => (
             <Group key={accountId} justify="space-between">
-              <Anchor
-                component={Link}
-                to={`/staff/accounts/${accountId}`}
-                style={{ overflowWrap: 'anywhere' }}
-              >
+              <Anchor component={Link} to={`/staff/accounts/${accountId}`}>
                 {accountName}
               </Anchor>
               <Text c="dimmed">{t(`team:roles.${role}`)}</Text>

@@ -60,7 +60,7 @@ function UserTable({ users }: { users: readonly UserView[] }) {
       {
         title: t('columns.user'),
         maw: 320,
-        style: { overflowWrap: 'anywhere' },
+        breaksWords: true,
         render: ({ id, name, email }) => (
           <>
             <Anchor component={Link} to={`/staff/users/${id}`} fw={550}>

@@ -76,9 +76,7 @@ export function WebhookPage() {
                     {t('gone.text')} <Time at={webhook.goneAt} />
                   </Alert>
                 )}
-                <Text ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-                  {webhook.url}
-                </Text>
+                <Text ff="monospace">{webhook.url}</Text>
                 <Small>
                   {t('common:words.since')} <Time at={webhook.setAt} />
                 </Small>
