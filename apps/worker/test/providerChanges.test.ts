@@ -1,4 +1,4 @@
-import { preflight, type ProviderChange } from '@onecode/domain';
+import { preflight, type ProviderChange, type ProviderReport } from '@onecode/domain';
 import {
   applyProviderReport,
   isReadSince,
@@ -10,7 +10,6 @@ import {
 } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';
-import { reportOf } from '@onecode/whatsapp';
 import { createGraphReader } from '@onecode/whatsapp/graph';
 import { readDueSenders } from '../src/senders/readings.js';
 import { useWorker } from './testWorker.js';
@@ -145,11 +144,9 @@ describe('a change in a webhook', () => {
   });
 
   it('has the same result in any order and with repeats', async () => {
-    const change = (event: string, time: number) => ({
-      digest: Buffer.from(event),
+    const change = (status: string, time: number): ProviderChange => ({
       businessAccountId: ACCOUNT,
-      field: 'message_template_status_update',
-      value: { event, message_template_name: TEMPLATE, message_template_language: 'en' },
+      report: { about: 'template', name: TEMPLATE, language: 'en', values: { status } },
       occurredAt: new Date(time),
     });
     const changes = [change('APPROVED', Date.now() - 1_000), change('PAUSED', Date.now() - 9_000)];
@@ -169,20 +166,16 @@ describe('a change that cannot be written', () => {
     const sender = await buildSender(t.database, { businessAccountId: '7' });
     await t.sql('truncate provider_reports, provider_facts');
     await t.sql(`alter table provider_facts add constraint refuse check (template <> 'refused')`);
-    const change = (field: string, value: object) => ({
-      digest: Buffer.from(JSON.stringify(value)),
+    const change = (report: ProviderReport): ProviderChange => ({
       businessAccountId: '7',
-      field,
-      value: value as Record<string, unknown>,
+      report,
       occurredAt: new Date(),
     });
     const changes = [
-      change('message_template_status_update', {
-        event: 'PAUSED',
-        message_template_name: 'refused',
-        message_template_language: 'en',
-      }),
-      ...['1', '2', '3'].map((event) => change('security', { event })),
+      change({ about: 'template', name: 'refused', language: 'en', values: { status: 'PAUSED' } }),
+      ...['1', '2', '3'].map((type) =>
+        change({ about: 'business_account', values: {}, alerts: [{ type, severity: null, detail: null }] }),
+      ),
     ];
     await storeReports(t.database, { receipts: [], denials: [], changes }, null);
     await t.sweep();
@@ -400,16 +393,16 @@ describe('a read of a sender from the provider', () => {
   });
 
   it('blocks a disconnected business account until it is connected again', async () => {
-    const report = (value: object, at: number) =>
+    const report = (disconnection: string | null, at: number) =>
       applyProviderReport(
         t.database,
         ACCOUNT,
-        reportOf('account_update', value as Record<string, unknown>)!,
+        { about: 'business_account', values: { disconnection }, alerts: [] },
         new Date(Date.now() + at),
       );
-    await report({ event: 'ACCOUNT_OFFBOARDED' }, 1_000);
+    await report('ACCOUNT_OFFBOARDED', 1_000);
     expect(await blocks()).toEqual([{ onlyFor: '', source: 'webhook' }]);
-    await report({ event: 'ACCOUNT_RECONNECTED' }, 2_000);
+    await report(null, 2_000);
     expect(await blocks()).toEqual([]);
   });
 

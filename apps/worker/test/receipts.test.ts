@@ -1,4 +1,4 @@
-import type { Receipt } from '@onecode/domain';
+import type { ProviderChange, Receipt } from '@onecode/domain';
 import { changeAccount } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { listMessageCosts } from '@onecode/store/reports';
@@ -413,13 +413,14 @@ describe('a receipt that a sweep applies', () => {
 
   it('is not delayed by a backlog of an account’s own app, and the sweep ends before the backlog does', async () => {
     const sent = await sentSend();
-    const changes = Array.from({ length: 8_000 }, (_, n) => ({
-      digest: Buffer.from(String(n)),
-      businessAccountId: '1',
-      field: 'security',
-      value: { event: String(n) },
-      occurredAt: new Date(),
-    }));
+    const changes = Array.from({ length: 8_000 }, (_, n): ProviderChange => {
+      const alerts = [{ type: String(n), severity: null, detail: null }];
+      return {
+        businessAccountId: '1',
+        report: { about: 'business_account', values: {}, alerts },
+        occurredAt: new Date(),
+      };
+    });
     const { accountId } = await t.newCaller();
     await storeReports(t.database, { receipts: [], denials: [], changes }, accountId);
     await report(sent, { status: 'delivered', failure: null });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   messagingLimitName,
   SENDER_PATTERNS,
@@ -6,56 +5,28 @@ import {
   type ProviderChange,
   type ProviderReport,
 } from '@onecode/domain';
-import { elements, errorNumber, isMetaId, members, storable, storableText } from './json.js';
+import { elements, errorNumber, isMetaId, members, storableText } from './json.js';
 import { timeOf } from './timestamp.js';
 
-/** The webhook fields with changes that are stored. Source: Meta, "Webhooks reference" of the WhatsApp Business Platform. */
-const FIELDS = new Set([
-  'message_template_status_update',
-  'message_template_quality_update',
-  'template_category_update',
-  'phone_number_quality_update',
-  'account_update',
-  'account_alerts',
-  'account_review_update',
-  'business_capability_update',
-  'security',
-]);
-
-/** Returns the changes in an entry of a webhook, including errors of its business account that do not concern a message. */
-export function changesOf(entry: Record<string, unknown>): ProviderChange[] {
-  const { id, time, changes } = entry;
+/**
+ * Returns the reports in an entry of a webhook about templates, numbers and business accounts. Unknown values are kept unchanged. Source:
+ * Meta, "Webhooks reference" of the WhatsApp Business Platform.
+ */
+export function changesOf({ id, time, changes }: Record<string, unknown>): ProviderChange[] {
   return elements(changes)
     .map(members)
     .flatMap(({ field, value }) => {
-      const known = knownValue(field, members(value));
-      const businessAccountId = members(members(value)['waba_info'])['waba_id'] ?? id;
-      if (known === null || !isMetaId(businessAccountId)) return [];
-      return [
-        {
-          digest: createHash('sha256')
-            .update(JSON.stringify([businessAccountId, known.field, storable(time), known.value]))
-            .digest(),
-          businessAccountId,
-          ...known,
-          occurredAt: timeOf(time),
-        },
-      ];
+      const content = members(value);
+      const businessAccountId = members(content['waba_info'])['waba_id'] ?? id;
+      const report = reportOf(field, content);
+      return report !== null && isMetaId(businessAccountId)
+        ? [{ businessAccountId, report, occurredAt: timeOf(time) }]
+        : [];
     });
 }
 
-/** Returns the stored part of a change, or null for a field that is not about a template, a number or a business account. */
-function knownValue(
-  field: unknown,
-  value: Record<string, unknown>,
-): Pick<ProviderChange, 'field' | 'value'> | null {
-  if (typeof field === 'string' && FIELDS.has(field)) return { field, value: members(storable(value)) };
-  const errors = field === 'messages' ? elements(value['errors']) : [];
-  return errors.length === 0 ? null : { field: 'messages', value: { errors: storable(errors) } };
-}
-
-/** Returns the fact in a stored change, or null if the change is of an unknown kind. Unknown values are kept unchanged. */
-export function reportOf(field: string, value: Record<string, unknown>): ProviderReport | null {
+/** Returns the report in a change, or null if the change is of an unknown kind. */
+function reportOf(field: unknown, value: Record<string, unknown>): ProviderReport | null {
   switch (field) {
     case 'message_template_status_update':
       return templateReport(value, statusValues(value));
@@ -80,14 +51,17 @@ export function reportOf(field: string, value: Record<string, unknown>): Provide
       const { event: type, ...others } = value;
       return ofAccount({ alerts: parseAlerts(type, null, others) });
     }
-    case 'messages':
-      return ofAccount({ alerts: elements(value['errors']).map(members).flatMap(errorAlert) });
+    case 'messages': {
+      const errors = elements(value['errors']).map(members);
+      return errors.length === 0 ? null : ofAccount({ alerts: errors.flatMap(errorAlert) });
+    }
     default:
       return null;
   }
 }
 
-const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+/** Returns a non-empty text as it can be stored; null for any other value. */
+const text = (value: unknown): string | null => (typeof value === 'string' && storableText(value)) || null;
 
 function optional<Name extends string>(name: Name, value: unknown): { [N in Name]?: string } {
   const known = text(value);
@@ -100,15 +74,11 @@ function templateReport(
   value: Record<string, unknown>,
   values: TemplateReport['values'],
 ): TemplateReport | null {
-  const name = text(value['message_template_name']);
+  const { message_template_name: name, message_template_language: tag } = value;
   // Webhooks use `pt-BR`, and all other interfaces of Meta use `pt_BR`.
-  const language = text(value['message_template_language'])?.replace('-', '_');
-  const isKnown =
-    name !== null &&
-    SENDER_PATTERNS.template.test(name) &&
-    language !== undefined &&
-    /^\w{2,16}$/.test(language);
-  return isKnown ? { about: 'template', name, language, values } : null;
+  const language = typeof tag === 'string' ? tag.replace('-', '_') : '';
+  if (typeof name !== 'string' || !SENDER_PATTERNS.template.test(name)) return null;
+  return /^\w{2,16}$/.test(language) ? { about: 'template', name, language, values } : null;
 }
 
 /** Events after which a template can be used again. */
@@ -158,6 +128,9 @@ const ofAccount = (parseAlerts: Partial<Pick<AccountReport, 'values' | 'alerts'>
   ...parseAlerts,
 });
 
+/** The most stored restrictions. Meta has about ten kinds. */
+const RESTRICTIONS_MAX = 50;
+
 function accountReport(value: Record<string, unknown>): AccountReport {
   const { event, waba_info: _account, ...others } = value;
   switch (event) {
@@ -167,10 +140,12 @@ function accountReport(value: Record<string, unknown>): AccountReport {
       return ofAccount({
         values: {
           restrictions: elements(value['restriction_info'])
+            .slice(0, RESTRICTIONS_MAX)
             .map(members)
-            .flatMap(({ restriction_type: kind, expiration }) =>
-              typeof kind === 'string' ? [{ kind, until: secondsOf(expiration) }] : [],
-            ),
+            .flatMap(({ restriction_type: type, expiration }) => {
+              const kind = text(type);
+              return kind === null ? [] : [{ kind, until: secondsOf(expiration) }];
+            }),
         },
       });
     case 'ACCOUNT_DELETED':
@@ -192,15 +167,16 @@ function parseAlerts(type: unknown, severity: unknown, detail: unknown): Busines
   return known === null ? [] : [{ type: known, severity: text(severity), detail: text(textsOf(detail)) }];
 }
 
+/** The depth of an alert's objects and lists; deeper ones are left out. */
+const DEPTH_MAX = 8;
+
 /** Joins the texts in a value, each with its name: `violation_type: ADULT`. Formats Unix seconds as RFC 3339. */
-function textsOf(value: unknown, name = ''): string {
+function textsOf(value: unknown, name = '', depth = 0): string {
   if (typeof value === 'object' && value !== null)
-    return storableText(
-      Object.entries(value)
-        .map(([member, one]) => textsOf(one, Array.isArray(value) ? name : member))
-        .filter((one) => one !== '')
-        .join(', '),
-    );
+    return Object.entries(depth < DEPTH_MAX ? value : {})
+      .map(([member, one]) => textsOf(one, Array.isArray(value) ? name : member, depth + 1))
+      .filter((one) => one !== '')
+      .join(', ');
   if (typeof value !== 'string' && typeof value !== 'number') return '';
   const seconds = name.endsWith('_time') ? secondsOf(value) : null;
   const readable = seconds === null ? String(value) : new Date(seconds * 1000).toISOString();

@@ -1,5 +1,4 @@
 // `client.ts` has its own entry point, so that code that uses only receipts and errors loads no HTTP client.
-export { reportOf } from './changes.js';
 export * from './errors.js';
 export { KNOWN_CODES } from './errorTable.js';
 export * from './explanations.js';

@@ -38,19 +38,3 @@ const TEXT_LENGTH_MAX = 500;
 export function storableText(text: string): string {
   return text.slice(0, TEXT_LENGTH_MAX).replaceAll(/\0|\p{Surrogate}/gu, '');
 }
-
-const MEMBERS_MAX = 50;
-const DEPTH_MAX = 8;
-
-/** Returns a JSON value cut to the stored size and depth. */
-export function storable(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return storableText(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth === DEPTH_MAX) return null;
-  if (Array.isArray(value)) return value.slice(0, MEMBERS_MAX).map((one) => storable(one, depth + 1));
-  return Object.fromEntries(
-    Object.entries(value)
-      .slice(0, MEMBERS_MAX)
-      .map(([name, one]) => [storableText(name), storable(one, depth + 1)]),
-  );
-}

@@ -95,16 +95,6 @@ export function mergeAlerts(
     .slice(0, ALERTS_MAX);
 }
 
-/** A change of a template, a number or a business account, as the provider sent it. */
-export interface ProviderChange {
-  /** SHA-256 of the change, equal for repeats. */
-  digest: Uint8Array;
-  businessAccountId: string;
-  field: string;
-  value: Record<string, unknown>;
-  occurredAt: Date;
-}
-
 /** A provider report and its subject. */
 export type ProviderReport =
   | { about: 'template'; name: string; language: string; values: Partial<TemplateValues> }
@@ -115,6 +105,13 @@ export type ProviderReport =
       values: Partial<BusinessAccountValues>;
       alerts: readonly BusinessAccountAlert[];
     };
+
+/** A provider report from a webhook, with the business account that it is about. */
+export interface ProviderChange {
+  businessAccountId: string;
+  report: ProviderReport;
+  occurredAt: Date;
+}
 
 /**
  * Returns the facts after a report. Reports arrive in any order: a fact stays unless the report is newer. Webhooks have whole seconds, so

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Denial, ProviderChange, Receipt } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 
@@ -34,9 +35,9 @@ export async function storeReports(
   const records = [
     ...receipts.map((report) => ({ kind: 'receipt', key: receiptKey(report), report })),
     ...denials.map((report) => ({ kind: 'denial', key: `${report.messageId} denied`, report })),
-    ...changes.map(({ digest, ...report }) => ({
+    ...changes.map((report) => ({
       kind: 'change',
-      key: Buffer.from(digest).toString('hex'),
+      key: hash('sha256', JSON.stringify(report), 'hex'),
       report,
     })),
   ];
@@ -65,7 +66,7 @@ const BATCH = { operator: 400, ownApps: 25 };
 export interface DueReports {
   receipts: StoredReport<Receipt>[];
   denials: StoredReport<Denial>[];
-  changes: StoredReport<Omit<ProviderChange, 'digest'>>[];
+  changes: StoredReport<ProviderChange>[];
   /** Whether more reports may be due. */
   isFull: boolean;
 }

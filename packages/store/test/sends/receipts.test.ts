@@ -64,14 +64,13 @@ describe('stored reports', () => {
       receipt(`wamid.${'é"\\\n'.repeat(20)}`),
     ];
     const denial: Denial = { messageId: 'wamid.a', occurredAt: new Date(0) };
-    const change = {
+    const change: ProviderChange = {
       businessAccountId: '1',
-      field: 'security',
-      value: { event: 'x' },
+      report: { about: 'all_numbers', values: { messagingLimit: 'TIER_2K' } },
       occurredAt: new Date(1),
     };
-    const changes: ProviderChange[] = [{ ...change, digest: Buffer.from('digest') }];
-    expect(await storeReports(store.database, { receipts, denials: [denial], changes }, null)).toBe(7);
+    const reports = { receipts, denials: [denial], changes: [change, change] };
+    expect(await storeReports(store.database, reports, null)).toBe(7);
     const due = await readDueReports(store.database);
     expect(new Set(due.receipts.map(({ report }) => report))).toEqual(new Set(receipts));
     expect(due.denials).toMatchObject([{ report: denial, tries: 0 }]);
