@@ -152,8 +152,6 @@ export interface ProviderBlock {
   reason: string;
   /** The provider's term for it. */
   word: string;
-  /** When the provider reported it. */
-  at: Date;
   source: FactSource;
 }
 
@@ -228,15 +226,11 @@ export function senderBlock(
   return null;
 }
 
-const blockBy = ({ at, source }: Fact<unknown>, reason: string, word = reason): ProviderBlock => ({
+const blockBy = ({ source }: Fact<unknown>, reason: string, word = reason): ProviderBlock => ({
   reason,
   word,
-  at: new Date(at),
   source,
 });
-
-/** Error codes of calls that reveal a template's state. Only the provider's report that the template is usable again ends such a block. */
-export const TEMPLATE_STATE_CODES = [132001, 132015, 132016] as const;
 
 /**
  * Error codes of calls that reveal a rejected token or a missing permission. Codes from 200 to 299, and access denied without a code, mean

@@ -1,17 +1,14 @@
 import {
   senderBlock,
-  TEMPLATE_STATE_CODES,
   templateBlock,
   templateLanguages,
   TOKEN_CODES,
-  type Facts,
   type Locale,
   type ProviderBlock,
-  type TemplateValues,
 } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
-import { listSenderKnowledge } from './readings.js';
+import { listSenderKnowledge, type SenderKnowledge } from './readings.js';
 
 /** A block that started because of a provider report or read. */
 export interface StartedBlock extends ProviderBlock {
@@ -30,54 +27,48 @@ export async function syncProviderBlocks(
   connection: Connection,
   { senderId, businessAccountId }: { senderId?: string; businessAccountId?: string },
 ): Promise<StartedBlock[]> {
-  const { sql } = connection;
   const started: StartedBlock[] = [];
-  const sync = async (id: string, locale: Locale | null, block: ProviderBlock | null): Promise<void> => {
-    const onlyFor = locale ?? '';
-    if (block === null) {
-      await sql.execute`
-        delete from sender_blocks where cause = 'provider' and scope = 'sender' and subject = ${id} and only_for = ${onlyFor}`;
-      return;
-    }
-    const written = await sql.execute`
-      insert into sender_blocks as t (cause, scope, subject, only_for, source, reason, since)
-      values ('provider', 'sender', ${id}, ${onlyFor}, ${block.source}, ${block.reason}, clock_timestamp())
-      on conflict (cause, scope, subject, only_for) do update set source = excluded.source, reason = excluded.reason, since = excluded.since
-      where t.reason <> excluded.reason`;
-    if (written === 0) return;
-    started.push({ ...block, senderId: id, locale });
-    await queueSenderBlockedAlert(connection, id, onlyFor, block.reason);
-  };
-  const senders = await listSenderKnowledge(connection, senderId, businessAccountId);
-  for (const { senderId: id, ...known } of senders) {
-    await sync(id, null, senderBlock(known.number, known.businessAccount, new Date()));
-    const languages = templateLanguages(known.englishTemplateLanguage);
-    // In the order in which `take_permits` locks the rows.
-    for (const locale of ['en', 'pt-BR'] as const) {
-      const facts = known.templates.find((template) => template.language === languages[locale])?.facts;
-      if (facts === undefined) continue;
-      const block = templateBlock(facts);
-      await sync(id, locale, block);
-      if (block === null) await endTemplateFault(connection, id, locale, facts);
-    }
-  }
+  for (const sender of await listSenderKnowledge(connection, senderId, businessAccountId))
+    for (const { locale, block } of requiredBlocks(sender))
+      if (block === null) await endProviderBlock(connection, sender.senderId, locale);
+      else if (await startProviderBlock(connection, sender.senderId, locale, block))
+        started.push({ ...block, senderId: sender.senderId, locale });
   return started;
 }
 
-/**
- * Ends blocks that failed calls started because of a template's state, when the template is usable again. A block that started after the
- * provider's report stays: an older report never clears a newer fault.
- */
-async function endTemplateFault(
-  { sql }: Connection,
-  senderId: string,
-  locale: Locale,
-  { status }: Facts<TemplateValues>,
-): Promise<void> {
+/** Returns what the facts require for the whole sender (`locale` null) and for each language of its template. */
+function requiredBlocks({ number, businessAccount, templates, englishTemplateLanguage }: SenderKnowledge) {
+  const languages = templateLanguages(englishTemplateLanguage);
+  const ofTemplate = (locale: Locale) => {
+    const template = templates.find(({ language }) => language === languages[locale]);
+    return { locale, block: templateBlock(template?.facts ?? {}) };
+  };
+  const block = senderBlock(number, businessAccount, new Date());
+  return [{ locale: null, block }, ofTemplate('en'), ofTemplate('pt-BR')];
+}
+
+async function endProviderBlock({ sql }: Connection, senderId: string, locale: Locale | null): Promise<void> {
   await sql.execute`
-    update sender_blocks set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp()
-    where cause = 'fault' and scope = 'sender' and subject = ${senderId} and only_for = ${locale} and failures > 0
-      and error_code = any (${[...TEMPLATE_STATE_CODES]}::integer[]) and ${status?.at ?? null}::timestamptz >= date_trunc('second', since)`;
+    delete from sender_blocks
+    where cause = 'provider' and scope = 'sender' and subject = ${senderId} and only_for = ${locale ?? ''}`;
+}
+
+/** Writes a block and mails the sender's owner. @returns false if the block exists with the same reason */
+async function startProviderBlock(
+  connection: Connection,
+  senderId: string,
+  locale: Locale | null,
+  { source, reason }: ProviderBlock,
+): Promise<boolean> {
+  const onlyFor = locale ?? '';
+  const written = await connection.sql.execute`
+    insert into sender_blocks as t (cause, scope, subject, only_for, source, reason, since)
+    values ('provider', 'sender', ${senderId}, ${onlyFor}, ${source}, ${reason}, clock_timestamp())
+    on conflict (cause, scope, subject, only_for) do update set source = excluded.source, reason = excluded.reason, since = excluded.since
+    where t.reason <> excluded.reason`;
+  if (written === 0) return false;
+  await queueSenderBlockedAlert(connection, senderId, onlyFor, reason);
+  return true;
 }
 
 /** After a read found a sender's token valid, ends the blocks that calls started because of the token before that read. */
