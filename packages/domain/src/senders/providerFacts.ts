@@ -232,30 +232,8 @@ const blockBy = ({ source }: Fact<unknown>, reason: string, word = reason): Prov
   source,
 });
 
-/**
- * Error codes of calls that reveal a rejected token or a missing permission. Codes from 200 to 299, and access denied without a code, mean
- * the same.
- */
-export const TOKEN_CODES = [0, 3, 10, 104, 190, 131005] as const;
-
-/** The permission that a token needs for sending, and all that a sender's token needs. */
-const MESSAGING_SCOPE = 'whatsapp_business_messaging';
-export const TOKEN_SCOPES = ['whatsapp_business_management', MESSAGING_SCOPE];
-
-/**
- * Returns whether a read is the first that finds a sender's token valid: a new token, or one that was repaired at the provider. Such a read
- * ends the blocks that calls started because of the token. Later reads end nothing, because they cannot see why calls still fail.
- *
- * @param known the previous read of the same token
- */
-export function isTokenMended(
-  known: NumberValues['token'] | undefined,
-  read: NumberValues['token'],
-): boolean {
-  const isGood = ({ isValid, scopes }: NumberValues['token']): boolean =>
-    isValid && scopes.includes(MESSAGING_SCOPE);
-  return isGood(read) && (known === undefined || !isGood(known));
-}
+/** The permissions that a sender's token needs. */
+export const TOKEN_SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
 
 /** Returns the languages of a sender's messages by locale, in the provider's format. */
 export function templateLanguages(englishTemplateLanguage: 'en' | 'en_US'): Record<Locale, string> {

@@ -2,7 +2,6 @@ import {
   senderBlock,
   templateBlock,
   templateLanguages,
-  TOKEN_CODES,
   type Locale,
   type ProviderBlock,
 } from '@onecode/domain';
@@ -69,12 +68,4 @@ async function startProviderBlock(
   if (written === 0) return false;
   await queueSenderBlockedAlert(connection, senderId, onlyFor, reason);
   return true;
-}
-
-/** After a read found a sender's token valid, ends the blocks that calls started because of the token before that read. */
-export async function endTokenFault({ sql }: Connection, senderId: string, readAt: Date): Promise<void> {
-  await sql.execute`
-    update sender_blocks set failures = 0, until = clock_timestamp(), cleared_at = ${readAt}
-    where cause = 'fault' and scope = 'sender' and subject = ${senderId} and only_for = '' and failures > 0 and is_configuration
-      and (error_code is null or error_code = any (${[...TOKEN_CODES]}::integer[]) or error_code between 200 and 299) and since < ${readAt}`;
 }

@@ -1,5 +1,4 @@
 import {
-  isTokenMended,
   mergeAlerts,
   mergeFacts,
   parseMessagingLimit,
@@ -15,7 +14,7 @@ import {
   type TemplateValues,
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
-import { endTokenFault, syncProviderBlocks, type StartedBlock } from './providerBlocks.js';
+import { syncProviderBlocks, type StartedBlock } from './providerBlocks.js';
 import { readRecentMessages } from './recentMessages.js';
 
 /** When the provider reported a fact, and through which channel. */
@@ -80,9 +79,6 @@ export async function applySenderReading(
       ...numberValues,
       ...('value' in token ? { token: token.value } : {}),
     };
-    const { token: known } = await readFacts<NumberValues>(connection, { subject: sender.id });
-    if ('value' in token && isTokenMended(known?.value, token.value))
-      await endTokenFault(connection, sender.id, startedAt);
     const { messagingLimit } = await merge<NumberValues>(connection, { subject: sender.id }, values, origin);
     if (businessAccountId !== null) {
       const account: Partial<BusinessAccountValues> = {

@@ -257,8 +257,8 @@ interface SenderSecrets {
 }
 
 /**
- * Changes a sender, and requests a read. If the number or the template changes, the blocks of the former one end. A sender with another
- * number is paused until it is activated, like a new sender. @returns `taken` if another sender has the phone number id
+ * Changes a sender, and requests a read. If the number, the template or the token changes, the blocks of the former one end. A sender with
+ * another number is paused until it is activated, like a new sender. @returns `taken` if another sender has the phone number id
  */
 export async function editSender(
   database: Database,
@@ -285,9 +285,12 @@ export async function editSender(
       select: SELECTED,
     });
     if (token !== undefined) {
-      // Facts about the former token do not apply to the new one.
+      // Facts about the former token, and faults that it may have caused, do not apply to the new one.
       await sql.execute`
         update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
+      await sql.execute`
+        update sender_blocks set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp()
+        where cause = 'fault' and scope = 'sender' and subject = ${id} and only_for = '' and failures > 0 and is_configuration`;
       await logEntry(connection, actor, { action: 'sender.set_token', accountId, subject: id });
     }
     if (appSecret !== undefined) {
