@@ -410,10 +410,11 @@ describe('changes', () => {
       expect(change!.report).toMatchObject({
         alerts: [{ type: long.slice(0, 500), detail: `long: ${long}`.slice(0, 500) }],
       });
-      const restrictions = Array(1_000).fill({ restriction_type: long });
+      const restrictions = Array.from({ length: 1_000 }, () => ({ restriction_type: long }));
       const restricted = { event: 'ACCOUNT_RESTRICTION', restriction_info: restrictions };
       const { values } = parse([{ field: 'account_update', value: restricted }])[0]!.report;
-      expect(values).toEqual({ restrictions: Array(50).fill({ kind: long.slice(0, 500), until: null }) });
+      const restriction = { kind: long.slice(0, 500), until: null };
+      expect(values).toEqual({ restrictions: Array.from({ length: 50 }, () => restriction) });
       const deep = '['.repeat(50_000) + ']'.repeat(50_000);
       const post = `{"entry":[{"id":"7","changes":[{"field":"security","value":{"event":"x","deep":${deep}}}]}]}`;
       expect(parseWebhook(Buffer.from(post)).changes).toMatchObject([

@@ -139,7 +139,7 @@ describe('senders', () => {
     const secrets = { keyring: TEST_SECRET_KEY, token: 'EAAGnew' };
     await editSender(store.database, TEST_ACTOR, sender.id, { secrets });
     const met = (await blocksOf(sender.id)).map(({ errorCode }) => errorCode);
-    expect(met.toSorted()).toEqual([130497, 131042]);
+    expect(new Set(met)).toEqual(new Set([130497, 131042]));
     // Messages started before the change do not start a block again.
     expect(await blockSender(store.database, sender, { startedAt })).toBeNull();
     expect(await blockSender(store.database, sender)).not.toBeNull();
