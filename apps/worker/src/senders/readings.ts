@@ -1,6 +1,5 @@
 import {
   applySenderReading,
-  postponeReading,
   takeDueReading,
   type DueReading,
   type StartedBlock,
@@ -11,7 +10,7 @@ import { alertAboutBlocks } from './senderFaults.js';
 
 type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'releaseClaims' | 'log' | 'metrics'>;
 
-/** Reads the due senders from Meta and stores the result. Only one worker reads a sender at a time. */
+/** Reads the due senders from Meta and stores the results. Each due read is made by one worker. */
 export async function readDueSenders(context: ReadingContext, graph: GraphReader): Promise<void> {
   const failures: unknown[] = [];
   for (;;) {
@@ -21,7 +20,6 @@ export async function readDueSenders(context: ReadingContext, graph: GraphReader
     await readSender(context, graph, due)
       .then((blocks) => alertAboutBlocks(context, blocks))
       .catch((error: unknown) => failures.push(error));
-    await postponeReading(context.database, due);
   }
   if (failures.length > 0) throw failures[0];
 }

@@ -12,35 +12,25 @@ import type { Connection, Database } from '../client/database.js';
 export interface DueReading {
   senderId: string;
   startedAt: Date;
-  /** When the caller's lease on the read ends. */
-  leasedUntil: Date;
 }
 
-/** Seconds after which an unfinished read is due again: its worker died. */
-const LEASE_SECONDS = 90;
 /** Seconds between two reads of a sender, and the share by which they vary, so that the reads of many senders are spread out. */
 const INTERVAL_SECONDS = 600;
 const JITTER_SHARE = 0.2;
 
-/** Claims a sender that is due for a read, for one caller; returns null if none is due. New senders are due immediately. */
+/**
+ * Returns a sender that is due for a read, for one caller, and makes its next read due in about ten minutes; returns null if none is due.
+ * New senders are due immediately.
+ */
 export async function takeDueReading({ sql }: Database): Promise<DueReading | null> {
   const [due] = await sql.query<DueReading[]>`
     with due as materialized (
       select id from senders where removed_at is null and read_due_at <= statement_timestamp() order by read_due_at limit 1 for no key update skip locked
     )
-    update senders set read_due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) where id in (select id from due)
-    returning id as "senderId", clock_timestamp()::timestamptz(3) as "startedAt", read_due_at as "leasedUntil"`;
-  return due ?? null;
-}
-
-/** Makes the next read due in about ten minutes, unless one was requested in the meantime. */
-export async function postponeReading(
-  { sql }: Database,
-  { senderId, leasedUntil }: DueReading,
-): Promise<void> {
-  await sql.execute`
     update senders set read_due_at = clock_timestamp() + make_interval(secs => ${INTERVAL_SECONDS}::float8 * (1 + ${JITTER_SHARE}::float8 * (2 * random() - 1)))
-    where id = ${senderId}::uuid and read_due_at = ${leasedUntil}`;
+    where id in (select id from due)
+    returning id as "senderId", clock_timestamp()::timestamptz(3) as "startedAt"`;
+  return due ?? null;
 }
 
 /**
