@@ -186,7 +186,7 @@ describe('the command line of a deployment', () => {
         const send = await stack.create(key, { to });
         await stack.untilStatus(key, send.id, 'delivered');
       }
-      await untilRead();
+      await json('sender', 'check', sender);
       const template = { status: 'APPROVED', category: 'AUTHENTICATION', quality: 'GREEN', ttl_seconds: 600 };
       expect((await json('sender', 'show', sender)).json).toMatchObject({
         id: sender,
@@ -215,7 +215,6 @@ describe('the command line of a deployment', () => {
         'template_en',
         'template_ttl',
         'template_footer',
-        'template_used',
         'webhook_subscribed',
         'business_verified',
         'messaging_limit',

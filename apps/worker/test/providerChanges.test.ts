@@ -406,18 +406,6 @@ describe('a read of a sender from the provider', () => {
     expect(await blocks()).toEqual([]);
   });
 
-  it('stores the last day of use, and reports a template that was not used for 11 months', async () => {
-    await t.sql(`update senders set created_at = now() - interval '12 months' where id = $1`, [sender.id]);
-    await readAgain();
-    expect(await badOf()).toEqual([['template_used', 'template_unused']]);
-    const id = await t.send(await t.newCaller());
-    await t.until(id, 'delivered');
-    await t.sql('update attempts set sender_id = $1 where send_id = $2', [sender.id, id]);
-    await readAgain();
-    expect(await badOf()).toEqual([]);
-    expect((await known()).number.lastSentOn?.value).toBe(new Date().toISOString().slice(0, 10));
-  });
-
   it('reports a template without a time to live, and accepts a one-tap button', async () => {
     await past();
     await change('en', { otpType: 'ONE_TAP', ttlSeconds: null });

@@ -8,7 +8,6 @@ import {
   isReadSince,
   listSenderKnowledge,
   listSenders,
-  readRecentMessages,
   requestReading,
   type ListedSender,
   type Sender,
@@ -46,7 +45,7 @@ export function formatSender(sender: Sender) {
 
 /** Formats a sender with the provider's reports about it, in the provider's words. */
 export async function showSender(database: Database, sender: Sender): Promise<Row> {
-  const { number, templates, alerts, readAt } = await knowledgeOf(database, sender);
+  const { number, templates, alerts, readAt, recipients24h } = await knowledgeOf(database, sender);
   const held = await countHeldMessages(database);
   return {
     ...formatSender(sender),
@@ -54,7 +53,7 @@ export async function showSender(database: Database, sender: Sender): Promise<Ro
     portfolio_id: sender.portfolioId,
     quality: number.quality?.value ?? 'UNKNOWN',
     messaging_limit: number.messagingLimit?.value ?? null,
-    unique_recipients_24h: (await readRecentMessages(database, sender.id)).recipients,
+    unique_recipients_24h: recipients24h ?? 0,
     held_messages_24h: held.find(({ senderId }) => senderId === sender.id)?.lastDay ?? 0,
     checked_at: readAt,
     alerts: alerts.map((alert) => pickFields(alert, 'type', 'severity', 'detail', 'at')),
@@ -134,14 +133,12 @@ async function resultsSince(
 /** Returns the results of a sender's checks, from the provider's latest reports. */
 export async function runPreflight(
   database: Database,
-  { id, template, englishTemplateLanguage }: Sender,
+  { template, englishTemplateLanguage }: Sender,
   knowledge: SenderKnowledge,
 ): Promise<PreflightResult[]> {
   const { codeValiditySeconds } = await readSettings(database);
-  const { recipients: recipients24h } = await readRecentMessages(database, id);
   const now = new Date();
-  const limits = { codeValiditySeconds, recipients24h };
-  return preflight({ ...knowledge, template, englishTemplateLanguage, ...limits, now });
+  return preflight({ ...knowledge, template, englishTemplateLanguage, codeValiditySeconds, now });
 }
 
 const allFailed = (why: string): SenderKnowledge['failures'] => ({

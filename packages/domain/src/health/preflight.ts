@@ -22,7 +22,6 @@ export const PREFLIGHT_CHECKS = [
   'template_en',
   'template_ttl',
   'template_footer',
-  'template_used',
   'webhook_subscribed',
   'business_verified',
   'messaging_limit',
@@ -41,7 +40,6 @@ export const PREFLIGHT_TEXTS = {
   template_en: 'The template {{template}} ({{language}}) is approved and has a button for the code.',
   template_ttl: 'Meta delivers no message after its code has expired.',
   template_footer: 'The template footers match the code validity.',
-  template_used: 'The template was used in the last 11 months.',
   webhook_subscribed: "Meta sends this business account's webhooks to the app.",
   business_verified: 'Meta does not report the business as unverified.',
   messaging_limit: '{{people}} recipients in the last 24 hours, within the limit of {{limit}}.',
@@ -64,8 +62,6 @@ export const PREFLIGHT_TEXTS = {
     'The template {{template}} ({{language}}) is {{status}}{{reason}}. WhatsApp Manager shows what Meta asks for.',
   template_archived:
     'Meta has archived the template {{template}} ({{language}}) because it was not used for 12 months. Unarchive it in WhatsApp Manager within 28 days; after that, create another.',
-  template_unused:
-    'The template {{template}} was last used on {{on}}. Meta archives a template after 12 months without use: send a message with it before then.',
   template_category:
     'The template {{template}} ({{language}}) is in the category {{category}}. Create one in the category authentication.',
   template_category_soon:
@@ -110,17 +106,14 @@ export interface PreflightInput {
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
   codeValiditySeconds: number;
-  recipients24h: number;
-  /** When the template was last used, or when the sender was added. */
-  templateUsedAt: Date;
+  /** As of the last read; null before it. */
+  recipients24h: number | null;
   now: Date;
 }
 
 const DAY_SECONDS = 86_400;
 /** Meta announces a category at most a month ahead, and does not report a withdrawn announcement. */
 const ANNOUNCED_MS = 31 * DAY_SECONDS * 1000;
-/** A month before Meta archives a template. */
-const UNUSED_DAYS = 334;
 /** An operator should act when this share of the limit is reached. */
 const LIMIT_SHARE_NEAR = 0.8;
 
@@ -141,7 +134,6 @@ export function preflight(input: PreflightInput): PreflightResult[] {
     template_en: () => templateUsable(input, languages.en),
     template_ttl: () => templateTtl(input, languages),
     template_footer: () => findTemplateFault(input, languages, 'footer_differs', readOtherFooter),
-    template_used: () => templateUsed(input),
     webhook_subscribed: () => webhookSubscribed(input),
     business_verified: () => businessVerified(input),
     messaging_limit: () => messagingLimit(input),
@@ -312,11 +304,6 @@ function footerMatchesValidity(minutes: number | null, codeValiditySeconds: numb
   return minutes !== null && minutes * 60 === codeValiditySeconds;
 }
 
-function templateUsed({ template, templateUsedAt, now }: PreflightInput): Found {
-  if (now.getTime() - templateUsedAt.getTime() < UNUSED_DAYS * DAY_SECONDS * 1000) return fine();
-  return bad('template_unused', { template, on: templateUsedAt.toISOString().slice(0, 10) });
-}
-
 function webhookSubscribed(input: PreflightInput): Found {
   const { isSubscribed } = input.businessAccount;
   if (input.failures.subscription !== undefined || isSubscribed === undefined)
@@ -337,7 +324,8 @@ function messagingLimit(input: PreflightInput): Found {
   if (name === undefined) return unknown(input, 'number');
   const most = parseMessagingLimit(name);
   if (most === null) return bad('unknown');
-  const facts = { people: input.recipients24h, limit: name };
-  if (input.recipients24h >= most) return bad('limit_reached', facts);
-  return input.recipients24h >= most * LIMIT_SHARE_NEAR ? bad('limit_near', facts) : fine(facts);
+  const people = input.recipients24h ?? 0;
+  const facts = { people, limit: name };
+  if (people >= most) return bad('limit_reached', facts);
+  return people >= most * LIMIT_SHARE_NEAR ? bad('limit_near', facts) : fine(facts);
 }

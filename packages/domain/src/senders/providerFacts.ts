@@ -45,8 +45,6 @@ export interface NumberValues {
   isOnBusinessApp: boolean;
   /** Whether the provider lets it send, and the provider's reason if it may not, or only with restrictions. */
   canSend: { can: CanSend; why: string | null };
-  /** The last day (UTC, `2026-01-31`) on which it sent a message, according to our own sends. */
-  lastSentOn: string;
   /** The access token: whether it is valid, its permissions, and its expiry (Unix seconds; 0 for never). */
   token: { isValid: boolean; scopes: string[]; expiresAt: number };
 }

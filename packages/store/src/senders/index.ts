@@ -5,4 +5,3 @@ export * from './senders.js';
 export { changeBlock, deleteOldBlocks, fullRate, isSuperseded } from './blocks.js';
 export type { StartedBlock } from './providerBlocks.js';
 export { countOwnFailure, findOwnApp, reportsOfApp, type OwnApp } from './ownApps.js';
-export { readRecentMessages } from './recentMessages.js';

@@ -15,7 +15,7 @@ import {
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { syncProviderBlocks, type StartedBlock } from './providerBlocks.js';
-import { readRecentMessages } from './recentMessages.js';
+import { countRecentRecipients } from './recipients.js';
 
 /** When the provider reported a fact, and through which channel. */
 interface FactOrigin {
@@ -73,9 +73,8 @@ export async function applySenderReading(
       await connection.sql.execute`
         update senders set portfolio_id = ${portfolioId}
         where (id = ${sender.id}::uuid or business_account_id = ${businessAccountId}) and portfolio_id is distinct from ${portfolioId}`;
-    const { recipients, lastSentOn } = await readRecentMessages(connection, sender.id);
+    const recipients = await countRecentRecipients(connection, sender.id);
     const values: Partial<NumberValues> = {
-      ...(lastSentOn === null ? {} : { lastSentOn }),
       ...numberValues,
       ...('value' in token ? { token: token.value } : {}),
     };

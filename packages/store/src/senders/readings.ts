@@ -69,8 +69,6 @@ export interface SenderKnowledge {
   failures: Partial<Record<keyof SenderReading, string>>;
   /** As of the last read. */
   recipients24h: number | null;
-  /** When the sender's template was last used by a sender of its business account, or when the sender was added. */
-  templateUsedAt: Date;
 }
 
 /** Returns the known facts of all senders, of one sender, or of the senders of a business account. */
@@ -85,12 +83,7 @@ export async function listSenderKnowledge(
         select coalesce(jsonb_agg(jsonb_build_object('name', t.template, 'language', t.language, 'facts', t.facts) order by t.language), '[]')
         from provider_facts t where t.subject = s.business_account_id and t.template = s.template
       ) as templates,
-      s.read_tried_at as "triedAt", s.read_at as "readAt", s.read_failures as failures, s.recipients_24h as "recipients24h",
-      greatest(s.created_at, (
-        select max((f.facts->'lastSentOn'->>'value')::date)::timestamp at time zone 'UTC'
-        from senders o join provider_facts f on f.subject = o.id::text and f.template = ''
-        where o.id = s.id or (o.business_account_id = s.business_account_id and o.template = s.template)
-      )) as "templateUsedAt"
+      s.read_tried_at as "triedAt", s.read_at as "readAt", s.read_failures as failures, s.recipients_24h as "recipients24h"
     from senders s left join provider_facts n on n.subject = s.id::text and n.template = ''
     left join provider_facts b on b.subject = s.business_account_id and b.template = ''
     where s.removed_at is null and coalesce(s.id = ${senderId}::uuid, true)

@@ -24,7 +24,7 @@ import {
   type SendFilter,
   deleteOldRefusedRequests,
 } from '@onecode/store/reports';
-import { readRecentMessages, isSuperseded } from '@onecode/store/senders';
+import { isSuperseded } from '@onecode/store/senders';
 import {
   changeSend,
   createSend,
@@ -45,6 +45,7 @@ import {
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
+import { countRecentRecipients } from '../../src/senders/recipients.js';
 import { nodesOf, plansOf, statementsOf, type Node } from './statementPlans.js';
 
 /** The sends of a busy account in a day. */
@@ -349,7 +350,7 @@ describe('a large database', () => {
       'the recipients of a day',
       ['attempts_sender_id_outcome_finished_at_idx', 'sends_pkey'],
       4 * BUSY_SENDS,
-      (db) => readRecentMessages(db, senderId),
+      (db) => countRecentRecipients(db, senderId),
     ],
     [
       'a newer success of a sender',

@@ -15,7 +15,6 @@ export function providerView(
     template: sender.template,
     englishTemplateLanguage: sender.englishTemplateLanguage,
     codeValiditySeconds,
-    recipients24h: recipients24h ?? 0,
     now,
   });
   return {
