@@ -4,7 +4,7 @@ import type { RemedyName } from './remedies.js';
 export type Failure = Exclude<Outcome, { kind: 'accepted' }>;
 
 /** Returns the failure for Meta's error code, or for null if there is none. */
-type FailureOf = (errorCode: number | null) => Failure;
+export type FailureOf = (errorCode: number | null) => Failure;
 
 export const retry =
   (reason: string, throttled: 'none' | ThrottleScope = 'none'): FailureOf =>

@@ -1,4 +1,13 @@
-import { config, knownError, recipient, retry, UNKNOWN_SENDER, unknown, type Failure } from './errorTable.js';
+import {
+  config,
+  knownError,
+  recipient,
+  retry,
+  UNKNOWN_SENDER,
+  unknown,
+  type Failure,
+  type FailureOf,
+} from './errorTable.js';
 import { errorNumber, members } from './json.js';
 
 /** An error that Meta returned. `httpStatus` is null for an error in a receipt. */
@@ -34,8 +43,7 @@ export function classifyError(error: ProviderError): Failure {
   const { httpStatus, code, subcode } = error;
   // Code 100 is a fault of the request, but with subcode 33 it means that the token cannot access this phone number id.
   const known = code === 100 && subcode === 33 ? UNKNOWN_SENDER : knownError(code);
-  const failure =
-    known?.failureOf(code) ?? (code === null ? withoutCode(httpStatus) : withUnknownCode(httpStatus, code));
+  const failure = (known?.failureOf ?? failureWithoutKnownCode(httpStatus, code !== null))(code);
   if (
     httpStatus === 429 &&
     (isRefusal(failure) || (failure.kind === 'retry' && failure.throttled === 'none'))
@@ -57,35 +65,20 @@ function isRefusal(failure: Failure): boolean {
   return failure.kind === 'recipient' || (failure.kind === 'config' && failure.scope === 'request');
 }
 
-const REDIRECT = config('token', 'The provider returned a redirect, which Onecode does not follow.');
-const NO_DELIVERY = recipient('The provider reported that the message was not delivered.');
-const NO_MESSAGE_ID = unknown('The provider responded without a message id.');
-
-function withoutCode(httpStatus: number | null): Failure {
-  if (httpStatus === null) return NO_DELIVERY(null);
-  if (httpStatus === 401 || httpStatus === 403 || httpStatus === 404) {
-    return config('token', 'The provider denied access without an error code.')(null);
-  }
-  if (isRedirect(httpStatus)) return REDIRECT(null);
-  // The server that answered may have forwarded the request.
-  if (httpStatus === 408) return unknown('The request timed out before it reached the provider.')(null);
-  // Meta's own refusals have a code, so a server in front of Meta must have answered.
-  if (httpStatus >= 400 && httpStatus < 500)
-    return retry('The request was refused without an error code.')(null);
-  // After a 503, the request was not processed (RFC 9110, 15.6.4). After other server errors, it may have been processed.
-  if (httpStatus === 503) return retry('The provider asked to retry later.', 'sender')(null);
-  if (httpStatus >= 500) return unknown('The provider failed without an error code.')(null);
-  return NO_MESSAGE_ID(null);
-}
-
-function withUnknownCode(httpStatus: number | null, code: number): Failure {
+function failureWithoutKnownCode(httpStatus: number | null, hasCode: boolean): FailureOf {
   // A failure in a receipt is always final, and an unknown code does not show an operator what to fix.
-  if (httpStatus === null) return NO_DELIVERY(code);
-  if (isRedirect(httpStatus)) return REDIRECT(code);
-  if (httpStatus < 400) return NO_MESSAGE_ID(code);
-  return retry('The provider gave an unknown error code.')(code);
-}
-
-function isRedirect(httpStatus: number): boolean {
-  return httpStatus >= 300 && httpStatus <= 399;
+  if (httpStatus === null) return recipient('The provider reported that the message was not delivered.');
+  if (httpStatus < 300) return unknown('The provider responded without a message id.');
+  if (httpStatus < 400)
+    return config('token', 'The provider returned a redirect, which Onecode does not follow.');
+  if (hasCode) return retry('The provider gave an unknown error code.');
+  if (httpStatus === 401 || httpStatus === 403 || httpStatus === 404)
+    return config('token', 'The provider denied access without an error code.');
+  // The server that answered may have forwarded the request.
+  if (httpStatus === 408) return unknown('The request timed out before it reached the provider.');
+  // Meta's own refusals have a code, so a server in front of Meta must have answered.
+  if (httpStatus < 500) return retry('The request was refused without an error code.');
+  // After a 503, the request was not processed (RFC 9110, 15.6.4). After other server errors, it may have been processed.
+  if (httpStatus === 503) return retry('The provider asked to retry later.', 'sender');
+  return unknown('The provider failed without an error code.');
 }
