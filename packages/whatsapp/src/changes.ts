@@ -5,7 +5,7 @@ import {
   type ProviderChange,
   type ProviderReport,
 } from '@onecode/domain';
-import { elements, errorNumber, isMetaId, members, storableText } from './json.js';
+import { elements, isMetaId, members, storableText } from './json.js';
 import { timeOf } from './timestamp.js';
 
 /**
@@ -50,10 +50,6 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
     case 'security': {
       const { event: type, ...others } = value;
       return ofAccount({ alerts: parseAlerts(type, null, others) });
-    }
-    case 'messages': {
-      const errors = elements(value['errors']).map(members);
-      return errors.length === 0 ? null : ofAccount({ alerts: errors.flatMap(errorAlert) });
     }
     default:
       return null;
@@ -121,11 +117,11 @@ function limitValues(value: Record<string, unknown>): { messagingLimit?: string 
 
 type AccountReport = Extract<ProviderReport, { about: 'business_account' }>;
 
-const ofAccount = (parseAlerts: Partial<Pick<AccountReport, 'values' | 'alerts'>>): AccountReport => ({
+const ofAccount = (reported: Partial<Pick<AccountReport, 'values' | 'alerts'>>): AccountReport => ({
   about: 'business_account',
   values: {},
   alerts: [],
-  ...parseAlerts,
+  ...reported,
 });
 
 /** The most stored restrictions. Meta has about ten kinds. */
@@ -195,18 +191,6 @@ function accountAlert(info: Record<string, unknown>): BusinessAccountAlert[] {
     severity,
     status === undefined || status === 'ACTIVE' ? detail : { status, detail },
   );
-}
-
-/** Returns the alert for an error of the whole account. Its type is Meta's error code. */
-function errorAlert({
-  code,
-  title,
-  message,
-  error_data: data,
-}: Record<string, unknown>): BusinessAccountAlert[] {
-  const number = errorNumber(code);
-  const details = members(data)['details'];
-  return number === null ? [] : parseAlerts(String(number), null, [...new Set([title ?? message, details])]);
 }
 
 function secondsOf(value: unknown): number | null {

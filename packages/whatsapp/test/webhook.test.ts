@@ -434,16 +434,6 @@ describe('changes', () => {
       expect(parse([alert], { time: far })[0]!.occurredAt.getTime()).toBeLessThanOrEqual(Date.now());
     });
 
-    it('can be an error of the account in the field `messages`', () => {
-      const errors = [{ code: 131_042, title: 'Payment issue', error_data: { details: 'Pay.' }, href: 'x' }];
-      const [change, ...others] = parse([{ field: 'messages', value: { errors, metadata: {} } }]);
-      expect(others).toEqual([]);
-      expect(change).toMatchObject({
-        businessAccountId: ACCOUNT,
-        report: { alerts: [{ type: '131042', severity: null, detail: 'Payment issue, Pay.' }] },
-      });
-    });
-
     it('comes with the business accounts of the numbers in `messages`', () => {
       const value = { metadata: { display_phone_number: '15550783881', phone_number_id: '106540352242922' } };
       const { businessAccounts } = parsePost([{ field: 'messages', value }], { id: ACCOUNT });
