@@ -112,7 +112,7 @@ async function examineSenders(database: Database): Promise<DeploymentCheck[]> {
   for (const sender of await listSenders(database)) {
     const [knowledge] = await listSenderKnowledge(database, sender.id);
     if (knowledge === undefined) continue;
-    const faults = (await runPreflight(database, sender, knowledge)).filter(({ ok }) => !ok);
+    const faults = (await runPreflight(database, knowledge)).filter(({ ok }) => !ok);
     const check = `sender_${sender.id}`;
     const owner = sender.accountName === null ? '' : `Sender of the account ${sender.accountName}: `;
     checks.push(

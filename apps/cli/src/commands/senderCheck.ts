@@ -57,8 +57,8 @@ export async function showSender(database: Database, sender: Sender): Promise<Ro
     held_messages_24h: held.find(({ senderId }) => senderId === sender.id)?.lastDay ?? 0,
     checked_at: readAt,
     alerts: alerts.map((alert) => pickFields(alert, 'type', 'severity', 'detail', 'at')),
-    templates: templates.map(({ name, language, facts }) => ({
-      name,
+    templates: templates.map(({ language, facts }) => ({
+      name: sender.template,
       language,
       status: facts.status?.value ?? null,
       category: facts.category?.value ?? null,
@@ -125,7 +125,6 @@ async function resultsSince(
   const knowledge = await knowledgeOf(database, sender);
   return runPreflight(
     database,
-    sender,
     readFault === null ? knowledge : { ...knowledge, failures: allFailed(readFault) },
   );
 }
@@ -133,12 +132,10 @@ async function resultsSince(
 /** Returns the results of a sender's checks, from the provider's latest reports. */
 export async function runPreflight(
   database: Database,
-  { template, englishTemplateLanguage }: Sender,
   knowledge: SenderKnowledge,
 ): Promise<PreflightResult[]> {
   const { codeValiditySeconds } = await readSettings(database);
-  const now = new Date();
-  return preflight({ ...knowledge, template, englishTemplateLanguage, codeValiditySeconds, now });
+  return preflight({ ...knowledge, codeValiditySeconds, now: new Date() });
 }
 
 const allFailed = (why: string): SenderKnowledge['failures'] => ({

@@ -116,9 +116,9 @@ export function addSettingsCommands(program: Command): void {
 /** Returns a warning for each template that contradicts the validity of codes, from the provider's latest reports. */
 async function findTemplateWarnings(database: Database, validitySeconds: number): Promise<string[]> {
   const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
-  return knowledge.flatMap(({ senderId, templates }) => {
+  return knowledge.flatMap(({ senderId, template: name, templates }) => {
     const number = senders.find(({ id }) => id === senderId)?.number ?? senderId;
-    return templates.flatMap(({ name, language, facts }) => {
+    return templates.flatMap(({ language, facts }) => {
       const template = `the template ${name} (${language}) of ${number}`;
       const { footerMinutes: minutes, ttlSeconds } = findValidityConflict(facts, validitySeconds) ?? {};
       return [

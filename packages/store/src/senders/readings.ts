@@ -55,13 +55,14 @@ export async function requestReading(
 /** The provider's reports about a sender, its business account and its template, with their age. */
 export interface SenderKnowledge {
   senderId: string;
+  template: string;
   englishTemplateLanguage: 'en' | 'en_US';
   number: Facts<NumberValues>;
   businessAccount: Facts<BusinessAccountValues>;
   /** Newest first. */
   alerts: DatedAlert[];
   /** The languages of its template. */
-  templates: { name: string; language: string; facts: Facts<TemplateValues> }[];
+  templates: { language: string; facts: Facts<TemplateValues> }[];
   triedAt: Date | null;
   /** The last read that succeeded. */
   readAt: Date | null;
@@ -78,9 +79,9 @@ export async function listSenderKnowledge(
   businessAccountId: string | null = null,
 ): Promise<SenderKnowledge[]> {
   return sql.query<SenderKnowledge[]>`
-    select s.id as "senderId", s.english_template_language as "englishTemplateLanguage", coalesce(n.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount",
+    select s.id as "senderId", s.template, s.english_template_language as "englishTemplateLanguage", coalesce(n.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount",
       coalesce(b.alerts, '[]') as alerts, (
-        select coalesce(jsonb_agg(jsonb_build_object('name', t.template, 'language', t.language, 'facts', t.facts) order by t.language), '[]')
+        select coalesce(jsonb_agg(jsonb_build_object('language', t.language, 'facts', t.facts) order by t.language), '[]')
         from provider_facts t where t.subject = s.business_account_id and t.template = s.template
       ) as templates,
       s.read_tried_at as "triedAt", s.read_at as "readAt", s.read_failures as failures, s.recipients_24h as "recipients24h"

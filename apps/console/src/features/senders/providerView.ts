@@ -1,22 +1,11 @@
 import { CODE_CATEGORY, maySend, parseMessagingLimit, preflight, templateLanguages } from '@onecode/domain';
-import type { Sender, SenderKnowledge } from '@onecode/store/senders';
+import type { SenderKnowledge } from '@onecode/store/senders';
 
 /** Returns Meta's reports about a sender. */
-export function providerView(
-  sender: Sender,
-  knowledge: SenderKnowledge,
-  codeValiditySeconds: number,
-  now: Date,
-) {
-  const languages = templateLanguages(sender.englishTemplateLanguage);
+export function providerView(knowledge: SenderKnowledge, codeValiditySeconds: number, now: Date) {
+  const languages = templateLanguages(knowledge.englishTemplateLanguage);
   const { triedAt, readAt, recipients24h } = knowledge;
-  const results = preflight({
-    ...knowledge,
-    template: sender.template,
-    englishTemplateLanguage: sender.englishTemplateLanguage,
-    codeValiditySeconds,
-    now,
-  });
+  const results = preflight({ ...knowledge, codeValiditySeconds, now });
   return {
     facts: factViews(knowledge),
     templates: templateViews(knowledge, Object.values(languages)),

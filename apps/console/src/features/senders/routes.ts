@@ -89,7 +89,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
     if (sender === undefined || !isNew(sender.blocks)) return;
     const [knowledge] = await listSenderKnowledge(database, sender.id);
     const { codeValiditySeconds } = await readSettings(database);
-    if (knowledge === undefined || !providerView(sender, knowledge, codeValiditySeconds, new Date()).maySend)
+    if (knowledge === undefined || !providerView(knowledge, codeValiditySeconds, new Date()).maySend)
       throw new ConsoleProblem('sender_not_ready');
   }
 
@@ -134,7 +134,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
               deliveries: bySender.find(({ name }) => name === sender.id),
               held: held.find(({ senderId }) => senderId === sender.id),
             };
-            const provider = providerView(sender, known, codeValiditySeconds, now);
+            const provider = providerView(known, codeValiditySeconds, now);
             return senderView(account === null ? sender : forMembers(sender), traffic, provider, now);
           }),
           rules: SENDER_RULES,

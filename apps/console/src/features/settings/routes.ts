@@ -98,8 +98,8 @@ async function listConflicts(
   codeValiditySeconds: number,
 ): Promise<SettingEffectsView['templates']> {
   const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
-  return knowledge.flatMap(({ senderId, templates }) =>
-    templates.flatMap(({ name, language, facts }) => {
+  return knowledge.flatMap(({ senderId, template: name, templates }) =>
+    templates.flatMap(({ language, facts }) => {
       const conflict = findValidityConflict(facts, codeValiditySeconds);
       const number = senders.find(({ id }) => id === senderId)?.number ?? senderId;
       return conflict === null ? [] : [{ ...conflict, number, name, language }];
