@@ -1,4 +1,4 @@
-import { preflight, type ProviderChange, type ProviderReport } from '@onecode/domain';
+import { preflight, type ProviderChange, type ProviderReport, type SenderKnowledge } from '@onecode/domain';
 import {
   applyProviderReport,
   isReadSince,
@@ -6,7 +6,6 @@ import {
   pauseSender,
   requestReading,
   type Sender,
-  type SenderKnowledge,
 } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';

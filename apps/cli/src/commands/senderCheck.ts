@@ -1,5 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { preflight, senderState, activeBlock, type PreflightResult } from '@onecode/domain';
+import {
+  preflight,
+  senderState,
+  activeBlock,
+  type PreflightResult,
+  type SenderKnowledge,
+} from '@onecode/domain';
 import { findAccount, readSettings } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { countWorkers } from '@onecode/store/operations';
@@ -11,7 +17,6 @@ import {
   requestReading,
   type ListedSender,
   type Sender,
-  type SenderKnowledge,
 } from '@onecode/store/senders';
 import { found } from '../errors.js';
 import { pickFields, type Row } from '../output.js';

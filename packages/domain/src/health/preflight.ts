@@ -5,9 +5,8 @@ import {
   senderBlock,
   templateLanguages,
   TOKEN_SCOPES,
-  type BusinessAccountValues,
   type Facts,
-  type NumberValues,
+  type SenderKnowledge,
   type SenderReading,
   type TemplateValues,
 } from '../senders/providerFacts.js';
@@ -97,17 +96,8 @@ export interface PreflightResult {
   text: string;
 }
 
-export interface PreflightInput {
-  number: Facts<NumberValues>;
-  businessAccount: Facts<BusinessAccountValues>;
-  templates: readonly { language: string; facts: Facts<TemplateValues> }[];
-  /** Why parts of the last read failed. */
-  failures: Partial<Record<keyof SenderReading, string>>;
-  template: string;
-  englishTemplateLanguage: 'en' | 'en_US';
+export interface PreflightInput extends SenderKnowledge {
   codeValiditySeconds: number;
-  /** As of the last read; null before it. */
-  recipients24h: number | null;
   now: Date;
 }
 

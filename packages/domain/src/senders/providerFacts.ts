@@ -260,6 +260,26 @@ export function messagingLimitName(most: number): string | null {
   return Object.entries(MESSAGING_LIMITS).find(([, limit]) => limit === most)?.[0] ?? null;
 }
 
+/** The provider's reports about a sender, its business account and its template, with their age. */
+export interface SenderKnowledge {
+  senderId: string;
+  template: string;
+  englishTemplateLanguage: 'en' | 'en_US';
+  number: Facts<NumberValues>;
+  businessAccount: Facts<BusinessAccountValues>;
+  /** Newest first. */
+  alerts: DatedAlert[];
+  /** The languages of its template. */
+  templates: { language: string; facts: Facts<TemplateValues> }[];
+  triedAt: Date | null;
+  /** The last read that succeeded. */
+  readAt: Date | null;
+  /** Why parts of the last read failed. */
+  failures: Partial<Record<keyof SenderReading, string>>;
+  /** As of the last read. */
+  recipients24h: number | null;
+}
+
 /** The results of reading a sender from the provider. A failed part contains the reason instead. */
 export interface SenderReading {
   businessAccountId: Part<string>;

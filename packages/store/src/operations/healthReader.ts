@@ -14,13 +14,14 @@ import {
   type RecentTraffic,
   type RedisHealth,
   type SenderBlock,
+  type SenderKnowledge,
   type SenderStatistics,
 } from '@onecode/domain';
 import { pingDatabase, type Database } from '../client/database.js';
 import { readMailStatistics, type MailStatistics } from '../mails/outbox.js';
 import { readDeliveries } from '../reports/deliveryHours.js';
 import { countHeldMessages } from '../reports/heldMessages.js';
-import { listSenderKnowledge, type SenderKnowledge } from '../senders/readings.js';
+import { listSenderKnowledge } from '../senders/readings.js';
 import { listSenders, type ListedSender } from '../senders/senders.js';
 import {
   readConnectionStatistics,

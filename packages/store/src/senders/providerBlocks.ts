@@ -4,10 +4,11 @@ import {
   templateLanguages,
   type Locale,
   type ProviderBlock,
+  type SenderKnowledge,
 } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
-import { listSenderKnowledge, type SenderKnowledge } from './readings.js';
+import { listSenderKnowledge } from './readings.js';
 
 /** A block that started because of a provider report or read. */
 export interface StartedBlock extends ProviderBlock {

@@ -1,11 +1,4 @@
-import type {
-  BusinessAccountValues,
-  DatedAlert,
-  Facts,
-  NumberValues,
-  SenderReading,
-  TemplateValues,
-} from '@onecode/domain';
+import type { SenderKnowledge } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 
 /** A sender to read, with the database's time. */
@@ -50,26 +43,6 @@ export async function requestReading(
     where id = ${senderId}::uuid and removed_at is null and (${accountId}::uuid is null or account_id = ${accountId}::uuid)
     returning read_due_at as at`;
   return row?.at ?? null;
-}
-
-/** The provider's reports about a sender, its business account and its template, with their age. */
-export interface SenderKnowledge {
-  senderId: string;
-  template: string;
-  englishTemplateLanguage: 'en' | 'en_US';
-  number: Facts<NumberValues>;
-  businessAccount: Facts<BusinessAccountValues>;
-  /** Newest first. */
-  alerts: DatedAlert[];
-  /** The languages of its template. */
-  templates: { language: string; facts: Facts<TemplateValues> }[];
-  triedAt: Date | null;
-  /** The last read that succeeded. */
-  readAt: Date | null;
-  /** Why parts of the last read failed. */
-  failures: Partial<Record<keyof SenderReading, string>>;
-  /** As of the last read. */
-  recipients24h: number | null;
 }
 
 /** Returns the known facts of all senders, of one sender, or of the senders of a business account. */

@@ -1,5 +1,11 @@
-import { CODE_CATEGORY, maySend, parseMessagingLimit, preflight, templateLanguages } from '@onecode/domain';
-import type { SenderKnowledge } from '@onecode/store/senders';
+import {
+  CODE_CATEGORY,
+  maySend,
+  parseMessagingLimit,
+  preflight,
+  templateLanguages,
+  type SenderKnowledge,
+} from '@onecode/domain';
 
 /** Returns Meta's reports about a sender. */
 export function providerView(knowledge: SenderKnowledge, codeValiditySeconds: number, now: Date) {
