@@ -111,13 +111,16 @@ export interface ProviderChange {
   occurredAt: Date;
 }
 
+/** The values in a report; values that it does not contain are missing or undefined. */
+export type Reported<Values> = { [Name in keyof Values]?: Values[Name] | undefined };
+
 /**
  * Returns the facts after a report. Reports arrive in any order: a fact stays unless the report is newer. Webhooks have whole seconds, so
  * within a second the later arrival counts, and a read replaces a webhook's fact only if it is from a later second.
  */
 export function mergeFacts<Values extends object>(
   known: Facts<Values>,
-  report: Partial<Values>,
+  report: Reported<Values>,
   at: Date,
   source: FactSource,
 ): Facts<Values> {

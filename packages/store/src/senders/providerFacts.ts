@@ -9,7 +9,9 @@ import {
   type Facts,
   type FactSource,
   type NumberValues,
+  type Part,
   type ProviderReport,
+  type Reported,
   type SenderReading,
   type TemplateValues,
 } from '@onecode/domain';
@@ -60,50 +62,66 @@ export async function applySenderReading(
   reading: SenderReading,
   startedAt: Date,
 ): Promise<StartedBlock[]> {
-  const { businessAccountId: found, number, token, businessAccount, subscription, templates } = reading;
   const origin: FactOrigin = { at: startedAt, source: 'read' };
-  const businessAccountId = 'value' in found ? found.value : sender.businessAccountId;
+  const businessAccountId = valueOf(reading.businessAccountId) ?? sender.businessAccountId;
+  const { portfolioId, ...number } = valueOf(reading.number) ?? {};
+  const templates = valueOf(reading.templates);
   return database.transaction(async (connection) => {
     await lockSenders(connection, sender.id, businessAccountId);
-    await connection.sql.execute`
-      update senders set business_account_id = ${businessAccountId}
-      where id = ${sender.id}::uuid and business_account_id is distinct from ${businessAccountId}`;
-    const { portfolioId = null, ...numberValues } = 'value' in number ? number.value : {};
-    if (portfolioId !== null)
-      await connection.sql.execute`
-        update senders set portfolio_id = ${portfolioId}
-        where (id = ${sender.id}::uuid or business_account_id = ${businessAccountId}) and portfolio_id is distinct from ${portfolioId}`;
-    const recipients = await countRecentRecipients(connection, sender.id);
-    const values: Partial<NumberValues> = {
-      ...numberValues,
-      ...('value' in token ? { token: token.value } : {}),
-    };
-    const { messagingLimit } = await merge<NumberValues>(connection, { subject: sender.id }, values, origin);
+    await writeOwners(connection, sender.id, businessAccountId, portfolioId ?? null);
+    const values = { ...number, token: valueOf(reading.token) };
+    const facts = await merge<NumberValues>(connection, { subject: sender.id }, values, origin);
     if (businessAccountId !== null) {
-      const account: Partial<BusinessAccountValues> = {
-        ...('value' in businessAccount ? businessAccount.value : {}),
-        ...('value' in subscription ? { isSubscribed: subscription.value } : {}),
-      };
-      await merge(connection, { subject: businessAccountId }, account, origin);
-      if ('value' in templates)
-        await mergeTemplates(connection, businessAccountId, sender.template, templates.value, origin);
+      const account = { ...valueOf(reading.businessAccount), isSubscribed: valueOf(reading.subscription) };
+      await merge<BusinessAccountValues>(connection, { subject: businessAccountId }, account, origin);
+      if (templates !== undefined)
+        await mergeTemplates(connection, businessAccountId, sender.template, templates, origin);
     }
-    const failures = Object.fromEntries(
-      Object.entries(reading).flatMap(([part, result]) =>
-        'failure' in result ? [[part, result.failure]] : [],
-      ),
-    );
-    const hasRoom = recipients < (parseMessagingLimit(messagingLimit?.value) ?? Infinity);
-    await connection.sql.execute`
-      update senders set read_tried_at = ${startedAt}, read_failures = ${JSON.stringify(failures)}::jsonb,
-        recipients_24h = ${recipients}::integer, has_recipient_room = ${hasRoom}, read_at = case when ${'value' in number} then ${startedAt} else read_at end,
-        throughput = least(throughput, ${numberValues.isOnBusinessApp === true ? THROUGHPUT_ON_BUSINESS_APP : null}::integer)
-      where id = ${sender.id}::uuid`;
+    await writeReading(connection, sender.id, reading, facts, startedAt);
     return syncProviderBlocks(
       connection,
       businessAccountId === null ? { senderId: sender.id } : { businessAccountId },
     );
   });
+}
+
+const valueOf = <Value>(part: Part<Value>): Value | undefined => ('value' in part ? part.value : undefined);
+
+/** Stores the business account of a sender, and the portfolio of all senders of the business account. */
+async function writeOwners(
+  { sql }: Connection,
+  senderId: string,
+  businessAccountId: string | null,
+  portfolioId: string | null,
+): Promise<void> {
+  await sql.execute`
+    update senders set business_account_id = ${businessAccountId}
+    where id = ${senderId}::uuid and business_account_id is distinct from ${businessAccountId}`;
+  if (portfolioId !== null)
+    await sql.execute`
+      update senders set portfolio_id = ${portfolioId}
+      where (id = ${senderId}::uuid or business_account_id = ${businessAccountId}) and portfolio_id is distinct from ${portfolioId}`;
+}
+
+/** Stores when a sender was read and what failed, and what follows for the choice of senders: its throughput and room for recipients. */
+async function writeReading(
+  connection: Connection,
+  senderId: string,
+  reading: SenderReading,
+  { messagingLimit, isOnBusinessApp }: Facts<NumberValues>,
+  startedAt: Date,
+): Promise<void> {
+  const failures = Object.entries(reading).flatMap(([part, result]) =>
+    'failure' in result ? [[part, result.failure]] : [],
+  );
+  const recipients = await countRecentRecipients(connection, senderId);
+  const hasRoom = recipients < (parseMessagingLimit(messagingLimit?.value) ?? Infinity);
+  const throughputMax = isOnBusinessApp?.value === true ? THROUGHPUT_ON_BUSINESS_APP : null;
+  await connection.sql.execute`
+    update senders set read_tried_at = ${startedAt}, read_failures = ${JSON.stringify(Object.fromEntries(failures))}::jsonb,
+      recipients_24h = ${recipients}::integer, has_recipient_room = ${hasRoom}, throughput = least(throughput, ${throughputMax}::integer),
+      read_at = case when ${'value' in reading.number} then ${startedAt} else read_at end
+    where id = ${senderId}::uuid`;
 }
 
 /**
@@ -128,26 +146,17 @@ interface FactSubject {
   language?: string;
 }
 
-async function readFacts<Values>(
-  { sql }: Connection,
-  { subject, template = '', language = '' }: FactSubject,
-): Promise<Facts<Values>> {
-  const [row] = await sql.query<{ facts: Facts<Values> }[]>`
-    select facts from provider_facts
-    where subject = ${subject} and template = ${template} and language = ${language}`;
-  return row?.facts ?? {};
-}
-
 /** Merges values into the known facts, and returns the result. */
 async function merge<Values extends object>(
-  connection: Connection,
-  of: FactSubject,
-  values: Partial<Values>,
+  { sql }: Connection,
+  { subject, template = '', language = '' }: FactSubject,
+  values: Reported<Values>,
   { at, source }: FactOrigin,
 ): Promise<Facts<Values>> {
-  const { subject, template = '', language = '' } = of;
-  const facts = mergeFacts(await readFacts<Values>(connection, of), values, at, source);
-  await connection.sql.execute`
+  const [known] = await sql.query<{ facts: Facts<Values> }[]>`
+    select facts from provider_facts where subject = ${subject} and template = ${template} and language = ${language}`;
+  const facts = mergeFacts<Values>(known?.facts ?? {}, values, at, source);
+  await sql.execute`
     insert into provider_facts (subject, template, language, facts)
     values (${subject}, ${template}, ${language}, ${JSON.stringify(facts)}::jsonb)
     on conflict (subject, template, language) do update set facts = excluded.facts`;
@@ -176,12 +185,11 @@ async function mergeTemplate(
   { name, language, values }: ReportedTemplate,
   origin: FactOrigin,
 ): Promise<void> {
-  const of: FactSubject = { subject: businessAccountId, template: name, language };
-  const { status } = await readFacts<TemplateValues>(connection, of);
-  // A read returns no reason for a paused template. Keep the webhook's reason while the status is the same.
   const { reason, ...others } = values;
-  const keepsReason = origin.source === 'read' && reason === null && values.status === status?.value;
-  await merge(connection, of, keepsReason ? others : values, origin);
+  // A read returns no reason for a paused template: keep the webhook's reason until the template is approved again.
+  const keepsReason = origin.source === 'read' && reason === null && values.status !== 'APPROVED';
+  const of: FactSubject = { subject: businessAccountId, template: name, language };
+  await merge<TemplateValues>(connection, of, keepsReason ? others : values, origin);
 }
 
 /** Merges all languages of a template. A known language that the provider no longer lists was deleted. */
