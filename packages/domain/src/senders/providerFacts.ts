@@ -233,6 +233,9 @@ const blockBy = ({ source }: Fact<unknown>, reason: string, word = reason): Prov
   source,
 });
 
+/** Error codes of calls that reveal a template's state. The provider's report that the template is usable again ends such a block. */
+export const TEMPLATE_STATE_CODES = [132001, 132015, 132016] as const;
+
 /** The permissions that a sender's token needs. */
 export const TOKEN_SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
 

@@ -1,5 +1,6 @@
 import {
   senderBlock,
+  TEMPLATE_STATE_CODES,
   templateBlock,
   templateLanguages,
   type Locale,
@@ -29,10 +30,12 @@ export async function syncProviderBlocks(
 ): Promise<StartedBlock[]> {
   const started: StartedBlock[] = [];
   for (const sender of await listSenderKnowledge(connection, senderId, businessAccountId))
-    for (const { locale, block } of requiredBlocks(sender))
+    for (const { locale, block, usableAt } of requiredBlocks(sender)) {
       if (block === null) await endProviderBlock(connection, sender.senderId, locale);
       else if (await startProviderBlock(connection, sender.senderId, locale, block))
         started.push({ ...block, senderId: sender.senderId, locale });
+      if (usableAt !== undefined) await endTemplateFault(connection, sender.senderId, locale, usableAt);
+    }
   return started;
 }
 
@@ -41,16 +44,35 @@ function requiredBlocks({ number, businessAccount, templates, englishTemplateLan
   const languages = templateLanguages(englishTemplateLanguage);
   const ofTemplate = (locale: Locale) => {
     const template = templates.find(({ language }) => language === languages[locale]);
-    return { locale, block: templateBlock(template?.facts ?? {}) };
+    const block = templateBlock(template?.facts ?? {});
+    /** When the provider reported the template as usable. */
+    const usableAt = block === null ? template?.facts.status?.at : undefined;
+    return { locale, block, usableAt };
   };
   const block = senderBlock(number, businessAccount, new Date());
-  return [{ locale: null, block }, ofTemplate('en'), ofTemplate('pt-BR')];
+  return [{ locale: null, block, usableAt: undefined }, ofTemplate('en'), ofTemplate('pt-BR')];
 }
 
 async function endProviderBlock({ sql }: Connection, senderId: string, locale: Locale | null): Promise<void> {
   await sql.execute`
     delete from sender_blocks
     where cause = 'provider' and scope = 'sender' and subject = ${senderId} and only_for = ${locale ?? ''}`;
+}
+
+/**
+ * Ends a block that a failed call started because of a template's state, when the template is usable again. A block that started after the
+ * provider's report stays: an older report never clears a newer fault.
+ */
+async function endTemplateFault(
+  { sql }: Connection,
+  senderId: string,
+  locale: Locale | null,
+  usableAt: string,
+): Promise<void> {
+  await sql.execute`
+    update sender_blocks set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp()
+    where cause = 'fault' and scope = 'sender' and subject = ${senderId} and only_for = ${locale} and failures > 0
+      and error_code = any (${[...TEMPLATE_STATE_CODES]}::integer[]) and ${usableAt}::timestamptz >= date_trunc('second', since)`;
 }
 
 /** Writes a block and mails the sender's owner. @returns false if the block exists with the same reason */

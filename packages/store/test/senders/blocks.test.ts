@@ -101,12 +101,10 @@ it('a sender is resumed while a report ends its blocks', async () => {
     `insert into sender_blocks (cause, scope, subject, source, reason) values ('provider', 'sender', $1, 'read', 'banned')`,
     [id],
   );
-  await store.sql(
-    `insert into sender_blocks (cause, scope, subject, only_for, source, reason) values ('provider', 'sender', $1, 'en', 'read', 'paused')`,
-    [id],
-  );
+  await blockSender(store.database, { id }, { onlyFor: 'en', errorCode: 132_015 });
   let resumed: Promise<unknown> | undefined;
-  const paused = pausedAt('delete from sender_blocks', async () => {
+  // The report has ended the provider's block, and is about to end the fault of the template.
+  const paused = pausedAt('update sender_blocks', async () => {
     resumed ??= resumeSender(store.database, TEST_ACTOR, id);
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await until('the resume that waits', async () => (await store.sql(waiting)).length > 0);
