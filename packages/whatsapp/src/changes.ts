@@ -5,7 +5,7 @@ import {
   type ProviderChange,
   type ProviderReport,
 } from '@onecode/domain';
-import { elements, isMetaId, members, storableText } from './json.js';
+import { elements, isMetaId, members, storableText, words } from './json.js';
 import { timeOf } from './timestamp.js';
 
 /**
@@ -31,10 +31,10 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
     case 'message_template_status_update':
       return templateReport(value, statusValues(value));
     case 'message_template_quality_update':
-      return templateReport(value, optional('quality', value['new_quality_score']));
+      return templateReport(value, words({ quality: value['new_quality_score'] }));
     case 'template_category_update':
       return templateReport(value, {
-        ...optional('category', value['new_category']),
+        ...words({ category: value['new_category'] }),
         nextCategory: text(value['correct_category']),
       });
     case 'phone_number_quality_update':
@@ -44,7 +44,7 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
     case 'account_update':
       return accountReport(value);
     case 'account_review_update':
-      return ofAccount({ values: optional('review', value['decision']) });
+      return ofAccount({ values: words({ review: value['decision'] }) });
     case 'account_alerts':
       return ofAccount({ alerts: accountAlert(members(value['alert_info'])) });
     case 'security': {
@@ -58,11 +58,6 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
 
 /** Returns a non-empty text as it can be stored; null for any other value. */
 const text = (value: unknown): string | null => (typeof value === 'string' && storableText(value)) || null;
-
-function optional<Name extends string>(name: Name, value: unknown): { [N in Name]?: string } {
-  const known = text(value);
-  return (known === null ? {} : { [name]: known }) as { [N in Name]?: string };
-}
 
 type TemplateReport = Extract<ProviderReport, { about: 'template' }>;
 
@@ -88,7 +83,7 @@ function statusValues(value: Record<string, unknown>): TemplateReport['values'] 
   return {
     status: RETURNS.has(event) ? 'APPROVED' : event,
     reason: reason === null || reason === 'NONE' ? title : reason,
-    ...optional('category', value['message_template_category']),
+    ...words({ category: value['message_template_category'] }),
   };
 }
 
@@ -131,7 +126,7 @@ function accountReport(value: Record<string, unknown>): AccountReport {
   const { event, waba_info: _account, ...others } = value;
   switch (event) {
     case 'DISABLED_UPDATE':
-      return ofAccount({ values: optional('ban', members(value['ban_info'])['waba_ban_state']) });
+      return ofAccount({ values: words({ ban: members(value['ban_info'])['waba_ban_state'] }) });
     case 'ACCOUNT_RESTRICTION':
       return ofAccount({
         values: {

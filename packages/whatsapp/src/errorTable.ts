@@ -103,32 +103,25 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
   // of the same account would not help. Source of 17, 32, 341, 613 and 80000 to 80014: Meta, "Graph API: Rate limits" and "Handling
   // errors".
   ...known(throttle('app'), [
-    [4, 'The app had made too many calls, so WhatsApp did not accept this one.', 'raise_app_limits', 'us'],
-    [341, 'The app had reached a limit, so WhatsApp did not accept this call.', 'raise_app_limits', 'us'],
+    [4, 'The app had made too many calls, so WhatsApp did not accept this one.', 'raise_app_limits'],
+    [341, 'The app had reached a limit, so WhatsApp did not accept this call.', 'raise_app_limits'],
   ]),
   ...known(throttle('business'), [
-    [
-      17,
-      'The token’s user had made too many calls, so WhatsApp did not accept this one.',
-      'more_accounts',
-      'us',
-    ],
-    [32, 'The business had made too many calls, so WhatsApp did not accept this one.', 'more_accounts', 'us'],
+    [17, 'The token’s user had made too many calls, so WhatsApp did not accept this one.', 'more_accounts'],
+    [32, 'The business had made too many calls, so WhatsApp did not accept this one.', 'more_accounts'],
     [
       613,
       'The limit of calls to this API was reached, so WhatsApp did not accept this one.',
       'more_accounts',
-      'us',
     ],
     [
       80007,
       'The business account had made too many calls, so WhatsApp did not accept this one.',
       'more_accounts',
-      'us',
     ],
   ]),
   ...known(throttle('sender'), [
-    [130429, 'The sender had reached its limit of messages per second.', 'lower_throughput', 'us'],
+    [130429, 'The sender had reached its limit of messages per second.', 'lower_throughput'],
   ]),
   ...known(throttle('pair'), [
     [131056, 'The sender had messaged this number too often in a short time.', 'wait_between_codes', 'none'],

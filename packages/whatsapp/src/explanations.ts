@@ -47,8 +47,11 @@ export function explainError(code: number | null, outcome: FailureKind): Explana
     return { ...texts(outcome, meaning, remedy), owner };
   }
   // The class of a known code takes precedence, because receipts report all failures with the same outcome.
-  const { kind, reason } = known.failureOf(code);
-  return { ...texts(known.name, reason, known.remedy), owner: known.owner ?? BY_OUTCOME[kind][2] };
+  const failure = known.failureOf(code);
+  // The operator can raise limits or send more slowly.
+  const isLimit = failure.kind === 'retry' && failure.throttled !== 'none';
+  const owner = known.owner ?? (isLimit ? 'us' : BY_OUTCOME[failure.kind][2]);
+  return { ...texts(known.name, failure.reason, known.remedy), owner };
 }
 
 function findKnown(code: number | null, outcome: FailureKind): ReturnType<typeof knownError> {

@@ -8,7 +8,7 @@ import type {
 } from '@onecode/domain';
 import type { CloudApiOptions, CloudApiSender } from './client.js';
 import { openGraph, readList, type GraphCall, type GraphResult } from './graphCalls.js';
-import { elements, isMetaId, members, storableText } from './json.js';
+import { elements, isMetaId, members, storableText, words } from './json.js';
 
 export interface ReadSender extends CloudApiSender {
   template: string;
@@ -251,13 +251,4 @@ function canSendOf(
   const [error] = elements(entity?.['errors']).map(members);
   const why = error?.['error_description'] ?? elements(entity?.['additional_info'])[0];
   return { can, why: typeof why === 'string' ? storableText(why) : null };
-}
-
-/** Returns the members that are non-empty texts. */
-function words<Name extends string>(values: Record<Name, unknown>): Partial<Record<Name, string>> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) =>
-      typeof value === 'string' && value !== '' ? [[name, storableText(value)]] : [],
-    ),
-  ) as Partial<Record<Name, string>>;
 }

@@ -38,3 +38,12 @@ const TEXT_LENGTH_MAX = 500;
 export function storableText(text: string): string {
   return text.slice(0, TEXT_LENGTH_MAX).replaceAll(/\0|\p{Surrogate}/gu, '');
 }
+
+/** Returns the members that are non-empty texts. */
+export function words<Name extends string>(values: Record<Name, unknown>): Partial<Record<Name, string>> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      typeof value === 'string' && value !== '' ? [[name, storableText(value)]] : [],
+    ),
+  ) as Partial<Record<Name, string>>;
+}
