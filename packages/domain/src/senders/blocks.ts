@@ -188,20 +188,19 @@ export function coolDownSeconds(
   nth: number,
 ): number {
   if (/^[A-Z]{2}$/.test(onlyFor)) return COOL_DOWN_SECONDS_MAX;
-  return Math.min(COOL_DOWN_SECONDS_MAX, (scope === 'business' ? 15 : 60) * 2 ** Math.min(nth - 1, 10));
+  return Math.min(COOL_DOWN_SECONDS_MAX, (scope === 'business' ? 15 : 60) * 2 ** (nth - 1));
 }
 
-/** Milliseconds of the waits after the first, second and later rejections in a row, without jitter. */
-const LIMIT_WAITS_MS = [2_000, 4_000, 8_000, 10_000] as const;
+const LIMIT_WAIT_MS_MAX = 10_000;
 
 /**
- * Returns the milliseconds for which nothing is sent after the nth rejection by a rate limit in a row. Adds up to half of it as jitter. It
- * is at least the provider's Retry-After, but at most `PROVIDER_WAIT_MS_MAX`.
+ * Returns the milliseconds for which nothing is sent after the nth rejection by a rate limit in a row: two seconds, doubling up to ten, and
+ * up to half of it as jitter. It is at least the provider's Retry-After, but at most `PROVIDER_WAIT_MS_MAX`.
  *
  * @param random a number from 0 up to, not including, 1
  */
 export function limitWaitMs(nth: number, retryAfterSeconds: number | null, random: number): number {
-  const ms = LIMIT_WAITS_MS[Math.min(nth, LIMIT_WAITS_MS.length) - 1] as number;
+  const ms = Math.min(LIMIT_WAIT_MS_MAX, 1_000 * 2 ** nth);
   return Math.round(
     Math.min(PROVIDER_WAIT_MS_MAX, Math.max(ms * (1 + random / 2), (retryAfterSeconds ?? 0) * 1_000)),
   );

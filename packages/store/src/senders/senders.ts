@@ -87,8 +87,7 @@ export async function addSender(
     };
     await log({ action: 'sender.add', accountId, subject: id, details });
     if (paused) await pause(connection, id, NOT_ACTIVATED);
-    const [added] = await withBlocks(connection, [made]);
-    return added ?? null;
+    return (await withBlocks(connection, [made]))[0]!;
   }).catch(onTaken(null));
 }
 
@@ -385,6 +384,5 @@ async function changeSender(
   const changed = await changeRow(database, actor, row, async (connection, before) =>
     Object.assign(details, await change(connection, before)),
   );
-  const [sender] = changed === null ? [] : await withBlocks(database, [changed]);
-  return sender ?? null;
+  return changed && (await withBlocks(database, [changed]))[0]!;
 }
