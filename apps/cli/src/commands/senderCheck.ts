@@ -11,7 +11,6 @@ import type { Database } from '@onecode/store/client';
 import { countWorkers } from '@onecode/store/operations';
 import { countHeldMessages } from '@onecode/store/reports';
 import {
-  isReadSince,
   listSenderKnowledge,
   listSenders,
   requestReading,
@@ -126,7 +125,7 @@ async function resultsSince(
   sender: Sender,
   since: Date | null,
 ): Promise<PreflightResult[]> {
-  const readFault = await waitForRead(database, sender.id, since);
+  const readFault = await waitForRead(database, sender, since);
   const knowledge = await knowledgeOf(database, sender);
   return runPreflight(
     database,
@@ -153,11 +152,12 @@ const allFailed = (why: string): SenderKnowledge['failures'] => ({
 });
 
 /** Waits until a worker has made the requested read. @returns why there is none, or null */
-async function waitForRead(database: Database, senderId: string, since: Date | null): Promise<string | null> {
+async function waitForRead(database: Database, sender: Sender, since: Date | null): Promise<string | null> {
   if ((await countWorkers(database)) === 0) return 'No worker is running.';
   const end = performance.now() + READ_MS_MAX;
   while (since !== null && performance.now() < end) {
-    if (await isReadSince(database, senderId, since)) return null;
+    const { triedAt } = await knowledgeOf(database, sender);
+    if (triedAt !== null && triedAt >= since) return null;
     await wait(PAUSE_MS);
   }
   return `No worker responded within ${READ_MS_MAX / 1000} s.`;

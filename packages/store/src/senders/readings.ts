@@ -7,21 +7,16 @@ export interface DueReading {
   startedAt: Date;
 }
 
-/** Seconds between two reads of a sender, and the share by which they vary, so that the reads of many senders are spread out. */
-const INTERVAL_SECONDS = 600;
-const JITTER_SHARE = 0.2;
-
 /**
- * Returns a sender that is due for a read, for one caller, and makes its next read due in about ten minutes; returns null if none is due.
- * New senders are due immediately.
+ * Returns a sender that is due for a read, for one caller, and makes its next read due in ten minutes; returns null if none is due. New
+ * senders are due immediately.
  */
 export async function takeDueReading({ sql }: Database): Promise<DueReading | null> {
   const [due] = await sql.query<DueReading[]>`
     with due as materialized (
       select id from senders where removed_at is null and read_due_at <= statement_timestamp() order by read_due_at limit 1 for no key update skip locked
     )
-    update senders set read_due_at = clock_timestamp() + make_interval(secs => ${INTERVAL_SECONDS}::float8 * (1 + ${JITTER_SHARE}::float8 * (2 * random() - 1)))
-    where id in (select id from due)
+    update senders set read_due_at = clock_timestamp() + interval '10 minutes' where id in (select id from due)
     returning id as "senderId", clock_timestamp()::timestamptz(3) as "startedAt"`;
   return due ?? null;
 }
@@ -30,7 +25,7 @@ export async function takeDueReading({ sql }: Database): Promise<DueReading | nu
  * Requests a read of a sender now.
  *
  * @param accountId if given, only a sender of this account
- * @returns the time of the request by the database's clock, for `isReadSince`; null if the sender does not exist
+ * @returns the time of the request by the database's clock, which is before the `triedAt` of the read; null if the sender does not exist
  */
 export async function requestReading(
   { sql }: Connection,
@@ -63,11 +58,4 @@ export async function listSenderKnowledge(
     where s.removed_at is null and coalesce(s.id = ${senderId}::uuid, true)
       and (${businessAccountId}::text is null or s.business_account_id = ${businessAccountId}::text)
     order by s.id`;
-}
-
-/** Returns whether a read that started after `since` has ended, successfully or not. */
-export async function isReadSince({ sql }: Database, senderId: string, since: Date): Promise<boolean> {
-  const [row] = await sql.query<{ is: boolean }[]>`
-    select coalesce(read_tried_at >= ${since}, false) as is from senders where id = ${senderId}::uuid`;
-  return row?.is ?? false;
 }
