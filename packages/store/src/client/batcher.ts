@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Database } from './database.js';
 import { readSqlState } from './errors.js';
 
@@ -8,10 +8,12 @@ interface Pending<Request, Result> {
   reject: (error: unknown) => void;
 }
 
-interface BatchLimits {
+interface BatchOptions {
   batchSizeMax: number;
   /** Batches that may run at once; 1 by default. Above 1, the next batch starts when the current one is overdue. */
   concurrentBatchesMax?: number;
+  /** Returns whether an error of a batch would also fail the requests that wait for the next one. By default, none does. */
+  failsWaiting?: (error: unknown) => boolean;
 }
 
 /** With three concurrent batches, a batch that waits for a lock, a slow disk or a silent connection does not delay the next one. */
@@ -29,12 +31,11 @@ const overdueAfterMs = (requests: number): number => 2 + requests;
  */
 export function createBatcher<Request, Result>(
   run: (requests: Request[]) => Promise<Result[]>,
-  { batchSizeMax, concurrentBatchesMax = 1 }: BatchLimits,
+  { batchSizeMax, concurrentBatchesMax = 1, failsWaiting = () => false }: BatchOptions,
 ): (request: Request) => Promise<Result> {
-  const queue: Pending<Request, Result>[] = [];
-  let underWay = 0;
-  /** The batch that delays the next one: neither finished nor overdue. */
-  let blocking: object | null = null;
+  const waiting: Pending<Request, Result>[] = [];
+  const underWay = new Set<Promise<void>>();
+  let isStarting = false;
 
   const runBatch = async (batch: readonly Pending<Request, Result>[]): Promise<void> => {
     try {
@@ -42,32 +43,29 @@ export function createBatcher<Request, Result>(
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       if (batch.length > 1 && wasRolledBack(error)) for (const one of batch) await runBatch([one]);
-      else for (const { reject } of batch) reject(error);
+      else
+        for (const { reject } of [...batch, ...(failsWaiting(error) ? waiting.splice(0) : [])]) reject(error);
     }
   };
-  const startNext = async (): Promise<void> => {
-    if (queue.length === 0 || blocking !== null || underWay >= concurrentBatchesMax) return;
-    const self = {};
-    const release = (): void => {
-      if (blocking === self) blocking = null;
-      void startNext();
-    };
-    blocking = self;
-    underWay += 1;
-    // Collects all requests from one socket read. Otherwise the first request would run alone, and the others would wait for it.
-    await endOfTurn();
-    const batch = queue.splice(0, batchSizeMax);
-    const timer = setTimeout(release, overdueAfterMs(batch.length));
-    await runBatch(batch);
-    clearTimeout(timer);
-    underWay -= 1;
-    release();
+  const startBatches = async (): Promise<void> => {
+    if (isStarting) return;
+    isStarting = true;
+    while (waiting.length > 0) {
+      // Collects all requests from one socket read. Otherwise the first request would run alone, and the others would wait for it.
+      await endOfTurn();
+      const batch = waiting.splice(0, batchSizeMax);
+      const ended = runBatch(batch).finally(() => underWay.delete(ended));
+      underWay.add(ended);
+      await Promise.race([ended, pause(overdueAfterMs(batch.length), undefined, { ref: false })]);
+      if (underWay.size >= concurrentBatchesMax) await Promise.race(underWay);
+    }
+    isStarting = false;
   };
 
   return (request) =>
     new Promise((resolve, reject) => {
-      queue.push({ request, resolve, reject });
-      void startNext();
+      waiting.push({ request, resolve, reject });
+      void startBatches();
     });
 }
 

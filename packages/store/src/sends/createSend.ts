@@ -1,7 +1,6 @@
 import { decideCreations, type CreatedDecision, type CreationDecision, type Send } from '@onecode/domain';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX, wasRolledBack } from '../client/batcher.js';
+import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
 import { readSqlState } from '../client/errors.js';
 import { moveIdentities } from './identities.js';
@@ -17,7 +16,7 @@ export type Creation =
   | Exclude<CreationDecision, { outcome: 'created' | 'existing' | 'duplicate' }>;
 
 /** Another transaction held the account's lock for longer than a request waits. Nothing was written. */
-export class AccountBusy extends Error {
+class AccountBusy extends Error {
   constructor() {
     super('the account is locked by another transaction');
   }
@@ -40,21 +39,17 @@ const LOCK_WAITS_MAX = 4;
  * trips. Requests for an account with a batch in progress in this process wait for the account's next batch, so they lose no races against
  * each other. After a few lost races the account's row is locked first.
  *
- * @throws AccountBusy when the account stays locked for some seconds
+ * @throws when the account stays locked for some seconds
  */
-export function createSend(database: Database, send: NewSend): Promise<Creation> {
-  return creatorOf(database)(send);
+export async function createSend(database: Database, send: NewSend): Promise<Creation> {
+  const end = await getCreator(database)(send);
+  if (end.outcome !== 'existing') return end;
+  const existing = await findSend(database, send.accountId, end.id);
+  if (existing === null) throw new Error('the send of an idempotency key was deleted');
+  return { outcome: 'existing', ...existing };
 }
 
-interface Pending {
-  send: NewSend;
-  resolve: (creation: Creation | Promise<Creation>) => void;
-  reject: (error: unknown) => void;
-}
-
-const creatorOf = oncePerClient((database: Database) => {
-  /** The requests that wait for their account's next batch. An account without a batch in progress has no entry. */
-  const waitingByAccount = new Map<string, Pending[]>();
+const getCreator = oncePerClient((database: Database) => {
   const limitLocks = pLimit(LOCK_WAITS_MAX);
   /** Creates the sends of several accounts together. */
   const create = createBatcher(
@@ -74,38 +69,20 @@ const creatorOf = oncePerClient((database: Database) => {
       if (ends[0] !== 'lost') return ends as End[];
     }
   };
-  /** Resolves requests of one account. If one of them caused a rollback, they run one by one, so that only the faulty one fails. */
-  const runBatch = async (batch: readonly Pending[]): Promise<void> => {
-    try {
-      const ends = await createForAccount(batch.map(({ send }) => send));
-      for (const [index, { send, resolve }] of batch.entries())
-        resolve(finish(database, send.accountId, ends[index] as End));
-    } catch (error) {
-      if (batch.length > 1 && wasRolledBack(error)) for (const one of batch) await runBatch([one]);
-      else for (const { reject } of batch) reject(error);
-      // Each further batch would wait for the lock as long as this one did.
-      if (error instanceof AccountBusy)
-        for (const { reject } of waitingByAccount.get(batch[0]!.send.accountId)?.splice(0) ?? [])
-          reject(error);
+  /** Each account's batcher, kept for the process's lifetime: it takes less than a kilobyte. */
+  const batchers = new Map<string, (send: NewSend) => Promise<End>>();
+  return (send: NewSend): Promise<End> => {
+    let createNext = batchers.get(send.accountId);
+    if (createNext === undefined) {
+      createNext = createBatcher(createForAccount, {
+        batchSizeMax: CREATIONS_MAX,
+        // Each further batch would wait for the lock as long as this one did.
+        failsWaiting: (error) => error instanceof AccountBusy,
+      });
+      batchers.set(send.accountId, createNext);
     }
+    return createNext(send);
   };
-  const runAccount = async (accountId: string, waiting: Pending[]): Promise<void> => {
-    while (waiting.length > 0) {
-      // Collects all requests from one socket read, as the batcher does for accounts.
-      await endOfTurn();
-      await runBatch(waiting.splice(0, CREATIONS_MAX));
-    }
-    waitingByAccount.delete(accountId);
-  };
-  return (send: NewSend): Promise<Creation> =>
-    new Promise((resolve, reject) => {
-      const pending = { send, resolve, reject };
-      const waiting = waitingByAccount.get(send.accountId);
-      if (waiting !== undefined) return void waiting.push(pending);
-      const first = [pending];
-      waitingByAccount.set(send.accountId, first);
-      void runAccount(send.accountId, first);
-    });
 });
 
 /** The result of a creation in a batch. */
@@ -152,13 +129,6 @@ function createLocked(database: Database, sends: readonly NewSend[]): Promise<(E
     );
     return createSends(connection, sends);
   });
-}
-
-async function finish(database: Database, accountId: string, end: End): Promise<Creation> {
-  if (end.outcome !== 'existing') return end;
-  const existing = await findSend(database, accountId, end.id);
-  if (existing === null) throw new Error('the send of an idempotency key was deleted');
-  return { outcome: 'existing', ...existing };
 }
 
 /** The send as `writeCreations` inserts it. */
