@@ -11,14 +11,13 @@ const ADDRESS = /^(\w+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
 type Server = Pick<pg.Client, 'host' | 'port'>;
 
 /**
- * The servers in an address, such as `postgres://user@one:5432,two:5432/database`. With several, all connections go to the writable one,
- * which is searched for before the first connection and again after each connection failure.
+ * The servers in an address, such as `postgres://user@one:5432,two:5432/database`. With several, each new connection first probes all of
+ * them, and uses the first that responds and accepts writes.
  */
 export class Servers {
   readonly #configs: readonly pg.ClientConfig[];
   /** Whether to reject read-only servers: `target_session_attrs`, which is `read-write` by default for several servers. */
   readonly #needsWriter: boolean;
-  #found: Server | null = null;
   #search: Promise<Server> | null = null;
   /** Whether the last new connection was refused for its user or password. */
   #isRefused = false;
@@ -54,24 +53,13 @@ export class Servers {
     }
   }
 
-  /** Searches for the writable server. Searches do not overlap. */
+  /** Searches for the writable server. Connections that open at the same time share a search. */
   #findServer(): Promise<Server> {
     return (this.#search ??= Promise.any(this.#configs.map((config) => this.#probe(config)))
-      .then(
-        (server) => (this.#found = server),
-        ({ errors }: AggregateError) => {
-          this.#found = null;
-          throw explainPoolerRejection(errors[0] as Error);
-        },
-      )
+      .catch(({ errors }: AggregateError) => {
+        throw errors[0];
+      })
       .finally(() => (this.#search = null)));
-  }
-
-  /**
-   * Searches in the background. Meanwhile, new connections use the last server. If the search fails, the next connection searches again.
-   */
-  #searchAgain(): void {
-    if (this.#configs.length > 1) this.#findServer().catch(() => {});
   }
 
   async #probe(config: pg.ClientConfig): Promise<Server> {
@@ -87,7 +75,7 @@ export class Servers {
     }
   }
 
-  /** Rejects read-only servers, because standbys also accept connections, and a server may become a standby at any time. */
+  /** Rejects read-only servers, because standbys also accept connections. */
   async #refuseReader(client: pg.Client): Promise<void> {
     if (!this.#needsWriter) return;
     const { rows } = await client.query<{ isReader: boolean }>(
@@ -97,14 +85,13 @@ export class Servers {
   }
 
   async #open(client: pg.Client, connect: () => Promise<unknown>): Promise<void> {
-    if (this.#configs.length > 1) Object.assign(client, this.#found ?? (await this.#findServer()));
     try {
+      if (this.#configs.length > 1) Object.assign(client, await this.#findServer());
       await connect();
       await this.#refuseReader(client);
       this.#isRefused = false;
     } catch (error) {
       if (isRefusal(error)) this.#isRefused = true;
-      this.#searchAgain();
       closeClient(client);
       throw explainPoolerRejection(error as Error);
     }
@@ -114,12 +101,11 @@ export class Servers {
   clientClass(): typeof pg.Client {
     const [address] = this.#configs;
     const open = this.#open.bind(this);
-    const searchAgain = this.#searchAgain.bind(this);
     return class extends pg.Client {
       constructor(config: pg.ClientConfig = {}) {
         super({ ...config, ...address });
         // The pool adds its listener after connecting. Without one, a lost connection would end the process.
-        this.on('error', searchAgain);
+        this.on('error', () => {});
       }
 
       override connect(): Promise<this>;

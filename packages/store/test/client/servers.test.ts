@@ -103,7 +103,7 @@ describe('an address with several hosts', () => {
   });
 
   it('connects although every server responds slowly', async () => {
-    for (const proxy of proxies) proxy.slow(250);
+    for (const proxy of proxies) proxy.slow(100);
     await withDatabase(addressOf(hosts()), async (database) => {
       await until('an answer', () => answers(database));
       for (const proxy of proxies) proxy.hangUp();
