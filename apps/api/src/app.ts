@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { failedChecks, isTracing, requestLog, requestSpan, type ReadinessChecks } from '@onecode/runtime';
-import { checkDatabase, type Database } from '@onecode/store/client';
+import { pingDatabase, type Database } from '@onecode/store/client';
 import { answerText } from './answer.js';
 import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
@@ -16,7 +16,7 @@ import { webhookHandshakeRoute, webhookRoute } from './routes/whatsappWebhook.js
 
 /** Returns the readiness checks. The API is ready when PostgreSQL is usable, with or without Redis. */
 export function readinessChecks(database: Database): ReadinessChecks {
-  return { database: () => checkDatabase(database) };
+  return { database: () => pingDatabase(database) };
 }
 
 /** The traced paths: health checks and documentation are not traced. */

@@ -20,7 +20,7 @@ import {
   VERSION,
   watchServices,
 } from '@onecode/runtime';
-import { checkDatabase, closeDatabase, countConnections, openDatabase } from '@onecode/store/client';
+import { closeDatabase, countConnections, openDatabase, pingDatabase } from '@onecode/store/client';
 import {
   createPresence,
   createHealthReader,
@@ -109,7 +109,7 @@ await runProcess('api', async () => {
   await listen(server, config.PORT, config.HOST);
   const metricsServer = await serveMetrics(registry, config, readinessChecks(database));
   const watch = watchServices(log, {
-    PostgreSQL: () => checkDatabase(database),
+    PostgreSQL: () => pingDatabase(database),
     Redis: () => deliveryQueue.ping(),
   });
   const presenceLoop = await startPresence(presence, log);

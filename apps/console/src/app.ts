@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import { isTracing, requestLog, requestSpan, type ReadinessChecks } from '@onecode/runtime';
-import { checkDatabase, type Database } from '@onecode/store/client';
+import { pingDatabase, type Database } from '@onecode/store/client';
 import { createCloudApi, type CloudApiOptions } from '@onecode/whatsapp/client';
 import { openGraph } from '@onecode/whatsapp/setup';
 import { boardRouter } from './board/router.js';
@@ -21,7 +21,7 @@ const PROVIDER_TIMEOUT_MS = 10_000;
 
 /** Returns the readiness checks. The console is ready when it can read from PostgreSQL. */
 export function readinessChecks(database: Database): ReadinessChecks {
-  return { database: () => checkDatabase(database) };
+  return { database: () => pingDatabase(database) };
 }
 
 /** The traced paths: files of the web application are not traced. */

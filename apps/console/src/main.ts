@@ -17,7 +17,7 @@ import {
   VERSION,
   watchServices,
 } from '@onecode/runtime';
-import { checkDatabase, closeDatabase, countConnections, openDatabase } from '@onecode/store/client';
+import { closeDatabase, countConnections, openDatabase, pingDatabase } from '@onecode/store/client';
 import { createPresence } from '@onecode/store/operations';
 import { createApp, readinessChecks } from './app.js';
 import { readConsoleConfig } from './config.js';
@@ -50,7 +50,7 @@ await runProcess('console', async () => {
   gaugeConnections(registry, () => countConnections(database));
   const metrics = await serveMetrics(registry, config, readinessChecks(database));
   const watch = watchServices(log, {
-    PostgreSQL: () => checkDatabase(database),
+    PostgreSQL: () => pingDatabase(database),
     Redis: () => queues.ping(),
   });
   const presenceLoop = await startPresence(presence, log);

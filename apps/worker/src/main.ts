@@ -19,7 +19,7 @@ import {
   VERSION,
   watchServices,
 } from '@onecode/runtime';
-import { checkDatabase, closeDatabase, countConnections, openDatabase } from '@onecode/store/client';
+import { closeDatabase, countConnections, openDatabase, pingDatabase } from '@onecode/store/client';
 import { createPresence, createTrafficCounter } from '@onecode/store/operations';
 import { openDeliveries } from '@onecode/store/sends';
 import { createCloudApi } from '@onecode/whatsapp/client';
@@ -93,7 +93,7 @@ await runProcess('worker', async () => {
     config.DELIVERY_CONCURRENCY,
   );
   const checks: ReadinessChecks = {
-    database: () => checkDatabase(database),
+    database: () => pingDatabase(database),
     redis: () => consumers.isReady(),
   };
   const watch = watchServices(log, { PostgreSQL: checks['database']!, Redis: checks['redis']! });

@@ -7,7 +7,7 @@ export {
   openDatabase,
   pingDatabase,
 } from './database.js';
-export { checkDatabase, findRightsFault } from './rights.js';
+export { findRightsFault } from './rights.js';
 export { connectionFault, readSqlState, UnusableDatabase } from './errors.js';
 export { findSettingsFault } from './settings.js';
 export { isId, newId } from './ids.js';

@@ -1,5 +1,4 @@
-import { oncePerClient } from './batcher.js';
-import { pingDatabase, type Database } from './database.js';
+import type { Database } from './database.js';
 import { UnusableDatabase } from './errors.js';
 import { findSettingsFault } from './settings.js';
 import type { Sql } from './sql.js';
@@ -52,18 +51,4 @@ async function findLack(sql: Sql): Promise<string | null> {
   return lacking === ''
     ? null
     : `the role ${role} lacks rights on ${lacking}: docs/deploy.md#the-database has the grants`;
-}
-
-/** How long a passed check of role and settings stays valid. Only operators change them, so they rarely change. */
-const PASSED_MS = 30_000;
-const lastPassed = oncePerClient((_database: Database) => ({ at: -Infinity }));
-
-/** Checks that PostgreSQL responds and, at most every 30 seconds, that role and settings are sufficient. @throws Error with the reason */
-export async function checkDatabase(database: Database): Promise<void> {
-  await pingDatabase(database);
-  const passed = lastPassed(database);
-  if (performance.now() - passed.at < PASSED_MS) return;
-  const fault = await findRightsFault(database);
-  if (fault !== null) throw new Error(fault);
-  passed.at = performance.now();
 }
