@@ -1,11 +1,11 @@
 import {
   parseRecipient,
   Problem,
-  type InvalidRecipient,
   type Locale,
   type PhoneRecipient,
   type ProblemCode,
   type Recipient,
+  type RecipientFault,
 } from '@onecode/domain';
 import type { ErrorObject } from 'ajv';
 import { DOCUMENT, validateCreateSend, validateVerifyCode } from './generated/contract.js';
@@ -36,8 +36,6 @@ interface Fault {
   field: 'to' | 'code' | 'locale';
   code: ProblemCode;
   message: string;
-  /** Replaces the general meaning of the code. */
-  detail?: string;
 }
 
 /** Returns whether a body is valid against its schema. `errors` holds the violations until the next call. */
@@ -46,25 +44,16 @@ interface BodyValidator {
   errors?: ErrorObject[] | null;
 }
 
-function recipientFault(recipient: Exclude<Recipient, PhoneRecipient>): Fault {
-  if (recipient.kind === 'email')
-    return { field: 'to', code: 'channel_unavailable', message: 'E-mail addresses cannot receive codes.' };
-  const fault = { field: 'to', code: 'invalid_recipient' } as const;
-  if (recipient.tenDigitsSince === undefined) return { ...fault, message: numberMessage(recipient) };
-  const message = `Numbers in this country have had ten digits since ${recipient.tenDigitsSince}.`;
-  return { ...fault, message, detail: message };
-}
+const NUMBER_FAULTS: Readonly<Record<RecipientFault, string>> = {
+  form: 'Must be a phone number with + and country code.',
+  country_code: 'Must start with + and an existing country code.',
+  length: 'Is too short or too long for its country.',
+};
 
-function numberMessage({ fault }: InvalidRecipient): string {
-  switch (fault) {
-    case 'country_code':
-      return 'Must start with + and an existing country code.';
-    case 'length':
-      return 'Is too short or too long for its country.';
-    default:
-      return 'Must be a phone number with + and country code.';
-  }
-}
+const recipientFault = (recipient: Exclude<Recipient, PhoneRecipient>): Fault =>
+  recipient.kind === 'email'
+    ? { field: 'to', code: 'channel_unavailable', message: 'E-mail addresses cannot receive codes.' }
+    : { field: 'to', code: 'invalid_recipient', message: NUMBER_FAULTS[recipient.fault] };
 
 const OPTION_FAULTS: Fault[] = [
   { field: 'code', code: 'invalid_code', message: 'Must be 4 to 10 digits.' },
@@ -86,7 +75,6 @@ export function parseCreateSend(body: Buffer): CreateSendInput {
   if (recipient.kind !== 'phone') faults.unshift(recipientFault(recipient));
   const [first] = faults;
   throw new Problem(first?.code ?? 'invalid_json', {
-    ...(first?.detail !== undefined && { detail: first.detail }),
     errors: Object.fromEntries(faults.map(({ field, message }) => [field, message])),
   });
 }

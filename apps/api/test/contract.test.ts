@@ -36,15 +36,6 @@ describe('parseCreateSend', () => {
     });
   });
 
-  it('reports the year in which the country’s numbers changed to ten digits', () => {
-    const detail = 'Numbers in this country have had ten digits since 2021.';
-    expect(outcome(parseCreateSend, '{"to":"+225 07 12 34 56"}')).toMatchObject({
-      code: 'invalid_recipient',
-      detail,
-      errors: { to: detail },
-    });
-  });
-
   it.each([
     ['+4477009', 'Is too short or too long for its country.'],
     ['+999123456789', 'Must start with + and an existing country code.'],

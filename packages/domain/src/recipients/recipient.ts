@@ -23,16 +23,11 @@ export interface PhoneRecipient {
   isPremiumRate: boolean;
 }
 
-/** The parsed `to` of a request. */
-export type Recipient = PhoneRecipient | { kind: 'email' } | InvalidRecipient;
+/** What is wrong with a text that is no recipient: `form` if it is not `+` and digits. */
+export type RecipientFault = 'form' | 'country_code' | 'length';
 
-export interface InvalidRecipient {
-  kind: 'invalid';
-  /** What is wrong with a number that has `+` and digits. Missing for all other text. */
-  fault?: 'country_code' | 'length';
-  /** The year in which numbers like this one got ten digits. */
-  tenDigitsSince?: number;
-}
+/** The parsed `to` of a request. */
+export type Recipient = PhoneRecipient | { kind: 'email' } | { kind: 'invalid'; fault: RecipientFault };
 
 const PHONE = /^\+[0-9 ()-]+$/;
 const EMAIL =
@@ -57,11 +52,6 @@ const PREMIUM_RATE_TYPES = new Set<NumberType>([
   'PAGER',
   'VOICEMAIL',
 ]);
-/** The calling codes in which numbers of eight digits got ten, and when: Ivory Coast (ARTCI) and Benin (ARCEP). */
-const TEN_DIGITS_SINCE: ReadonlyMap<string, number> = new Map([
-  ['225', 2021],
-  ['229', 2024],
-]);
 /** The longest recipient, including outer spaces. */
 const TEXT_LENGTH_MAX = 1000;
 
@@ -72,10 +62,10 @@ const TEXT_LENGTH_MAX = 1000;
  * not check whether a range within a country is in use, because ranges change faster than any table of them.
  */
 export function parseRecipient(to: string): Recipient {
-  if (to.length > TEXT_LENGTH_MAX) return { kind: 'invalid' };
+  if (to.length > TEXT_LENGTH_MAX) return { kind: 'invalid', fault: 'form' };
   const text = trimOuter(to, ' ');
   if (text.length <= EMAIL_LENGTH_MAX && EMAIL.test(text)) return { kind: 'email' };
-  if (text.length > PHONE_LENGTH_MAX || !PHONE.test(text)) return { kind: 'invalid' };
+  if (text.length > PHONE_LENGTH_MAX || !PHONE.test(text)) return { kind: 'invalid', fault: 'form' };
   const compact = text.replace(/[ ()-]/g, '');
   const asked = parsePhoneNumberFromString(compact, { extract: false });
   if (asked === undefined) return { kind: 'invalid', fault: 'country_code' };
@@ -84,10 +74,10 @@ export function parseRecipient(to: string): Recipient {
   const canonical = canonicalNumber(asked.number);
   const number =
     canonical === asked.number ? asked : parsePhoneNumberFromString(canonical, { extract: false });
-  if (number === undefined || !number.isPossible()) return impossible(asked);
+  if (number === undefined || !number.isPossible()) return { kind: 'invalid', fault: 'length' };
   // The smaller tables contain the first digits of each numbering plan, but no ranges.
   if (asked.nationalNumber.startsWith('0') && parseByPlan(compact, { extract: false })?.isValid() !== true)
-    return { kind: 'invalid' };
+    return { kind: 'invalid', fault: 'form' };
   return {
     kind: 'phone',
     e164: asked.number,
@@ -96,13 +86,6 @@ export function parseRecipient(to: string): Recipient {
     country: number.country ?? number.getPossibleCountries()[0] ?? null,
     isPremiumRate: isPremiumRate(number),
   };
-}
-
-function impossible({ countryCallingCode, nationalNumber }: PhoneNumber): InvalidRecipient {
-  const tenDigitsSince = TEN_DIGITS_SINCE.get(countryCallingCode);
-  return nationalNumber.length === 8 && tenDigitsSince !== undefined
-    ? { kind: 'invalid', fault: 'length', tenDigitsSince }
-    : { kind: 'invalid', fault: 'length' };
 }
 
 function isPremiumRate(number: PhoneNumber): boolean {
