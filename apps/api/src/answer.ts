@@ -16,7 +16,7 @@ export function answerText(response: Response, status: number, text: string): vo
 }
 
 /** Returns a problem's own detail, or else the meaning of its code. */
-export const detailOf = ({ code, detail }: Problem): string => detail ?? PROBLEMS[code].meaning;
+export const detailOf = ({ code, details }: Problem): string => details.detail ?? PROBLEMS[code].meaning;
 
 /** Returns a problem as application/problem+json (RFC 9457). */
 export function problemBody(problem: Problem, docsUrl: string): string {
@@ -27,7 +27,7 @@ export function problemBody(problem: Problem, docsUrl: string): string {
     status,
     code: problem.code,
     detail: detailOf(problem),
-    ...(problem.errors !== undefined && { errors: problem.errors }),
+    errors: problem.details.errors,
   });
 }
 

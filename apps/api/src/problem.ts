@@ -51,6 +51,6 @@ function writeHead(response: Response, problem: Problem): void {
   response.setHeader('Cache-Control', 'no-store');
   const challenge = CHALLENGES[problem.code];
   if (challenge !== undefined) response.setHeader('WWW-Authenticate', challenge);
-  if (problem.retryAfterSeconds !== undefined)
-    response.setHeader('Retry-After', String(problem.retryAfterSeconds));
+  const { retryAfterSeconds } = problem.details;
+  if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(retryAfterSeconds));
 }

@@ -48,13 +48,13 @@ export function createRefusedRequestRecorder(
     record(request, problem) {
       const caller = callerOf(request);
       if (caller === undefined) return;
-      const { code, errors = {} } = problem;
+      const { code, details } = problem;
       const refusal = {
         route: `${request.method} ${routeOf(request)}`,
         status: PROBLEMS[code].status,
         code,
         detail: detailOf(problem),
-        fields: Object.keys(errors),
+        fields: Object.keys(details.errors ?? {}),
       };
       const name = JSON.stringify([caller.applicationId, refusal]);
       const at = now();

@@ -42,15 +42,12 @@ describe('parseCreateSend', () => {
     ['5511987654321', 'Must be a phone number with + and country code.'],
   ])('reports the fault of the number %s', (to, message) => {
     const problem = outcome(parseCreateSend, JSON.stringify({ to }));
-    expect(problem).toMatchObject({ code: 'invalid_recipient', errors: { to: message } });
+    expect(problem).toMatchObject({ code: 'invalid_recipient', details: { errors: { to: message } } });
   });
 
   it.each([
     ['["a"]', { detail: 'The body must be a JSON object.' }],
-    [
-      `{"to":"${PHONE}","chanel":"x"}`,
-      { detail: 'The only documented fields are to, code, locale.', errors: undefined },
-    ],
+    [`{"to":"${PHONE}","chanel":"x"}`, { detail: 'The only documented fields are to, code, locale.' }],
     [
       '{"to":5511987654321,"code":1234}',
       {
@@ -58,8 +55,8 @@ describe('parseCreateSend', () => {
         errors: { to: 'Must be a string.', code: 'Must be a string.' },
       },
     ],
-  ])('reports the fault of the body %s', (body, expected) => {
-    expect(outcome(parseCreateSend, body)).toMatchObject({ code: 'invalid_json', ...expected });
+  ])('reports the fault of the body %s', (body, details) => {
+    expect(outcome(parseCreateSend, body)).toMatchObject({ code: 'invalid_json', details });
   });
 });
 
@@ -134,8 +131,8 @@ describe('the parsers of request bodies', () => {
           `{"to":"${one}`,
           one,
         ]) {
-          const { message, detail, errors, cause } = outcome(parseCreateSend, body) as Problem;
-          const texts = JSON.stringify({ message, detail, errors, cause });
+          const { message, details, cause } = outcome(parseCreateSend, body) as Problem;
+          const texts = JSON.stringify({ message, details, cause });
           expect(texts).not.toContain(one);
           expect(texts).not.toContain(two);
         }

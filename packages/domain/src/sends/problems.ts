@@ -171,17 +171,11 @@ export interface ProblemDetails {
 /** A refusal with a stable code. Its HTTP status is `PROBLEMS[code].status`; its message is the bare code. */
 export class Problem extends Error {
   override readonly name = 'Problem';
-  readonly detail: string | undefined;
-  readonly errors: Readonly<Record<string, string>> | undefined;
-  readonly retryAfterSeconds: number | undefined;
 
   constructor(
     readonly code: ProblemCode,
-    details: ProblemDetails = {},
+    readonly details: ProblemDetails = {},
   ) {
     super(code);
-    this.detail = details.detail;
-    this.errors = details.errors;
-    this.retryAfterSeconds = details.retryAfterSeconds;
   }
 }

@@ -115,16 +115,18 @@ export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to:
   },
 };
 
-/** The key under which a refusal's text is translated: its cause, with the prefix `to_` for a recipient's cause. */
-export type RefusalName = LimitCause | `to_${RecipientCause}`;
+/** A refusal, by which its text is translated and its setting found. */
+export interface NamedRefusal {
+  name: LimitCause | RecipientCause;
+  defence: Defence | null;
+}
 
-const REFUSALS: ReadonlyMap<string, { name: RefusalName; defence: Defence | null }> = new Map(
-  [
-    ...Object.entries(LIMIT_REFUSALS),
-    ...Object.entries(RECIPIENT_REFUSALS).map(([cause, refusal]) => [`to_${cause}`, refusal] as const),
-  ].map(([name, { detail, defence }]) => [detail, { name: name as RefusalName, defence }]),
+const REFUSALS: ReadonlyMap<string, NamedRefusal> = new Map(
+  Object.entries({ ...LIMIT_REFUSALS, ...RECIPIENT_REFUSALS }).map(([name, { detail, defence }]) => [
+    detail,
+    { name: name as NamedRefusal['name'], defence },
+  ]),
 );
 
-/** Returns the name of a refusal and the account's setting behind it, given the `detail` of the response; null for other refusals. */
-export const findRefusal = (detail: string): { name: RefusalName; defence: Defence | null } | null =>
-  REFUSALS.get(detail) ?? null;
+/** Returns the refusal with this `detail` in the response; null for other refusals. */
+export const findRefusal = (detail: string): NamedRefusal | null => REFUSALS.get(detail) ?? null;
