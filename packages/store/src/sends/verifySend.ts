@@ -119,7 +119,10 @@ interface GuessWrite {
 }
 
 function toGuessRecord({ guess, index, send, decision: { change, reclaimsUnit } }: GuessWrite): object {
-  const { id, version, now, verification, wrongGuesses, phase, dueAt } = { ...send, ...change };
+  const { id, version, now, verification, wrongGuesses, verifiedAt, lockedAt, phase, dueAt } = {
+    ...send,
+    ...change,
+  };
   return {
     ordinal: index + 1,
     id,
@@ -129,6 +132,8 @@ function toGuessRecord({ guess, index, send, decision: { change, reclaimsUnit } 
     judged_at: now,
     verification,
     wrong_guesses: wrongGuesses,
+    verified_at: verifiedAt,
+    locked_at: lockedAt,
     phase,
     due_at: dueAt,
     reclaims_unit: reclaimsUnit,
@@ -157,14 +162,14 @@ async function writeGuesses(
       ) as key_state
       from json_to_recordset(${JSON.stringify(writes.map(toGuessRecord))}::json) as g (
         ordinal bigint, id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
-        wrong_guesses smallint, phase text, due_at timestamptz, reclaims_unit boolean
+        wrong_guesses smallint, verified_at timestamptz, locked_at timestamptz, phase text, due_at timestamptz, reclaims_unit boolean
       )
     ), changes as materialized (
       select * from guesses where key_state = 'valid'
     ), ${lock} written as (
       update sends s set version = s.version + 1, verification = g.verification, wrong_guesses = g.wrong_guesses, phase = g.phase, due_at = g.due_at,
-        verified_at = case g.verification when 'verified' then g.judged_at end, locked_at = case g.verification when 'locked' then g.judged_at end,
-        wrong_guess_times = case g.verification when 'verified' then s.wrong_guess_times else array_append(s.wrong_guess_times, g.judged_at) end,
+        verified_at = g.verified_at, locked_at = g.locked_at,
+        wrong_guess_times = case when g.verified_at is null then array_append(s.wrong_guess_times, g.judged_at) else s.wrong_guess_times end,
         encrypted_code = case when g.phase <> 'done' then s.encrypted_code end
       from changes g
       where s.id = any(array(${lockedIds})) and s.id = g.id and s.version = g.version
