@@ -10,7 +10,7 @@ import {
 } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import type { Actor } from '@onecode/store/operations';
-import { resetGuessCount } from '@onecode/store/sends';
+import { resetGuessBudgets } from '@onecode/store/sends';
 import type { Command } from 'commander';
 import { countries, oneOf, phoneNumber, wholeNumber, type AddCommand } from '../arguments.js';
 import { changed } from '../database.js';
@@ -140,8 +140,10 @@ export function addAbuseControlCommands(one: AddCommand): void {
     .requiredOption('--to <number>', 'the recipient, with + and country code', phoneNumber('--to'))
     .addHelpText('after', example(`account forgive ID --to +5511987654321`))
     .action(async (accountId: string, { to }: { to: PhoneRecipient }, command: Command) => {
-      const keys = deriveRecipientKeys(to);
-      const count = await changed('account', (...by) => resetGuessCount(...by, accountId, keys));
+      const recipientKeys = deriveRecipientKeys(to);
+      const count = await changed('account', (...by) =>
+        resetGuessBudgets(...by, accountId, { recipientKeys }),
+      );
       print(command, { id: accountId, forgiven_wrong_codes: count });
     });
 }

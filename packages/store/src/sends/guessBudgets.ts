@@ -44,54 +44,29 @@ const RECIPIENT = Prisma.sql`(
   order by s.created_at desc limit 1
 )`;
 
-/**
- * Resets the guess budget of one recipient of an account, in the mode of the row.
- *
- * @param id the id of an `ExhaustedRecipient`
- * @returns false if the account has no such recipient
- */
-export async function resetRecipient(
-  database: Database,
-  actor: Actor,
-  accountId: string,
-  id: string,
-): Promise<boolean> {
-  return (await reset(database, actor, accountId, Prisma.sql`id = ${id}::uuid`)) > 0;
-}
-
-/**
- * Resets the guess budget of one recipient of an account, in both modes.
- *
- * @param recipientKeys all keys of the recipient
- * @returns how many wrong guesses had been counted, or null if the account does not exist
- */
-export async function resetGuessCount(
-  database: Database,
-  actor: Actor,
-  accountId: string,
-  recipientKeys: readonly string[],
-): Promise<number | null> {
-  const account = await database.prisma.account.findUnique({
-    where: { id: accountId },
-    select: { id: true },
-  });
-  const which = Prisma.sql`recipient_key = any(${[...recipientKeys]}::text[])`;
-  return account === null ? null : reset(database, actor, accountId, which);
-}
-
 /** How many last digits of a phone number the audit log may hold. */
 const DIGITS_SHOWN = 4;
 
-/** Deletes the matching budgets. @returns how many wrong guesses had been counted */
-async function reset(
+/**
+ * Resets guess budgets of one recipient of an account: those under all its keys, or one by its id.
+ *
+ * @param which all keys of the recipient, or the id of an `ExhaustedRecipient`
+ * @returns how many wrong guesses had been counted, or null if the account does not exist
+ */
+export async function resetGuessBudgets(
   database: Database,
   actor: Actor,
   accountId: string,
-  which: Prisma.Sql,
-): Promise<number> {
+  which: { recipientKeys: readonly string[] } | { id: string },
+): Promise<number | null> {
+  const condition =
+    'id' in which
+      ? Prisma.sql`id = ${which.id}::uuid`
+      : Prisma.sql`recipient_key = any(${[...which.recipientKeys]}::text[])`;
   return audited(database, actor, async (connection, log) => {
+    if ((await connection.prisma.account.count({ where: { id: accountId } })) === 0) return null;
     const rows = await connection.sql.query<{ recipientEndsWith: string | null; wrong: number }[]>`
-      delete from guess_budgets b where account_id = ${accountId}::uuid and ${which}
+      delete from guess_budgets b where account_id = ${accountId}::uuid and ${condition}
       returning right(${RECIPIENT}, ${DIGITS_SHOWN}::integer) as "recipientEndsWith", points / guess_cost as wrong`;
     const [first] = rows;
     const wrongCodes = rows.reduce((sum, { wrong }) => sum + wrong, 0);

@@ -3,12 +3,7 @@ export { createSend, type Creation } from './createSend.js';
 export type { NewSend } from './newSend.js';
 export { applyDenial } from './denials.js';
 export { eraseExpiredCodes } from './eraseCodes.js';
-export {
-  type ExhaustedRecipient,
-  listExhaustedRecipients,
-  resetGuessCount,
-  resetRecipient,
-} from './guessBudgets.js';
+export { type ExhaustedRecipient, listExhaustedRecipients, resetGuessBudgets } from './guessBudgets.js';
 export {
   findVerifiedIdentity,
   forgetIdentity,

@@ -163,12 +163,8 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
       await store.tripBreaker(database, { accountId, ...evidence }, 3_600);
     },
   },
-  resetGuessCount: {
-    ...ofAccount('account.reset_recipient', store.resetGuessCount, RECIPIENT_KEYS),
-    given: guessedAt,
-  },
-  resetRecipient: {
-    ...ofAccount('account.reset_recipient', store.resetRecipient, BUDGET),
+  resetGuessBudgets: {
+    ...ofAccount('account.reset_recipient', store.resetGuessBudgets, { id: BUDGET }),
     given: guessedAt,
   },
   createApplication: {

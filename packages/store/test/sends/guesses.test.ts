@@ -1,6 +1,6 @@
 import { changeSettings, findAbuseControls } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
-import { createSend, listExhaustedRecipients, resetGuessCount, type Creation } from '@onecode/store/sends';
+import { createSend, listExhaustedRecipients, resetGuessBudgets, type Creation } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,
@@ -106,12 +106,13 @@ describe('a recipient’s guess budget', () => {
     await guessWrong(test, 5, OTHER);
     const refused = async () => (await findAbuseControls(store.database, test.accountId))!.refusedRecipients;
     expect(await refused()).toBe(2);
-    expect(await resetGuessCount(store.database, TEST_ACTOR, test.accountId, recipientKeysOf(TO))).toBe(10);
-    expect(await resetGuessCount(store.database, TEST_ACTOR, test.accountId, recipientKeysOf(TO))).toBe(0);
+    const which = { recipientKeys: recipientKeysOf(TO) };
+    expect(await resetGuessBudgets(store.database, TEST_ACTOR, test.accountId, which)).toBe(10);
+    expect(await resetGuessBudgets(store.database, TEST_ACTOR, test.accountId, which)).toBe(0);
     expect(await refused()).toBe(1);
     expect(await counts(test)).toEqual({ [`test ${OTHER}`]: 5 });
     expect(await counts(stranger)).toEqual({ [`test ${TO}`]: 5 });
-    expect(await resetGuessCount(store.database, TEST_ACTOR, newId(), recipientKeysOf(TO))).toBeNull();
+    expect(await resetGuessBudgets(store.database, TEST_ACTOR, newId(), which)).toBeNull();
   });
 });
 

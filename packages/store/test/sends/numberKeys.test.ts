@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { bodyHashes, recipientKeys, type Keyring } from '@onecode/domain';
 import { limitApplication } from '@onecode/store/accounts';
 import { listSends } from '@onecode/store/reports';
-import { createSend, resetGuessCount, type Creation } from '@onecode/store/sends';
+import { createSend, resetGuessBudgets, type Creation } from '@onecode/store/sends';
 import { buildCaller, newSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();
@@ -76,6 +76,7 @@ describe('a rotation of NUMBER_PEPPER', () => {
         `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at) values ($1, 'live', $2, 50, now())`,
         [caller.accountId, key],
       );
-    expect(await resetGuessCount(store.database, TEST_ACTOR, caller.accountId, keys)).toBe(100);
+    const which = { recipientKeys: keys };
+    expect(await resetGuessBudgets(store.database, TEST_ACTOR, caller.accountId, which)).toBe(100);
   });
 });

@@ -2,7 +2,7 @@ import {
   eraseRecipient,
   exportRecipient,
   listExhaustedRecipients,
-  resetRecipient,
+  resetGuessBudgets,
 } from '@onecode/store/sends';
 import { Type } from 'typebox';
 import { accountReading } from '../../http/accountReading.js';
@@ -19,7 +19,8 @@ const NUMBER = { recipient: Type.String({ maxLength: 1000 }) };
 const routesBelow = (account: string, manages: Access): readonly Route[] => [
   route('post', `${account}/exhausted-recipients/:recipient/reset`, manages, {
     async handle({ context, actor, accountId, params }) {
-      orNotFound(await resetRecipient(context.database, actor, accountId, params['recipient'] ?? ''));
+      const which = { id: params['recipient'] ?? '' };
+      orNotFound((await resetGuessBudgets(context.database, actor, accountId, which)) || null);
     },
   }),
   route('post', `${account}/recipients/export`, manages, {
