@@ -1,7 +1,8 @@
-import { verificationAt, type Send } from '@onecode/domain';
+import { verificationAt } from '@onecode/domain';
+import type { CreatedSend } from '@onecode/store/sends';
 
 /** Returns the public form of a send (section 2.1 of the contract): always with all fields, never with the code. */
-export function sendView(send: Send, now: Date): object {
+export function sendView(send: CreatedSend, now: Date): object {
   return {
     id: send.id,
     status: send.status,

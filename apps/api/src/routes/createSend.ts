@@ -112,7 +112,10 @@ export function createSendRoute({
   };
 }
 
-async function enqueue(deliveryQueue: DeliveryQueue, { id, mode, traceparent }: Send): Promise<void> {
+async function enqueue(
+  deliveryQueue: DeliveryQueue,
+  { id, mode, traceparent }: Pick<Send, 'id' | 'mode' | 'traceparent'>,
+): Promise<void> {
   const queue = mode === 'test' ? 'simulate' : 'deliver';
   await inSpan(`publish ${queue}`, { kind: 'producer', parent: traceparent }, async (span) => {
     const isAccepted = await deliveryQueue.enqueue(queue, id);

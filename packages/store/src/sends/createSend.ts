@@ -9,9 +9,12 @@ import { readCreations } from './readCreations.js';
 import { findSend } from './readSend.js';
 import { writeCreations } from './writeCreations.js';
 
+/** The fields of a send that its response shows, and those that its delivery needs. */
+export type CreatedSend = Pick<Send, keyof ReturnType<typeof createdSend>>;
+
 /** How a creation ended. `now` is the database's clock. */
 export type Creation =
-  | { outcome: 'created'; send: Send; now: Date; windows: CreatedDecision['windows'] }
+  | { outcome: 'created'; send: CreatedSend; now: Date; windows: CreatedDecision['windows'] }
   | { outcome: 'existing'; send: Send; now: Date }
   | Exclude<CreationDecision, { outcome: 'created' | 'existing' | 'duplicate' }>;
 
@@ -95,6 +98,7 @@ async function createSends(connection: Connection, sends: readonly NewSend[]): P
   const { now, states } = await readCreations(connection, sends);
   const { decisions, accounts } = decideCreations(sends, states, now);
   const written = await writeCreations(connection, { sends, states, decisions, accounts, now });
+  const time = new Date(now);
   return decisions.map((decision, place) => {
     const send = sends[place] as NewSend;
     if ((accounts.get(send.accountId)?.sends ?? 0) > 0 && !written.has(send.accountId)) return 'lost';
@@ -102,8 +106,8 @@ async function createSends(connection: Connection, sends: readonly NewSend[]): P
       case 'created':
         return {
           outcome: 'created',
-          send: createdSend(send, decision, now),
-          now: new Date(now),
+          send: createdSend(send, decision, time),
+          now: time,
           windows: decision.windows,
         };
       case 'duplicate':
@@ -132,58 +136,26 @@ function createLocked(database: Database, sends: readonly NewSend[]): Promise<(E
 }
 
 /** The send as `writeCreations` inserts it. */
-function createdSend(
-  {
+const createdSend = (
+  { id, traceparent }: NewSend,
+  { mode, expiresAt, isWaiting }: CreatedDecision,
+  createdAt: Date,
+) =>
+  ({
     id,
-    accountId,
-    applicationId,
-    recipient,
-    country,
-    codeHash,
-    encryptedCode,
-    requestId,
-    traceparent,
-  }: NewSend,
-  { mode, locale, chargedFrom, expiresAt, isWaiting }: CreatedDecision,
-  now: number,
-): Send {
-  const end = new Date(expiresAt);
-  const createdAt = new Date(now);
-  return {
-    id,
-    accountId,
-    applicationId,
     mode,
-    recipient,
-    country,
-    locale,
-    chargedFrom,
-    codeHash,
-    encryptedCode,
-    createdAt,
-    expiresAt: end,
-    requestId,
     traceparent,
-    // Each field is named, because an object made by spreading so many fields is slow to create and to read.
+    createdAt,
+    expiresAt: new Date(expiresAt),
     status: 'queued',
+    phase: isWaiting ? 'waiting' : 'ready',
     verification: 'pending',
-    wrongGuesses: 0,
     channel: null,
     from: null,
-    senderId: null,
-    attempts: 0,
-    attemptNumber: 0,
-    claimedAt: null,
-    claimedUntil: null,
-    receiptUntil: null,
-    phase: isWaiting ? 'waiting' : 'ready',
-    dueAt: isWaiting ? end : createdAt,
     sentAt: null,
     deliveredAt: null,
     readAt: null,
     verifiedAt: null,
-    lockedAt: null,
     failedAt: null,
     failureReason: null,
-  };
-}
+  }) satisfies Partial<Send>;

@@ -1,5 +1,5 @@
 export { changeSend } from './changeSend.js';
-export { createSend, type Creation } from './createSend.js';
+export { createSend, type CreatedSend, type Creation } from './createSend.js';
 export type { NewSend } from './newSend.js';
 export { applyDenial } from './denials.js';
 export { eraseExpiredCodes } from './eraseCodes.js';

@@ -36,8 +36,8 @@ async function live(caller: TestCaller): Promise<void> {
   expect(await findCaller(early, hashApiKey(caller.key))).toMatchObject({ accountId: caller.accountId });
   const creation = await createSend(early, newSend(caller, { idempotencyKey: newId() }));
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
-  const { id, accountId } = creation.send;
-  expect(await findSend(early, accountId, id)).not.toBeNull();
+  const { id } = creation.send;
+  expect(await findSend(early, caller.accountId, id)).not.toBeNull();
 
   const deliveries = openDeliveries(early, { policy: POLICY, leaseMs: LEASE_MS });
   const taken = await deliveries.take(id);
@@ -54,7 +54,7 @@ async function live(caller: TestCaller): Promise<void> {
     });
   }
   for (const isRight of [false, true]) await guessCode(early, id, isRight);
-  expect((await findSend(early, accountId, id))!.send).toMatchObject({
+  expect((await findSend(early, caller.accountId, id))!.send).toMatchObject({
     status: 'read',
     verification: 'verified',
   });
