@@ -21,19 +21,15 @@ export interface Sql {
 
 /** Returns raw SQL outside transactions, through the driver's pool. */
 export function poolSql(pool: pg.Pool): Sql {
-  const run = (
-    statement: Statement,
-    values: unknown[],
-    types: pg.CustomTypesConfig,
-  ): Promise<pg.QueryResult> => {
+  const run = (statement: Statement, values: unknown[]): Promise<pg.QueryResult> => {
     const { text, values: parameters } =
       statement instanceof Prisma.Sql ? statement : Prisma.sql(statement, ...values);
     return pool
-      .query({ name: statementName(text), text, values: parameters, types })
+      .query({ name: statementName(text), text, values: parameters, types: TYPES })
       .catch(throwStatementError);
   };
   const query = async <Rows>(statement: Statement, ...values: unknown[]): Promise<Rows> =>
-    (await run(statement, values, PARSED)).rows as Rows;
+    (await run(statement, values)).rows as Rows;
   return {
     query,
     read: <Rows>(statement: Statement, ...values: unknown[]) =>
@@ -41,7 +37,7 @@ export function poolSql(pool: pg.Pool): Sql {
         if (!isLostConnection(error)) throw error;
         return query<Rows>(statement, ...values);
       }),
-    execute: async (statement, ...values) => (await run(statement, values, UNPARSED)).rowCount ?? 0,
+    execute: async (statement, ...values) => (await run(statement, values)).rowCount ?? 0,
   };
 }
 
@@ -70,43 +66,22 @@ export function statementName(text: string): string {
   return name;
 }
 
-type Parser = (text: string) => unknown;
+const refuse = (): never => {
+  throw new TypeError('a column has type date, timestamp or numeric: cast it in the statement');
+};
 
-const keepText: Parser = (text) => text;
-const driverParser: (oid: number) => Parser = pg.types.getTypeParser;
-
-/** Parsers of the types that statements may return, by type oid. Prisma's client returns the same values. */
-const PARSERS: Partial<Record<number, Parser>> = {
-  16: (text) => text === 't', // boolean
-  17: driverParser(17), // bytea
-  19: keepText, // name
-  20: BigInt,
-  21: Number, // smallint
-  23: Number, // integer
-  25: keepText, // text
-  114: JSON.parse,
-  701: Number, // float8
-  1007: driverParser(1007), // integer[]
-  1009: driverParser(1009), // text[]
-  1042: keepText, // char(n)
-  1043: keepText, // varchar
+/** Parsers by type oid that replace the driver's, so that Prisma's client returns the same values. */
+const PARSERS: Partial<Record<number, (text: string) => unknown>> = {
+  20: BigInt, // bigint
+  1082: refuse, // date
+  1114: refuse, // timestamp
   1184: parseTime, // timestamptz
-  2950: keepText, // uuid
-  2951: driverParser(2951), // uuid[]
-  3802: JSON.parse, // jsonb
+  1700: refuse, // numeric
 };
 
-const createTypes = (getParser: (oid: number) => Parser): pg.CustomTypesConfig => ({
-  getTypeParser: getParser as typeof pg.types.getTypeParser,
-});
-const PARSED = createTypes((oid) => PARSERS[oid] ?? refuseType(oid));
-/** Leaves values unparsed, for statements that only count rows: a call of a function without a result has a column of type void. */
-const UNPARSED = createTypes(() => keepText);
-
-/** Returns a parser that fails: the driver and Prisma would return different values. */
-const refuseType = (oid: number) => (): never => {
-  throw new TypeError(`a column has type ${oid}, for which sql.ts has no parser: cast it in the statement`);
-};
+const TYPES = {
+  getTypeParser: (oid: number) => PARSERS[oid] ?? pg.types.getTypeParser(oid),
+} as pg.CustomTypesConfig;
 
 /** A time as PostgreSQL writes it if `DateStyle` is ISO, with the offset of the session's `TimeZone`. */
 const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(:\d\d)?$/;

@@ -291,13 +291,10 @@ describe('raw statements', () => {
       expect([...(alone['bytes'] as Uint8Array)]).toEqual([...BYTES]);
     });
 
-    it('may have columns of any type if its rows are not read', async () => {
-      const { sql } = store.database;
-      expect(await sql.execute`select pg_sleep(0), 1.5::numeric from generate_series(1, 2)`).toBe(2);
-    });
-
     it('throws for a type that a transaction would return differently', async () => {
-      await expect(store.database.sql.query`select 1.5::numeric`).rejects.toThrow('type 1700');
+      await expect(store.database.sql.query`select 1.5::numeric`).rejects.toThrow(
+        'date, timestamp or numeric',
+      );
       expect(await store.database.sql.query`select null::numeric as nothing`).toEqual([{ nothing: null }]);
     });
   });
