@@ -11,7 +11,6 @@ describe('the roles of docs/deploy.md', () => {
     for (const change of [
       `default_transaction_isolation = 'serializable'`,
       'standard_conforming_strings = off',
-      'array_nulls = off',
     ])
       await db.sql(`alter role ${username} set ${change}`);
     // PostgreSQL's own search path leads to it first.

@@ -21,11 +21,6 @@ export const FIXED_SETTINGS: Settings = {
   search_path: 'public',
   // Under `repeatable read`, a statement that waited for a row lock would fail instead of reading the committed row.
   default_transaction_isolation: 'read committed',
-  array_nulls: 'on',
-  extra_float_digits: '1',
-  gin_fuzzy_search_limit: '0',
-  // When on, an error that a function catches also closes the session.
-  exit_on_error: 'off',
 };
 
 /** Settings that a connection does not set: the first needs a superuser, the second belongs to the database. */

@@ -201,9 +201,6 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
   it.each([
     ['default_transaction_isolation', 'serializable', 'read committed'],
     ['search_path', 'pg_catalog', 'public'],
-    ['array_nulls', 'off', 'on'],
-    ['extra_float_digits', '0', '1'],
-    ['exit_on_error', 'on', 'off'],
     ['session_replication_role', 'replica', 'origin'],
   ])('is rejected with the remedy if %s is %s', async (name, value, wanted) => {
     await setDefault(name, value);

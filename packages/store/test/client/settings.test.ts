@@ -118,9 +118,7 @@ const buildDecoy = (schema: string) =>
 const isLong = process.env['ALL_TESTS'] === '1';
 /** Defaults that break a session unless it requests its own settings. */
 const HARMFUL_DEFAULTS = HOSTILE_DEFAULTS.filter(([name]) =>
-  ['default_transaction_isolation', 'standard_conforming_strings', 'array_nulls', 'search_path'].includes(
-    name,
-  ),
+  ['default_transaction_isolation', 'standard_conforming_strings', 'search_path'].includes(name),
 );
 
 describe('session defaults', () => {
