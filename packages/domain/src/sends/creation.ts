@@ -201,7 +201,15 @@ export function decideCreations(
     const state = states[place];
     if (state === undefined) return { outcome: 'key_refused', cause: 'revoked' };
     // Must precede every refusal: the values of the account and the application may be set in the state of this request only.
-    const account = found(accounts, request.accountId, () => noCreations(state, now));
+    const account = found(accounts, request.accountId, () => ({
+      sends: 0,
+      freeUnits: 0,
+      credits: 0,
+      trialSends: 0,
+      times: timesWithin(state.accountTimes ?? [], MINUTE_MS, now),
+      applications: new Map(),
+      points: new Map(),
+    }));
     const application = found(account.applications, request.applicationId, () => ({
       places: [],
       times: timesWithin(state.applicationTimes ?? [], MINUTE_MS, now),
@@ -221,19 +229,6 @@ export function decideCreations(
     return decision;
   });
   return { decisions, accounts };
-}
-
-function noCreations(state: CreationState, now: number): AccountCreations {
-  const times = timesWithin(state.accountTimes ?? [], MINUTE_MS, now);
-  return {
-    sends: 0,
-    freeUnits: 0,
-    credits: 0,
-    trialSends: 0,
-    times,
-    applications: new Map(),
-    points: new Map(),
-  };
 }
 
 function decideBeforeLimits(

@@ -26,6 +26,9 @@ export interface NewAuditEntry {
   details?: Record<string, unknown>;
 }
 
+/** How many last digits of a phone number an entry may hold. */
+export const DIGITS_SHOWN = 4;
+
 /** Milliseconds; longer than the pool waits for a connection, because the pool's error is more specific. */
 const TRANSACTION = { maxWait: 5_000, timeout: 5_000 };
 

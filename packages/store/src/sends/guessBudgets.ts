@@ -1,5 +1,5 @@
 import { GUESSES_MAX, POINTS_PER_DAY, type Mode } from '@onecode/domain';
-import { type Actor, audited } from '../operations/audit.js';
+import { type Actor, audited, DIGITS_SHOWN } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 
@@ -43,9 +43,6 @@ const RECIPIENT = Prisma.sql`(
   select s.recipient from sends s where s.account_id = b.account_id and s.mode = b.mode and s.recipient_key = b.recipient_key
   order by s.created_at desc limit 1
 )`;
-
-/** How many last digits of a phone number the audit log may hold. */
-const DIGITS_SHOWN = 4;
 
 /**
  * Resets guess budgets of one recipient of an account: those under all its keys, or one by its id.

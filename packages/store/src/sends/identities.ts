@@ -1,6 +1,15 @@
-import { audited, type Actor } from '../operations/audit.js';
+import { audited, DIGITS_SHOWN, type Actor } from '../operations/audit.js';
+import { Prisma } from '../generated/prisma/client.js';
 import type { Connection, Database } from '../client/database.js';
 import type { NewSend } from './newSend.js';
+
+/** The identity of the recipient of a send `s` when they last verified another code of the application; null if unknown or forgotten. */
+const VERIFIED_IDENTITY = Prisma.sql`(
+  select i.identity_hash from send_identities i join sends v on v.id = i.send_id
+  where i.application_id = s.application_id and i.recipient_key = s.recipient_key
+    and i.identity_hash is not null and i.send_id <> s.id and v.verification = 'verified'
+  order by i.seen_at desc limit 1
+)`;
 
 /**
  * Stores the identity of a send's recipient from a receipt, once for each send, if the application checks identities.
@@ -15,15 +24,9 @@ export async function recordIdentity(
 ): Promise<boolean> {
   const [recorded] = await database.sql.query<{ hasChanged: boolean }[]>`
     insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
-    select s.id, s.application_id, s.recipient_key, ${identityHash}::text, coalesce(known.identity_hash <> ${identityHash}::text, false)
+    select s.id, s.application_id, s.recipient_key, ${identityHash}::text, coalesce(${VERIFIED_IDENTITY} <> ${identityHash}::text, false)
     from (select * from sends where id = ${sendId}::uuid limit 1) s
     join applications p on p.id = s.application_id and p.identity_check <> 'off'
-    left join lateral (
-      select i.identity_hash from send_identities i join sends v on v.id = i.send_id
-      where i.application_id = s.application_id and i.recipient_key = s.recipient_key
-        and i.identity_hash is not null and i.send_id <> s.id and v.verification = 'verified'
-      order by i.seen_at desc limit 1
-    ) known on true
     on conflict (send_id) do nothing
     returning has_changed as "hasChanged"`;
   return recorded?.hasChanged === true;
@@ -42,15 +45,9 @@ export async function listEnforcingApplications(database: Database): Promise<str
  * Returns the identity that a send's recipient had when they last verified a code of the application; null if it is unknown or forgotten.
  */
 export async function findVerifiedIdentity(database: Database, sendId: string): Promise<string | null> {
-  const [row] = await database.sql.query<{ identity_hash: string }[]>`
-    select known.identity_hash from sends s cross join lateral (
-      select i.identity_hash from send_identities i join sends v on v.id = i.send_id
-      where i.application_id = s.application_id and i.recipient_key = s.recipient_key
-        and i.identity_hash is not null and v.verification = 'verified'
-      order by i.seen_at desc limit 1
-    ) known
-    where s.id = ${sendId}::uuid`;
-  return row?.identity_hash ?? null;
+  const [row] = await database.sql.query<{ identity: string | null }[]>`
+    select ${VERIFIED_IDENTITY} as identity from sends s where s.id = ${sendId}::uuid`;
+  return row?.identity ?? null;
 }
 
 /**
@@ -75,9 +72,6 @@ export async function moveIdentities(
     )
     update send_identities i set recipient_key = l.current from locked l where i.send_id = l.send_id`;
 }
-
-/** How many last digits of a phone number the audit log may hold. */
-const DIGITS_SHOWN = 4;
 
 /**
  * Forgets the identities of a recipient's number, so that the application's next code is sent to its current owner.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { decrypt, type Keyring, type Mode } from '@onecode/domain';
-import { audited, logEntry, type Actor } from '../operations/audit.js';
+import { DIGITS_SHOWN, audited, logEntry, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
 import { takeTry } from './countedTries.js';
 import { insertApiKey } from '../accounts/apiKeys.js';
@@ -39,9 +39,6 @@ export async function createVisitKey(
 export async function deleteEndedKeys(database: Database): Promise<void> {
   await database.sql.execute`delete from api_keys where expires_at < now() and user_id is not null`;
 }
-
-/** How many last digits of a phone number the audit log may hold. */
-const DIGITS_SHOWN = 4;
 
 /** Logs that a person is about to try a creation. @param recipient E.164; null if the input is not a phone number */
 export async function logTriedSend(
