@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { hashApiKey, isApiKey, Problem, trimOuter } from '@onecode/domain';
-import type { Caller, RefusedKey } from '@onecode/store/accounts';
+import { hashApiKey, isApiKey, Problem, trimOuter, type KeyRefusal } from '@onecode/domain';
+import type { Caller } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { createCallerCache } from './callers.js';
 import type { KeyUsageTracker } from './keyUsage.js';
@@ -24,9 +24,8 @@ export function authenticator(database: Database, keyUsage: KeyUsageTracker): Au
     const hash = hashApiKey(credential).toString('latin1');
     const found = await findCaller(hash);
     if (found === undefined) throw new Problem('invalid_api_key');
-    const isRefused = 'refusal' in found;
-    setCaller(request, isRefused ? found.caller : found);
-    if (isRefused) throw invalidKey(found.refusal);
+    setCaller(request, found);
+    if (found.state !== 'valid') throw invalidKey(found.state);
     keyUsage.record(hash);
     return found;
   };
@@ -40,7 +39,7 @@ const REFUSAL_DETAILS = {
 };
 
 /** Returns the problem for a known key that may not be used. */
-export function invalidKey(cause: RefusedKey['refusal']): Problem {
+export function invalidKey(cause: KeyRefusal): Problem {
   return new Problem('invalid_api_key', REFUSAL_DETAILS[cause]);
 }
 

@@ -262,8 +262,8 @@ describe('key', () => {
       const key = expect.stringMatching(new RegExp(`^ak_${mode}_`)) as string;
       expect(made).toEqual({ id: ID, key, application_id: applicationId, mode, expires_at: null });
       expect(isApiKey(made.key)).toBe(true);
-      const caller = { keyId: made.id, applicationId, accountId, mode, expiresInMs: null };
-      expect(await findCaller(store.database, hashApiKey(made.key))).toEqual(caller);
+      const caller = { keyId: made.id, applicationId, accountId, mode, state: 'valid' };
+      expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject(caller);
 
       const revoked = await json(`key revoke ${made.id}`);
       expect(revoked).toEqual({
@@ -275,7 +275,7 @@ describe('key', () => {
         created_at: TIME,
         revoked_at: TIME,
       });
-      expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ refusal: 'revoked' });
+      expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ state: 'revoked' });
       expect(await json(`key revoke ${made.id}`)).toEqual(revoked);
     },
   );
@@ -298,7 +298,7 @@ describe('key', () => {
       `update api_keys set expires_at = clock_timestamp() - interval '1 second' where id = $1`,
       [made.id],
     );
-    expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ refusal: 'expired' });
+    expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ state: 'expired' });
     expect(await json(`key list --application ${applicationId}`)).toContainEqual(
       expect.objectContaining({ id: made.id, revoked_at: null, expires_at: TIME }),
     );

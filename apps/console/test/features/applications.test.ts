@@ -119,11 +119,12 @@ describe('a key', () => {
     expect((await developer.post(revoke)).status).toBe(204);
 
     expect(await findCaller(server.db.database, hashApiKey(before.key))).toMatchObject({
-      refusal: 'revoked',
+      state: 'revoked',
     });
     expect(await findCaller(server.db.database, hashApiKey(after.key))).toMatchObject({
       accountId: account,
       applicationId: application,
+      state: 'valid',
     });
     expect((await read(application)).keysInUse).toBe(1);
     await server.db.sql(`update api_keys set last_used_at = '2026-11-01T12:00:00Z' where id = $1`, [

@@ -5,6 +5,10 @@ export const KEY_MAIL_DAYS = [14, 3] as const;
 /** A key that has not been used for this number of days should be revoked. */
 export const UNUSED_KEY_DAYS = 90;
 
+/** Why a key may not be used; `suspended`: its account is. */
+export type KeyRefusal = 'revoked' | 'expired' | 'suspended';
+export type KeyState = 'valid' | KeyRefusal;
+
 const DAY_MS = 86_400_000;
 
 /** A reason to act on a valid key: it expires soon, or it has not been used for a long time. */

@@ -1,3 +1,4 @@
+import type { KeyRefusal, KeyState } from '../accounts/keys.js';
 import type { LimitCause, RecipientCause } from './refusals.js';
 import type { Locale, Mode, UnitBucket } from './send.js';
 import {
@@ -47,7 +48,7 @@ export interface CreationRequest {
  */
 export interface CreationState {
   /** Null if the key was deleted. */
-  keyState: 'valid' | 'revoked' | 'expired' | 'suspended' | null;
+  keyState: KeyState | null;
   /** The send that has the idempotency key, and whether it was created with the same body. */
   existingId: string | null;
   isRepeat: boolean | null;
@@ -98,8 +99,8 @@ export type CreationDecision =
   /** The request at this position in the batch has the same key and body, and is created. */
   | { outcome: 'duplicate'; place: number }
   | { outcome: 'reused' }
-  /** The key was revoked, it expired, or its account was suspended, since the request was authenticated. */
-  | { outcome: 'key_refused'; cause: 'revoked' | 'expired' | 'suspended' }
+  /** The key was accepted when the request was authenticated, but no longer is. */
+  | { outcome: 'key_refused'; cause: KeyRefusal }
   | { outcome: 'recipient_refused'; cause: RecipientCause }
   | { outcome: 'rate_limited'; cause: LimitCause; retryAfterSeconds: number; windows: RateWindows }
   | { outcome: 'insufficient_credits'; windows: RateWindows };

@@ -1,4 +1,12 @@
-import { apiKeyHint, encrypt, generateApiKey, hashApiKey, type Keyring, type Mode } from '@onecode/domain';
+import {
+  apiKeyHint,
+  encrypt,
+  generateApiKey,
+  hashApiKey,
+  type Keyring,
+  type KeyState,
+  type Mode,
+} from '@onecode/domain';
 import { type Actor, audited, logEntry } from '../operations/audit.js';
 import { createLookUp } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
@@ -13,19 +21,10 @@ export interface Caller {
   mode: Mode;
 }
 
-/** A key that may not be used, with its account and application. */
-export interface RefusedKey {
-  refusal: 'revoked' | 'expired' | 'suspended';
-  caller: Caller;
-}
-
 type KeyRow = Prisma.ApiKeyGetPayload<{ omit: { hash: true; encryptedKey: true; userId: true } }>;
 
 /** A key without its secret. `isVisitKey`: the console created it for a visit to the "Try it" page. */
 export type ApiKey = KeyRow & { mode: Mode; applicationName: string; isVisitKey: boolean };
-
-/** Whether a key may be used, or why not. */
-export type KeyState = 'valid' | RefusedKey['refusal'];
 
 /** SQL for the `KeyState` of a key `k` of an account `o`. */
 export const KEY_STATE = Prisma.sql`case
@@ -33,34 +32,13 @@ export const KEY_STATE = Prisma.sql`case
   when o.suspended_at is not null then 'suspended' else 'valid'
 end`;
 
-/** A caller as of its look-up. */
-interface FoundCaller extends Caller {
-  /** How long until the key expires; null if it does not. */
-  expiresInMs: number | null;
-}
-
-/**
- * Returns the caller for a key's SHA-256, or null if there is no such key. Refuses a revoked or expired key, and a key of a suspended
- * account.
- */
-export async function findCaller(
-  database: Database,
-  hash: Uint8Array,
-): Promise<FoundCaller | RefusedKey | null> {
-  const row = await lookUpCaller(database, hash);
-  if (row === undefined) return null;
-  const { keyId, applicationId, accountId, mode, expiresInMs, state } = row;
-  const caller = { keyId, applicationId, accountId, mode };
-  return state === 'valid' ? { ...caller, expiresInMs } : { refusal: state, caller };
-}
-
-const lookUpCaller = createLookUp<Uint8Array, FoundCaller & { state: KeyState }>(
+/** Returns the caller for a key's SHA-256 and whether the key may be used, or undefined if there is no such key. */
+export const findCaller = createLookUp<Uint8Array, Caller & { state: KeyState }>(
   (database, hashes) => database.sql.read`
     select w.ordinal, c.*
     from unnest(${hashes}::bytea[]) with ordinality as w (hash, ordinal)
     cross join lateral (
-      select k.id as "keyId", a.id as "applicationId", a.account_id as "accountId", a.mode, ${KEY_STATE} as state,
-        (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"
+      select k.id as "keyId", a.id as "applicationId", a.account_id as "accountId", a.mode, ${KEY_STATE} as state
       from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
       where k.hash = w.hash limit 1
     ) c`,

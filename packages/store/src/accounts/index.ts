@@ -14,7 +14,6 @@ export {
   findCaller,
   listApiKeys,
   recordKeyUsage,
-  type RefusedKey,
   revokeApiKey,
 } from './apiKeys.js';
 export {

@@ -1,5 +1,13 @@
-import { judge, type GuessDecision, type GuessedSend, type Judgement, type Send } from '@onecode/domain';
-import { KEY_STATE, type KeyState } from '../accounts/apiKeys.js';
+import {
+  judge,
+  type GuessDecision,
+  type GuessedSend,
+  type Judgement,
+  type KeyRefusal,
+  type KeyState,
+  type Send,
+} from '@onecode/domain';
+import { KEY_STATE } from '../accounts/apiKeys.js';
 import {
   byOrdinal,
   createBatcher,
@@ -26,7 +34,7 @@ export type GuessOutcome =
   | { outcome: 'judged'; judgement: Judgement; traceparent: string | null }
   | { outcome: 'not_found' }
   /** The key was revoked, it expired, or its account was suspended. The guess was not counted. */
-  | { outcome: 'key_refused'; cause: Exclude<KeyState, 'valid'> };
+  | { outcome: 'key_refused'; cause: KeyRefusal };
 
 /** A send has at most five guesses that write something, and a few dozen changes of its delivery. More tries indicate a fault. */
 const TRIES_MAX = 100;
