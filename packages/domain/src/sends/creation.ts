@@ -26,6 +26,8 @@ const DAY_MS = 86_400_000;
 
 /** A request to create a send. */
 export interface CreationRequest {
+  /** The id of the send if it is created. */
+  id: string;
   accountId: string;
   applicationId: string;
   /** The key's 1 to 255 bytes in hexadecimal, and the `bodyHashes` of the body's exact bytes; null without a key. */
@@ -95,9 +97,8 @@ export interface CreationState {
 /** How a creation ends, before it is written. */
 export type CreationDecision =
   | CreatedDecision
+  /** The send that has the same key and body. It may be created in the same batch. */
   | { outcome: 'existing'; id: string }
-  /** The request at this position in the batch has the same key and body, and is created. */
-  | { outcome: 'duplicate'; place: number }
   | { outcome: 'reused' }
   /** The key was accepted when the request was authenticated, but no longer is. */
   | { outcome: 'key_refused'; cause: KeyRefusal }
@@ -119,7 +120,9 @@ export interface CreatedDecision {
 }
 
 /** The creations of a batch in one account. */
-export interface AccountCreations {
+export interface AccountCreations<Request = CreationRequest> {
+  /** The data read for its first request. */
+  state: CreationState;
   sends: number;
   freeUnits: number;
   credits: number;
@@ -127,18 +130,18 @@ export interface AccountCreations {
   trialSends: number;
   /** The sends of the last minute, including the batch's. */
   times: SendTimes;
-  applications: Map<string, ApplicationCreations>;
+  applications: Map<string, ApplicationCreations<Request>>;
   /** Points of the created codes by recipient. */
   points: Map<string, number>;
 }
 
-export interface ApplicationCreations {
-  /** Places of the created requests in the batch. */
-  places: number[];
+export interface ApplicationCreations<Request = CreationRequest> {
+  /** The data read for its first request. */
+  state: CreationState;
+  created: { request: Request; decision: CreatedDecision }[];
   times: SendTimes;
-  sendersAreTaken: boolean;
-  /** Places of the created requests by idempotency key. */
-  keys: Map<string, number>;
+  /** The created requests by idempotency key. */
+  keys: Map<string, Request>;
   /** The sends of the last hour by recipient, if the application has such a limit. */
   recipients: Map<string, SendTimes>;
 }
@@ -191,18 +194,19 @@ const LIMIT_ENTRIES = Object.entries(LIMITS) as [LimitCause, (one: Creating) => 
  *
  * @param states the data read at `now` for each request; undefined if its application was deleted
  */
-export function decideCreations(
-  requests: readonly CreationRequest[],
+export function decideCreations<Request extends CreationRequest>(
+  requests: readonly Request[],
   states: readonly (CreationState | undefined)[],
   now: number,
-): { decisions: CreationDecision[]; accounts: Map<string, AccountCreations> } {
-  const accounts = new Map<string, AccountCreations>();
+): { decisions: CreationDecision[]; accounts: Map<string, AccountCreations<Request>> } {
+  const accounts = new Map<string, AccountCreations<Request>>();
   let trialSends = 0;
-  const decisions = requests.map((request, place): CreationDecision => {
-    const state = states[place];
+  const decisions = requests.map((request, index): CreationDecision => {
+    const state = states[index];
     if (state === undefined) return { outcome: 'key_refused', cause: 'revoked' };
     // Must precede every refusal: the values of the account and the application may be set in the state of this request only.
     const account = found(accounts, request.accountId, () => ({
+      state,
       sends: 0,
       freeUnits: 0,
       credits: 0,
@@ -212,19 +216,21 @@ export function decideCreations(
       points: new Map(),
     }));
     const application = found(account.applications, request.applicationId, () => ({
-      places: [],
+      state,
+      created: [],
       times: timesWithin(state.applicationTimes ?? [], MINUTE_MS, now),
-      sendersAreTaken: state.sendersAreTaken === true,
       keys: new Map(),
       recipients: new Map(),
     }));
     if (state.keyState !== 'valid') return { outcome: 'key_refused', cause: state.keyState ?? 'revoked' };
-    const early = decideBeforeLimits(request, state, application, requests);
+    const early = decideBeforeLimits(request, state, application);
     if (early !== null) return early;
     const one = creating({ request, state, account, application, trialSends, now });
     const decision = decideByLimits(one);
     if (decision.outcome === 'created') {
-      count(one, decision, place);
+      application.created.push({ request, decision });
+      if (request.idempotency !== null) application.keys.set(request.idempotency.key, request);
+      count(one, decision);
       if (isTrial(one)) trialSends += 1;
     }
     return decision;
@@ -236,17 +242,14 @@ function decideBeforeLimits(
   { idempotency, country, isPremiumRate }: CreationRequest,
   state: CreationState,
   { keys }: ApplicationCreations,
-  requests: readonly CreationRequest[],
 ): CreationDecision | null {
   if (state.existingId !== null)
     return state.isRepeat === true ? { outcome: 'existing', id: state.existingId } : { outcome: 'reused' };
-  const place = idempotency === null ? undefined : keys.get(idempotency.key);
-  if (idempotency !== null && place !== undefined) {
-    const [bodyHash] = requests[place]?.idempotency?.bodyHashes ?? [];
-    return bodyHash !== undefined && idempotency.bodyHashes.includes(bodyHash)
-      ? { outcome: 'duplicate', place }
+  const earlier = idempotency === null ? undefined : keys.get(idempotency.key);
+  if (earlier !== undefined)
+    return earlier.idempotency?.bodyHashes[0] === idempotency?.bodyHashes[0]
+      ? { outcome: 'existing', id: earlier.id }
       : { outcome: 'reused' };
-  }
   const cause = recipientRefusal(country, isPremiumRate, state);
   return cause === null ? null : { outcome: 'recipient_refused', cause };
 }
@@ -316,8 +319,8 @@ function decideByLimits(one: Creating): CreationDecision {
     locale: request.locale ?? state.language,
     chargedFrom,
     expiresAt: now + state.codeValiditySeconds * 1000,
-    isWaiting: isLive && application.sendersAreTaken,
-    number: state.applicationSends + application.places.length + 1,
+    isWaiting: isLive && application.state.sendersAreTaken === true,
+    number: state.applicationSends + application.created.length + 1,
     windows: after(1),
   };
 }
@@ -332,15 +335,12 @@ function bucketOf({ freeQuota, credits }: CreationState, account: AccountCreatio
 function count(
   { request, account, application, isLive, state, now }: Creating,
   created: CreatedDecision,
-  place: number,
 ): void {
-  const { recipientKey, idempotency, guessCost } = request;
+  const { recipientKey, guessCost } = request;
   account.sends += 1;
   addToSecond(account.times, now);
   addToSecond(application.times, now);
   application.recipients.get(recipientKey)?.push(now, 1);
-  application.places.push(place);
-  if (idempotency !== null) application.keys.set(idempotency.key, place);
   if (!isLive) return;
   account[created.chargedFrom === 'credit' ? 'credits' : 'freeUnits'] += 1;
   account.points.set(recipientKey, (account.points.get(recipientKey) ?? 0) + GUESSES_MAX * guessCost);

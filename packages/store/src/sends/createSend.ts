@@ -16,7 +16,7 @@ export type CreatedSend = Pick<Send, keyof ReturnType<typeof createdSend>>;
 export type Creation =
   | { outcome: 'created'; send: CreatedSend; now: Date; windows: CreatedDecision['windows'] }
   | { outcome: 'existing'; send: Send; now: Date }
-  | Exclude<CreationDecision, { outcome: 'created' | 'existing' | 'duplicate' }>;
+  | Exclude<CreationDecision, { outcome: 'created' | 'existing' }>;
 
 /** Another transaction held the account's lock for longer than a request waits. Nothing was written. */
 class AccountBusy extends Error {
@@ -89,32 +89,26 @@ const getCreator = oncePerClient((database: Database) => {
 });
 
 /** The result of a creation in a batch. */
-type End =
-  Extract<Creation, { outcome: 'created' }> | Exclude<CreationDecision, { outcome: 'created' | 'duplicate' }>;
+type End = Extract<Creation, { outcome: 'created' }> | Exclude<CreationDecision, { outcome: 'created' }>;
 
 /** @returns `lost` for all requests of an account that was changed between read and write: nothing was written for it */
 async function createSends(connection: Connection, sends: readonly NewSend[]): Promise<(End | 'lost')[]> {
   await moveIdentities(connection, sends);
   const { now, states } = await readCreations(connection, sends);
   const { decisions, accounts } = decideCreations(sends, states, now);
-  const written = await writeCreations(connection, { sends, states, decisions, accounts, now });
+  const written = await writeCreations(connection, accounts, now);
   const time = new Date(now);
-  return decisions.map((decision, place) => {
-    const send = sends[place] as NewSend;
+  return sends.map((send, index) => {
+    const decision = decisions[index] as CreationDecision;
     if ((accounts.get(send.accountId)?.sends ?? 0) > 0 && !written.has(send.accountId)) return 'lost';
-    switch (decision.outcome) {
-      case 'created':
-        return {
+    return decision.outcome === 'created'
+      ? {
           outcome: 'created',
           send: createdSend(send, decision, time),
           now: time,
           windows: decision.windows,
-        };
-      case 'duplicate':
-        return { outcome: 'existing', id: (sends[decision.place] as NewSend).id };
-      default:
-        return decision;
-    }
+        }
+      : decision;
   });
 }
 

@@ -2,7 +2,6 @@ import type { CreationRequest } from '@onecode/domain';
 
 /** What a creation stores. The caller makes the id, because the code's hash and the encrypted code are bound to it. */
 export interface NewSend extends CreationRequest {
-  id: string;
   /** The key of the request, which is checked again. */
   keyId: string;
   /** E.164, as the request gave it. The message is sent to this form, and this form is shown. */

@@ -1,18 +1,9 @@
-import type { AccountCreations, CreatedDecision, CreationDecision, CreationState } from '@onecode/domain';
+import type { AccountCreations, CreatedDecision } from '@onecode/domain';
 import { bytesText, prismaSql } from '../client/sql.js';
 import type { NewSend } from './newSend.js';
 
-/** Creations of a batch, all decided on what was read at `now`. The lists have the order of the requests. */
-export interface DecidedCreations {
-  sends: readonly NewSend[];
-  states: readonly (CreationState | undefined)[];
-  decisions: readonly CreationDecision[];
-  accounts: ReadonlyMap<string, AccountCreations>;
-  now: number;
-}
-
 /**
- * Writes the creations of accounts: their sends, units with ledger entries, and counters. An account is written if it has created no other
+ * Writes the creations of accounts, decided on what was read at `now`: their sends, units with ledger entries, and counters. An account is written if it has created no other
  * send since it was read, is not suspended, has the units, and all keys are valid. An account or application that another transaction has
  * locked counts as changed, so that no account waits for another.
  *
@@ -20,13 +11,14 @@ export interface DecidedCreations {
  */
 export async function writeCreations(
   { prisma }: { prisma: Parameters<typeof prismaSql>[0] },
-  batch: DecidedCreations,
+  accounts: ReadonlyMap<string, AccountCreations<NewSend>>,
+  now: number,
 ): Promise<Set<string>> {
-  const records = [...batch.accounts]
+  const records = [...accounts]
     .filter(([, { sends }]) => sends > 0)
-    .map(([id, account]) => accountRecord(batch, id, account));
+    .map(([id, account]) => accountRecord(id, account));
   if (records.length === 0) return new Set();
-  const at = new Date(batch.now).toISOString();
+  const at = new Date(now).toISOString();
   const [{ written }] = await prismaSql(prisma).query<[{ written: string | null }]>`
     with account_writes as materialized (
       select * from json_to_recordset(${JSON.stringify(records)}::json) as w (
@@ -98,15 +90,9 @@ export async function writeCreations(
 }
 
 /** The changes to an account, with those to each of its applications that has creations. */
-function accountRecord(
-  { sends, states, decisions }: DecidedCreations,
-  accountId: string,
-  account: AccountCreations,
-): object {
+function accountRecord(accountId: string, account: AccountCreations<NewSend>): object {
   const units = account.freeUnits + account.credits;
-  const applications = [...account.applications].filter(([, { places }]) => places.length > 0);
-  const [place = 0] = applications[0]?.[1].places ?? [];
-  const { accountSends, unitsOfDay, unitsOfMonth, trialSendsOfDay } = states[place] as CreationState;
+  const { accountSends, unitsOfDay, unitsOfMonth, trialSendsOfDay } = account.state;
   return {
     account_id: accountId,
     sends_before: accountSends,
@@ -118,17 +104,16 @@ function accountRecord(
     times: account.times,
     trial_sends: account.trialSends,
     trial_sends_before: trialSendsOfDay,
-    applications: applications.map(([applicationId, { places, times }]) => {
-      const { mode, applicationSends } = states[places[0] as number] as CreationState;
-      return {
+    applications: [...account.applications]
+      .filter(([, { created }]) => created.length > 0)
+      .map(([applicationId, { state, created, times }]) => ({
         application_id: applicationId,
-        mode,
-        sends_created: applicationSends + places.length,
+        mode: state.mode,
+        sends_created: state.applicationSends + created.length,
         times,
-        key_ids: [...new Set(places.map((at) => (sends[at] as NewSend).keyId))],
-        sends: places.map((at) => sendRecord(sends[at] as NewSend, decisions[at] as CreatedDecision)),
-      };
-    }),
+        key_ids: [...new Set(created.map(({ request }) => request.keyId))],
+        sends: created.map(({ request, decision }) => sendRecord(request, decision)),
+      })),
   };
 }
 
