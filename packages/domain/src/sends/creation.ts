@@ -154,7 +154,7 @@ interface Creating {
   application: ApplicationCreations;
   /** Live sends of trial accounts that the batch has created. */
   trialSends: number;
-  windows: Record<keyof RateWindows, OpenWindow | null>;
+  windows: { account: OpenWindow; application: OpenWindow | null; recipient: OpenWindow | null };
   isLive: boolean;
   /** Guess points left after wrong guesses and this code, before active codes; negative if too few. Infinite without a guess budget. */
   pointsLeft: number;
@@ -303,7 +303,7 @@ function decideByLimits(one: Creating): CreationDecision {
     }
   }
   const after = (sends: number): RateWindows => ({
-    account: roundWindow(windows.account as OpenWindow, sends, now),
+    account: roundWindow(windows.account, sends, now),
     application: windows.application === null ? null : roundWindow(windows.application, sends, now),
     recipient: windows.recipient === null ? null : roundWindow(windows.recipient, sends, now),
   });

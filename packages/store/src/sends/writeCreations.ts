@@ -1,4 +1,5 @@
 import type { AccountCreations, CreatedDecision } from '@onecode/domain';
+import { KEY_STATE } from '../accounts/apiKeys.js';
 import { bytesText, prismaSql } from '../client/sql.js';
 import type { NewSend } from './newSend.js';
 
@@ -34,16 +35,11 @@ export async function writeCreations(
       select w.account_id from (
         select * from account_writes w join application_writes p using (account_id) order by account_id, application_id
       ) w cross join lateral (
-        select from accounts a cross join applications p
-        where a.id = w.account_id and p.id = w.application_id and a.sends_created = w.sends_before and a.suspended_at is null
-          and (w.free_units = 0 or a.free_quota >= w.free_units) and (w.credits = 0 or a.credits + least(a.free_quota, 0) >= w.credits)
-          and not exists (
-            select from unnest(w.key_ids) as k (id) where not exists (
-              select from api_keys
-              where id = k.id and revoked_at is null and coalesce(expires_at > statement_timestamp(), true)
-            )
-          )
-        for no key update of a, p skip locked
+        select from accounts o cross join applications p
+        where o.id = w.account_id and p.id = w.application_id and o.sends_created = w.sends_before
+          and (w.free_units = 0 or o.free_quota >= w.free_units) and (w.credits = 0 or o.credits + least(o.free_quota, 0) >= w.credits)
+          and 'valid' = all (select (select ${KEY_STATE} from api_keys k where k.id = i.id limit 1) from unnest(w.key_ids) as i (id))
+        for no key update of o, p skip locked
       ) l
     ), unchanged as materialized (
       -- An account of which only some applications could be locked is not written.
