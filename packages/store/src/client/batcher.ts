@@ -73,7 +73,7 @@ export function createBatcher<Request, Result>(
  * Returns whether PostgreSQL rolled back a statement, by SQLSTATE: data (22), integrity (23), rollback (40), raised (P0), lock not
  * available (55), cancelled (57014). A statement without a response may have been committed.
  */
-export function wasRolledBack(error: unknown): boolean {
+function wasRolledBack(error: unknown): boolean {
   return /^(?:22|23|40|P0|55|57014)/.test(readSqlState(error) ?? '');
 }
 

@@ -79,9 +79,11 @@ const PARSERS: Partial<Record<number, (text: string) => unknown>> = {
   1700: refuse, // numeric
 };
 
-const TYPES = {
-  getTypeParser: (oid: number) => PARSERS[oid] ?? pg.types.getTypeParser(oid),
-} as pg.CustomTypesConfig;
+const driverParser: (oid: number) => (text: string) => unknown = pg.types.getTypeParser;
+
+const getTypeParser = (oid: number) => PARSERS[oid] ?? driverParser(oid);
+
+const TYPES: pg.CustomTypesConfig = { getTypeParser: getTypeParser as typeof pg.types.getTypeParser };
 
 /** A time as PostgreSQL writes it if `DateStyle` is ISO, with the offset of the session's `TimeZone`. */
 const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(:\d\d)?$/;
