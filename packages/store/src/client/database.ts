@@ -18,11 +18,8 @@ export interface Connection {
 /** The database of a process. */
 export interface Database extends Connection {
   readonly prisma: PrismaClient;
-  /** Runs `work` in a transaction, and rolls it back if `work` throws. `maxWait` for a connection and `timeout` are in milliseconds. */
-  transaction<R>(
-    work: (connection: Connection) => Promise<R>,
-    options?: { maxWait?: number; timeout?: number },
-  ): Promise<R>;
+  /** Runs `work` in a transaction, and rolls it back if `work` throws. `timeout` is in milliseconds. */
+  transaction<R>(work: (connection: Connection) => Promise<R>, options?: { timeout: number }): Promise<R>;
   readonly pool: pg.Pool;
   readonly servers: Servers;
   readonly onDelivery: (before: Send, after: Send) => void;
@@ -81,13 +78,14 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     }),
     // The other formats capture a stack trace for every query.
     errorFormat: 'minimal',
-    transactionOptions: { maxWait: timeouts.connectionMs, timeout: timeouts.statementMs },
+    // Waits longer than the pool, because the pool's error is more specific.
+    transactionOptions: { maxWait: timeouts.connectionMs + 2_000, timeout: timeouts.statementMs },
   });
   return {
     prisma,
     sql: poolSql(pool),
-    transaction: (work, limits) =>
-      prisma.$transaction((client) => work({ prisma: client, sql: prismaSql(client) }), limits),
+    transaction: (work, options) =>
+      prisma.$transaction((client) => work({ prisma: client, sql: prismaSql(client) }), options),
     pool,
     servers,
     onDelivery: options.onDelivery ?? (() => {}),

@@ -29,9 +29,6 @@ export interface NewAuditEntry {
 /** How many last digits of a phone number an entry may hold. */
 export const DIGITS_SHOWN = 4;
 
-/** Milliseconds; longer than the pool waits for a connection, because the pool's error is more specific. */
-const TRANSACTION = { maxWait: 5_000, timeout: 5_000 };
-
 export type Log = (entry: NewAuditEntry) => Promise<void>;
 
 /** Runs a change in one transaction with the audit entry that it logs. If the change found or changed nothing, no entry is written. */
@@ -40,9 +37,8 @@ export function audited<R>(
   actor: Actor,
   change: (connection: Connection, log: Log) => Promise<R>,
 ): Promise<R> {
-  return database.transaction(
-    (connection) => change(connection, (entry) => logEntry(connection, actor, entry)),
-    TRANSACTION,
+  return database.transaction((connection) =>
+    change(connection, (entry) => logEntry(connection, actor, entry)),
   );
 }
 
