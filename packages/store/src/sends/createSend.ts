@@ -32,7 +32,8 @@ const CREATIONS_MAX = 50;
 const ACCOUNTS_MAX = 25;
 /** After this many lost races, an account's row is locked before it is read. */
 const LOST_RACES_MAX = 3;
-const LOCK_WAIT_MS = 3_000;
+/** Less than the API's statement timeout, after which a batch would be repeated one by one. */
+const LOCK_WAIT_MS = 1_000;
 /** The maximum number of waits for accounts' locks at a time. Each wait occupies a connection. */
 const LOCK_WAITS_MAX = 4;
 
@@ -42,7 +43,7 @@ const LOCK_WAITS_MAX = 4;
  * trips. Requests for an account with a batch in progress in this process wait for the account's next batch, so they lose no races against
  * each other. After a few lost races the account's row is locked first.
  *
- * @throws when the account stays locked for some seconds
+ * @throws when the account stays locked for a second
  */
 export async function createSend(database: Database, send: NewSend): Promise<Creation> {
   const end = await getCreator(database)(send);
