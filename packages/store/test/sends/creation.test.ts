@@ -46,7 +46,7 @@ describe('rate windows', () => {
   const resultOf = (decision: CreationDecision): Result => {
     const windows = 'windows' in decision ? decision.windows : null;
     return {
-      outcome: decision.outcome === 'twin' ? 'existing' : decision.outcome,
+      outcome: decision.outcome,
       cause: 'cause' in decision ? decision.cause : null,
       retryAfterSeconds: 'retryAfterSeconds' in decision ? decision.retryAfterSeconds : null,
       account: windowOf(windows?.account ?? null),
