@@ -5,11 +5,9 @@ import {
   addToSecond,
   HOUR_MS,
   MINUTE_MS,
-  roundWindow,
   timesWithin,
   windowOf,
-  type OpenWindow,
-  type RateWindows,
+  type RateWindow,
   type SendTimes,
 } from './sendWindows.js';
 import { GUESSES_MAX } from './verification.js';
@@ -103,8 +101,8 @@ export type CreationDecision =
   /** The key was accepted when the request was authenticated, but no longer is. */
   | { outcome: 'key_refused'; cause: KeyRefusal }
   | { outcome: 'recipient_refused'; cause: RecipientCause }
-  | { outcome: 'rate_limited'; cause: LimitCause; retryAfterSeconds: number; windows: RateWindows }
-  | { outcome: 'insufficient_credits'; windows: RateWindows };
+  | { outcome: 'rate_limited'; cause: LimitCause; retryAfterSeconds: number; windows: RateWindow[] }
+  | { outcome: 'insufficient_credits'; windows: RateWindow[] };
 
 export interface CreatedDecision {
   outcome: 'created';
@@ -116,7 +114,7 @@ export interface CreatedDecision {
   isWaiting: boolean;
   /** Starts at 1 in each application. */
   number: number;
-  windows: RateWindows;
+  windows: RateWindow[];
 }
 
 /** The creations of a batch in one account. */
@@ -154,7 +152,8 @@ interface Creating {
   application: ApplicationCreations;
   /** Live sends of trial accounts that the batch has created. */
   trialSends: number;
-  windows: { account: OpenWindow; application: OpenWindow | null; recipient: OpenWindow | null };
+  /** The windows of the limits that are in force. */
+  windows: RateWindow[];
   isLive: boolean;
   /** Guess points left after wrong guesses and this code, before active codes; negative if too few. Infinite without a guess budget. */
   pointsLeft: number;
@@ -166,9 +165,9 @@ interface Creating {
  * limits refuse it, the one that reopens last is reported, and on a tie the first in this list.
  */
 const LIMITS: Readonly<Record<LimitCause, (one: Creating) => number | null>> = {
-  account_rate: ({ windows }) => fullUntil(windows.account),
-  application_rate: ({ windows }) => fullUntil(windows.application),
-  recipient_rate: ({ windows }) => fullUntil(windows.recipient),
+  account_rate: (one) => fullUntil(one, 'account'),
+  application_rate: (one) => fullUntil(one, 'application'),
+  recipient_rate: (one) => fullUntil(one, 'recipient'),
   wrong_guesses: ({ pointsLeft, now }) =>
     pointsLeft < 0 ? now + (-pointsLeft / POINTS_PER_DAY) * DAY_MS : null,
   active_codes: activeCodesEndAt,
@@ -280,12 +279,13 @@ function creating(one: Omit<Creating, 'windows' | 'isLive' | 'pointsLeft'>): Cre
   const needed = request.guessCost * (isLive ? GUESSES_MAX : 1);
   return {
     ...one,
-    windows: {
-      account: windowOf(accountRate, account.times, MINUTE_MS, now),
-      application:
-        applicationRate === null ? null : windowOf(applicationRate, application.times, MINUTE_MS, now),
-      recipient: recipientRate === null ? null : windowOf(recipientRate, toRecipient(), HOUR_MS, now),
-    },
+    windows: [
+      windowOf('account', accountRate, account.times, MINUTE_MS, now),
+      ...(applicationRate === null
+        ? []
+        : [windowOf('application', applicationRate, application.times, MINUTE_MS, now)]),
+      ...(recipientRate === null ? [] : [windowOf('recipient', recipientRate, toRecipient(), HOUR_MS, now)]),
+    ],
     isLive,
     pointsLeft: guessPointsMax === null ? Infinity : guessPointsMax - (state.wrongPoints ?? 0) - needed,
   };
@@ -302,17 +302,12 @@ function decideByLimits(one: Creating): CreationDecision {
       cause = name;
     }
   }
-  const after = (sends: number): RateWindows => ({
-    account: roundWindow(windows.account, sends, now),
-    application: windows.application === null ? null : roundWindow(windows.application, sends, now),
-    recipient: windows.recipient === null ? null : roundWindow(windows.recipient, sends, now),
-  });
   if (cause !== null) {
     const retryAfterSeconds = Math.ceil((opensAt - now) / 1000);
-    return { outcome: 'rate_limited', cause, retryAfterSeconds, windows: after(0) };
+    return { outcome: 'rate_limited', cause, retryAfterSeconds, windows };
   }
   const chargedFrom = isLive ? bucketOf(state, account) : null;
-  if (isLive && chargedFrom === null) return { outcome: 'insufficient_credits', windows: after(0) };
+  if (isLive && chargedFrom === null) return { outcome: 'insufficient_credits', windows };
   return {
     outcome: 'created',
     mode: state.mode,
@@ -321,7 +316,7 @@ function decideByLimits(one: Creating): CreationDecision {
     expiresAt: now + state.codeValiditySeconds * 1000,
     isWaiting: isLive && application.state.sendersAreTaken === true,
     number: state.applicationSends + application.created.length + 1,
-    windows: after(1),
+    windows: windows.map((window) => ({ ...window, left: window.left - 1 })),
   };
 }
 
@@ -347,8 +342,10 @@ function count(
   if (state.trialCountries !== null) account.trialSends += 1;
 }
 
-const fullUntil = (window: OpenWindow | null): number | null =>
-  window !== null && window.left <= 0 ? window.opensAt : null;
+function fullUntil({ windows, now }: Creating, limit: RateWindow['limit']): number | null {
+  const full = windows.find((window) => window.limit === limit && window.left <= 0);
+  return full === undefined ? null : now + full.opensInMs;
+}
 
 const isTrial = ({ state }: Creating): boolean => state.trialCountries !== null;
 

@@ -1,17 +1,13 @@
-/** The state of a limit after a request. */
+/** The window of a limit that is in force. */
 export interface RateWindow {
+  limit: 'account' | 'application' | 'recipient';
+  windowMs: number;
   /** Sends in one window. */
   quota: number;
+  /** Negative after the quota was lowered. */
   left: number;
-  /** Seconds until the oldest send leaves the window, so that one more is allowed. */
-  secondsToMore: number;
-}
-
-/** The windows of the limits that are in force. The account's and the application's last a minute, the recipient's an hour. */
-export interface RateWindows {
-  account: RateWindow;
-  application: RateWindow | null;
-  recipient: RateWindow | null;
+  /** Milliseconds until the window has room for one more send. */
+  opensInMs: number;
 }
 
 export const MINUTE_MS = 60_000;
@@ -19,13 +15,6 @@ export const HOUR_MS = 3_600_000;
 
 /** A flat list of pairs, oldest first: a time in milliseconds since 1970, then the number of sends that leave a window at that time. */
 export type SendTimes = number[];
-
-/** A window of a limit: `left` can be negative after the quota was lowered, and `opensAt` is when the window has room for one more send. */
-export interface OpenWindow {
-  quota: number;
-  left: number;
-  opensAt: number;
-}
 
 /**
  * Returns the sends that are still in the window. Times more than a window ahead are dropped: they were recorded before the clock stepped
@@ -40,11 +29,12 @@ export function timesWithin(times: Readonly<SendTimes>, windowMs: number, now: n
 
 /** Returns a limit's window. @param times the sends in the window */
 export function windowOf(
+  limit: RateWindow['limit'],
   quota: number,
   times: Readonly<SendTimes>,
   windowMs: number,
   now: number,
-): OpenWindow {
+): RateWindow {
   let sends = 0;
   for (let index = 1; index < times.length; index += 2) sends += times[index] as number;
   // The window has room when the sends above the quota and one more have left it.
@@ -54,7 +44,8 @@ export function windowOf(
     older -= times[index + 1] as number;
     index += 2;
   }
-  return { quota, left: quota - sends, opensAt: Math.min(now, times[index] ?? now) + windowMs };
+  const opensInMs = Math.min(now, times[index] ?? now) + windowMs - now;
+  return { limit, windowMs, quota, left: quota - sends, opensInMs };
 }
 
 /** Adds a send. Sends of one second share an entry, which has the time of the last one, so a minute has at most 61 entries. */
@@ -66,9 +57,4 @@ export function addToSecond(times: SendTimes, now: number): void {
     times[last] = at;
     (times[last + 1] as number) += 1;
   } else times.push(at, 1);
-}
-
-/** Returns the window for a response, in whole seconds. @param sends created since the window was counted */
-export function roundWindow({ quota, left, opensAt }: OpenWindow, sends: number, now: number): RateWindow {
-  return { quota, left: Math.max(left - sends, 0), secondsToMore: Math.ceil((opensAt - now) / 1000) };
 }

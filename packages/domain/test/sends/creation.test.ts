@@ -89,7 +89,7 @@ describe('decideCreations', () => {
       chargedFrom: 'free_quota',
       expiresAt: NOW + 600_000,
       isWaiting: false,
-      windows: { account: { quota: 600, left: 599, secondsToMore: 60 }, application: null, recipient: null },
+      windows: [{ limit: 'account', windowMs: 60_000, quota: 600, left: 599, opensInMs: 60_000 }],
     });
     expect(decide({ sendersAreTaken: true })).toMatchObject({ isWaiting: true });
     expect(decide({ mode: 'test', freeQuota: 0 })).toMatchObject({ outcome: 'created', chargedFrom: null });

@@ -40,18 +40,22 @@ describe('rate windows', () => {
     recipient: Window | null;
   }
 
-  const windowOf = (window: RateWindow | null): Window | null =>
-    window === null ? null : [window.quota, window.left, window.secondsToMore];
+  const windowOf = (windows: readonly RateWindow[], limit: RateWindow['limit']): Window | null => {
+    const window = windows.find((one) => one.limit === limit);
+    return window === undefined
+      ? null
+      : [window.quota, Math.max(window.left, 0), Math.ceil(window.opensInMs / 1000)];
+  };
 
   const resultOf = (decision: CreationDecision): Result => {
-    const windows = 'windows' in decision ? decision.windows : null;
+    const windows = 'windows' in decision ? decision.windows : [];
     return {
       outcome: decision.outcome,
       cause: 'cause' in decision ? decision.cause : null,
       retryAfterSeconds: 'retryAfterSeconds' in decision ? decision.retryAfterSeconds : null,
-      account: windowOf(windows?.account ?? null),
-      application: windowOf(windows?.application ?? null),
-      recipient: windowOf(windows?.recipient ?? null),
+      account: windowOf(windows, 'account'),
+      application: windowOf(windows, 'application'),
+      recipient: windowOf(windows, 'recipient'),
     };
   };
 
