@@ -31,18 +31,22 @@ interface Result {
   recipient: Window | null;
 }
 
-const windowOf = (window: RateWindow | null): Window | null =>
-  window === null ? null : [window.quota, window.left, window.secondsToMore];
+const windowOf = (windows: readonly RateWindow[], limit: RateWindow['limit']): Window | null => {
+  const window = windows.find((one) => one.limit === limit);
+  return window === undefined
+    ? null
+    : [window.quota, Math.max(window.left, 0), Math.ceil(window.opensInMs / 1000)];
+};
 
 const resultOf = (decision: CreationDecision): Result => {
-  const windows = 'windows' in decision ? decision.windows : null;
+  const windows = 'windows' in decision ? decision.windows : [];
   return {
-    outcome: decision.outcome === 'duplicate' ? 'existing' : decision.outcome,
+    outcome: decision.outcome,
     cause: 'cause' in decision ? decision.cause : null,
     retryAfterSeconds: 'retryAfterSeconds' in decision ? decision.retryAfterSeconds : null,
-    account: windowOf(windows?.account ?? null),
-    application: windowOf(windows?.application ?? null),
-    recipient: windowOf(windows?.recipient ?? null),
+    account: windowOf(windows, 'account'),
+    application: windowOf(windows, 'application'),
+    recipient: windowOf(windows, 'recipient'),
   };
 };
 
@@ -50,7 +54,7 @@ const resultOf = (decision: CreationDecision): Result => {
 async function createTogether(sends: readonly NewSend[]): Promise<{ results: Result[]; now: bigint }> {
   const { now, states } = await readCreations(store.database, sends);
   const { decisions, accounts } = decideCreations(sends, states, now);
-  const written = await writeCreations(store.database, { sends, states, decisions, accounts, now });
+  const written = await writeCreations(store.database, accounts, now);
   expect(written.size).toBe([...accounts.values()].filter((account) => account.sends > 0).length);
   return { results: decisions.map(resultOf), now: BigInt(now) * 1000n };
 }
