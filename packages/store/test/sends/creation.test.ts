@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { decideCreations } from '@onecode/domain';
 import { createApiKey, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
-import { createSend, type Creation } from '@onecode/store/sends';
+import { createSend, type Creation, type NewSend } from '@onecode/store/sends';
 import { buildCaller, newSend, TEST_ACTOR, until, useTestDatabase, type TestCaller } from '@onecode/testing';
 import { readCreations } from '../../src/sends/readCreations.js';
 import { writeCreations } from '../../src/sends/writeCreations.js';
