@@ -1,4 +1,5 @@
 import { checkedBase, type CloudApiOptions } from './client.js';
+import { knownError } from './errorTable.js';
 import { openExchanges, type ExchangeEnd } from './exchange.js';
 import { elements, errorNumber, members, parseJson, storableText } from './json.js';
 
@@ -77,11 +78,6 @@ const withoutAnswer = (failure: string, isTemporary: boolean): GraphFailure => (
   isTemporary,
 });
 
-/** Graph's codes for "try again later", including limits of the app, the business account or the user. */
-const TEMPORARY_CODES = new Set([
-  1, 2, 4, 17, 32, 341, 613, 80007, 80008, 80014, 130429, 131000, 131016, 133004,
-]);
-
 function resultOf(end: ExchangeEnd, token: string): GraphResult {
   if (end.end !== 'answered') return withoutAnswer(end.reason, true);
   const answer = members(parseJson(end.text));
@@ -101,7 +97,7 @@ function resultOf(end: ExchangeEnd, token: string): GraphResult {
     isTemporary:
       error['is_transient'] === true ||
       end.status === 429 ||
-      (code === null ? end.status >= 500 : TEMPORARY_CODES.has(code)),
+      (code === null ? end.status >= 500 : knownError(code)?.failureOf(code).kind === 'retry'),
   };
 }
 

@@ -102,7 +102,7 @@ describe('setUpNumber', () => {
     [133005, 'needs_you', /PIN is wrong/],
     [133006, 'needs_you', /Verify the number/],
     [133008, 'waiting', /too often/],
-    [133015, 'waiting', /five minutes/],
+    [133015, 'failed', /five minutes/],
     [133016, 'waiting', /72 hours/],
     [10, 'needs_you', /full control/],
     [131999, 'failed', /error 131999, HTTP 400.*Meta’s message: "quotes …"/],

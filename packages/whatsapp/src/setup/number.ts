@@ -89,12 +89,13 @@ function throughputOf({
   return level === 'HIGH' ? THROUGHPUT_HIGH : THROUGHPUT_STANDARD;
 }
 
+const PIN_TRIES: Advice = {
+  status: 'waiting',
+  advice: 'The PIN was wrong too often. Wait for the time that Meta requires, then run the setup again.',
+  text: 'pin_tries',
+};
 /** The advice for a refused registration, by Meta's code. Source: Meta, "Error codes", registration. */
 const REGISTRATION_ADVICE: Readonly<Record<number, Advice>> = {
-  133000: {
-    status: 'needs_you',
-    advice: 'An earlier deregistration did not complete. Deregister the number again, then run the setup.',
-  },
   133005: {
     status: 'needs_you',
     advice: 'The PIN is wrong. Use the two-step PIN of the number, or reset it in WhatsApp Manager.',
@@ -105,24 +106,8 @@ const REGISTRATION_ADVICE: Readonly<Record<number, Advice>> = {
     advice: 'Verify the number in WhatsApp Manager with a code by SMS or voice, then run the setup again.',
     text: 'number_unverified',
   },
-  133008: {
-    status: 'waiting',
-    advice: 'The PIN was wrong too often. Wait for the time that Meta requires, then run the setup again.',
-    text: 'pin_tries',
-  },
-  133009: {
-    status: 'waiting',
-    advice: 'The PIN was tried too fast. Wait a few minutes, then run the setup again.',
-    text: 'pin_tries',
-  },
-  133010: {
-    status: 'needs_you',
-    advice: 'Add the number to the business account in WhatsApp Manager, then run the setup again.',
-  },
-  133015: {
-    status: 'waiting',
-    advice: 'The number was deleted a moment ago. Wait five minutes, then run the setup again.',
-  },
+  133008: PIN_TRIES,
+  133009: PIN_TRIES,
   133016: {
     status: 'waiting',
     advice:

@@ -1,4 +1,6 @@
+import { knownError } from '../errorTable.js';
 import type { GraphFailure } from '../graphCalls.js';
+import { REMEDIES } from '../remedies.js';
 
 /**
  * The state of a step. `already`: nothing needed to be done. `waiting`: it needs no action, only time, such as an approval. `needs_you`: a
@@ -72,35 +74,29 @@ export interface Advice {
   text?: SetupText;
 }
 
-const NO_ACCESS: Advice = {
-  status: 'needs_you',
-  advice:
-    'Give the token’s system user full control of this business account, with the permissions whatsapp_business_management and whatsapp_business_messaging.',
-  link: SYSTEM_USERS,
-};
-const UNKNOWN_ID: Advice = {
-  status: 'needs_you',
-  advice: 'Check the id, and whether the token’s system user has access to this business account.',
-  link: SYSTEM_USERS,
-};
-
-/** Returns the advice for an error of any step, by Meta's code. Source: Meta, "Graph API error handling" and "Error codes". */
+/**
+ * Returns the advice for an error of any step, by Meta's code. Source: Meta, "Graph API error handling" and "Error codes". Other codes have
+ * the remedy that the error table has for messages.
+ */
 export function adviceOn({ code, subcode, isTemporary }: GraphFailure): Advice {
+  const needsYou = (advice: string, link: string): Advice => ({ status: 'needs_you', advice, link });
   if (code === 190 || code === 102)
-    return {
-      status: 'needs_you',
-      advice: 'Create a new access token for a system user.',
-      link: SYSTEM_USERS,
-    };
-  if (code === 3 || code === 10 || (code !== null && code >= 200 && code <= 299)) return NO_ACCESS;
-  if (code === 803 || (code === 100 && subcode === 33)) return UNKNOWN_ID;
+    return needsYou('Create a new access token for a system user.', SYSTEM_USERS);
+  if (code === 3 || code === 10 || (code !== null && code >= 200 && code <= 299))
+    return needsYou(
+      'Give the token’s system user full control of this business account, with the permissions whatsapp_business_management and whatsapp_business_messaging.',
+      SYSTEM_USERS,
+    );
+  if (code === 803 || (code === 100 && subcode === 33))
+    return needsYou(
+      'Check the id, and whether the token’s system user has access to this business account.',
+      SYSTEM_USERS,
+    );
   if (code === 368 || code === 131031)
-    return {
-      status: 'needs_you',
-      advice: 'Meta has restricted the account: see what it asks for.',
-      link: ACCOUNT_QUALITY,
-    };
-  return { status: 'failed', advice: isTemporary ? 'Run the setup again later.' : '' };
+    return needsYou('Meta has restricted the account: see what it asks for.', ACCOUNT_QUALITY);
+  if (isTemporary) return { status: 'failed', advice: 'Run the setup again later.' };
+  const known = knownError(subcode) ?? knownError(code);
+  return { status: 'failed', advice: known === undefined ? '' : REMEDIES[known.remedy] };
 }
 
 /** Returns the step after a refused call. It quotes Meta, so that an unknown answer stays visible. */
