@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { CODE_CATEGORY, type TemplateValues } from '@onecode/domain';
 import { readTemplates, type ReadTemplate } from '../graph.js';
-import type { GraphCall, GraphFailure } from '../graphCalls.js';
+import type { GraphCall, GraphFailure, GraphResult } from '../graphCalls.js';
 import type { SetupOptions } from './options.js';
 import { adviceOn, refused, step, templatesPage, type SetupStep } from './steps.js';
 
@@ -49,176 +49,142 @@ function differencesOf(values: Partial<TemplateValues>, codeValiditySeconds: num
   ];
 }
 
-/** The advice for templates in a status in which Meta does not send them. */
-const STATUS_ADVICE: Readonly<Record<string, string>> = {
-  REJECTED: 'Correct or appeal it in WhatsApp Manager, or use another name.',
-  PAUSED:
-    'Meta paused it because of negative feedback. It can be used again when the pause ends; see WhatsApp Manager.',
-  DISABLED: 'It cannot be used again: use another name.',
-  ARCHIVED: 'Unarchive it in WhatsApp Manager within 28 days, or use another name.',
-  PENDING_DELETION: 'It is being deleted: use another name.',
-  LIMIT_EXCEEDED: 'The business account has too many templates: delete unused ones in WhatsApp Manager.',
-};
-
-/** The advice for a refused template, by Meta's subcode or code. Source: Meta, "Error codes", template creation. */
-const TEMPLATE_ADVICE: Readonly<Record<number, string>> = {
-  2388019: 'Delete unused templates in WhatsApp Manager.',
-  2388023: 'A template of this name was deleted less than 30 days ago: use another name.',
-  2388039: 'Meta does not allow a change in this status: see WhatsApp Manager, or use another name.',
-};
-const ALREADY_EXISTS = 2388024;
-
 /** Milliseconds between two reads of templates that wait for approval: the first, and the longest. */
 const READ_PAUSE_MS = { first: 250, max: 5_000 };
 
-/** Yields the states of the templates in these languages until each is approved, needs a person, or `approvalMs` has passed. */
+type Templates = readonly ReadTemplate[];
+const findTemplate = (templates: Templates, language: string): ReadTemplate | undefined =>
+  templates.find((template) => template.language === language);
+
+/**
+ * Creates the templates that are missing in these languages, and changes those that differ if that is allowed. Then yields the state of
+ * each, until none waits for approval or `approvalMs` has passed.
+ */
 export async function* provideTemplates(
   call: GraphCall,
   options: SetupOptions,
   languages: readonly string[],
-  known: readonly ReadTemplate[],
+  known: Templates,
 ): AsyncGenerator<SetupStep, void> {
-  const { token, businessAccountId, codeValiditySeconds, approvalMs, template } = options;
+  const { businessAccountId, codeValiditySeconds, approvalMs, isDryRun } = options;
   const minutes = codeValiditySeconds / 60;
   if (!Number.isInteger(minutes) || minutes > FOOTER_MINUTES_MAX) {
     const detail = `Codes are valid for ${codeValiditySeconds} seconds, which a template cannot state: set code_validity_seconds to whole minutes, up to ${FOOTER_MINUTES_MAX * 60}.`;
     for (const language of languages) yield step(`template_${language}`, 'needs_you', detail);
     return;
   }
-  const made = new Set<string>();
-  let pending: string[] = [];
-  const judge = (language: string, found: ReadTemplate): SetupStep => {
-    const state = judgeTemplate(options, found, made.has(language));
-    if (state.status === 'waiting') pending.push(language);
-    return state;
-  };
+
+  const results = new Map<string, GraphResult>();
   for (const language of languages) {
-    const found = known.find((one) => one.language === language) ?? null;
-    const provided = await provideTemplate(call, options, language, found);
-    if ('made' in provided) {
-      made.add(language);
-      yield judge(language, provided.made);
-    } else yield provided.step ?? judge(language, found as ReadTemplate);
+    const before = findTemplate(known, language);
+    if (needsWrite(options, before) && !isDryRun)
+      results.set(language, await writeTemplate(call, options, language, before));
   }
-  const endsAt = performance.now() + approvalMs;
-  let pauseMs = READ_PAUSE_MS.first;
-  while (pending.length > 0 && !options.isDryRun && performance.now() < endsAt) {
-    await wait(pauseMs);
-    pauseMs = Math.min(pauseMs * 1.5, READ_PAUSE_MS.max);
-    const read = await readTemplates(call, { token, template }, businessAccountId);
-    if ('failure' in read) continue;
-    const [waitedFor, states] = [pending, read.value];
-    pending = [];
-    for (const language of waitedFor) {
-      const found = states.find((one) => one.language === language);
-      if (found === undefined) pending.push(language);
-      else {
-        const state = judge(language, found);
-        if (state.status !== 'waiting') yield state;
-      }
-    }
-  }
-}
-
-/**
- * Creates a missing template, or changes one that differs if that is allowed. @returns the final step, the new template, or neither
- */
-async function provideTemplate(
-  call: GraphCall,
-  options: SetupOptions,
-  language: string,
-  found: ReadTemplate | null,
-): Promise<{ step: SetupStep | null } | { made: ReadTemplate }> {
-  const { token, businessAccountId, template, codeValiditySeconds, isDryRun, mayChangeTemplates } = options;
-  const name = `template_${language}`;
-  // A template without a time to live can be used, but messages of an old template would be delivered for up to 30 days.
-  const differs =
-    found !== null &&
-    (found.values.ttlSeconds === null || differencesOf(found.values, codeValiditySeconds).length > 0);
-  // A change would replace the template's button, which names an app.
-  const mayChange = mayChangeTemplates && found?.id !== null && found?.hasAppButton !== true;
-  if (found !== null && !(differs && mayChange)) return { step: null };
-  if (isDryRun) {
-    const detail = `Would ${found === null ? 'create' : 'change'} the template ${template} (${language}).`;
-    return { step: step(name, 'waiting', detail, found === null ? 'would_create_template' : null) };
-  }
-  const wanted = wantedTemplate(codeValiditySeconds);
-  const [node, body] =
-    found === null
-      ? [`${businessAccountId}/message_templates`, { name: template, language, ...wanted }]
-      : [found.id as string, wanted];
-  const result = await call(token, node, { body });
-  const read = 'failure' in result ? null : result.value;
-  if (read === null) {
-    // The call may have succeeded, although its response was lost.
-    const again = await readTemplates(call, options, businessAccountId);
-    const now = 'value' in again ? again.value.find((one) => one.language === language) : undefined;
-    if (found === null && now !== undefined) return { made: now };
-    return { step: templateRefused(name, result as GraphFailure, businessAccountId) };
-  }
-  const status = typeof read['status'] === 'string' ? read['status'] : 'PENDING';
-  const category = typeof read['category'] === 'string' ? read['category'].toUpperCase() : CODE_CATEGORY;
-  const values = {
-    status,
-    category,
-    reason: null,
-    ttlSeconds: wanted.message_send_ttl_seconds,
-    codeExpirationMinutes: codeValiditySeconds / 60,
-    hasCodeButton: true,
+  const read = async (): Promise<Templates | null> => {
+    const result = await readTemplates(call, options, businessAccountId);
+    return 'value' in result ? result.value : null;
   };
-  return { made: { id: found?.id ?? null, language, values, hasAppButton: false } };
+  const stateOf = (templates: Templates, language: string): SetupStep => {
+    const before = findTemplate(known, language);
+    if (isDryRun && needsWrite(options, before)) return planned(options, language, before);
+    const result = results.get(language);
+    const now = findTemplate(templates, language);
+    // A new template may exist although the response to its creation was lost.
+    const wasCreated = before === undefined && now !== undefined;
+    return result !== undefined && 'failure' in result && !wasCreated
+      ? templateRefused(language, result, businessAccountId)
+      : judgeTemplate(options, language, now, result !== undefined);
+  };
+  const endsAt = performance.now() + (isDryRun ? 0 : approvalMs);
+  let templates = results.size === 0 ? known : ((await read()) ?? []);
+  let waiting: readonly string[] = languages;
+  for (let pauseMs = READ_PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 1.5, READ_PAUSE_MS.max)) {
+    const states = waiting.map((language) => stateOf(templates, language));
+    const isFirst = waiting === languages;
+    yield* states.filter(({ status }) => isFirst || status !== 'waiting');
+    waiting = waiting.filter((_, index) => states[index]?.status === 'waiting');
+    if (waiting.length === 0 || performance.now() >= endsAt) return;
+    await wait(pauseMs);
+    templates = (await read()) ?? templates;
+  }
 }
 
-function templateRefused(name: string, failure: GraphFailure, businessAccountId: string): SetupStep {
-  const { code, subcode } = failure;
-  const link = templatesPage(businessAccountId);
-  const numbers = [subcode, code].filter((one) => one !== null);
-  const advice = numbers.map((one) => TEMPLATE_ADVICE[one]).find((one) => one !== undefined);
+/** Returns whether a template is missing, or differs and may be changed. */
+function needsWrite(
+  { codeValiditySeconds, mayChangeTemplates }: SetupOptions,
+  found: ReadTemplate | undefined,
+): boolean {
+  if (found === undefined) return true;
+  // A change would replace the template's button, which names an app.
+  if (!mayChangeTemplates || found.id === null || found.hasAppButton) return false;
+  // A template without a time to live can be used, but messages of an old template would be delivered for up to 30 days.
+  return found.values.ttlSeconds === null || differencesOf(found.values, codeValiditySeconds).length > 0;
+}
+
+function planned({ template }: SetupOptions, language: string, found: ReadTemplate | undefined): SetupStep {
+  const detail = `Would ${found === undefined ? 'create' : 'change'} the template ${template} (${language}).`;
+  return step(
+    `template_${language}`,
+    'waiting',
+    detail,
+    found === undefined ? 'would_create_template' : null,
+  );
+}
+
+/** Creates a template, or changes an existing one. */
+function writeTemplate(
+  call: GraphCall,
+  { token, businessAccountId, template, codeValiditySeconds }: SetupOptions,
+  language: string,
+  found: ReadTemplate | undefined,
+): Promise<GraphResult> {
+  const wanted = wantedTemplate(codeValiditySeconds);
+  return found?.id == null
+    ? call(token, `${businessAccountId}/message_templates`, { body: { name: template, language, ...wanted } })
+    : call(token, found.id, { body: wanted });
+}
+
+function templateRefused(language: string, failure: GraphFailure, businessAccountId: string): SetupStep {
+  const advice = adviceOn(failure);
   // Codes from 2388000 are about the template. Meta's message explains the necessary change.
-  const isAboutTemplate = numbers.some(
-    (one) => one >= 2_388_000 && one < 2_389_000 && one !== ALREADY_EXISTS,
+  const isAboutTemplate = [failure.subcode, failure.code].some(
+    (code) => code !== null && code >= 2_388_000 && code < 2_389_000,
   );
   return refused(
-    name,
+    `template_${language}`,
     'Meta did not accept the template.',
     failure,
-    advice !== undefined || isAboutTemplate
-      ? { status: 'needs_you', advice: advice ?? '', link }
-      : adviceOn(failure),
+    isAboutTemplate ? { ...advice, status: 'needs_you', link: templatesPage(businessAccountId) } : advice,
   );
 }
 
+/** Returns the state of a template. One that Meta does not list yet was just created. */
 function judgeTemplate(
   { businessAccountId, template, codeValiditySeconds }: SetupOptions,
-  { language, values, hasAppButton }: ReadTemplate,
+  language: string,
+  found: ReadTemplate | undefined,
   isNew: boolean,
 ): SetupStep {
   const name = `template_${language}`;
   const link = templatesPage(businessAccountId);
   const title = `The template ${template} (${language})`;
-  const differences = differencesOf(values, codeValiditySeconds);
+  const status = found?.values.status;
+  const differences = found === undefined ? [] : differencesOf(found.values, codeValiditySeconds);
   if (differences.length > 0) {
-    const remedy = hasAppButton ? 'or change it in WhatsApp Manager' : 'or allow the change';
+    const remedy = found?.hasAppButton ? 'or change it in WhatsApp Manager' : 'or allow the change';
     const detail = `${title} exists and was not changed: ${differences.join(', ')}. Use another name, ${remedy}.`;
     return step(name, 'needs_you', detail, 'template_differs', link);
   }
-  switch (values.status) {
-    case 'APPROVED':
-      return step(name, isNew ? 'done' : 'already', `${title} is approved.`, 'template_approved');
-    case 'PENDING':
-    case 'IN_APPEAL':
-    case undefined:
-      return step(name, 'waiting', `${title} waits for Meta’s approval.`, 'template_pending', link);
-    default: {
-      const reason = values.reason ? ` (${values.reason})` : '';
-      const advice = STATUS_ADVICE[values.status] ?? 'See WhatsApp Manager.';
-      return step(
-        name,
-        'needs_you',
-        `${title} is ${values.status}${reason}. ${advice}`,
-        values.status === 'REJECTED' ? 'template_rejected' : null,
-        link,
-      );
-    }
-  }
+  if (status === 'APPROVED')
+    return step(name, isNew ? 'done' : 'already', `${title} is approved.`, 'template_approved');
+  if (status === undefined || status === 'PENDING' || status === 'IN_APPEAL')
+    return step(name, 'waiting', `${title} waits for Meta’s approval.`, 'template_pending', link);
+  const reason = found?.values.reason ? ` (${found.values.reason})` : '';
+  return step(
+    name,
+    'needs_you',
+    `${title} is ${status}${reason}. Do what WhatsApp Manager asks for, or use another name.`,
+    status === 'REJECTED' ? 'template_rejected' : null,
+    link,
+  );
 }
