@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { readTemplates } from '../graph.js';
 import type { GraphCall } from '../graphCalls.js';
 import { checkToken, subscribe } from './access.js';
@@ -20,8 +19,7 @@ export { sendTestCode } from './testCode.js';
  *
  * Yields a step whenever its state changes; the last state of each step counts. Ends early if a step that later steps need fails.
  */
-export async function* setUpNumber(graph: GraphCall, options: SetupOptions): AsyncGenerator<SetupStep, void> {
-  const call = repeating(graph);
+export async function* setUpNumber(call: GraphCall, options: SetupOptions): AsyncGenerator<SetupStep, void> {
   const token = await checkToken(call, options.token);
   yield token.step;
   if (!isWell(token.step)) return;
@@ -56,10 +54,9 @@ export async function* setUpNumber(graph: GraphCall, options: SetupOptions): Asy
  * Returns the numbers of a business account, and the English language of its template; or the step that a person has to act on.
  */
 export async function listNumbers(
-  graph: GraphCall,
+  call: GraphCall,
   options: Pick<SetupOptions, 'token' | 'businessAccountId' | 'template'>,
 ): Promise<{ numbers: FoundNumber[]; english: 'en' | 'en_US' } | { step: SetupStep }> {
-  const call = repeating(graph);
   const token = await checkToken(call, options.token);
   if (!isWell(token.step)) return { step: token.step };
   const read = await readNumbers(call, options);
@@ -79,21 +76,3 @@ export const openSteps = (steps: readonly SetupStep[]): SetupStep[] =>
 
 /** Returns whether the following steps may rely on a step. */
 export const isWell = ({ status }: SetupStep): boolean => status === 'done' || status === 'already';
-
-const TRIES = 3;
-const REPEAT_MS = 500;
-
-/**
- * Repeats calls that failed for a temporary reason. All calls of the setup may be repeated, because Meta refuses a second creation of the
- * same template.
- */
-const repeating =
-  (graph: GraphCall): GraphCall =>
-  async (...request) => {
-    let result = await graph(...request);
-    for (let tries = 1; tries < TRIES && 'failure' in result && result.isTemporary; tries++) {
-      await wait(REPEAT_MS * tries);
-      result = await graph(...request);
-    }
-    return result;
-  };
