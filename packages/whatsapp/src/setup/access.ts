@@ -53,13 +53,12 @@ export async function subscribe(
 ): Promise<SetupStep> {
   const name = 'subscription';
   const node = `${businessAccountId}/subscribed_apps`;
-  const isSubscribed = ({ data }: Record<string, unknown>): boolean => {
-    const ids = elements(data).map((app) => members(members(app)['whatsapp_business_api_data'])['id']);
-    return appId === null ? ids.length > 0 : ids.includes(appId);
-  };
-  const before = await call(token, node, { query: {} });
-  if ('failure' in before) return refused(name, 'The subscriptions could not be read.', before);
-  if (isSubscribed(before.value))
+  const subscribed = await call(token, node, { query: {} });
+  if ('failure' in subscribed) return refused(name, 'The subscriptions could not be read.', subscribed);
+  const ids = elements(subscribed.value['data']).map(
+    (app) => members(members(app)['whatsapp_business_api_data'])['id'],
+  );
+  if (appId === null ? ids.length > 0 : ids.includes(appId))
     return step(
       name,
       'already',
@@ -70,13 +69,6 @@ export async function subscribe(
     return step(name, 'waiting', 'Would subscribe the app to the business account.', 'would_subscribe');
   const result = await call(token, node, { body: {} });
   if ('failure' in result) return refused(name, 'The app could not be subscribed.', result);
-  const after = await call(token, node, { query: {} });
-  return 'value' in after && !isSubscribed(after.value)
-    ? step(name, 'failed', 'Meta accepted the subscription of the app, but does not list it.')
-    : step(
-        name,
-        'done',
-        'The app is subscribed: Meta sends webhooks of the business account to it.',
-        'subscribed',
-      );
+  const detail = 'The app is subscribed: Meta sends webhooks of the business account to it.';
+  return step(name, 'done', detail, 'subscribed');
 }
