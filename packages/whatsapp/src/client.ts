@@ -1,12 +1,13 @@
 import type { MessageStatus, Outcome } from '@onecode/domain';
 import { classifyError, providerErrorOf } from './errors.js';
-import { type ExchangeEnd, openExchanges, type Proxy } from './exchange.js';
+import { retry, unknown } from './errorTable.js';
+import { type CloudApiOptions, type ExchangeEnd, openExchanges } from './exchange.js';
 import { elements, members, parseJson } from './json.js';
 import { messageIdOf } from './messageId.js';
 import { type AuthenticationMessage, messageBody } from './message.js';
 import { retryAfterSeconds } from './retryAfter.js';
 
-export { mayUseProxy } from './exchange.js';
+export { type CloudApiOptions, mayUseProxy } from './exchange.js';
 
 /** A WhatsApp number to send from, with its decrypted access token. */
 export interface CloudApiSender {
@@ -14,70 +15,26 @@ export interface CloudApiSender {
   token: string;
 }
 
-export interface CloudApiOptions {
-  /** The address including the version: `https://graph.facebook.com/v25.0`. */
-  baseUrl: string;
-  /** The time limit of a whole call, including the reading of the response. */
-  timeoutMs: number;
-  /** Used only for addresses that `mayUseProxy` accepts. */
-  proxy?: Proxy;
-}
-
 export interface CloudApi {
   /** Sends a code once. Never throws: every result is an `Outcome`, which contains no token, code or phone number. */
   sendCode(sender: CloudApiSender, message: AuthenticationMessage): Promise<Outcome>;
 }
 
-/**
- * Creates a client for Meta's Cloud API. It keeps idle connections for a few seconds. They do not keep the process running and need not be
- * closed.
- *
- * @throws {TypeError} if `baseUrl` is not a plain http or https address.
- */
-export function createCloudApi({ baseUrl, timeoutMs, proxy }: CloudApiOptions): CloudApi {
-  const { origin, path } = checkedBase(baseUrl);
-  const post = openExchanges(origin, timeoutMs, proxy);
+/** Creates a client for Meta's Cloud API. @throws {TypeError} if `baseUrl` is not a plain http or https address. */
+export function createCloudApi(options: CloudApiOptions): CloudApi {
+  const exchange = openExchanges(options);
   return {
-    async sendCode({ phoneNumberId, token }, message) {
-      if (!/^[\w-]+$/.test(phoneNumberId)) {
-        return { kind: 'sender', errorCode: null, reason: "The sender's phone number id is malformed." };
-      }
-      if (!/^[\x21-\x7e]+$/.test(token)) {
-        const reason = 'The access token cannot be put in a header.';
-        return { kind: 'config', errorCode: null, reason, scope: 'token' };
-      }
-      const end = await post({
-        path: `${path}/${phoneNumberId}/messages`,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(messageBody(message)),
-      });
-      return outcomeOf(end);
-    },
+    sendCode: async ({ phoneNumberId, token }, message) =>
+      outcomeOf(await exchange(token, `${phoneNumberId}/messages`, { body: messageBody(message) })),
   };
-}
-
-/**
- * Returns the origin and the path of `baseUrl`, without trailing slashes. @throws {TypeError} if it is not a plain http or https address.
- */
-export function checkedBase(baseUrl: string): { origin: string; path: string } {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
-  const isPlain = url !== null && /^https?:$/.test(url.protocol) && !/[?#@]/.test(baseUrl);
-  if (!isPlain) throw new TypeError('The address of the Cloud API is not a plain http or https URL.');
-  return { origin: url.origin, path: url.pathname.replace(/(?<!\/)\/+$/, '') };
 }
 
 function outcomeOf(end: ExchangeEnd): Outcome {
   switch (end.end) {
     case 'unsent':
-      return {
-        kind: 'retry',
-        errorCode: null,
-        reason: end.reason,
-        throttled: 'none',
-        retryAfterSeconds: null,
-      };
+      return retry(end.reason)(null);
     case 'lost':
-      return { kind: 'unknown', errorCode: null, reason: end.reason };
+      return unknown(end.reason)(null);
     case 'answered':
       return outcomeOfAnswer(end);
   }

@@ -14,13 +14,6 @@ export type ExchangeEnd =
   | { end: 'unsent'; reason: string }
   | { end: 'lost'; reason: string };
 
-/** A request; one without a body is a GET. */
-export interface Exchanged {
-  path: string;
-  headers: Record<string, string>;
-  body?: string;
-}
-
 /** The limit of a GET is higher, because a page of templates is longer than any response to a message. */
 const ANSWER_BYTES_MAX = { GET: 2 * 1024 * 1024, POST: 64 * 1024 };
 const UTF8 = new TextDecoder();
@@ -40,15 +33,35 @@ export function mayUseProxy(url: string): boolean {
 
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/;
 
+export interface CloudApiOptions {
+  /** The address including the version: `https://graph.facebook.com/v25.0`. */
+  baseUrl: string;
+  /** The time limit of a whole call, including the reading of the response. */
+  timeoutMs: number;
+  /** Used only for addresses that `mayUseProxy` accepts. */
+  proxy?: Proxy;
+}
+
+/** Makes one request for a node of Meta's API: a POST with the body, otherwise a GET. */
+export type Exchanger = (
+  token: string,
+  node: string,
+  request: { query: Record<string, string> } | { body: object },
+) => Promise<ExchangeEnd>;
+
 /**
- * Returns a function that makes requests to one origin, each concurrent request on its own connection. A request never throws, follows no
- * redirect, is written at most once, and ends within `timeoutMs`, which covers everything from the DNS look-up to the last byte.
+ * Returns a function that makes requests to Meta's API, each concurrent request on its own connection. A request never throws, follows no
+ * redirect, is written at most once, and ends within `timeoutMs`, which covers everything from the DNS look-up to the last byte. Idle
+ * connections are kept for a few seconds. They do not keep the process running and need not be closed.
+ *
+ * @throws {TypeError} if `baseUrl` is not a plain http or https address.
  */
-export function openExchanges(
-  origin: string,
-  timeoutMs: number,
-  proxy: Proxy = { url: '', except: '' },
-): (request: Exchanged) => Promise<ExchangeEnd> {
+export function openExchanges({
+  baseUrl,
+  timeoutMs,
+  proxy = { url: '', except: '' },
+}: CloudApiOptions): Exchanger {
+  const { origin, path } = checkedBase(baseUrl);
   // `Exchange` has its own time limit.
   const limits = { headersTimeout: 0, bodyTimeout: 0 };
   const isProxied = proxy.url !== '' && mayUseProxy(origin);
@@ -64,15 +77,29 @@ export function openExchanges(
       })
     : new Pool(origin, { connect: { timeout: timeoutMs }, ...limits });
   const peer = isProxied ? 'proxy or provider' : 'provider';
-  return ({ path, headers, body }) =>
+  return (token, node, request) =>
     new Promise((resolve) => {
-      const method = body === undefined ? 'GET' : 'POST';
-      const exchange = new Exchange(timeoutMs, ANSWER_BYTES_MAX[method], peer, resolve);
+      const query = 'query' in request ? `?${new URLSearchParams(request.query).toString()}` : '';
+      const body = 'body' in request ? JSON.stringify(request.body) : null;
+      const method = body === null ? 'GET' : 'POST';
+      const headers = {
+        authorization: `Bearer ${token}`,
+        'accept-encoding': 'identity',
+        ...(body !== null && { 'content-type': 'application/json' }),
+      };
       dispatcher.dispatch(
-        { origin, method, path, headers: { ...headers, 'accept-encoding': 'identity' }, body: body ?? null },
-        exchange,
+        { origin, method, path: `${path}/${node}${query}`, headers, body },
+        new Exchange(timeoutMs, ANSWER_BYTES_MAX[method], peer, resolve),
       );
     });
+}
+
+/** Returns the origin and the path of `baseUrl`, without trailing slashes. */
+function checkedBase(baseUrl: string): { origin: string; path: string } {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && !/[?#@]/.test(baseUrl);
+  if (!isPlain) throw new TypeError('The address of the Cloud API is not a plain http or https URL.');
+  return { origin: url.origin, path: url.pathname.replace(/(?<!\/)\/+$/, '') };
 }
 
 /**
@@ -80,7 +107,6 @@ export function openExchanges(
  * was sent; after it, the request may have arrived. `fetch` does not distinguish the two.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #resolve: (end: ExchangeEnd) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
   #size = 0;
@@ -89,17 +115,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #ended = false;
 
-  readonly #bytesMax: number;
-
   constructor(
     timeoutMs: number,
-    bytesMax: number,
+    private readonly bytesMax: number,
     /** The name, for error messages, of the server to which connections are opened. */
     private readonly peer: string,
-    resolve: (end: ExchangeEnd) => void,
+    private readonly resolve: (end: ExchangeEnd) => void,
   ) {
-    this.#resolve = resolve;
-    this.#bytesMax = bytesMax;
     this.#timer = setTimeout(() => this.#onTimeout(), timeoutMs);
   }
 
@@ -112,27 +134,22 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: unknown, status: number, headers: AnswerHeaders): void {
     this.#status = status;
     this.#headers = headers;
-    if (status >= 300 && status <= 399) {
-      this.#end({ end: 'answered', status, headers, text: '' });
-      this.#abort();
-    }
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
     this.#size += chunk.byteLength;
-    if (this.#size <= this.#bytesMax) return void this.#chunks.push(chunk);
+    if (this.#size <= this.bytesMax) return void this.#chunks.push(chunk);
     this.#end({ end: 'lost', reason: "The provider's response was too long to read." });
     this.#abort();
   }
 
   onResponseEnd(): void {
-    const [status, headers] = [this.#status, this.#headers];
-    if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
-      return this.#end({
-        end: 'lost',
-        reason: "The provider's response was compressed, although no compression is accepted.",
-      });
-    this.#end({ end: 'answered', status, headers, text: UTF8.decode(Buffer.concat(this.#chunks)) });
+    this.#end({
+      end: 'answered',
+      status: this.#status,
+      headers: this.#headers,
+      text: UTF8.decode(Buffer.concat(this.#chunks)),
+    });
   }
 
   onResponseError(_: unknown, error: unknown): void {
@@ -152,7 +169,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#timer);
-    this.#resolve(end);
+    this.resolve(end);
   }
 
   #abort(): void {

@@ -6,7 +6,8 @@ import type {
   SenderReading,
   TemplateValues,
 } from '@onecode/domain';
-import type { CloudApiOptions, CloudApiSender } from './client.js';
+import type { CloudApiSender } from './client.js';
+import type { CloudApiOptions } from './exchange.js';
 import { openGraph, readList, type GraphCall, type GraphResult } from './graphCalls.js';
 import { elements, isMetaId, members, storableText, words } from './json.js';
 
@@ -40,8 +41,6 @@ export function createGraphReader(options: CloudApiOptions): GraphReader {
 }
 
 async function readSender(call: GraphCall, sender: ReadSender): Promise<SenderReading> {
-  if (!/^[\w-]+$/.test(sender.phoneNumberId))
-    return failedReading("The sender's phone number id is malformed.");
   const [node, token] = await Promise.all([
     call(sender.token, sender.phoneNumberId, { query: { fields: NUMBER_FIELDS } }),
     readToken(call, sender.token),
@@ -51,8 +50,17 @@ async function readSender(call: GraphCall, sender: ReadSender): Promise<SenderRe
   const businessAccountId = entityId(entities, 'WABA') ?? sender.businessAccountId;
   const number: SenderReading['number'] = mapped(node, (value) => numberValues(value, entities));
   if (businessAccountId === null) {
-    const failure = 'failure' in node ? node.failure : 'The business account of the number is not known.';
-    return { ...failedReading(failure), number, token };
+    const part = {
+      failure: 'failure' in node ? node.failure : 'The business account of the number is not known.',
+    };
+    return {
+      businessAccountId: part,
+      number,
+      token,
+      businessAccount: part,
+      subscription: part,
+      templates: part,
+    };
   }
   const [account, subscription, templates] = await Promise.all([
     call(sender.token, businessAccountId, { query: { fields: ACCOUNT_FIELDS } }),
@@ -66,18 +74,6 @@ async function readSender(call: GraphCall, sender: ReadSender): Promise<SenderRe
     businessAccount: mapped(account, (value) => accountValues(value, entities)),
     subscription: mapped(subscription, ({ data }) => elements(data).length > 0),
     templates,
-  };
-}
-
-function failedReading(failure: string): SenderReading {
-  const part = { failure };
-  return {
-    businessAccountId: part,
-    number: part,
-    token: part,
-    businessAccount: part,
-    subscription: part,
-    templates: part,
   };
 }
 

@@ -1,7 +1,7 @@
-import { checkedBase, type CloudApiOptions } from './client.js';
+import { providerErrorOf } from './errors.js';
 import { knownError } from './errorTable.js';
-import { openExchanges, type ExchangeEnd } from './exchange.js';
-import { elements, errorNumber, members, parseJson, storableText } from './json.js';
+import { openExchanges, type CloudApiOptions, type ExchangeEnd, type Exchanger } from './exchange.js';
+import { elements, members, parseJson, storableText } from './json.js';
 
 /** Why a call to Meta's Graph API failed. It never contains the token. */
 export interface GraphFailure {
@@ -18,36 +18,18 @@ export interface GraphFailure {
 export type GraphResult = { value: Record<string, unknown> } | GraphFailure;
 
 /** Calls a node of the Graph API. With a body it is a POST, otherwise a GET. Never throws. */
-export type GraphCall = (
-  token: string,
-  node: string,
-  request: { query: Record<string, string> } | { body: object },
-) => Promise<GraphResult>;
+export type GraphCall = (...request: Parameters<Exchanger>) => Promise<GraphResult>;
 
 /** Returns a function that calls Meta's Graph API. @throws {TypeError} if `baseUrl` is not a plain http or https address. */
-export function openGraph({ baseUrl, timeoutMs, proxy }: CloudApiOptions): GraphCall {
-  const { origin, path } = checkedBase(baseUrl);
-  const exchange = openExchanges(origin, timeoutMs, proxy);
-  return async (token, node, request) => {
-    if (!/^[\x21-\x7e]+$/.test(token))
-      return withoutAnswer('The access token cannot be put in a header.', false);
-    const query = 'query' in request ? `?${new URLSearchParams(request.query).toString()}` : '';
-    const end = await exchange({
-      path: `${path}/${node}${query}`,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...('body' in request && { 'content-type': 'application/json' }),
-      },
-      ...('body' in request && { body: JSON.stringify(request.body) }),
-    });
-    return resultOf(end, token);
-  };
+export function openGraph(options: CloudApiOptions): GraphCall {
+  const exchange = openExchanges(options);
+  return async (token, ...request) => resultOf(await exchange(token, ...request), token);
 }
 
 const PAGE_ITEMS = 100;
 const PAGES_MAX = 50;
 
-/** Reads all items of a list, page by page. */
+/** Reads the items of a list, page by page, up to 5,000. */
 export async function readList(
   call: GraphCall,
   token: string,
@@ -64,26 +46,19 @@ export async function readList(
     items.push(...elements(result.value['data']).map(members));
     const { cursors, next } = members(result.value['paging']);
     const cursor = members(cursors)['after'];
-    if (typeof next !== 'string' || typeof cursor !== 'string') return { items };
+    if (typeof next !== 'string' || typeof cursor !== 'string') break;
     after = cursor;
   }
-  return withoutAnswer("Meta's list is longer than the 5,000 items that Onecode reads.", false);
+  return { items };
 }
 
-const withoutAnswer = (failure: string, isTemporary: boolean): GraphFailure => ({
-  failure,
-  message: null,
-  code: null,
-  subcode: null,
-  isTemporary,
-});
-
 function resultOf(end: ExchangeEnd, token: string): GraphResult {
-  if (end.end !== 'answered') return withoutAnswer(end.reason, true);
+  if (end.end !== 'answered')
+    return { failure: end.reason, message: null, code: null, subcode: null, isTemporary: true };
   const answer = members(parseJson(end.text));
   if (end.status >= 200 && end.status < 300 && answer['error'] === undefined) return { value: answer };
   const error = members(answer['error']);
-  const [code, subcode] = [errorNumber(error['code']), errorNumber(error['error_subcode'])];
+  const { code, subcode, isTransient } = providerErrorOf(end.status, error);
   const numbers = [
     ...(code === null ? [] : [`error ${code}`]),
     ...(subcode === null ? [] : [`subcode ${subcode}`]),
@@ -95,7 +70,7 @@ function resultOf(end: ExchangeEnd, token: string): GraphResult {
     code,
     subcode,
     isTemporary:
-      error['is_transient'] === true ||
+      isTransient ||
       end.status === 429 ||
       (code === null ? end.status >= 500 : knownError(code)?.failureOf(code).kind === 'retry'),
   };
