@@ -1,6 +1,6 @@
 import { repeatedFaults, startLoop, type Loop } from '@onecode/runtime';
 import { readDueWork, type DueWork, type LoopName } from '@onecode/store/operations';
-import type { GraphReader } from '@onecode/whatsapp/graph';
+import type { GraphCall } from '@onecode/whatsapp/graph';
 import { watchBreakers } from './sends/breaker.js';
 import type { WorkerContext } from './context.js';
 import { withHeartbeats } from './heartbeats.js';
@@ -25,7 +25,7 @@ const EVERYTHING: DueWork = { deliveries: true, reports: true, readings: true, m
 export function startLoops(
   context: WorkerContext,
   dueDeliveries: DueDeliveries,
-  graph: GraphReader,
+  graph: GraphCall,
   workerId: string,
   mail: { mailer: Mailer | null; consoleUrl: string | null },
   poster: Poster,

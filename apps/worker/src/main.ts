@@ -23,7 +23,7 @@ import { closeDatabase, countConnections, openDatabase, pingDatabase } from '@on
 import { createPresence, createTrafficCounter } from '@onecode/store/operations';
 import { openDeliveries } from '@onecode/store/sends';
 import { createCloudApi } from '@onecode/whatsapp/client';
-import { createGraphReader } from '@onecode/whatsapp/graph';
+import { openGraph } from '@onecode/whatsapp/graph';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
@@ -86,7 +86,7 @@ await runProcess('worker', async () => {
   };
   const mail = { mailer: await openMailer(config), consoleUrl: config.CONSOLE_URL || null };
   const consumers = startConsumers(context, config);
-  const graph = createGraphReader(provider);
+  const graph = openGraph(provider);
   const dueDeliveries = createDueDeliveries(
     context,
     () => consumers.isConnected(),

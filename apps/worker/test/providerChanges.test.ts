@@ -8,7 +8,7 @@ import {
 } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';
-import { createGraphReader } from '@onecode/whatsapp/graph';
+import { openGraph } from '@onecode/whatsapp/graph';
 import { readDueSenders } from '../src/senders/readings.js';
 import { useWorker } from './testWorker.js';
 
@@ -213,7 +213,7 @@ describe('a read of a sender from the provider', () => {
   });
 
   const read = () =>
-    readDueSenders(t.context, createGraphReader({ baseUrl: `${t.tap.url}/v25.0`, timeoutMs: 5_000 }));
+    readDueSenders(t.context, openGraph({ baseUrl: `${t.tap.url}/v25.0`, timeoutMs: 5_000 }));
   const readAgain = async () => {
     const since = await requestReading(t.database, sender.id);
     await read();

@@ -19,7 +19,7 @@ const ANSWER_BYTES_MAX = { GET: 2 * 1024 * 1024, POST: 64 * 1024 };
 const UTF8 = new TextDecoder();
 
 /** The values of HTTPS_PROXY and NO_PROXY. */
-export interface Proxy {
+interface Proxy {
   /** Empty for none. */
   url: string;
   /** Hosts that are called directly, separated by commas: names (including their subdomains), `name:port`, or `*`. */
@@ -79,6 +79,9 @@ export function openExchanges({
   const peer = isProxied ? 'proxy or provider' : 'provider';
   return (token, node, request) =>
     new Promise((resolve) => {
+      // Empty if the stored token cannot be decrypted.
+      if (!/^[\x21-\x7e]+$/.test(token))
+        return resolve({ end: 'unsent', reason: 'The access token cannot be put in a header.' });
       const query = 'query' in request ? `?${new URLSearchParams(request.query).toString()}` : '';
       const body = 'body' in request ? JSON.stringify(request.body) : null;
       const method = body === null ? 'GET' : 'POST';

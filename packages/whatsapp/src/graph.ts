@@ -7,20 +7,14 @@ import type {
   TemplateValues,
 } from '@onecode/domain';
 import type { CloudApiSender } from './client.js';
-import type { CloudApiOptions } from './exchange.js';
-import { openGraph, readList, type GraphCall, type GraphResult } from './graphCalls.js';
+import { readList, type GraphCall, type GraphResult } from './graphCalls.js';
 import { elements, isMetaId, members, storableText, words } from './json.js';
+
+export { openGraph, type GraphCall } from './graphCalls.js';
 
 export interface ReadSender extends CloudApiSender {
   template: string;
   businessAccountId: string | null;
-}
-
-export interface GraphReader {
-  /**
-   * Reads Meta's data about a sender. Never throws: a part that cannot be read has the reason instead. The result never contains the token.
-   */
-  readSender(sender: ReadSender): Promise<SenderReading>;
 }
 
 const NUMBER_FIELDS =
@@ -30,17 +24,11 @@ const TEMPLATE_FIELDS =
   'name,language,status,category,quality_score,rejected_reason,message_send_ttl_seconds,components';
 
 /**
- * Creates a reader of Meta's Graph API. Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0: the nodes of a phone number and a
- * business account, `message_templates`, `subscribed_apps`, and `debug_token`.
- *
- * @throws {TypeError} if `baseUrl` is not a plain http or https address.
+ * Reads Meta's data about a sender. Never throws: a part that cannot be read has the reason instead. The result never contains the token.
+ * Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0: the nodes of a phone number and a business account,
+ * `message_templates`, `subscribed_apps`, and `debug_token`.
  */
-export function createGraphReader(options: CloudApiOptions): GraphReader {
-  const call = openGraph(options);
-  return { readSender: (sender) => readSender(call, sender) };
-}
-
-async function readSender(call: GraphCall, sender: ReadSender): Promise<SenderReading> {
+export async function readSender(call: GraphCall, sender: ReadSender): Promise<SenderReading> {
   const [node, token] = await Promise.all([
     call(sender.token, sender.phoneNumberId, { query: { fields: NUMBER_FIELDS } }),
     readToken(call, sender.token),
@@ -91,14 +79,17 @@ async function readToken(call: GraphCall, token: string): Promise<SenderReading[
   const result = await call(token, 'debug_token', { query: { input_token: token } });
   if ('failure' in result && result.code === INVALID_TOKEN)
     return { value: { isValid: false, scopes: [], expiresAt: 0 } };
-  return mapped(result, ({ data }) => {
-    const { is_valid: isValid, scopes, expires_at: expiresAt } = members(data);
-    return {
-      isValid: isValid === true,
-      scopes: elements(scopes).flatMap((scope) => (typeof scope === 'string' ? [storableText(scope)] : [])),
-      expiresAt: typeof expiresAt === 'number' && expiresAt <= SECONDS_MAX ? expiresAt : 0,
-    };
-  });
+  return mapped(result, tokenValues);
+}
+
+/** Returns the values in the response of `debug_token`. */
+export function tokenValues({ data }: Record<string, unknown>): NumberValues['token'] {
+  const { is_valid: isValid, scopes, expires_at: expiresAt } = members(data);
+  return {
+    isValid: isValid === true,
+    scopes: elements(scopes).flatMap((scope) => (typeof scope === 'string' ? [storableText(scope)] : [])),
+    expiresAt: typeof expiresAt === 'number' && expiresAt <= SECONDS_MAX ? expiresAt : 0,
+  };
 }
 
 /** One language of a template, with Meta's id for it. */

@@ -1,4 +1,4 @@
-import { createGraphReader, type ReadSender } from '../src/graph.js';
+import { openGraph, readSender, type ReadSender } from '../src/graph.js';
 import { closeProviders, startProvider } from './provider.js';
 
 const SENDER = {
@@ -22,7 +22,7 @@ async function readFrom(
     const answer = answers(pathname.replace('/v25.0/', ''), searchParams);
     response.writeHead('error' in answer ? 400 : 200).end(JSON.stringify(answer));
   });
-  const reading = await createGraphReader({ baseUrl: provider.baseUrl, timeoutMs: 5_000 }).readSender(sender);
+  const reading = await readSender(openGraph({ baseUrl: provider.baseUrl, timeoutMs: 5_000 }), sender);
   return { reading, requests: provider.requests };
 }
 

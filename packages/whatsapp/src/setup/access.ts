@@ -1,8 +1,9 @@
 import { TOKEN_SCOPES } from '@onecode/domain';
+import { tokenValues } from '../graph.js';
 import type { GraphCall } from '../graphCalls.js';
 import { elements, members } from '../json.js';
 import type { SetupOptions } from './options.js';
-import { adviceOn, refused, step, SYSTEM_USERS, type SetupStep } from './steps.js';
+import { adviceOn, refused, step, SYSTEM_USERS, type SetupStep, type SetupText } from './steps.js';
 
 /** Checks the token. @returns the step, and the id of the token's app if Meta reports it */
 export async function checkToken(
@@ -17,32 +18,23 @@ export async function checkToken(
       ? { step: step('token', 'already', `The token could not be inspected. ${result.failure}`), appId: null }
       : { step: refused('token', 'The token could not be checked.', result), appId: null };
   }
-  const data = members(result.value['data']);
-  const { is_valid: isValid, scopes, expires_at: expiresAt, app_id: app } = data;
-  const appId = typeof app === 'string' && app !== '' ? app : null;
-  if (isValid === false) {
-    const detail = 'Meta does not accept the access token. Create one for a system user.';
-    return { step: step('token', 'needs_you', detail, 'token_invalid', SYSTEM_USERS), appId };
-  }
-  const given = elements(scopes);
-  const missing = Array.isArray(scopes) ? TOKEN_SCOPES.filter((scope) => !given.includes(scope)) : [];
-  if (missing.length > 0) {
-    const detail = `The access token lacks the permissions ${missing.join(' and ')}.`;
-    return { step: step('token', 'needs_you', detail, 'token_permissions', SYSTEM_USERS), appId };
-  }
-  const end =
-    typeof expiresAt === 'number' && expiresAt > 0
-      ? ` It expires at ${new Date(expiresAt * 1000).toISOString()}: use a token that does not expire.`
-      : '';
-  return {
-    step: step(
-      'token',
-      'already',
-      `Meta accepts the access token.${end}`,
-      end === '' ? 'token_accepted' : null,
-    ),
+  const { isValid, scopes, expiresAt } = tokenValues(result.value);
+  const app = members(result.value['data'])['app_id'];
+  const appId = typeof app === 'string' ? app : null;
+  const needsYou = (detail: string, text: SetupText) => ({
+    step: step('token', 'needs_you', detail, text, SYSTEM_USERS),
     appId,
-  };
+  });
+  if (!isValid)
+    return needsYou('Meta does not accept the access token. Create one for a system user.', 'token_invalid');
+  const missing = TOKEN_SCOPES.filter((scope) => !scopes.includes(scope));
+  if (missing.length > 0)
+    return needsYou(`The access token lacks the permissions ${missing.join(' and ')}.`, 'token_permissions');
+  if (expiresAt === 0)
+    return { step: step('token', 'already', 'Meta accepts the access token.', 'token_accepted'), appId };
+  const end = new Date(expiresAt * 1000).toISOString();
+  const detail = `Meta accepts the access token. It expires at ${end}: use a token that does not expire.`;
+  return { step: step('token', 'already', detail), appId };
 }
 
 /** Subscribes the token's app to the business account, so that Meta sends it webhooks. */

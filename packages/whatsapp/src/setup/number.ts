@@ -13,10 +13,11 @@ export interface FoundNumber {
   verifiedName: string;
   status: string;
   throughput: number;
+  /** Its number, name, status and quality, for people. */
+  text: string;
 }
 
-const NUMBER_FIELDS =
-  'id,display_phone_number,verified_name,code_verification_status,quality_rating,status,throughput,is_on_biz_app';
+const NUMBER_FIELDS = 'id,display_phone_number,verified_name,quality_rating,status,throughput,is_on_biz_app';
 /** Messages a second by Meta's level. Source: Meta, "Throughput". */
 const THROUGHPUT_HIGH = 1_000;
 const THROUGHPUT_STANDARD = 80;
@@ -25,7 +26,7 @@ const THROUGHPUT_STANDARD = 80;
 export async function readNumbers(
   call: GraphCall,
   { token, businessAccountId }: Pick<SetupOptions, 'token' | 'businessAccountId'>,
-): Promise<{ numbers: (FoundNumber & { text: string })[] } | { step: SetupStep }> {
+): Promise<{ numbers: FoundNumber[] } | { step: SetupStep }> {
   const read = await readList(call, token, `${businessAccountId}/phone_numbers`, { fields: NUMBER_FIELDS });
   if ('failure' in read) return { step: refused('number', 'The numbers could not be read.', read) };
   const numbers = read.items.flatMap(numberOf);
@@ -59,7 +60,7 @@ export async function findNumber(
   return { step: step('number', 'already', `${chosen.text}.`), number: chosen };
 }
 
-function numberOf(node: Record<string, unknown>): (FoundNumber & { text: string })[] {
+function numberOf(node: Record<string, unknown>): FoundNumber[] {
   const { id, display_phone_number: display, verified_name: name, status, quality_rating: quality } = node;
   const e164 = typeof display === 'string' ? `+${display.replaceAll(/\D/g, '')}` : '';
   if (!isMetaId(id) || e164.length < 8) return [];
