@@ -1,7 +1,6 @@
 import { audited, changedFields, changeRow, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
-import { Prisma } from '../generated/prisma/client.js';
 import { findAccount, type Account } from './accounts.js';
 
 /** The grant was refused and nothing changed: the account would have too many credits, or another grant has this id. */
@@ -43,19 +42,19 @@ export function grantCredits(
     await sql.execute`select expire_credits(${id}::uuid)`;
     const before = await findAccount(connection, id);
     if (before === null) return null;
-    const [known] = await sql.query<{ isSame: boolean }[]>`
-      select (account_id, units, reason, reference, expires_at)
-        is not distinct from (${id}::uuid, ${amount}::integer, ${reason}::text, ${reference}::text, ${expiresAt}::timestamptz) as "isSame"
-      from ledger_entries where grant_id = ${grantId}::uuid`;
-    if (known?.isSame === true) return before;
-    if (known !== undefined) throw new GrantRefused('other_grant');
-    if (before.credits > CREDITS_MAX - amount) throw new GrantRefused('too_many');
-    const isGranted = await sql.execute`
+    const granted = await sql.execute`
       insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id, reference, expires_at)
       values (${id}::uuid, 'granted', 'credit', ${amount}, ${reason}, ${grantId}::uuid, ${reference}, ${expiresAt}::timestamptz)
       on conflict do nothing`;
-    // A concurrent grant to another account has used the id.
-    if (isGranted === 0) throw new GrantRefused('other_grant');
+    if (granted === 0) {
+      const [{ isSame }] = await sql.query<[{ isSame: boolean }]>`
+        select (account_id, units, reason, reference, expires_at)
+          is not distinct from (${id}::uuid, ${amount}::integer, ${reason}::text, ${reference}::text, ${expiresAt}::timestamptz) as "isSame"
+        from ledger_entries where grant_id = ${grantId}::uuid`;
+      if (isSame) return before;
+      throw new GrantRefused('other_grant');
+    }
+    if (before.credits > CREDITS_MAX - amount) throw new GrantRefused('too_many');
     if (expiresAt !== null)
       await sql.execute`
         insert into credit_grants (account_id, units) values (${id}::uuid, ${before.credits}) on conflict do nothing`;
@@ -87,22 +86,14 @@ export async function expireCredits({ sql }: Connection): Promise<void> {
 }
 
 /** Changes the given fields; a null `ratePerMinute` follows the setting. @returns the changed account, or null if it does not exist */
-export async function changeAccount(
+export function changeAccount(
   database: Database,
   actor: Actor,
   id: string,
-  data: Partial<Pick<Account, 'senders' | 'name' | 'language'>> & {
-    ratePerMinute?: number | null;
-  },
+  data: Partial<Pick<Account, 'senders' | 'name' | 'language'>> & { ratePerMinute?: number | null },
 ): Promise<Account | null> {
-  const { name = null, language = null, senders = null, ratePerMinute } = data;
-  return changeLocked(
-    database,
-    actor,
-    'account.change',
-    id,
-    Prisma.sql`name = coalesce(${name}, name), language = coalesce(${language}, language), senders = coalesce(${senders}, senders),
-      rate_per_minute = case when ${ratePerMinute === undefined} then rate_per_minute else ${ratePerMinute ?? null}::integer end`,
+  return change(database, actor, 'account.change', id, ({ prisma }) =>
+    prisma.account.update({ where: { id }, data, select: { id: true } }),
   );
 }
 
@@ -111,21 +102,29 @@ export async function changeAccount(
  *
  * @returns the changed account, or null if it does not exist
  */
-export async function suspendAccount(
+export function suspendAccount(
   database: Database,
   actor: Actor,
   id: string,
   reason: string,
 ): Promise<Account | null> {
-  const set = Prisma.sql`
-    suspended_at = coalesce(suspended_at, clock_timestamp()), suspension_reason = coalesce(suspension_reason, ${reason})`;
-  return changeLocked(database, actor, 'account.suspend', id, set);
+  return change(
+    database,
+    actor,
+    'account.suspend',
+    id,
+    ({ sql }) => sql.execute`
+      update accounts set suspended_at = clock_timestamp(), suspension_reason = ${reason}
+      where id = ${id}::uuid and suspended_at is null`,
+  );
 }
 
 /** Ends an account's suspension: its keys are valid again. @returns the changed account, or null if it does not exist */
-export async function resumeAccount(database: Database, actor: Actor, id: string): Promise<Account | null> {
-  const set = Prisma.sql`suspended_at = null, suspension_reason = null`;
-  return changeLocked(database, actor, 'account.resume', id, set);
+export function resumeAccount(database: Database, actor: Actor, id: string): Promise<Account | null> {
+  const data = { suspendedAt: null, suspensionReason: null };
+  return change(database, actor, 'account.resume', id, ({ prisma }) =>
+    prisma.account.update({ where: { id }, data, select: { id: true } }),
+  );
 }
 
 const CHANGEABLE = {
@@ -137,15 +136,16 @@ const CHANGEABLE = {
   suspensionReason: true,
 } as const;
 
-async function changeLocked(
+async function change(
   database: Database,
   actor: Actor,
   action: string,
   id: string,
-  set: Prisma.Sql,
+  write: (connection: Connection) => Promise<unknown>,
 ): Promise<Account | null> {
   const read = ({ prisma }: Connection) => prisma.account.findUnique({ where: { id }, select: CHANGEABLE });
-  const row = { action, table: 'accounts', id, read } as const;
-  const change = ({ sql }: Connection) => sql.execute`update accounts set ${set} where id = ${id}::uuid`;
-  return (await changeRow(database, actor, row, change)) && findAccount(database, id);
+  return (
+    (await changeRow(database, actor, { action, table: 'accounts', id, read }, write)) &&
+    findAccount(database, id)
+  );
 }

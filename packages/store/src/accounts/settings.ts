@@ -72,21 +72,13 @@ export async function changeSettings(
   changes: Partial<Settings>,
   reason?: string,
 ): Promise<Settings> {
-  // Prisma would silently drop the fraction.
-  if (Object.values(changes).some((value) => typeof value === 'number' && !Number.isInteger(value)))
-    throw new RangeError('a setting must be a whole number');
   return audited(database, actor, async (connection, log) => {
     await connection.sql.execute`select from settings for no key update`;
     const before = await readSettings(connection);
     await connection.prisma.settings.update({ where: { id: true }, data: changes });
     const after = await readSettings(connection);
     for (const name of Object.keys(changes) as (keyof Settings)[]) {
-      const details = {
-        name,
-        before: before[name],
-        after: after[name],
-        ...(reason !== undefined && { reason }),
-      };
+      const details = { name, before: before[name], after: after[name], reason };
       if (before[name] !== after[name]) await log({ action: 'settings.change', subject: name, details });
     }
     return after;

@@ -17,7 +17,7 @@ describe('changeSettings', () => {
 
   it('changes nothing if one value is not allowed', async () => {
     const before = await readSettings(store.database);
-    for (const guessBudget of [1, 5.5])
+    for (const guessBudget of [1, 101])
       await expect(
         changeSettings(store.database, TEST_ACTOR, { freeSends: 99, guessBudget }),
       ).rejects.toThrow();
