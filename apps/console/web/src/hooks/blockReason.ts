@@ -11,7 +11,6 @@ const SENTENCES = [
   ['blocked', /^Meta reports that it cannot send: (.*)$/],
   ['category', /^category (.*)$/],
   ['unreadableToken', /^the sender’s token cannot be decrypted$/],
-  ['malformedId', /^The sender's phone number id is malformed\.$/],
   ['denied', /^The provider denied access without an error code\.$/],
   ['redirected', /^The provider returned a redirect, which Onecode does not follow\.$/],
   ['slowDown', /^The provider asked to slow down\.$/],
