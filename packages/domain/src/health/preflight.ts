@@ -12,26 +12,10 @@ import {
 } from '../senders/providerFacts.js';
 import type { Locale } from '../sends/send.js';
 
-/** The checks of a sender before it is used. */
-export const PREFLIGHT_CHECKS = [
-  'token_valid',
-  'token_scopes',
-  'number_connected',
-  'template_pt_br',
-  'template_en',
-  'template_ttl',
-  'template_footer',
-  'webhook_subscribed',
-  'business_verified',
-  'messaging_limit',
-] as const;
-export type PreflightCheck = (typeof PREFLIGHT_CHECKS)[number];
-
 /**
- * The texts. The text under a check's name is used when the check passes; every other text is a finding and what to do. `{{name}}` stands
- * for a fact.
+ * The checks of a sender before it is used, each with the text for a sender that passes. In all texts, `{{name}}` stands for a fact.
  */
-export const PREFLIGHT_TEXTS = {
+const PASSED = {
   token_valid: 'Meta accepts the access token.',
   token_scopes: 'The access token has the required permissions.',
   number_connected: 'The number is connected.',
@@ -42,6 +26,11 @@ export const PREFLIGHT_TEXTS = {
   webhook_subscribed: "Meta sends this business account's webhooks to the app.",
   business_verified: 'Meta does not report the business as unverified.',
   messaging_limit: '{{people}} recipients in the last 24 hours, within the limit of {{limit}}.',
+} as const;
+export type PreflightCheck = keyof typeof PASSED;
+
+/** What a check finds otherwise, and what to do. */
+const FAULTS = {
   unknown: 'Meta has not reported this. Check again; if it is still missing, look in WhatsApp Manager.',
   not_read:
     'Reading it from Meta failed: {{why}} Make sure that the token is valid, the network works and a worker is running, then check again.',
@@ -82,8 +71,9 @@ export const PREFLIGHT_TEXTS = {
   limit_reached:
     '{{people}} recipients in the last 24 hours have reached the limit of {{limit}} that all numbers of the business share. Meta refuses new recipients.',
 } as const;
+type Fault = keyof typeof FAULTS;
 
-type Fault = Exclude<keyof typeof PREFLIGHT_TEXTS, PreflightCheck>;
+export const PREFLIGHT_TEXTS = { ...PASSED, ...FAULTS };
 
 export interface PreflightResult {
   check: PreflightCheck;
@@ -113,23 +103,31 @@ interface Found {
   facts: PreflightResult['facts'];
 }
 
+/**
+ * The checks, each with the part of the last read that it needs. A check returns null if Meta has not reported a fact that
+ * it needs.
+ */
+const CHECKS: Readonly<
+  Record<PreflightCheck, readonly [part: keyof SenderReading, check: (input: PreflightInput) => Found | null]>
+> = {
+  token_valid: ['token', tokenValid],
+  token_scopes: ['token', tokenScopes],
+  number_connected: ['number', numberConnected],
+  template_pt_br: ['templates', (input) => templateUsable(input, 'pt-BR')],
+  template_en: ['templates', (input) => templateUsable(input, 'en')],
+  template_ttl: ['templates', templateTtl],
+  template_footer: ['templates', (input) => findTemplateFault(input, 'footer_differs', readOtherFooter)],
+  webhook_subscribed: ['subscription', webhookSubscribed],
+  business_verified: ['businessAccount', businessVerified],
+  messaging_limit: ['number', messagingLimit],
+};
+
 /** Checks whether a sender can be relied on, based on the provider's latest reports. A check that could not be made fails. */
 export function preflight(input: PreflightInput): PreflightResult[] {
-  const languages = templateLanguages(input.englishTemplateLanguage);
-  const found: Record<PreflightCheck, () => Found> = {
-    token_valid: () => tokenValid(input),
-    token_scopes: () => tokenScopes(input),
-    number_connected: () => numberConnected(input),
-    template_pt_br: () => templateUsable(input, languages['pt-BR']),
-    template_en: () => templateUsable(input, languages.en),
-    template_ttl: () => templateTtl(input, languages),
-    template_footer: () => findTemplateFault(input, languages, 'footer_differs', readOtherFooter),
-    webhook_subscribed: () => webhookSubscribed(input),
-    business_verified: () => businessVerified(input),
-    messaging_limit: () => messagingLimit(input),
-  };
-  return PREFLIGHT_CHECKS.map((check) => {
-    const { fault, facts } = found[check]();
+  return (Object.keys(CHECKS) as PreflightCheck[]).map((check) => {
+    const [part, find] = CHECKS[check];
+    const why = input.failures[part];
+    const { fault, facts } = why === undefined ? (find(input) ?? bad('unknown')) : bad('not_read', { why });
     const name = fault ?? check;
     return { check, ok: fault === null, name, facts, text: filled(PREFLIGHT_TEXTS[name], facts) };
   });
@@ -155,14 +153,10 @@ const filled = (text: string, facts: Found['facts']): string =>
 
 const fine = (facts: Found['facts'] = {}): Found => ({ fault: null, facts });
 const bad = (fault: Fault, facts: Found['facts'] = {}): Found => ({ fault, facts });
-/** Returns the result for a part that the last read could not get, or that Meta does not report. */
-const unknown = ({ failures }: PreflightInput, part: keyof SenderReading): Found =>
-  failures[part] === undefined ? bad('unknown') : bad('not_read', { why: failures[part] });
 
-function tokenValid(input: PreflightInput): Found {
-  const { failures, number, now } = input;
+function tokenValid({ number, now }: PreflightInput): Found | null {
   const token = number.token?.value;
-  if (token === undefined || failures.token !== undefined) return unknown(input, 'token');
+  if (token === undefined) return null;
   if (!token.isValid) return bad('token_invalid');
   const seconds = token.expiresAt - now.getTime() / 1000;
   if (token.expiresAt !== 0 && seconds < DAY_SECONDS)
@@ -170,26 +164,26 @@ function tokenValid(input: PreflightInput): Found {
   return fine();
 }
 
-function tokenScopes(input: PreflightInput): Found {
-  const token = input.number.token?.value;
-  if (token === undefined || input.failures.token !== undefined) return unknown(input, 'token');
+function tokenScopes({ number }: PreflightInput): Found | null {
+  const token = number.token?.value;
+  if (token === undefined) return null;
   const missing = TOKEN_SCOPES.filter((scope) => !token.scopes.includes(scope));
   return missing.length === 0 ? fine() : bad('scopes_missing', { scopes: missing.join(', ') });
 }
 
-function numberConnected(input: PreflightInput): Found {
-  const { status } = input.number;
-  if (input.failures.number !== undefined || status === undefined) return unknown(input, 'number');
+function numberConnected({ number, businessAccount, now }: PreflightInput): Found | null {
+  const { status } = number;
+  if (status === undefined) return null;
   if (status.value !== 'CONNECTED') return bad('number_status', { status: status.value });
-  const block = senderBlock(input.number, input.businessAccount, input.now);
+  const block = senderBlock(number, businessAccount, now);
   if (block !== null) return bad('number_blocked', { why: block.word.replace(/\.$/, '') });
-  return hasLowQuality(input.number) ? bad('number_quality') : fine();
+  return hasLowQuality(number) ? bad('number_quality') : fine();
 }
 
-function templateUsable(input: PreflightInput, language: string): Found {
+function templateUsable(input: PreflightInput, locale: Locale): Found {
+  const language = templateLanguages(input.englishTemplateLanguage)[locale];
   const facts = input.templates.find((template) => template.language === language)?.facts;
   const named = { template: input.template, language };
-  if (input.failures.templates !== undefined) return unknown(input, 'templates');
   if (facts?.status === undefined) return bad('template_missing', named);
   if (facts.status.value === 'ARCHIVED') return bad('template_archived', named);
   if (facts.status.value !== 'APPROVED')
@@ -207,57 +201,45 @@ function templateUsable(input: PreflightInput, language: string): Found {
   return facts.hasCodeButton?.value === true ? fine(named) : bad('template_button', named);
 }
 
-type Languages = Record<Locale, string>;
-
-type Template = PreflightInput['templates'][number];
-
 /** Checks every existing template. A fault names each faulty language, with the value that `readFault` returns for it. */
 function findTemplateFault(
-  input: PreflightInput,
-  languages: Languages,
+  { templates: all, englishTemplateLanguage, codeValiditySeconds }: PreflightInput,
   name: Fault,
-  readFault: (facts: Template['facts'], codeValiditySeconds: number) => string | null,
-): Found {
-  if (input.failures.templates !== undefined) return unknown(input, 'templates');
-  const templates = input.templates.filter(
-    ({ language, facts }) =>
-      Object.values(languages).includes(language) &&
-      facts.status !== undefined &&
-      facts.status.value !== 'DELETED',
+  readFault: (facts: Facts<TemplateValues>, codeValiditySeconds: number) => string | null,
+): Found | null {
+  const languages = Object.values(templateLanguages(englishTemplateLanguage));
+  const templates = all.filter(
+    ({ language, facts: { status } }) =>
+      languages.includes(language) && status !== undefined && status.value !== 'DELETED',
   );
-  if (templates.length === 0) return bad('unknown');
+  if (templates.length === 0) return null;
   const faults = templates.flatMap(({ language, facts }) => {
-    const value = readFault(facts, input.codeValiditySeconds);
+    const value = readFault(facts, codeValiditySeconds);
     return value === null ? [] : [`${language} (${value})`];
   });
   if (faults.length === 0) return fine();
-  return bad(name, { templates: faults.join(', '), validity: durationText(input.codeValiditySeconds) });
+  return bad(name, { templates: faults.join(', '), validity: durationText(codeValiditySeconds) });
 }
 
 /**
  * Reports templates with a time to live that is too long or, if there are none, templates without one: their default depends on their
  * creation date, which is unknown.
  */
-function templateTtl(input: PreflightInput, languages: Languages): Found {
-  const tooLong = findTemplateFault(input, languages, 'ttl_too_long', readTooLongTtl);
-  return tooLong.fault === null
-    ? findTemplateFault(input, languages, 'ttl_unknown', ({ ttlSeconds }) =>
-        ttlSeconds?.value == null ? '–' : null,
-      )
-    : tooLong;
+function templateTtl(input: PreflightInput): Found | null {
+  const tooLong = findTemplateFault(input, 'ttl_too_long', readTooLongTtl);
+  return tooLong === null || tooLong.fault !== null
+    ? tooLong
+    : findTemplateFault(input, 'ttl_unknown', ({ ttlSeconds }) => (ttlSeconds?.value == null ? '–' : null));
 }
 
-function readTooLongTtl({ ttlSeconds }: Template['facts'], codeValiditySeconds: number): string | null {
-  const seconds = ttlSeconds?.value ?? null;
-  return seconds === null || seconds <= codeValiditySeconds ? null : durationText(seconds);
+function readTooLongTtl(facts: Facts<TemplateValues>, codeValiditySeconds: number): string | null {
+  const seconds = findValidityConflict(facts, codeValiditySeconds)?.ttlSeconds;
+  return seconds === undefined ? null : durationText(seconds);
 }
 
-function readOtherFooter(
-  { codeExpirationMinutes }: Template['facts'],
-  codeValiditySeconds: number,
-): string | null {
-  const minutes = codeExpirationMinutes?.value ?? null;
-  if (footerMatchesValidity(minutes, codeValiditySeconds)) return null;
+function readOtherFooter(facts: Facts<TemplateValues>, codeValiditySeconds: number): string | null {
+  const minutes = findValidityConflict(facts, codeValiditySeconds)?.footerMinutes;
+  if (minutes === undefined) return null;
   return minutes === null ? '–' : `${minutes} min`;
 }
 
@@ -274,7 +256,7 @@ export function findValidityConflict(
 ): ValidityConflict | null {
   const minutes = codeExpirationMinutes?.value;
   const seconds = ttlSeconds?.value;
-  const footer = minutes !== undefined && !footerMatchesValidity(minutes, codeValiditySeconds);
+  const footer = minutes !== undefined && (minutes === null || minutes * 60 !== codeValiditySeconds);
   const ttl = typeof seconds === 'number' && seconds > codeValiditySeconds;
   if (!footer && !ttl) return null;
   return { ...(footer && { footerMinutes: minutes }), ...(ttl && { ttlSeconds: seconds }) };
@@ -289,33 +271,22 @@ export interface ValidityConflict {
   ttlSeconds?: number;
 }
 
-/** Returns whether a template's footer states the lifetime of codes, in whole minutes. */
-function footerMatchesValidity(minutes: number | null, codeValiditySeconds: number): boolean {
-  return minutes !== null && minutes * 60 === codeValiditySeconds;
-}
-
-function webhookSubscribed(input: PreflightInput): Found {
-  const { isSubscribed } = input.businessAccount;
-  if (input.failures.subscription !== undefined || isSubscribed === undefined)
-    return unknown(input, 'subscription');
+function webhookSubscribed({ businessAccount: { isSubscribed } }: PreflightInput): Found | null {
+  if (isSubscribed === undefined) return null;
   return isSubscribed.value ? fine() : bad('not_subscribed');
 }
 
-function businessVerified(input: PreflightInput): Found {
-  const { verification } = input.businessAccount;
-  if (input.failures.businessAccount !== undefined) return unknown(input, 'businessAccount');
+function businessVerified({ businessAccount: { verification } }: PreflightInput): Found {
   // Meta returns the verification only for some tokens.
   if (verification === undefined) return fine();
   return verification.value === 'VERIFIED' ? fine() : bad('not_verified', { status: verification.value });
 }
 
-function messagingLimit(input: PreflightInput): Found {
-  const name = input.number.messagingLimit?.value;
-  if (name === undefined) return unknown(input, 'number');
+function messagingLimit({ number, recipients24h }: PreflightInput): Found | null {
+  const name = number.messagingLimit?.value;
   const most = parseMessagingLimit(name);
-  if (most === null) return bad('unknown');
-  const people = input.recipients24h ?? 0;
-  const facts = { people, limit: name };
-  if (people >= most) return bad('limit_reached', facts);
-  return people >= most * LIMIT_SHARE_NEAR ? bad('limit_near', facts) : fine(facts);
+  if (name === undefined || most === null) return null;
+  const facts = { people: recipients24h, limit: name };
+  if (recipients24h >= most) return bad('limit_reached', facts);
+  return recipients24h >= most * LIMIT_SHARE_NEAR ? bad('limit_near', facts) : fine(facts);
 }
