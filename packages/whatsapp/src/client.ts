@@ -52,9 +52,7 @@ function outcomeOfAnswer({ status, headers, text }: ExchangeEnd & { end: 'answer
   }
 
   const failure = classifyError(providerErrorOf(status, answer['error']));
-  return failure.kind === 'retry'
-    ? { ...failure, retryAfterSeconds: retryAfterSeconds(headers, Date.now()) }
-    : failure;
+  return failure.kind === 'retry' ? { ...failure, retryAfterSeconds: retryAfterSeconds(headers) } : failure;
 }
 
 const isHeld = (status: unknown): status is MessageStatus =>

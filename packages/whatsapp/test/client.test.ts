@@ -106,7 +106,6 @@ describe('an error response', () => {
 describe('Retry-After', () => {
   it('is returned in seconds with the outcome `retry`', async () => {
     const error = { error: { code: 130429 } };
-    const inAMinute = new Date(Date.now() + 60_000).toUTCString();
     expect(await sendTo(400, error, { 'retry-after': '7' })).toMatchObject({ retryAfterSeconds: 7 });
     expect(await sendTo(400, error)).toMatchObject({ retryAfterSeconds: null });
     expect(await sendTo(429, {}, { 'retry-after': '7' })).toMatchObject({
@@ -114,9 +113,6 @@ describe('Retry-After', () => {
       throttled: 'sender',
       retryAfterSeconds: 7,
     });
-    const dated = (await sendTo(400, error, { 'retry-after': inAMinute })) as { retryAfterSeconds: number };
-    expect(dated.retryAfterSeconds).toBeGreaterThan(50);
-    expect(dated.retryAfterSeconds).toBeLessThanOrEqual(60);
   });
 });
 
