@@ -84,16 +84,7 @@ export async function insertAccount(
       where g.units > 0
     )
     select ${accountColumns('created')} from created, settings`;
-  const { name, language, freeQuota, credits } = row;
-  const { ratePerMinute } = account;
-  const after = {
-    name,
-    language,
-    freeQuota,
-    credits,
-    ratePerMinute,
-    ...(trialCountries && { trialCountries }),
-  };
+  const after = { ...account, freeQuota: row.freeQuota, ...(trialCountries && { trialCountries }) };
   await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
   return row;
 }
