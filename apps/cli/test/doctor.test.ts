@@ -53,7 +53,6 @@ describe('the command line of a deployment', () => {
     expect(checks.map(({ check }) => check)).toEqual([
       'database',
       'database_durability',
-      'database_connections',
       'clocks',
       'database_rights',
       'schema',

@@ -21,7 +21,6 @@ export interface DatabaseFacts {
   settings: Readonly<Record<string, string>>;
   /** By how much this machine's clock is certainly ahead of the database's, despite the round trip; negative if it is behind. */
   clockAheadMs: number;
-  connections: { used: number; most: number };
   /** The rights that the role in `DATABASE_URL` lacks, or null. If rights are missing, the schema and all later fields are unknown. */
   rightsFault: string | null;
   /** Why this release cannot work with the schema, or null. If it cannot, all later fields are empty. */
@@ -44,7 +43,6 @@ export interface DatabaseFacts {
   holds: readonly (HoldTarget & { accountName: string | null; reason: string; since: Date; setBy: string })[];
 }
 
-const CONNECTIONS_SHARE_MAX = 0.8;
 const CLOCK_MS_MAX = 5_000;
 /** If these are off, a crash may lose sends that the API has accepted. */
 const DURABLE_SETTINGS = ['fsync', 'full_page_writes'] as const;
@@ -62,12 +60,7 @@ export const skipped = (check: string, variable: string): DeploymentCheck => ({
 
 /** Returns the checks of PostgreSQL's facts. @param keys the versions in SECRET_KEY; null if it is not set */
 export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | null): DeploymentCheck[] {
-  const server = [
-    ok('database', `PostgreSQL ${facts.version} responds.`),
-    durability(facts),
-    connections(facts),
-    clocks(facts),
-  ];
+  const server = [ok('database', `PostgreSQL ${facts.version} responds.`), durability(facts), clocks(facts)];
   const { rightsFault, schemaFault } = facts;
   const faulty = (check: string, fault: string): DeploymentCheck =>
     bad(check, `${fault[0]!.toUpperCase()}${fault.slice(1)}.`);
@@ -93,16 +86,6 @@ function durability({ settings }: DatabaseFacts): DeploymentCheck {
     : bad(
         'database_durability',
         `Set ${off.join(', ')} to on: a crash can lose sends that were answered with 202.`,
-      );
-}
-
-function connections({ connections: { used, most } }: DatabaseFacts): DeploymentCheck {
-  const counted = `${used} of ${most} connections are in use`;
-  return used < CONNECTIONS_SHARE_MAX * most
-    ? ok('database_connections', `${counted}.`)
-    : bad(
-        'database_connections',
-        `${counted}: close unexpected connections, lower DATABASE_CONNECTIONS, or add a pooler.`,
       );
 }
 

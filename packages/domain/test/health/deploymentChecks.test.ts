@@ -14,7 +14,6 @@ const WELL: DatabaseFacts = {
   version: '18.4',
   settings: { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
   clockAheadMs: 0,
-  connections: { used: 20, most: 97 },
   rightsFault: null,
   schemaFault: null,
   processes: [
@@ -64,7 +63,6 @@ describe('databaseChecks', () => {
       { settings: { ...WELL.settings, synchronous_commit: 'off' } },
       /^database_durability: Set synchronous_commit to on/,
     ],
-    ['few connections are left', { connections: { used: 78, most: 97 } }, /^database_connections: 78 of 97/],
     ['this clock is ahead', { clockAheadMs: 61_000 }, /^clocks: .* 61\.0 s ahead of/],
     ['this clock is behind', { clockAheadMs: -7_500 }, /^clocks: .* 7\.5 s behind/],
     [
@@ -136,7 +134,6 @@ describe('databaseChecks', () => {
     expect(databaseChecks({ ...WELL, ...unread }, [2]).map(({ check }) => check)).toEqual([
       'database',
       'database_durability',
-      'database_connections',
       'clocks',
       'schema',
     ]);

@@ -4,7 +4,6 @@ import { findRightsFault } from '../client/rights.js';
 import { readHeldSends } from '../holds/holds.js';
 import { listSenders } from '../senders/senders.js';
 import { readClock } from './clock.js';
-import { readConnectionStatistics } from './health.js';
 import { findSchemaFault, listProcesses } from './processes.js';
 
 const SETTINGS = ['server_version', 'fsync', 'full_page_writes', 'synchronous_commit'];
@@ -24,7 +23,6 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
     version: (settings['server_version'] ?? '').split(' ')[0]!,
     settings,
     clockAheadMs: await readClock(database),
-    connections: await readConnectionStatistics(database),
   };
   const rightsFault = await findRightsFault(database);
   const schemaFault = rightsFault === null ? await findSchemaFault(database, release) : null;
