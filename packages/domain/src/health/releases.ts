@@ -26,19 +26,8 @@ export interface RunningProcess {
   lastMigration: string;
 }
 
-/** Compares two versions X.Y.Z: negative if `one` is older. A version with a hyphen suffix is older than the same version without it. */
-export function compareReleases(one: string, other: string): number {
-  const [a, b] = [parseVersion(one), parseVersion(other)];
-  return (
-    a.numbers.map((part, index) => part - b.numbers[index]!).find((part) => part !== 0) ?? a.rank - b.rank
-  );
-}
-
-function parseVersion(version: string): { numbers: number[]; rank: number } {
-  const match = /^(\d+)\.(\d+)\.(\d+)(-)?/.exec(version);
-  if (match === null) throw new Error(`not a version: ${version}`);
-  return { numbers: match.slice(1, 4).map(Number), rank: match[4] === undefined ? 0 : -1 };
-}
+/** Compares two versions X.Y.Z: negative if the first is older. */
+export const compareReleases = new Intl.Collator('en', { numeric: true }).compare;
 
 /**
  * Returns in one sentence why a release cannot work with a database; null if it can. A newer schema is accepted unless its migrations

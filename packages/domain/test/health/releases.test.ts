@@ -24,13 +24,9 @@ const running = (changes: Partial<RunningProcess> = {}): RunningProcess => ({
 
 describe('compareReleases', () => {
   it('sorts versions by their numbers', () => {
-    const sorted = ['0.9.9', '1.0.0', '1.0.1', '1.2.0-rc.1', '1.2.0', '1.10.0', '2.0.0'];
+    const sorted = ['0.9.9', '1.0.0', '1.0.1', '1.2.0', '1.10.0', '2.0.0'];
     expect(sorted.toReversed().toSorted(compareReleases)).toEqual(sorted);
     expect(compareReleases('1.2.0', '1.2.0')).toBe(0);
-  });
-
-  it('throws for a version without three numbers', () => {
-    expect(() => compareReleases('1.2', '1.2.0')).toThrow('not a version: 1.2');
   });
 });
 
