@@ -7,11 +7,13 @@ import { adviceOn, numbersPage, refused, step, type Advice, type SetupStep } fro
 
 /** A number of a business account. */
 export interface FoundNumber {
-  id: string;
-  e164: string;
+  phoneNumberId: string;
+  /** E.164. */
+  number: string;
   /** The name that recipients see; empty if Meta reports none. */
   verifiedName: string;
   status: string;
+  /** Messages a second that Meta accepts from it. */
   throughput: number;
   /** Its number, name, status and quality, for people. */
   text: string;
@@ -55,24 +57,24 @@ export async function findNumber(
   const chosen =
     wanted === null
       ? numbers[0]
-      : numbers.find(({ e164 }) => canonicalNumber(e164) === canonicalNumber(wanted));
+      : numbers.find(({ number }) => canonicalNumber(number) === canonicalNumber(wanted));
   if (chosen === undefined) return needsYou(`The business account has no number ${wanted}. It has: ${list}.`);
   return { step: step('number', 'already', `${chosen.text}.`), number: chosen };
 }
 
 function numberOf(node: Record<string, unknown>): FoundNumber[] {
   const { id, display_phone_number: display, verified_name: name, status, quality_rating: quality } = node;
-  const e164 = typeof display === 'string' ? `+${display.replaceAll(/\D/g, '')}` : '';
-  if (!isMetaId(id) || e164.length < 8) return [];
+  const number = typeof display === 'string' ? `+${display.replaceAll(/\D/g, '')}` : '';
+  if (!isMetaId(id) || number.length < 8) return [];
   const words = [name, status, quality].filter((word) => typeof word === 'string' && word !== '');
   return [
     {
-      id,
-      e164,
+      phoneNumberId: id,
+      number,
       verifiedName: typeof name === 'string' ? storableText(name) : '',
       status: typeof status === 'string' ? status : '',
       throughput: throughputOf(node),
-      text: storableText([e164, ...words].join(', ')),
+      text: storableText([number, ...words].join(', ')),
     },
   ];
 }
@@ -123,12 +125,12 @@ const isConnected = (status: unknown): boolean => status === 'CONNECTED' || stat
 export async function register(
   call: GraphCall,
   { token, businessAccountId, pin, isDryRun, isKnown }: SetupOptions,
-  { id, status }: FoundNumber,
+  { phoneNumberId, status }: FoundNumber,
 ): Promise<SetupStep> {
   const name = 'registration';
   const link = numbersPage(businessAccountId);
   // Meta limits registrations to ten in 72 hours, and shows numbers as connected that were never registered.
-  if (isConnected(status) && (await isKnown(id)))
+  if (isConnected(status) && (await isKnown(phoneNumberId)))
     return step(name, 'already', 'The number is connected, so it is not registered again.', 'connected');
   if (pin === null)
     return step(
@@ -138,7 +140,9 @@ export async function register(
       'pin_missing',
     );
   if (isDryRun) return step(name, 'waiting', 'Would register the number with the PIN.', 'would_register');
-  const result = await call(token, `${id}/register`, { body: { messaging_product: 'whatsapp', pin } });
+  const result = await call(token, `${phoneNumberId}/register`, {
+    body: { messaging_product: 'whatsapp', pin },
+  });
   if ('value' in result)
     return step(name, 'done', 'The number is registered. Keep its two-step PIN.', 'registered');
   const advice = REGISTRATION_ADVICE[result.code ?? 0];
@@ -160,13 +164,13 @@ const CONNECTED_PAUSE_MS = 1_000;
 export async function readHealth(
   call: GraphCall,
   { token, businessAccountId, isDryRun }: SetupOptions,
-  { id }: FoundNumber,
+  { phoneNumberId }: FoundNumber,
 ): Promise<SetupStep> {
   const name = 'health';
   let value: Record<string, unknown> = {};
   for (let read = 0; read < (isDryRun ? 1 : CONNECTED_READS); read++) {
     if (read > 0) await wait(CONNECTED_PAUSE_MS);
-    const result = await call(token, id, { query: { fields: 'status,health_status' } });
+    const result = await call(token, phoneNumberId, { query: { fields: 'status,health_status' } });
     if ('failure' in result) return refused(name, 'The state of the number could not be read.', result);
     ({ value } = result);
     if (value['status'] === undefined || isConnected(value['status'])) break;

@@ -1,14 +1,10 @@
+import type { FoundNumber } from './number.js';
 import type { SetupStep } from './steps.js';
 
 /** A number that is being set up. */
-export interface SetupNumber {
-  phoneNumberId: string;
-  /** E.164. */
-  number: string;
+export type SetupNumber = Pick<FoundNumber, 'phoneNumberId' | 'number' | 'throughput'> & {
   englishTemplateLanguage: 'en' | 'en_US';
-  /** Messages a second that Meta accepts from it. */
-  throughput: number;
-}
+};
 
 export interface SetupOptions {
   token: string;

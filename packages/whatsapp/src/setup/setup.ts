@@ -39,13 +39,9 @@ export async function* setUpNumber(call: GraphCall, options: SetupOptions): Asyn
     return;
   }
   const english = options.english ?? existingEnglish(templates.value);
-  const { id: phoneNumberId, e164, throughput } = number;
-  yield await options.addSender({
-    phoneNumberId,
-    number: e164,
-    englishTemplateLanguage: english,
-    throughput,
-  });
+  const { phoneNumberId, number: e164, throughput } = number;
+  const added = { phoneNumberId, number: e164, throughput, englishTemplateLanguage: english };
+  yield await options.addSender(added);
   yield* provideTemplates(call, options, ['pt_BR', english], templates.value);
   if (isWell(registration)) yield await readHealth(call, options, number);
 }

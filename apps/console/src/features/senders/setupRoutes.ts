@@ -121,12 +121,12 @@ export function setupRoutesAt(
         const found = await limited(actor.id, () => listNumbers(graph, body));
         if ('step' in found) return { numbers: [], step: found.step };
         const taken = new Set((await listSenders(database)).map(({ phoneNumberId }) => phoneNumberId));
-        const numbers = found.numbers.map(({ id, e164, verifiedName, status }) => ({
-          phoneNumberId: id,
-          number: e164,
+        const numbers = found.numbers.map(({ phoneNumberId, number, verifiedName, status }) => ({
+          phoneNumberId,
+          number,
           verifiedName,
           status,
-          isTaken: taken.has(id),
+          isTaken: taken.has(phoneNumberId),
         }));
         return { numbers, step: null };
       },
@@ -143,13 +143,13 @@ export function setupRoutesAt(
         await refuseMore(call);
         const found = await limited(actor.id, () => listNumbers(context.graph, body));
         if ('step' in found) return { id: null, step: found.step };
-        const number = found.numbers.find(({ id }) => id === body.phoneNumberId);
+        const number = found.numbers.find(({ phoneNumberId }) => phoneNumberId === body.phoneNumberId);
         if (number === undefined)
           throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'unknown' } });
         const accountId = accountOf(call);
         const made = await addSender(context.database, actor, context.config.SECRET_KEY, {
           ...body,
-          number: number.e164,
+          number: number.number,
           throughput: number.throughput,
           englishTemplateLanguage: found.english,
           paused: true,
