@@ -9,11 +9,15 @@ export interface RecentTraffic {
   twoMinutes: readonly TrafficCount[];
 }
 
-export function sumMatching(
+/** Returns the number of these events; with a reason, only of those that have it. */
+export function countEvents(
   counts: readonly TrafficCount[],
-  matches: (count: TrafficCount) => boolean,
+  event: TrafficCount['event'],
+  reason?: TrafficCount['reason'],
 ): number {
-  return counts.reduce((sum, count) => sum + (matches(count) ? count.count : 0), 0);
+  return counts
+    .filter((one) => one.event === event && (reason === undefined || one.reason === reason))
+    .reduce((sum, { count }) => sum + count, 0);
 }
 
 /** The ended sends of a country or a sender, or all of them. */
@@ -24,26 +28,11 @@ export interface EndedSends {
   reason: FailureReason | '';
 }
 
-/** Returns the counts of ended sends in groups. `groupOf` returns a count's group; '' is a group too. */
-export function endedSends(
-  counts: readonly TrafficCount[],
-  groupOf: (count: TrafficCount) => string,
-): Map<string, TrafficCount[]> {
-  const groups = new Map<string, TrafficCount[]>();
-  for (const count of counts) {
-    if (count.event !== 'delivered' && count.event !== 'failed') continue;
-    const members = groups.get(groupOf(count));
-    if (members === undefined) groups.set(groupOf(count), [count]);
-    else members.push(count);
-  }
-  return groups;
-}
-
 /** Returns how many of the ended sends were delivered and failed, and the most frequent reason of the failures. */
 export function sumEnded(counts: readonly TrafficCount[]): EndedSends {
   return {
-    delivered: sumMatching(counts, ({ event }) => event === 'delivered'),
-    failed: sumMatching(counts, ({ event }) => event === 'failed'),
+    delivered: countEvents(counts, 'delivered'),
+    failed: countEvents(counts, 'failed'),
     reason: findMost(counts, 'reason') as EndedSends['reason'],
   };
 }

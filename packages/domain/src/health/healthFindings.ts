@@ -1,5 +1,5 @@
 import { groupDeliveries, hasFewerDeliveries, type DeliveryGroup } from './deliveries.js';
-import { endedOfOthers, endedSends, sumEnded, sumMatching } from './endedSends.js';
+import { countEvents, endedOfOthers, sumEnded, type RecentTraffic } from './endedSends.js';
 import { FINDINGS, type CauseOf, type FindingName, type Owner, type Severity } from './findings.js';
 import {
   NO_BACKLOG,
@@ -384,9 +384,8 @@ const provider: Rule = ({ provider: calls }) =>
       ];
 
 /** Returns the severity of missing receipts. Each message should have at least one: `sent`, or a later one. */
-function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null {
-  const counted = (event: TrafficCount['event']): number =>
-    sumMatching(traffic?.twoMinutes ?? [], (count) => count.event === event);
+function missingReceipts({ twoMinutes }: RecentTraffic): Severity | null {
+  const counted = (event: TrafficCount['event']): number => countEvents(twoMinutes, event);
   const accepted = counted('accepted');
   if (accepted < ACCEPTED_MIN) return null;
   const reported = Math.max(
@@ -402,11 +401,10 @@ function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null 
  * anyone can post a webhook. With few messages, one receipt that is two minutes late counts as missing if no other webhook was accepted.
  */
 const webhooks: Rule = ({ traffic }) => {
-  const counted = (result: WebhookResult): number =>
-    sumMatching(traffic?.fiveMinutes ?? [], ({ event, reason }) => event === 'webhook' && reason === result);
-  const accepted = (counts: readonly TrafficCount[] = []): number =>
-    sumMatching(counts, ({ event }) => event === 'accepted');
-  const isLate = accepted(traffic?.fiveMinutes) > accepted(traffic?.twoMinutes);
+  if (traffic === null) return [];
+  const { fiveMinutes, twoMinutes } = traffic;
+  const counted = (result: WebhookResult): number => countEvents(fiveMinutes, 'webhook', result);
+  const isLate = countEvents(fiveMinutes, 'accepted') > countEvents(twoMinutes, 'accepted');
   const missing = missingReceipts(traffic);
   const isCause = missing !== null || (counted('accepted') === 0 && isLate);
   const rejected = isCause ? 'failing' : 'degraded';
@@ -462,9 +460,10 @@ function mostFailing(
   counts: readonly TrafficCount[],
   by: 'country' | 'senderId',
 ): Finding[] {
-  return [...endedSends(counts, (count) => count[by])]
-    .filter(([group]) => group !== '')
-    .flatMap(([group, members]) => failing(cause, members, counts, { [by]: group }))
+  const groups = new Set(counts.map((count) => count[by]).filter((group) => group !== ''));
+  const membersOf = (group: string) => counts.filter((count) => count[by] === group);
+  return [...groups]
+    .flatMap((group) => failing(cause, membersOf(group), counts, { [by]: group }))
     .toSorted((a, b) => b.failures!.failed - a.failures!.failed)
     .slice(0, NAMED_MAX);
 }

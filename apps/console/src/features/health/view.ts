@@ -1,9 +1,9 @@
 import {
+  countEvents,
   describeFinding,
   HEALTH_CHECKS,
   startOf,
   subjectOf,
-  sumMatching,
   WEBHOOK_RESULTS,
   type Finding,
   type HealthCheck,
@@ -72,8 +72,8 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
       })) ?? null,
     /** Of the last five minutes, like `provider` and `webhooks`. */
     ended: traffic && {
-      delivered: sumMatching(traffic.fiveMinutes, ({ event }) => event === 'delivered'),
-      failed: sumMatching(traffic.fiveMinutes, ({ event }) => event === 'failed'),
+      delivered: countEvents(traffic.fiveMinutes, 'delivered'),
+      failed: countEvents(traffic.fiveMinutes, 'failed'),
     },
     webhooks: traffic && webhooksOf(traffic),
   };
@@ -110,10 +110,6 @@ function latestIncident(finding: Finding, incidents: readonly Incident[]): Incid
 }
 
 function webhooksOf({ fiveMinutes }: RecentTraffic): Record<WebhookResult, number> {
-  const counted = (result: WebhookResult): number =>
-    sumMatching(fiveMinutes, ({ event, reason }) => event === 'webhook' && reason === result);
-  return Object.fromEntries(WEBHOOK_RESULTS.map((result) => [result, counted(result)])) as Record<
-    WebhookResult,
-    number
-  >;
+  const counted = WEBHOOK_RESULTS.map((result) => [result, countEvents(fiveMinutes, 'webhook', result)]);
+  return Object.fromEntries(counted) as Record<WebhookResult, number>;
 }
