@@ -41,22 +41,23 @@ export async function sendTestCode(cloudApi: CloudApi, options: TestCodeOptions)
     return step(name, 'failed', `Meta did not accept the test message${number}: ${outcome.reason}`);
   }
   const startedAt = performance.now();
-  const seconds = (): number => Math.ceil((performance.now() - startedAt) / 1_000);
   let statuses: string[] = [];
-  while (performance.now() - startedAt < receiptMs) {
-    statuses = await options.listStatuses(outcome.messageId);
-    if (statuses.includes('failed')) {
-      const detail = 'Meta accepted the test message and then reported that it failed.';
-      return step(name, 'failed', detail, 'test_failed');
-    }
-    if (statuses.some((status) => status === 'delivered' || status === 'read')) {
-      const detail = `The test code ${code} was delivered within ${seconds()} seconds.`;
-      return step(name, 'done', detail, 'test_delivered');
-    }
+  const has = (...names: string[]): boolean => names.some((status) => statuses.includes(status));
+  while (!has('failed', 'delivered', 'read') && performance.now() - startedAt < receiptMs) {
     await wait(RECEIPT_POLL_MS);
+    statuses = await options.listStatuses(outcome.messageId);
   }
-  if (statuses.includes('sent')) {
-    const detail = `The test code ${code} was sent but not delivered within ${seconds()} seconds: is the phone online?`;
+  const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
+  if (has('failed')) {
+    const detail = 'Meta accepted the test message and then reported that it failed.';
+    return step(name, 'failed', detail, 'test_failed');
+  }
+  if (has('delivered', 'read')) {
+    const detail = `The test code ${code} was delivered within ${seconds} seconds.`;
+    return step(name, 'done', detail, 'test_delivered');
+  }
+  if (has('sent')) {
+    const detail = `The test code ${code} was sent but not delivered within ${seconds} seconds: is the phone online?`;
     return step(name, 'waiting', detail, 'test_sent');
   }
   const detail = `Meta accepted the test code ${code}, but no receipt reached this service. Check that an API is running, and the callback address and verify token in the app's WhatsApp settings.`;
