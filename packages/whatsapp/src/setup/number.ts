@@ -2,22 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { canonicalNumber, THROUGHPUT_ON_BUSINESS_APP } from '@onecode/domain';
 import { readList, type GraphCall } from '../graphCalls.js';
 import { elements, isMetaId, members, storableText } from '../json.js';
-import type { SetupOptions } from './options.js';
+import type { FoundNumber, SetupOptions } from './options.js';
 import { adviceOn, numbersPage, refused, step, type Advice, type SetupStep } from './steps.js';
-
-/** A number of a business account. */
-export interface FoundNumber {
-  phoneNumberId: string;
-  /** E.164. */
-  number: string;
-  /** The name that recipients see; empty if Meta reports none. */
-  verifiedName: string;
-  status: string;
-  /** Messages a second that Meta accepts from it. */
-  throughput: number;
-  /** Its number, name, status and quality, for people. */
-  text: string;
-}
 
 const NUMBER_FIELDS = 'id,display_phone_number,verified_name,quality_rating,status,throughput,is_on_biz_app';
 /** Messages a second by Meta's level. Source: Meta, "Throughput". */

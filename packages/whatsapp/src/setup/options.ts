@@ -1,5 +1,18 @@
-import type { FoundNumber } from './number.js';
 import type { SetupStep } from './steps.js';
+
+/** A number of a business account. */
+export interface FoundNumber {
+  phoneNumberId: string;
+  /** E.164. */
+  number: string;
+  /** The name that recipients see; empty if Meta reports none. */
+  verifiedName: string;
+  status: string;
+  /** Messages a second that Meta accepts from it. */
+  throughput: number;
+  /** Its number, name, status and quality, for people. */
+  text: string;
+}
 
 /** A number that is being set up. */
 export type SetupNumber = Pick<FoundNumber, 'phoneNumberId' | 'number' | 'throughput'> & {

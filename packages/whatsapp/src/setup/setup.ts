@@ -1,14 +1,13 @@
 import { readTemplates } from '../graph.js';
 import type { GraphCall } from '../graphCalls.js';
 import { checkToken, subscribe } from './access.js';
-import { findNumber, readHealth, readNumbers, register, type FoundNumber } from './number.js';
-import type { SetupOptions } from './options.js';
+import { findNumber, readHealth, readNumbers, register } from './number.js';
+import type { FoundNumber, SetupOptions } from './options.js';
 import { step, type SetupStep } from './steps.js';
 import { existingEnglish, provideTemplates } from './templates.js';
 
 export { openGraph, type GraphCall } from '../graphCalls.js';
-export type { FoundNumber } from './number.js';
-export type { SetupNumber, SetupOptions } from './options.js';
+export type { FoundNumber, SetupNumber, SetupOptions } from './options.js';
 export { step, SETUP_TEXTS, type SetupStep } from './steps.js';
 export { sendTestCode } from './testCode.js';
 
