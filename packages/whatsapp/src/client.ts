@@ -20,7 +20,7 @@ export interface CloudApi {
   sendCode(sender: CloudApiSender, message: AuthenticationMessage): Promise<Outcome>;
 }
 
-/** Creates a client for Meta's Cloud API. @throws {TypeError} if `baseUrl` is not a plain http or https address. */
+/** Creates a client for Meta's Cloud API. */
 export function createCloudApi(options: CloudApiOptions): CloudApi {
   const exchange = openExchanges(options);
   return {

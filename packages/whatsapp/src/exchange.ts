@@ -34,7 +34,7 @@ export function mayUseProxy(url: string): boolean {
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/;
 
 export interface CloudApiOptions {
-  /** The address including the version: `https://graph.facebook.com/v25.0`. */
+  /** The address including the version, without a query: `https://graph.facebook.com/v25.0`. The configuration checks it. */
   baseUrl: string;
   /** The time limit of a whole call, including the reading of the response. */
   timeoutMs: number;
@@ -53,15 +53,14 @@ export type Exchanger = (
  * Returns a function that makes requests to Meta's API, each concurrent request on its own connection. A request never throws, follows no
  * redirect, is written at most once, and ends within `timeoutMs`, which covers everything from the DNS look-up to the last byte. Idle
  * connections are kept for a few seconds. They do not keep the process running and need not be closed.
- *
- * @throws {TypeError} if `baseUrl` is not a plain http or https address.
  */
 export function openExchanges({
   baseUrl,
   timeoutMs,
   proxy = { url: '', except: '' },
 }: CloudApiOptions): Exchanger {
-  const { origin, path } = checkedBase(baseUrl);
+  const { origin, pathname } = new URL(baseUrl);
+  const path = pathname.replace(/\/$/, '');
   // `Exchange` has its own time limit.
   const limits = { headersTimeout: 0, bodyTimeout: 0 };
   const isProxied = proxy.url !== '' && mayUseProxy(origin);
@@ -95,14 +94,6 @@ export function openExchanges({
         new Exchange(timeoutMs, ANSWER_BYTES_MAX[method], peer, resolve),
       );
     });
-}
-
-/** Returns the origin and the path of `baseUrl`, without trailing slashes. */
-function checkedBase(baseUrl: string): { origin: string; path: string } {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
-  const isPlain = url !== null && /^https?:$/.test(url.protocol) && !/[?#@]/.test(baseUrl);
-  if (!isPlain) throw new TypeError('The address of the Cloud API is not a plain http or https URL.');
-  return { origin: url.origin, path: url.pathname.replace(/(?<!\/)\/+$/, '') };
 }
 
 /**

@@ -20,7 +20,7 @@ export type GraphResult = { value: Record<string, unknown> } | GraphFailure;
 /** Calls a node of the Graph API. With a body it is a POST, otherwise a GET. Never throws. */
 export type GraphCall = (...request: Parameters<Exchanger>) => Promise<GraphResult>;
 
-/** Returns a function that calls Meta's Graph API. @throws {TypeError} if `baseUrl` is not a plain http or https address. */
+/** Returns a function that calls Meta's Graph API. */
 export function openGraph(options: CloudApiOptions): GraphCall {
   const exchange = openExchanges(options);
   return async (token, ...request) => resultOf(await exchange(token, ...request), token);
