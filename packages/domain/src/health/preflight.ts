@@ -286,7 +286,8 @@ function messagingLimit({ number, recipients24h }: PreflightInput): Found | null
   const name = number.messagingLimit?.value;
   const most = parseMessagingLimit(name);
   if (name === undefined || most === null) return null;
-  const facts = { people: recipients24h, limit: name };
-  if (recipients24h >= most) return bad('limit_reached', facts);
-  return recipients24h >= most * LIMIT_SHARE_NEAR ? bad('limit_near', facts) : fine(facts);
+  const people = recipients24h ?? 0;
+  const facts = { people, limit: name };
+  if (people >= most) return bad('limit_reached', facts);
+  return people >= most * LIMIT_SHARE_NEAR ? bad('limit_near', facts) : fine(facts);
 }
