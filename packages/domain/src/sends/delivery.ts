@@ -91,8 +91,14 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   if (!isExpired && !isExhausted && send.verification === 'pending')
     return postpone(isWorthSending(send, now) ? 'waiting' : 'giving_up', send.expiresAt);
   if (mayStillArrive(receiptUntil, now)) return postpone('giving_up', receiptUntil);
-  const reason = isExhausted && !isExpired ? 'attempts_exhausted' : 'expired_before_delivery';
-  return { result: reason, change: failure(reason, now), attempts: unfinished };
+  return { ...giveUp(send, now), attempts: unfinished };
+}
+
+/** Fails a send without another call: its code expired, was verified or locked, or it has used all attempts. */
+function giveUp({ verification, expiresAt }: Send, now: Date): Decision<FailureReason> {
+  const isActive = verification === 'pending' && now < expiresAt;
+  const reason = isActive ? 'attempts_exhausted' : 'expired_before_delivery';
+  return { result: reason, change: failure(reason, now) };
 }
 
 /** Returns the ended attempt of the claim. */
@@ -188,19 +194,15 @@ function settleCall(
   policy: RetryPolicy,
   random: number,
 ): Decision<Settlement> {
-  const failed = (reason: FailureReason): Decision<Settlement> => ({
-    result: reason,
-    change: failure(reason, now),
-  });
   if (outcome.kind === 'accepted') return { result: 'accepted', change: acceptance(send, now) };
   if (outcome.kind === 'recipient' || (outcome.kind === 'config' && outcome.scope === 'request'))
-    return failed('rejected_by_provider');
-  const isPending = send.verification === 'pending';
-  const change = isPending || isSenderFailure(outcome) ? nextCall(send, now, outcome, policy, random) : null;
+    return { result: 'rejected_by_provider', change: failure('rejected_by_provider', now) };
+  const mayCall = send.verification === 'pending' || isSenderFailure(outcome);
+  const change = mayCall ? nextCall(send, now, outcome, policy, random) : null;
   if (change !== null) return { result: 'retry', change };
   if (mayStillArrive(send.receiptUntil, now))
     return { result: 'awaiting_receipt', change: { phase: 'giving_up', dueAt: send.receiptUntil } };
-  return failed(isPending ? 'attempts_exhausted' : 'expired_before_delivery');
+  return giveUp(send, now);
 }
 
 /** A receipt arrived before the response, so the outcome only completes its attempt: another attempt's message may still fail. */

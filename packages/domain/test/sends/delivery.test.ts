@@ -161,6 +161,7 @@ describe.each(FINISHED_CODES)('a claim of a send with a code that is %s', (_, co
     ['that waited for a worker', liveSend(code)],
     ['that waited for its next attempt', sendingSend({ ...code, ...UNCLAIMED, attempts: 3, dueAt: NOW })],
     ['that may have been sent and got no receipt', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
+    ['that had used all attempts', sendingSend({ ...code, ...UNCLAIMED, attempts: 5, receiptUntil: NOW })],
   ])('fails a send %s, without a call, even with a permit', (__, send) => {
     const decision = claim({ ...send, phase: 'giving_up' }, NOW, offer());
     expect(decision.result).toBe(reason);
@@ -356,6 +357,13 @@ describe('settle', () => {
       expect(decision.change).toEqual({ ...FAILED, failureReason: 'attempts_exhausted' });
     },
   );
+
+  it('fails the send with expired_before_delivery if its code expired during the last attempt', () => {
+    const late = at(LIFE_SECONDS);
+    const decision = settle(sendingSend({ attempts: 5 }), late, 1, retryable(), POLICY, 0);
+    expect(decision.result).toBe('expired_before_delivery');
+    expect(decision.change).toEqual({ ...FAILED, failedAt: late, failureReason: 'expired_before_delivery' });
+  });
 
   describe('for a finished code', () => {
     const code = { verification: 'verified', verifiedAt: at(10) } as const;

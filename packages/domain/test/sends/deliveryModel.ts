@@ -174,15 +174,7 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
     must(before.attempts < POLICY.attemptsMax, 'no claim beyond the last attempt');
     must(before.verification === 'pending', 'no claim once the code was verified or locked');
   }
-  if (decision.change?.status === 'failed') {
-    if (result === 'expired_before_delivery')
-      must(
-        now >= Number(before.expiresAt) || before.verification !== 'pending',
-        'nothing expires before its deadline but what is of no use',
-      );
-    else must(before.attempts === POLICY.attemptsMax, 'attempts are exhausted when all were made');
-    mustHaveHadItsReceipt(model, now);
-  }
+  if (decision.change?.status === 'failed') mustHaveGivenUp(model, real);
   check(model, real);
 }
 
@@ -208,9 +200,16 @@ export function runRelease(model: Model, real: Real): void {
   check(model, real);
 }
 
-function mustHaveHadItsReceipt(model: Model, now: number): void {
+/** Checks a failure for which no report of the provider is the reason. */
+function mustHaveGivenUp(model: Model, { send, now }: Real): void {
+  const isActive = send.verification === 'pending' && now < send.expiresAt;
   must(
-    model.unknownSince === null || now - model.unknownSince >= receiptWaitMs(POLICY),
+    send.failureReason === (isActive ? 'attempts_exhausted' : 'expired_before_delivery'),
+    'a send without an active code expired, even if it has used all attempts',
+  );
+  must(!isActive || send.attempts === POLICY.attemptsMax, 'attempts are exhausted when all were made');
+  must(
+    model.unknownSince === null || Number(now) - model.unknownSince >= receiptWaitMs(POLICY),
     'an unknown outcome never fails a send before a receipt had its time',
   );
 }
@@ -225,11 +224,11 @@ export function runAnswer(model: Model, real: Real, attempt: number, outcome: Ou
     if (!isReported) model.unknownSince = Number(real.now);
     must(decision.change?.status !== 'failed', 'an unknown outcome never fails a send');
   }
-  if (decision.change?.status === 'failed' && decision.result !== 'rejected_by_provider')
-    mustHaveHadItsReceipt(model, Number(real.now));
   // A fault or a rate limit uses no attempt.
   if (decision.change?.attempts === real.send.attempts - 1) model.reassignments += 1;
   write(real, decision, 'outcome of the call');
+  if (decision.change?.status === 'failed' && decision.result !== 'rejected_by_provider')
+    mustHaveGivenUp(model, real);
   check(model, real);
 }
 
