@@ -1,4 +1,4 @@
-import { postponeOrFail } from '@onecode/domain';
+import { simulateDelivery } from '@onecode/domain';
 import { createPresence, listHeartbeats } from '@onecode/store/operations';
 import { changeSend } from '@onecode/store/sends';
 import { buildSend, buildSender, startTcpProxy, testRedisUrl, until, type Exit } from '@onecode/testing';
@@ -163,9 +163,7 @@ describe('the heartbeats of a worker’s loops', () => {
       const { db } = environment;
       await db.sql('truncate processes');
       const id = await buildSend(db.database, await environment.newCaller('test'));
-      await changeSend(db.database, { id }, (send, now) =>
-        postponeOrFail(send, now, { attemptsMax: 5, backoffMs: 1_000 }),
-      );
+      await changeSend(db.database, { id }, simulateDelivery);
       await db.sql(
         `update sends set id = overlay(first_id_at(created_at - interval '20 days')::text placing right(id::text, 17) from 20)::uuid,
            created_at = created_at - interval '20 days', expires_at = expires_at - interval '20 days' where id = $1`,

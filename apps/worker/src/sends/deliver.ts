@@ -5,6 +5,7 @@ import {
   postponeOrFail,
   releaseClaim,
   settle,
+  simulateDelivery,
   templateLanguages,
   tryDecrypt,
   UNREADABLE_CODE,
@@ -79,13 +80,14 @@ async function deliverClaimed(
   });
 }
 
-/** Applies `postponeOrFail` to a send that was not claimed, and returns the end of the delivery. */
+/** Simulates a test send, and postpones or fails a live send that was not claimed. @returns the end of the delivery */
 async function endDelivery(context: WorkerContext, sendId: string): Promise<JobOutcome> {
   const { database, policy, log } = context;
   const beganAt = performance.now();
   // crash point: worker before giving up
   const ended = await changeSend(database, { id: sendId }, (send, now) => {
-    const { result: end, ...decision } = postponeOrFail(send, now, policy);
+    const { result: end, ...decision } =
+      send.mode === 'test' ? simulateDelivery(send, now) : postponeOrFail(send, now, policy);
     return { ...decision, result: { end, send, hasFailed: decision.change?.status === 'failed' } };
   });
   if (ended === null) return 'gone';

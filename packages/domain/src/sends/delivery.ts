@@ -22,11 +22,14 @@ export function failure(reason: FailureReason, now: Date): SendChange {
 }
 
 /** Returns the change for the provider's acceptance. While the code is active, a receipt may still cause another attempt. */
-export function acceptance({ verification, expiresAt }: Send, now: Date, sentAt = now): SendChange {
-  const accepted = { status: 'sent', sentAt } as const;
-  return verification === 'pending' && now < expiresAt
-    ? { ...accepted, phase: 'unconfirmed', dueAt: null }
-    : { ...accepted, ...DONE };
+export function acceptance(send: Send, now: Date, sentAt = now): SendChange {
+  const next = isActive(send, now) ? ({ phase: 'unconfirmed', dueAt: null } as const) : DONE;
+  return { status: 'sent', sentAt, ...next };
+}
+
+/** Returns whether the code can still be verified. */
+function isActive({ verification, expiresAt }: Send, now: Date): boolean {
+  return verification === 'pending' && now < expiresAt;
 }
 
 /** Returns whether a message is still worth sending: more than a tenth or 30 seconds of the code's lifetime is left, whichever is less. */
@@ -49,55 +52,57 @@ export function stopDelivery(
   return { phase: 'giving_up', dueAt: mayStillArrive(send.receiptUntil, now) ? send.receiptUntil : now };
 }
 
+/** Returns the change that delivers a test send: it is `read` immediately, and no message is sent. */
+export function simulateDelivery(send: Send, now: Date): Decision<'read' | 'done'> {
+  if (!isDelivering(send)) return { result: 'done' };
+  const times = { sentAt: now, deliveredAt: now, readAt: now };
+  return { result: 'read', change: { ...DONE, status: 'read', channel: 'sandbox', ...times } };
+}
+
 /** The result for a send that no worker may send now: it failed for a reason, or one of these. */
 export type Postponement =
   | FailureReason
   /** Nothing has to be sent: it was delivered, it failed, or it waits for a receipt or the deadline. */
   | 'done'
-  /** Another worker's lease or the back-off has not ended. */
+  /** Another worker's lease, the back-off or the wait for a sender has not ended. */
   | 'not_due'
-  | 'no_sender'
-  /** A test send, which needs no sender. */
-  | 'read';
+  | 'no_sender';
 
 /**
- * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`. A test send is `read`
- * immediately.
+ * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`.
  *
- * A live send fails at its deadline, when its attempts are used up, or when its code was verified or locked; if a message may have been
- * sent, only after the time for its receipt. A send with too little life left waits for its deadline without another call. Any other send
- * waits for a sender.
+ * A send with an active code and attempts left waits for a sender until its deadline; with too little life left, without another call. Any
+ * other send fails, but if a message may have been sent, only after the time for its receipt.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   if (!isDelivering(send)) return { result: 'done' };
-  if (send.mode === 'test') {
-    const times = { sentAt: now, deliveredAt: now, readAt: now };
-    return { result: 'read', change: { ...DONE, status: 'read', channel: 'sandbox', ...times } };
-  }
-  const isClaimed = send.claimedUntil !== null && send.claimedUntil > now;
-  if (isClaimed || (send.dueAt !== null && send.dueAt > now))
-    return { result: send.phase === 'waiting' ? 'no_sender' : 'not_due' };
+  const dueAt = Math.max(Number(send.dueAt), Number(send.claimedUntil));
+  if (dueAt > Number(now)) return { result: 'not_due' };
 
-  const unfinished = send.claimedUntil === null ? [] : [endedAttempt(send, { outcome: 'unknown' })];
-  const receiptUntil = unfinished.length > 0 ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
-  const postpone = (phase: 'waiting' | 'giving_up', dueAt: Date): Decision<Postponement> => ({
-    result: phase === 'waiting' ? 'no_sender' : 'done',
-    change: { phase, dueAt, receiptUntil, ...UNCLAIMED },
-    attempts: unfinished,
-  });
-
-  const isExpired = now >= send.expiresAt;
-  const isExhausted = send.attempts >= policy.attemptsMax;
-  if (!isExpired && !isExhausted && send.verification === 'pending')
-    return postpone(isWorthSending(send, now) ? 'waiting' : 'giving_up', send.expiresAt);
-  if (mayStillArrive(receiptUntil, now)) return postpone('giving_up', receiptUntil);
-  return { ...giveUp(send, now), attempts: unfinished };
+  const { attempts, receiptUntil } =
+    send.claimedUntil === null
+      ? { attempts: [], receiptUntil: send.receiptUntil }
+      : loseAttempt(send, now, policy);
+  const mayCall = isActive(send, now) && send.attempts < policy.attemptsMax;
+  const until = mayCall ? send.expiresAt : receiptUntil;
+  if (until === null || until <= now) return { ...giveUp(send, now), attempts };
+  const isWaiting = mayCall && isWorthSending(send, now);
+  return {
+    result: isWaiting ? 'no_sender' : 'done',
+    change: { phase: isWaiting ? 'waiting' : 'giving_up', dueAt: until, receiptUntil, ...UNCLAIMED },
+    attempts,
+  };
 }
 
-/** Fails a send without another call: its code expired, was verified or locked, or it has used all attempts. */
-function giveUp({ verification, expiresAt }: Send, now: Date): Decision<FailureReason> {
-  const isActive = verification === 'pending' && now < expiresAt;
-  const reason = isActive ? 'attempts_exhausted' : 'expired_before_delivery';
+/** Ends the attempt of a claim with an expired lease: its outcome is unknown, and its receipt may still arrive. */
+export function loseAttempt(send: Send, now: Date, policy: RetryPolicy) {
+  const attempts = [endedAttempt(send, { outcome: 'unknown' })];
+  return { attempts, receiptUntil: after(now, receiptWaitMs(policy)) };
+}
+
+/** Fails a send without another call: its code is finished or expired, or it has used all attempts. */
+function giveUp(send: Send, now: Date): Decision<FailureReason> {
+  const reason = isActive(send, now) ? 'attempts_exhausted' : 'expired_before_delivery';
   return { result: reason, change: failure(reason, now) };
 }
 

@@ -1,6 +1,6 @@
-import { acceptance, endedAttempt, failure, isSenderFailure, isWorthSending, nextCall } from './delivery.js';
+import { acceptance, failure, isSenderFailure, isWorthSending, loseAttempt, nextCall } from './delivery.js';
 import type { MessageStatus, Outcome } from './outcome.js';
-import { receiptWaitMs, type RetryPolicy } from './retry.js';
+import type { RetryPolicy } from './retry.js';
 import {
   DELIVERY_STATES,
   DONE,
@@ -179,29 +179,30 @@ export function decideReceipt(
   if (isUndelivered(attempt) && (status === 'sent' || status === 'failed')) return { result: 'ignored' };
   if (status !== 'failed') return moveForward(send, now, receipt, status, attempt);
   if (failed === null) return { result: 'ignored' };
-  const { errorCode } = failed;
+
+  const { kind: outcome, errorCode } = failed;
   const report = { at: occurredAt < now ? occurredAt : now, errorCode };
-  if (!mayFail(send))
-    return {
-      result: 'ignored',
-      attempts: [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId, report })],
-    };
+  if (!mayFail(send)) {
+    const ended = endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId, report });
+    return { result: 'ignored', attempts: [ended] };
+  }
+
   const next = stateOfNextAttempt(send, now, attempt.number);
   if (next === 'may still run') return { result: 'later' };
-  const attempts = [endAttempt(attempt, { outcome: failed.kind, errorCode, messageId, report })];
-  // The send does not depend on this message.
-  if (attempt.otherIsAccepted || next === 'decides' || (next === 'is due' && failed.kind !== 'recipient'))
-    return { result: 'applied', attempts };
-  const isActive = send.phase !== 'done' && send.verification === 'pending' && isWorthSending(send, now);
-  const mayHelp = isActive && (failed.kind === 'retry' || isSenderFailure(failed));
-  const change = mayHelp ? nextCall(send, now, failed, policy, random) : null;
-  if (next === 'died') {
-    attempts.push(endedAttempt(send, { outcome: 'unknown' }));
-    if (change !== null) change.receiptUntil = new Date(now.getTime() + receiptWaitMs(policy));
-  }
-  return change === null
+  const ended = endAttempt(attempt, { outcome, errorCode, messageId, report });
+  const dependsOnOther =
+    attempt.otherIsAccepted || next === 'decides' || (next === 'is due' && outcome !== 'recipient');
+  if (dependsOnOther) return { result: 'applied', attempts: [ended] };
+
+  const { attempts: lost, receiptUntil } =
+    next === 'died' ? loseAttempt(send, now, policy) : { attempts: [], receiptUntil: send.receiptUntil };
+  const attempts = [ended, ...lost];
+  const mayCall = send.phase !== 'done' && send.verification === 'pending' && isWorthSending(send, now);
+  const mayHelp = outcome === 'retry' || isSenderFailure(failed);
+  const retry = mayCall && mayHelp ? nextCall(send, now, failed, policy, random) : null;
+  return retry === null
     ? { result: 'applied', change: failure('rejected_by_provider', now), attempts }
-    : { result: 'redelivers', change, attempts };
+    : { result: 'redelivers', change: { ...retry, receiptUntil }, attempts };
 }
 
 /**
