@@ -11,6 +11,9 @@ export async function listBlocks({ prisma }: Connection): Promise<Block[]> {
   })) as Block[];
 }
 
+/** A lost race ends with the next try, because the rules ignore signals older than a block's last change. More tries indicate a fault. */
+const TRIES_MAX = 100;
+
 /**
  * Changes a block with a rule, so that concurrent faults count once: reads the block without a lock, and writes it only if it is still the
  * same; otherwise, reads and decides again. A worker that freezes in between blocks no claim. Mails the sender's owner about the first
@@ -24,7 +27,7 @@ export async function changeBlock(
   which: BlockSubject,
   rule: (last: Block | null, now: Date) => Block | null,
 ): Promise<Block | null> {
-  for (;;) {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
     const [{ now, ...found }] = await database.sql.query<[Block & { now: Date }]>`
       select t.*, n.now from (select clock_timestamp()::timestamptz(3) as now) n left join lateral (
         select cause, scope, subject, only_for as "onlyFor", source, error_code as "errorCode", reason, is_configuration as "isConfiguration",
@@ -44,6 +47,7 @@ export async function changeBlock(
     };
     if (await (isAlert ? database.transaction(write) : write(database))) return next;
   }
+  throw new Error(`could not change a block: it changed during each of ${TRIES_MAX} tries`);
 }
 
 const needsPerson = (block: Block): boolean => block.failures > 0 && block.isConfiguration;

@@ -73,25 +73,38 @@ describe('changeBlock', () => {
     expect(taken).toMatchObject([{ outcome: 'claimed' }]);
   });
 
+  const fail = (database: Database, id: string) =>
+    changeBlock(database, faultOf(id), (last, now) => ({
+      ...faultOf(id),
+      source: 'answer',
+      errorCode: null,
+      reason: 'a fault',
+      isConfiguration: true,
+      failures: (last?.failures ?? 0) + 1,
+      since: now,
+      until: now,
+      clearedAt: null,
+      rate: null,
+    }));
+
   it.each([0, 1])('decides again if another process was faster, after %i faults', async (faults) => {
     const { id } = await buildSender(store.database);
-    const fail = (database: Database) =>
-      changeBlock(database, faultOf(id), (last, now) => ({
-        ...faultOf(id),
-        source: 'answer',
-        errorCode: null,
-        reason: 'a fault',
-        isConfiguration: true,
-        failures: (last?.failures ?? 0) + 1,
-        since: now,
-        until: now,
-        clearedAt: null,
-        rate: null,
-      }));
-    for (let n = 0; n < faults; n++) await fail(store.database);
+    for (let n = 0; n < faults; n++) await fail(store.database, id);
     let others = 2;
-    await fail(pausedAt(READ, async () => others-- > 0 && fail(store.database)));
+    await fail(
+      pausedAt(READ, async () => others-- > 0 && fail(store.database, id)),
+      id,
+    );
     expect(await blocksOf(id)).toMatchObject([{ failures: faults + 3 }]);
+  });
+
+  it('throws if another process is always faster', async () => {
+    const { id } = await buildSender(store.database);
+    const endless = fail(
+      pausedAt(READ, () => fail(store.database, id)),
+      id,
+    );
+    await expect(endless).rejects.toThrow('it changed during each of 100 tries');
   });
 });
 
