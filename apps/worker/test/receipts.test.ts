@@ -330,7 +330,7 @@ describe('a failure from an account’s own app that waits for another attempt',
 describe('a receipt that the database refuses to apply', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
 
-  it('does not delay other receipts, and is applied when the database accepts it', async () => {
+  it('does not delay other receipts, is logged as an error after ten tries, and is applied when the database accepts it', async () => {
     const { db } = t.environment;
     const { database } = db;
     await buildSender(database);
@@ -346,11 +346,17 @@ describe('a receipt that the database refuses to apply', () => {
     expect(await statuses()).toEqual({ sent: 1, delivered: 24 });
     expect(await db.sql('select tries from provider_reports')).toEqual([{ tries: 1 }]);
 
-    await db.sql(`update provider_reports set due_at = now() - interval '1 second', tries = 20`);
-    await t.sweep();
+    const levels: string[] = [];
+    for (const level of ['warn', 'error'] as const)
+      t.context.log[level] = (_: object, message?: string) => levels.push(`${level}: ${message}`);
+    for (const tries of [9, 10]) {
+      await db.sql(`update provider_reports set due_at = now() - interval '1 second', tries = $1`, [tries]);
+      await t.sweep();
+    }
+    expect(levels).toEqual(['warn: provider report postponed', 'error: provider report postponed']);
     expect(
       await db.sql(`select tries, due_at < now() + interval '61 seconds' as is_soon from provider_reports`),
-    ).toEqual([{ tries: 21, is_soon: true }]);
+    ).toEqual([{ tries: 11, is_soon: true }]);
 
     await allow();
     await db.sql(`update provider_reports set due_at = now() - interval '1 second'`);
