@@ -56,7 +56,7 @@ export function startLoops(
     start('look', look, 1_000),
     startWatched(
       'deliver',
-      whenDue('deliveries', () => dueDeliveries.run()),
+      whenDue('deliveries', () => dueDeliveries.run(stopping.signal)),
       DELIVER_PAUSE_MS,
     ),
     // Applies postponed reports, and reports with a job that Redis lost.

@@ -3,6 +3,7 @@ import { createPresence, listHeartbeats } from '@onecode/store/operations';
 import { changeSend } from '@onecode/store/sends';
 import { buildSend, buildSender, startTcpProxy, testRedisUrl, until, type Exit } from '@onecode/testing';
 import { withHeartbeats } from '../src/heartbeats.js';
+import { makeSends } from './manySends.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
 
@@ -122,6 +123,23 @@ describe('a stopping worker', () => {
       const idle = await stopped(second);
       expect(idle).toMatchObject({ code: 0, signal: null });
       expect(idle.ms).toBeLessThan(5_000);
+    },
+    PROCESSES_MS_MAX,
+  );
+
+  it(
+    'leaves a backlog of due sends to other workers',
+    async () => {
+      await buildSender(environment.db.database, { throughput: 1_000 });
+      environment.simulator.rules.add({ fault: { latencyMs: 100 } });
+      const ids = await makeSends(environment, 1_000);
+      const worker = await start({ DELIVERY_CONCURRENCY: '5' });
+      await until('some calls', () => environment.simulator.requests().length > 10);
+      const exit = await stopped(worker);
+      expect(exit.ms).toBeLessThan(5_000);
+      expect(worker.log().at(-1)).toMatchObject({ msg: 'stopped' });
+      expect(environment.simulator.requests().length).toBeLessThan(ids.length / 2);
+      expect(await environment.db.sql('select from sends where claimed_until is not null')).toEqual([]);
     },
     PROCESSES_MS_MAX,
   );

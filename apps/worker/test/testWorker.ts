@@ -102,7 +102,9 @@ export async function startWorker(
   const loops =
     pauseMs === null
       ? []
-      : [() => applyDueReports(context), () => due.run()].map((run) => startLoop(run, pauseMs, onError));
+      : [() => applyDueReports(context), () => due.run(release.signal)].map((run) =>
+          startLoop(run, pauseMs, onError),
+        );
   if (config.REDIS_URL === testRedisUrl())
     await until('a connection to Redis', () => consumers.isConnected());
 
@@ -118,7 +120,7 @@ export async function startWorker(
     },
     async sweep() {
       await applyDueReports(context);
-      await due.run();
+      await due.run(release.signal);
       await due.ended();
     },
     count: (metric, labels) => countOf(registry, metric, labels),

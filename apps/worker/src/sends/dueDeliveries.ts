@@ -7,8 +7,8 @@ const JOB_WAIT_MS = 2_000;
 
 /** Deliveries without a job. */
 export interface DueDeliveries {
-  /** Starts deliveries of due and waiting sends until none can be sent now. */
-  run(): Promise<void>;
+  /** Starts deliveries of due and waiting sends until none can be sent now. @param stopping ends the run early */
+  run(stopping: AbortSignal): Promise<void>;
   /** Waits for the deliveries in progress. */
   ended(): Promise<void>;
 }
@@ -38,8 +38,8 @@ export function createDueDeliveries(
   const end = ({ send }: TakenSend): Promise<unknown> => deliverTaken(context, send.id, undefined);
 
   return {
-    async run() {
-      for (;;) {
+    async run(stopping) {
+      while (!stopping.aborted) {
         const room = concurrencyMax - active.size;
         if (room === 0) {
           await Promise.race(active);
