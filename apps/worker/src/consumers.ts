@@ -76,7 +76,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
       return { outcome };
     }),
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
-      outcome: await deliverTaken(context, job.data.sendId as string, undefined),
+      outcome: await deliverTaken(context, { id: job.data.sendId as string }),
     })),
     // The job lasts at least as long as the pause, so that the next job applies all reports of that time together.
     consume('receipts', 1, async () => {

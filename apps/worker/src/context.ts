@@ -19,7 +19,7 @@ export interface WorkerContext {
   findExpectedIdentity: FindExpectedIdentity;
   secretKey: Keyring;
   policy: RetryPolicy;
-  /** Aborted when a stopping worker has waited long enough. It then releases its claims and no longer waits for responses. */
+  /** Aborted when a stopping worker has waited long enough. Calls without a response then end with an unknown outcome. */
   releaseClaims: AbortSignal;
   traffic: TrafficCounter;
   log: Logger;

@@ -37,7 +37,7 @@ import { recordDelivery } from './traffic.js';
 import { openPoster } from './webhooks/poster.js';
 
 const TRAFFIC_FLUSH_MS = 1_000;
-/** How long a stopping worker waits for the provider's responses before it releases its claims. */
+/** How long a stopping worker waits for the provider's responses. */
 const STOP_WAIT_MS_MAX = 6_000;
 
 await runProcess('worker', async () => {

@@ -277,28 +277,6 @@ describe('a send that waits for the time of its permit', () => {
     expect(claimed.claimed_until!.getTime()).toBeGreaterThan(attempt!.finished_at!.getTime());
   });
 
-  it('is released without using an attempt when its worker stops, and another worker sends it', async () => {
-    const first = await work();
-    await delayNextPermit();
-    const id = await waitingSend();
-    await environment.until(id, (row) => row.claimed_until !== null);
-    await first.stop();
-    workers.splice(0);
-    expect(await environment.row(id)).toMatchObject({
-      status: 'sending',
-      attempts: 0,
-      claimed_until: null,
-      receipt_until: null,
-    });
-    expect(environment.tap.requests).toEqual([]);
-
-    await work();
-    expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    expect(await environment.attempts(id)).toMatchObject([{ number: 1, outcome: 'accepted' }]);
-    expect(environment.tap.requests).toHaveLength(1);
-    expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
-  });
-
   it('is released without a call when its worker is delayed long past that time', async () => {
     const id = await buildSend(environment.db.database, caller);
     // While this connection locks the table, the worker has claimed the send but cannot read whether its application checks identities.

@@ -15,7 +15,7 @@ import {
   type Settlement,
 } from '@onecode/domain';
 import { inSpan, markFailed, recordSpan, type JobOutcome } from '@onecode/runtime';
-import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
+import { changeSend, type ClaimedSend, type TakenSend, type WhichSend } from '@onecode/store/sends';
 import type { AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
@@ -35,7 +35,8 @@ const UNANSWERED: Outcome = {
 export async function deliver(context: WorkerContext, sendId: string): Promise<JobOutcome> {
   const beganAt = performance.now();
   // crash point: worker before claim
-  return deliverTaken(context, sendId, await context.deliveries.take(sendId), beganAt);
+  const taken = await context.deliveries.take(sendId);
+  return deliverTaken(context, taken ?? { id: sendId }, beganAt);
 }
 
 /**
@@ -43,19 +44,19 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<J
  * fault of the sender the send is due again, for another sender. A send that was not claimed is postponed or fails; a test send is
  * simulated.
  *
+ * @param taken the id of a send that could not be taken
  * @param beganAt when the take started, by `performance.now()`
  * @throws as `deliver`
  */
 export async function deliverTaken(
   context: WorkerContext,
-  sendId: string,
-  taken: TakenSend | undefined,
+  taken: TakenSend | WhichSend,
   beganAt = performance.now(),
 ): Promise<JobOutcome> {
   let end: JobOutcome;
-  if (taken?.outcome === 'claimed') end = await deliverClaimed(context, taken, beganAt);
-  else if (taken?.outcome === 'waits') end = 'no_sender';
-  else end = await endDelivery(context, sendId);
+  if ('send' in taken && taken.outcome === 'claimed') end = await deliverClaimed(context, taken, beganAt);
+  else if ('send' in taken && taken.outcome === 'waits') end = 'no_sender';
+  else end = await endDelivery(context, taken);
   context.metrics.deliveries.inc({ end });
   return end;
 }
@@ -81,22 +82,22 @@ async function deliverClaimed(
 }
 
 /** Simulates a test send, and postpones or fails a live send that was not claimed. @returns the end of the delivery */
-async function endDelivery(context: WorkerContext, sendId: string): Promise<JobOutcome> {
+async function endDelivery(context: WorkerContext, which: TakenSend | WhichSend): Promise<JobOutcome> {
   const { database, policy, log } = context;
   const beganAt = performance.now();
   // crash point: worker before giving up
-  const ended = await changeSend(database, { id: sendId }, (send, now) => {
+  const ended = await changeSend(database, which, (send, now) => {
     const { result: end, ...decision } =
       send.mode === 'test' ? simulateDelivery(send, now) : postponeOrFail(send, now, policy);
     return { ...decision, result: { end, send, hasFailed: decision.change?.status === 'failed' } };
   });
   if (ended === null) return 'gone';
   const { end, send, hasFailed } = ended;
-  const attributes = { 'onecode.send_id': sendId, 'onecode.end': end };
+  const attributes = { 'onecode.send_id': send.id, 'onecode.end': end };
   const span = { parent: send.traceparent, beganAt, attributes };
   if (end === 'read') recordSpan('process simulate', { kind: 'consumer', ...span });
   if (hasFailed) {
-    log.info({ send_id: sendId, request_id: send.requestId, reason: end }, 'send failed');
+    log.info({ send_id: send.id, request_id: send.requestId, reason: end }, 'send failed');
     recordSpan('give up', span);
   }
   return end;
@@ -113,16 +114,16 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: 
   };
   const expiresAt = performance.now() + send.expiresAt.getTime() - taken.now().getTime();
   // crash point: worker after claim
-  const [hasPermit, identityHash] = await Promise.all([
-    waitUntil(permitAt, context.releaseClaims),
+  const [identityHash] = await Promise.all([
     context.findExpectedIdentity(send),
+    taken.waitMs > 0 ? wait(taken.waitMs) : undefined,
   ]);
   const sender = await senders.open(at.senderId);
   // If this process was frozen, the lease or the code may have expired.
   const isLate = performance.now() >= Math.min(permitAt + CALL_DELAY_MS_MAX, expiresAt);
   // A response to another message, or an operator, may have blocked the sender after the claim.
   const isBlocked = sender.blocks.some((block) => appliesTo(block, send) && block.since > at.startedAt);
-  if (!hasPermit || isLate || isBlocked) {
+  if (isLate || isBlocked) {
     const end = await changeSend(database, taken, (current, now) => releaseClaim(current, now, number));
     return end ?? 'gone';
   }
@@ -209,12 +210,4 @@ async function call(
     if (outcome.kind !== 'accepted') markFailed(span, String(outcome.errorCode ?? outcome.kind));
     return outcome;
   });
-}
-
-/** Waits until a time of `performance.now()`. @returns false if claims are released before that time */
-async function waitUntil(at: number, releaseClaims: AbortSignal): Promise<boolean> {
-  if (releaseClaims.aborted) return false;
-  const ms = at - performance.now();
-  if (ms <= 0) return true;
-  return wait(ms, true, { signal: releaseClaims }).catch(() => false);
 }

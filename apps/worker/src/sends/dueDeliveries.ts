@@ -28,14 +28,11 @@ export function createDueDeliveries(
   const active = new Set<Promise<unknown>>();
 
   const start = (taken: TakenSend): void => {
-    const { id } = taken.send;
-    const delivery = deliverTaken(context, id, taken)
-      .catch((error: unknown) => log.error({ err: error, send_id: id }, 'delivery failed'))
+    const delivery = deliverTaken(context, taken)
+      .catch((error: unknown) => log.error({ err: error, send_id: taken.send.id }, 'delivery failed'))
       .finally(() => active.delete(delivery));
     active.add(delivery);
   };
-
-  const end = ({ send }: TakenSend): Promise<unknown> => deliverTaken(context, send.id, undefined);
 
   return {
     async run(stopping) {
@@ -51,7 +48,8 @@ export function createDueDeliveries(
         for (const one of claimed) start(one);
         metrics.dueDeliveries.inc(claimed.length);
         // Ends the sends with the outcome `over` before the next `takeDue`, which would otherwise return them again.
-        const ends = await Promise.allSettled(taken.filter(({ outcome }) => outcome === 'over').map(end));
+        const over = taken.filter(({ outcome }) => outcome === 'over');
+        const ends = await Promise.allSettled(over.map((one) => deliverTaken(context, one)));
         for (const one of ends) if (one.status === 'rejected') throw one.reason;
         if (taken.length === 0) return;
       }
