@@ -65,10 +65,8 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   const fold = (believed: readonly ReportedReceipt[]) =>
     foldReceipts(send, now, believed, reported, policy, Math.random());
   let decision = fold(receipts);
-  const effective = receipts.filter((_, index) =>
-    ['applied', 'redelivers'].includes(decision.result[index] as ReceiptEnd),
-  );
-  const ignored = await countOwnFailures(context, send, effective);
+  const applied = receipts.filter((_, index) => decision.result[index] === 'applied');
+  const ignored = await countOwnFailures(context, send, applied);
   if (ignored.size > 0)
     decision = fold(
       receipts.map((one) =>
@@ -151,7 +149,6 @@ async function recordApplied(
         status,
         send_status: send.status,
         ...(failure !== null && { error_code: failure.errorCode, reason: failure.reason }),
-        ...(end === 'redelivers' && { redelivers: true }),
       },
       'receipt applied',
     );

@@ -86,8 +86,8 @@ export interface MessageCost {
  */
 export const OWN_FAILURES = { atLeast: 5, share: 0.25 } as const;
 
-/** The result of a receipt. `redelivers`: the send must be sent again; `later`: another attempt has to end first. */
-export type ReceiptEnd = 'applied' | 'redelivers' | 'ignored' | 'later';
+/** The result of a receipt. `later`: another attempt has to end first. */
+export type ReceiptEnd = 'applied' | 'ignored' | 'later';
 
 /** Receipts are applied in this order, and a status only moves forward: a message that arrived does not fail. */
 const rank = (status: DeliveryState): number => DELIVERY_STATES.indexOf(status);
@@ -200,9 +200,8 @@ export function decideReceipt(
   const mayCall = send.phase !== 'done' && send.verification === 'pending' && isWorthSending(send, now);
   const mayHelp = outcome === 'retry' || isSenderFailure(failed);
   const retry = mayCall && mayHelp ? nextCall(send, now, failed, policy, random) : null;
-  return retry === null
-    ? { result: 'applied', change: failure('rejected_by_provider', now), attempts }
-    : { result: 'redelivers', change: { ...retry, receiptUntil }, attempts };
+  const change = retry === null ? failure('rejected_by_provider', now) : { ...retry, receiptUntil };
+  return { result: 'applied', change, attempts };
 }
 
 /**

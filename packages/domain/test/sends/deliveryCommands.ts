@@ -115,7 +115,8 @@ const reports = (
       POLICY,
       random,
     );
-    if (decision.result === 'redelivers') model.reassignments += 1;
+    if (decision.change?.phase === 'ready' || decision.change?.phase === 'backing_off')
+      model.reassignments += 1;
     // The attempt of a worker that has died.
     if (decision.attempts?.some((one) => one.number !== number && one.outcome === 'unknown') === true)
       model.unknownSince = Number(real.now);
