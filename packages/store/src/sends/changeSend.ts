@@ -1,7 +1,7 @@
 import type { Decision, Send } from '@onecode/domain';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
-import { readSend, type WhichSend } from './readSend.js';
+import { readSend, type ReadRow, type WhichSend } from './readSend.js';
 import { toSend } from './sendRow.js';
 import { isFailure, updateSends, type Change } from './updateSends.js';
 
@@ -12,8 +12,15 @@ const TRIES_MAX = 1000;
 export interface SendSnapshot {
   send: Send;
   version: number;
-  /** Returns the database's time: when the row was read or, after `take_deliveries`, the current time by `performance.now()`. */
+  /** Returns the database's current time: the time when the row was read, plus the time that has passed in this process since. */
   now: () => Date;
+}
+
+/** Returns the snapshot of a row that was just read. */
+export function toSnapshot(row: ReadRow): SendSnapshot {
+  const readAt = performance.now();
+  const now = (): Date => new Date(row.now.getTime() + performance.now() - readAt);
+  return { send: toSend(row), version: row.version, now };
 }
 
 /**
@@ -52,7 +59,7 @@ export async function changeSend<R>(
 
 async function readSnapshot(database: Database, which: WhichSend): Promise<SendSnapshot | null> {
   const row = await readSend(database, which);
-  return row === undefined ? null : { send: toSend(row), version: row.version, now: () => row.now };
+  return row === undefined ? null : toSnapshot(row);
 }
 
 /** A batch locks the rows of its sends until it commits. */

@@ -16,7 +16,7 @@ export type WhichReport = Pick<Receipt, 'attempt' | 'messageId'>;
 export type ReadRow = SendRow & { now: Date };
 
 /** The row of the send that a receipt reports on, with its attempt. */
-export type ReportedRow = ReadRow & ReportedAttempt & { acceptedNumbers: number[]; isPriced: boolean };
+type ReportedRow = ReadRow & ReportedAttempt & { acceptedNumbers: number[]; isPriced: boolean };
 
 /** Returns a send's row, or undefined if the send does not exist. Reads that arrive during another read share the next round trip. */
 export const readSend = createLookUp<WhichSend, ReadRow>(

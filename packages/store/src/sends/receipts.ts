@@ -1,9 +1,7 @@
 import {
   NO_COUNTRY,
-  type Decision,
-  type MessageCost,
+  type foldReceipts,
   type Receipt,
-  type ReceiptEnd,
   type ReportedAttempt,
   type Send,
 } from '@onecode/domain';
@@ -11,7 +9,7 @@ import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { StoredReport } from './providerReports.js';
-import { readReportedSends, type ReportedRow } from './readSend.js';
+import { readReportedSends } from './readSend.js';
 import { toSend } from './sendRow.js';
 import { isFailure, updateSends, type Change } from './updateSends.js';
 
@@ -45,13 +43,22 @@ export async function findReportedSends(
   const unmatched: StoredReceipt[] = [];
   for (const stored of receipts) {
     const row = rowsByMessage.get(messageKey(stored.report));
-    if (row === undefined) unmatched.push(stored);
-    else {
-      const known = sends.get(row.id) ?? toReportedSend(row);
-      const { key, tries, report: receipt } = stored;
-      known.receipts.push({ key, tries, receipt, attempt: toReportedAttempt(row) });
-      sends.set(row.id, known);
+    if (row === undefined) {
+      unmatched.push(stored);
+      continue;
     }
+    const { version, now, acceptedNumbers, isPriced } = row;
+    const known = sends.get(row.id) ?? {
+      send: toSend(row),
+      version,
+      now,
+      acceptedNumbers,
+      isPriced,
+      receipts: [],
+    };
+    const { key, tries, report: receipt } = stored;
+    known.receipts.push({ key, tries, receipt, attempt: row });
+    sends.set(row.id, known);
   }
   return { sends: [...sends.values()], unmatched };
 }
@@ -59,16 +66,6 @@ export async function findReportedSends(
 /** Returns the same name for receipts of the same message. */
 const messageKey = ({ attempt, messageId }: Receipt): string =>
   `${attempt?.sendId}.${attempt?.number} ${messageId}`;
-
-function toReportedSend(row: ReportedRow): ReportedSend {
-  const { version, now, acceptedNumbers, isPriced } = row;
-  return { send: toSend(row), version, now, acceptedNumbers, isPriced, receipts: [] };
-}
-
-function toReportedAttempt(row: ReportedRow): ReportedAttempt {
-  const { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey } = row;
-  return { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey };
-}
 
 /** A write for one send: the change by its receipts, if any, and the keys of the receipts to delete. */
 interface Write {
@@ -87,12 +84,7 @@ interface Write {
 export async function writeReceipts(
   database: Database,
   { send: before, version, now: at, receipts }: ReportedSend,
-  {
-    result,
-    change: fields,
-    attempts = [],
-    cost,
-  }: Decision<ReceiptEnd[]> & { cost?: MessageCost | undefined },
+  { result, change: fields, attempts = [], cost }: ReturnType<typeof foldReceipts>,
 ): Promise<{ send: Send; deleted: Set<string> } | null> {
   const after = { ...before, ...fields };
   const isNothing = fields === undefined && attempts.length === 0 && cost === undefined;

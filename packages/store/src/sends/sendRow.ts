@@ -2,36 +2,29 @@ import type { Send, SendChange } from '@onecode/domain';
 import { bytesText } from '../client/sql.js';
 import { Prisma } from '../generated/prisma/client.js';
 
-/** A column of `sends` that holds a field of `Send`. */
-interface Column {
-  name: string;
-  /** PostgreSQL's type of the column. */
-  type: 'uuid' | 'text' | 'smallint' | 'timestamptz' | 'bytea';
-  /** Whether a decision may write it. */
-  isWritable: boolean;
-}
-
-const fixed = <const Name extends string>(name: Name, type: Column['type']) =>
-  ({ name, type, isWritable: false }) as const;
-const writable = <const Name extends string>(name: Name, type: Column['type']) =>
-  ({ name, type, isWritable: true }) as const;
+const fixed = <const Name extends string>(name: Name) => ({ name, type: null }) as const;
+/** A column that a decision may write. @param type PostgreSQL's type */
+const writable = <const Name extends string>(
+  name: Name,
+  type: 'uuid' | 'text' | 'smallint' | 'timestamptz' | 'bytea',
+) => ({ name, type }) as const;
 
 /** The columns of `sends` by the fields of `Send`. The select list, the rows, the records and the `set` lists are derived from them. */
 const COLUMNS = {
-  id: fixed('id', 'uuid'),
-  accountId: fixed('account_id', 'uuid'),
-  applicationId: fixed('application_id', 'uuid'),
-  mode: fixed('mode', 'text'),
-  recipient: fixed('recipient', 'text'),
-  country: fixed('country', 'text'),
-  locale: fixed('locale', 'text'),
-  chargedFrom: fixed('charged_from', 'text'),
-  codeHash: fixed('code_hash', 'bytea'),
+  id: fixed('id'),
+  accountId: fixed('account_id'),
+  applicationId: fixed('application_id'),
+  mode: fixed('mode'),
+  recipient: fixed('recipient'),
+  country: fixed('country'),
+  locale: fixed('locale'),
+  chargedFrom: fixed('charged_from'),
+  codeHash: fixed('code_hash'),
   encryptedCode: writable('encrypted_code', 'bytea'),
   status: writable('status', 'text'),
   phase: writable('phase', 'text'),
-  verification: fixed('verification', 'text'),
-  wrongGuesses: fixed('wrong_guesses', 'smallint'),
+  verification: fixed('verification'),
+  wrongGuesses: fixed('wrong_guesses'),
   channel: writable('channel', 'text'),
   from: writable('from_number', 'text'),
   senderId: writable('sender_id', 'uuid'),
@@ -41,19 +34,19 @@ const COLUMNS = {
   claimedUntil: writable('claimed_until', 'timestamptz'),
   receiptUntil: writable('receipt_until', 'timestamptz'),
   dueAt: writable('due_at', 'timestamptz'),
-  createdAt: fixed('created_at', 'timestamptz'),
-  expiresAt: fixed('expires_at', 'timestamptz'),
+  createdAt: fixed('created_at'),
+  expiresAt: fixed('expires_at'),
   sentAt: writable('sent_at', 'timestamptz'),
   deliveredAt: writable('delivered_at', 'timestamptz'),
   readAt: writable('read_at', 'timestamptz'),
-  verifiedAt: fixed('verified_at', 'timestamptz'),
-  lockedAt: fixed('locked_at', 'timestamptz'),
+  verifiedAt: fixed('verified_at'),
+  lockedAt: fixed('locked_at'),
   failedAt: writable('failed_at', 'timestamptz'),
   failureReason: writable('failure_reason', 'text'),
-  requestId: fixed('request_id', 'uuid'),
-  traceparent: fixed('traceparent', 'text'),
+  requestId: fixed('request_id'),
+  traceparent: fixed('traceparent'),
 } as const satisfies {
-  [Field in keyof Send]: Column & { isWritable: Field extends keyof SendChange ? true : false };
+  [Field in keyof Send]: { name: string; type: Field extends keyof SendChange ? string : null };
 };
 
 type Columns = typeof COLUMNS;
@@ -62,7 +55,7 @@ type Columns = typeof COLUMNS;
 export type SendRow = { [Field in keyof Send as Columns[Field]['name']]: Send[Field] } & { version: number };
 
 const FIELDS = Object.keys(COLUMNS) as (keyof Send)[];
-const WRITABLE = FIELDS.filter((field) => COLUMNS[field].isWritable);
+const WRITABLE = FIELDS.filter((field) => COLUMNS[field].type !== null);
 const NAMES = [...FIELDS.map((field) => COLUMNS[field].name), 'version'];
 
 /**

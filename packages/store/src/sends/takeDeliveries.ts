@@ -2,8 +2,9 @@ import { DIRECT_PERMIT_WAIT_MS, PERMIT_WAIT_MS_MAX, receiptWaitMs, type RetryPol
 import { createBatcher } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import type { SendSnapshot } from './changeSend.js';
-import { sendColumns, toSend, type SendRow } from './sendRow.js';
+import { toSnapshot, type SendSnapshot } from './changeSend.js';
+import type { ReadRow } from './readSend.js';
+import { sendColumns } from './sendRow.js';
 
 /**
  * A send after `take_deliveries`. `claimed`: the caller may make one call, after `waitMs`; `waits`: the send waits for a sender; `over`: it
@@ -43,21 +44,12 @@ export function openDeliveries(
     limit: number,
     jobWaitMs: number,
   ): Promise<TakenSend[]> => {
-    const rows = await database.sql.query<
-      (SendRow & { now: Date; outcome: TakenSend['outcome']; wait_ms: number })[]
-    >`
-      select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms, clock_timestamp() as now
+    const rows = await database.sql.query<(ReadRow & { outcome: TakenSend['outcome']; waitMs: number })[]>`
+      select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms as "waitMs", clock_timestamp() as now
       from take_deliveries(${ids}::uuid[], ${limit}::integer, row(
         ${policy.attemptsMax}, ${ms(leaseMs)}, ${ms(receiptWaitMs(policy))}, ${ms(PERMIT_WAIT_MS_MAX)}, ${ms(DIRECT_PERMIT_WAIT_MS)}, ${ms(jobWaitMs)}
       )::delivery_terms) t`;
-    const readAt = performance.now();
-    return rows.map((row) => ({
-      send: toSend(row),
-      version: row.version,
-      now: () => new Date(row.now.getTime() + performance.now() - readAt),
-      outcome: row.outcome,
-      waitMs: row.wait_ms,
-    }));
+    return rows.map((row) => ({ ...toSnapshot(row), outcome: row.outcome, waitMs: row.waitMs }));
   };
   const takeOne = createBatcher(
     async (ids: string[]) => {
