@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { tryDecrypt, type Keyring } from '@onecode/domain';
 import type { Database } from '@onecode/store/client';
 import { listSenderDetails, type SenderDetails } from '@onecode/store/senders';
@@ -19,29 +20,28 @@ export interface SenderPool {
 }
 
 export function createSenderPool(database: Database, secretKey: Keyring): SenderPool {
-  let cached: { senders: Promise<Map<string, OpenSender>>; until: number } | null = null;
-  const forget = (): void => void (cached = null);
-  const read = async (): Promise<Map<string, OpenSender>> =>
-    new Map(
-      (await listSenderDetails(database)).map((sender) => [
-        sender.id,
-        { ...sender, token: tryDecrypt(secretKey, sender.id, sender.encryptedToken) },
-      ]),
-    );
-  const refresh = (): Promise<Map<string, OpenSender>> => {
-    const senders = read();
-    cached = { senders, until: performance.now() + CACHED_MS };
-    senders.catch(forget);
-    return senders;
-  };
+  const cache = new LRUCache<'all', ReadonlyMap<string, OpenSender>>({
+    max: 1,
+    ttl: CACHED_MS,
+    // A read that `forget` interrupts is still the answer for the calls that wait for it.
+    ignoreFetchAbort: true,
+    fetchMethod: async () =>
+      new Map(
+        (await listSenderDetails(database)).map((sender) => [
+          sender.id,
+          { ...sender, token: tryDecrypt(secretKey, sender.id, sender.encryptedToken) },
+        ]),
+      ),
+  });
   return {
     async open(id) {
-      const senders = cached !== null && performance.now() < cached.until ? cached.senders : refresh();
       // A sender that is missing may just have been added.
-      const known = (await senders).get(id) ?? (await refresh()).get(id);
+      const known =
+        (await cache.forceFetch('all')).get(id) ??
+        (await cache.forceFetch('all', { forceRefresh: true })).get(id);
       if (known === undefined) throw new Error(`the sender ${id} of a permit does not exist`);
       return known;
     },
-    forget,
+    forget: () => cache.clear(),
   };
 }

@@ -53,26 +53,15 @@ export async function applyReceipts(
 
 /** Applies the receipts of one send. @returns false if another process changed it meanwhile */
 async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
-  const { database, policy } = context;
-  const { send, now } = reported;
+  const { database } = context;
   const beganAt = performance.now();
   const receipts = reported.receipts.map(({ receipt, ...one }) => {
     const failure = receipt.failure && afterHold(receipt.failure, one.attempt.messageStatus);
     return { ...one, receipt: { ...receipt, failure } };
   });
-  for (const one of receipts) await recordReport(context, send, one);
+  for (const one of receipts) await recordReport(context, reported.send, one);
   // crash point: worker before receipt
-  const fold = (believed: readonly ReportedReceipt[]) =>
-    foldReceipts(send, now, believed, reported, policy, Math.random());
-  let decision = fold(receipts);
-  const applied = receipts.filter((_, index) => decision.result[index] === 'applied');
-  const ignored = await countOwnFailures(context, send, applied);
-  if (ignored.size > 0)
-    decision = fold(
-      receipts.map((one) =>
-        ignored.has(one) ? { ...one, receipt: { ...one.receipt, failure: null } } : one,
-      ),
-    );
+  const decision = await decide(context, { ...reported, receipts });
   const written = await writeReceipts(database, reported, decision);
   if (written === null) return false;
   // crash point: worker after receipt
@@ -84,6 +73,22 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
     if (written.deleted.has(one.key))
       await recordApplied(context, written.send, one, decision.result[index] as ReceiptEnd, beganAt);
   return true;
+}
+
+/** Decides about a send's receipts. Failures beyond the limit of an account's own app are ignored. */
+async function decide(
+  context: WorkerContext,
+  { send, now, receipts, ...messages }: ReportedSend,
+): Promise<ReturnType<typeof foldReceipts>> {
+  const fold = (believed: readonly ReportedReceipt[]) =>
+    foldReceipts(send, now, believed, messages, context.policy, Math.random());
+  const decision = fold(receipts);
+  const applied = receipts.filter((_, index) => decision.result[index] === 'applied');
+  const ignored = await countOwnFailures(context, send, applied);
+  if (ignored.size === 0) return decision;
+  return fold(
+    receipts.map((one) => (ignored.has(one) ? { ...one, receipt: { ...one.receipt, failure: null } } : one)),
+  );
 }
 
 /**
