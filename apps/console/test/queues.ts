@@ -22,7 +22,7 @@ export async function openTestQueues(prefix: string): Promise<TestQueues> {
   return {
     queues,
     redis,
-    async failedJob(sendId = newId(), reason = 'attempts_exhausted') {
+    async failedJob(sendId = newId(), reason = 'Error ECONNREFUSED') {
       const id = String((await queues.of('deliver').add('deliver', { sendId })).id);
       const key = `${prefix}:deliver`;
       const finishedOn = Date.now() - 60_000;

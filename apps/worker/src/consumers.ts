@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { UnrecoverableError, type Processor } from 'bullmq';
+import type { Processor } from 'bullmq';
 import {
   checkRedis,
   connectRedis,
@@ -50,7 +50,6 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
       try {
         return await active;
       } catch (error) {
-        if (error instanceof UnrecoverableError) throw error;
         log.error({ err: error, queue, send_id: job.data.sendId }, 'job failed');
         throw removeErrorText(error);
       } finally {
@@ -69,12 +68,9 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   };
 
   const workers = [
-    consume('deliver', config.DELIVERY_CONCURRENCY, async (job) => {
-      const outcome = await deliver(context, job.data.sendId as string);
-      // Fails the job, so that an operator sees it on the queue board.
-      if (outcome === 'attempts_exhausted') throw new UnrecoverableError(outcome);
-      return { outcome };
-    }),
+    consume('deliver', config.DELIVERY_CONCURRENCY, async (job) => ({
+      outcome: await deliver(context, job.data.sendId as string),
+    })),
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
       outcome: await deliverTaken(context, { id: job.data.sendId as string }),
     })),

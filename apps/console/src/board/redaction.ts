@@ -9,8 +9,8 @@ type Json = Record<string, unknown>;
 const REMOVED = '[removed]';
 
 const OUTCOMES: ReadonlySet<string> = new Set(JOB_OUTCOMES);
-/** The failure reasons that workers and BullMQ write, except those that match `ERROR_KIND`. */
-const REASONS = new Set([...OUTCOMES, 'the job names no send', 'job stalled more than allowable limit']);
+/** The failure reason that BullMQ writes. The reasons that workers write match `ERROR_KIND`. */
+const STALLED = 'job stalled more than allowable limit';
 /** An error's class, and a code of the system, the database driver or Prisma. */
 const ERROR_KIND = /^(?:[A-Z][a-z]+){0,6}Error(?: (?:E[A-Z]{2,20}|P[0-9]{4}|SQLSTATE_[0-9A-Z]{5}))?$/;
 const STATES = new Set(['active', 'completed', 'failed', 'paused', 'waiting', 'unknown']);
@@ -92,7 +92,7 @@ function jobView(job: Json, language: Locale): Json {
 }
 
 const reasonView = (reason: string): string =>
-  REASONS.has(reason) || ERROR_KIND.test(reason) ? reason : REMOVED;
+  reason === STALLED || ERROR_KIND.test(reason) ? reason : REMOVED;
 
 /** A worker's connection, without its name, which can be any text. */
 const workerView = ({ id, addr, age }: Json): Json => ({ id, name: null, addr, age });

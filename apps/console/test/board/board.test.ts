@@ -231,7 +231,7 @@ describe('an unexpected text in a job', () => {
     });
     await jobs.redis.rpush(`${key}:logs`, leak);
     await jobs.redis.client('SETNAME', `${server.prefix}:deliver:w:${values[3]}`);
-    const second = await jobs.failedJob(newId(), `attempts_exhausted ${leak}`);
+    const second = await jobs.failedJob(newId(), `Error ECONNREFUSED ${leak}`);
 
     const answers: string[] = [];
     for (const who of [onCall, operator])
@@ -247,8 +247,6 @@ describe('an unexpected text in a job', () => {
   });
 
   it.each([
-    'attempts_exhausted',
-    'rejected_by_provider',
     'job stalled more than allowable limit',
     'StatementError SQLSTATE_23514',
     'PrismaClientKnownRequestError P2010',

@@ -23,7 +23,7 @@ async function failedDeliveries(
   page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
   page.on('pageerror', (error) => void complaints.push(error.message));
   await page.goto('/board/queue/deliver?status=failed');
-  await page.getByText('attempts_exhausted').first().waitFor();
+  await page.getByText('Error ECONNREFUSED').first().waitFor();
   return { page, complaints, close: () => context.close() };
 }
 
