@@ -10,7 +10,7 @@ declare
     when not case send.phase
       when 'calling' then send.status in ('sending', 'sent') and send.due_at is not null and send.claimed_at is not null
       when 'unconfirmed' then send.status = 'sent' and send.due_at is null
-      when 'done' then send.status not in ('queued', 'sending') and send.due_at is null
+      when 'done' then send.status in ('sent', 'delivered', 'read', 'failed') and send.due_at is null
       -- A claim stays until its call ends, even after a receipt. Before a call there is no claim.
       else send.phase in ('ready', 'waiting', 'backing_off', 'giving_up') and send.status in ('queued', 'sending', 'sent')
         and send.due_at is not null and send.claimed_at is null
@@ -35,7 +35,6 @@ declare
     when not (send.expires_at > send.created_at) then 'sends_check'
     when not (send.failure_reason in ('expired_before_delivery', 'attempts_exhausted', 'rejected_by_provider'))
       then 'sends_failure_reason_check'
-    when not (send.status in ('queued', 'sending', 'sent', 'delivered', 'read', 'failed')) then 'sends_status_check'
     when not (send.charged_from in ('free_quota', 'credit')) then 'sends_charged_from_check'
     when not (send.verification in ('pending', 'verified', 'locked')) then 'sends_verification_check'
     when not (cardinality(send.wrong_guess_times) <= 5) then 'sends_wrong_guess_times_check'

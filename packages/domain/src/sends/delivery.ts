@@ -107,7 +107,7 @@ function giveUp(send: Send, now: Date): Decision<FailureReason> {
 }
 
 /** Returns the ended attempt of the claim. */
-export function endedAttempt(
+function endedAttempt(
   { attemptNumber: number, senderId, claimedAt }: Send,
   {
     outcome,

@@ -88,6 +88,7 @@ update sends set charged_from = null where id = :sent; -- live_takes_a_unit
 update sends set charged_from = 'credit' where id = :testQueued; -- live_takes_a_unit
 update sends set phase = 'unknown' where id = :queued; -- phase_fits
 update sends set due_at = null where id = :queued; -- phase_fits
+update sends set status = 'unknown' where id = :failed; -- phase_fits
 update sends set due_at = now() where id = :sent; -- phase_fits
 update sends set phase = 'done', due_at = null, encrypted_code = null where id = :sending; -- phase_fits
 update sends set phase = 'unconfirmed', due_at = null where id = :sending; -- phase_fits
