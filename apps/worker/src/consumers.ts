@@ -27,7 +27,6 @@ function removeErrorText(error: unknown): Error {
 }
 
 export interface Consumers {
-  isConnected(): boolean;
   isReady(): Promise<void>;
   /** Stops taking jobs and waits for the jobs in progress. */
   close(): Promise<void>;
@@ -80,7 +79,6 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     }),
   ];
   return {
-    isConnected: () => connection.status === 'ready',
     isReady: () => checkRedis(connection, prefix),
     async close() {
       // BullMQ's `close` waits for Redis. While Redis is unavailable, it is enough to wait for the active jobs.

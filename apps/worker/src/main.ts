@@ -87,11 +87,7 @@ await runProcess('worker', async () => {
   const mail = { mailer: await openMailer(config), consoleUrl: config.CONSOLE_URL || null };
   const consumers = startConsumers(context, config);
   const graph = openGraph(provider);
-  const dueDeliveries = createDueDeliveries(
-    context,
-    () => consumers.isConnected(),
-    config.DELIVERY_CONCURRENCY,
-  );
+  const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
   const checks: ReadinessChecks = {
     database: () => pingDatabase(database),
     redis: () => consumers.isReady(),

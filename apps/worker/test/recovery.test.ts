@@ -136,6 +136,8 @@ describe('a worker without Redis', () => {
     const expired = await buildSend(environment.db.database, caller);
     const waiting = await buildSend(environment.db.database, caller, { recipient: '+5511987650002' });
     await environment.age(expired, 605);
+    // A new send is left to its job for two seconds.
+    await environment.age(waiting, 3);
 
     await worker.sweep();
     expect(await environment.row(expired)).toMatchObject({

@@ -98,7 +98,7 @@ export async function startWorker(
     if (process.env['SHOW']) console.error(error);
     failures.push(error);
   };
-  const due = createDueDeliveries(context, () => consumers.isConnected(), config.DELIVERY_CONCURRENCY);
+  const due = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
   const loops =
     pauseMs === null
       ? []
@@ -106,7 +106,12 @@ export async function startWorker(
           startLoop(run, pauseMs, onError),
         );
   if (config.REDIS_URL === testRedisUrl())
-    await until('a connection to Redis', () => consumers.isConnected());
+    await until('a connection to Redis', () =>
+      consumers.isReady().then(
+        () => true,
+        () => false,
+      ),
+    );
 
   return {
     context,

@@ -24,7 +24,7 @@ begin
     select s.id from sends s
     where s.due_at <= statement_timestamp() and coalesce(s.claimed_until <= v_now, true)
       -- New sends are left to their jobs at first.
-      and (s.attempt_number > 0 or s.created_at <= v_now - p_terms.job_wait)
+      and (s.attempt_number > 0 or s.created_at <= v_now - interval '2 seconds')
     order by s.due_at limit p_limit
   ));
 

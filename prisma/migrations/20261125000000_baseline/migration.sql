@@ -628,7 +628,7 @@ language sql stable as $$
   )
 $$;
 
-create type delivery_terms as (attempts_max integer, lease interval, receipt_wait interval, permit_wait interval, direct_permit_wait interval, job_wait interval);
+create type delivery_terms as (attempts_max integer, lease interval, receipt_wait interval, permit_wait interval, direct_permit_wait interval);
 create type permit_source as (
   sender_id uuid, number text, business_account_id text, portfolio_id text, has_recipient_room boolean, account_id uuid,
   application_ids uuid[], spacing interval, free_at timestamptz, taken integer
@@ -740,7 +740,7 @@ begin
     select s.id from sends s
     where s.due_at <= statement_timestamp() and coalesce(s.claimed_until <= v_now, true)
       -- New sends are left to their jobs at first.
-      and (s.attempt_number > 0 or s.created_at <= v_now - p_terms.job_wait)
+      and (s.attempt_number > 0 or s.created_at <= v_now - interval '2 seconds')
     order by s.due_at limit p_limit
   ));
 

@@ -2,9 +2,6 @@ import type { TakenSend } from '@onecode/store/sends';
 import type { WorkerContext } from '../context.js';
 import { deliverTaken } from './deliver.js';
 
-/** How long a new send waits for its job before the loop takes it. */
-const JOB_WAIT_MS = 2_000;
-
 /** Deliveries without a job. */
 export interface DueDeliveries {
   /** Starts deliveries of due and waiting sends until none can be sent now. @param stopping ends the run early */
@@ -16,14 +13,9 @@ export interface DueDeliveries {
 /**
  * Creates the deliverer of sends without a job.
  *
- * @param hasJobs whether Redis is connected, so that new sends get a job
  * @param concurrencyMax concurrent deliveries without a job; jobs have their own limit
  */
-export function createDueDeliveries(
-  context: WorkerContext,
-  hasJobs: () => boolean,
-  concurrencyMax: number,
-): DueDeliveries {
+export function createDueDeliveries(context: WorkerContext, concurrencyMax: number): DueDeliveries {
   const { deliveries, metrics, log } = context;
   const active = new Set<Promise<unknown>>();
 
@@ -42,7 +34,7 @@ export function createDueDeliveries(
           await Promise.race(active);
           continue;
         }
-        const taken = await deliveries.takeDue(room, hasJobs() ? JOB_WAIT_MS : 0);
+        const taken = await deliveries.takeDue(room);
         // crash point: worker after taking
         const claimed = taken.filter(({ outcome }) => outcome === 'claimed');
         for (const one of claimed) start(one);

@@ -23,10 +23,9 @@ export interface Deliveries {
   take(id: string): Promise<TakenSend | undefined>;
   /**
    * Takes due sends, oldest first, then sends that wait for a sender, in the order of their accounts' turns. Test sends are returned as
-   * `over`.
-   * @param jobWaitMs how long to leave a new send to its job
+   * `over`. New sends are left to their jobs for two seconds.
    */
-  takeDue(limit: number, jobWaitMs: number): Promise<TakenSend[]>;
+  takeDue(limit: number): Promise<TakenSend[]>;
 }
 
 /** The most sends in one batch: other workers wait until it commits. */
@@ -39,21 +38,17 @@ export function openDeliveries(
   database: Database,
   { policy, leaseMs }: { policy: RetryPolicy; leaseMs: number },
 ): Deliveries {
-  const take = async (
-    ids: readonly string[] | null,
-    limit: number,
-    jobWaitMs: number,
-  ): Promise<TakenSend[]> => {
+  const take = async (ids: readonly string[] | null, limit: number): Promise<TakenSend[]> => {
     const rows = await database.sql.query<(ReadRow & { outcome: TakenSend['outcome']; waitMs: number })[]>`
       select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms as "waitMs", clock_timestamp() as now
       from take_deliveries(${ids}::uuid[], ${limit}::integer, row(
-        ${policy.attemptsMax}, ${ms(leaseMs)}, ${ms(receiptWaitMs(policy))}, ${ms(PERMIT_WAIT_MS_MAX)}, ${ms(DIRECT_PERMIT_WAIT_MS)}, ${ms(jobWaitMs)}
+        ${policy.attemptsMax}, ${ms(leaseMs)}, ${ms(receiptWaitMs(policy))}, ${ms(PERMIT_WAIT_MS_MAX)}, ${ms(DIRECT_PERMIT_WAIT_MS)}
       )::delivery_terms) t`;
     return rows.map((row) => ({ ...toSnapshot(row), outcome: row.outcome, waitMs: row.waitMs }));
   };
   const takeOne = createBatcher(
     async (ids: string[]) => {
-      const taken = new Map((await take([...new Set(ids)], ids.length, 0)).map((one) => [one.send.id, one]));
+      const taken = new Map((await take([...new Set(ids)], ids.length)).map((one) => [one.send.id, one]));
       // If two calls in a batch name the same send, only the first gets its claim.
       return ids.map((id) => {
         const one = taken.get(id);
@@ -63,5 +58,5 @@ export function openDeliveries(
     },
     { batchSizeMax: TAKEN_MAX },
   );
-  return { take: takeOne, takeDue: (limit, jobWaitMs) => take(null, Math.min(limit, TAKEN_MAX), jobWaitMs) };
+  return { take: takeOne, takeDue: (limit) => take(null, Math.min(limit, TAKEN_MAX)) };
 }

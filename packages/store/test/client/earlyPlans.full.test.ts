@@ -42,7 +42,7 @@ async function live(caller: TestCaller): Promise<void> {
   const deliveries = openDeliveries(early, { policy: POLICY, leaseMs: LEASE_MS });
   const taken = await deliveries.take(id);
   expect(taken).toMatchObject({ outcome: 'claimed', send: { senderId: sender.id } });
-  await deliveries.takeDue(1, 0);
+  await deliveries.takeDue(1);
   const messageId = `wamid.${id}`;
   await changeSend(early, taken!, (send, now) =>
     settle(send, now, 1, { kind: 'accepted', messageId }, POLICY, 0.5),

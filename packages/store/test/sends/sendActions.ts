@@ -24,8 +24,6 @@ import {
 
 export const CODE = '042913';
 export const TERMS = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
-/** How long a new send is left to its job. */
-const JOB_WAIT_MS = 2_000;
 
 type Store = Pick<TestDatabase, 'database' | 'sql'>;
 
@@ -143,7 +141,7 @@ export function sendActions(store: Store) {
   const take = (id: string) => openDeliveries(store.database, TERMS).take(id);
   /** Takes due sends without a job. @returns the claimed sends, in the order of their permits */
   async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
-    const taken = await openDeliveries(database, TERMS).takeDue(limit, JOB_WAIT_MS);
+    const taken = await openDeliveries(database, TERMS).takeDue(limit);
     return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));
   }
 

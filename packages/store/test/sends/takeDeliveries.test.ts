@@ -23,11 +23,10 @@ import { sendActions } from './sendActions.js';
 const store = useTestDatabase();
 
 const TERMS = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
-const JOB_WAIT_MS = 2_000;
 
 /** Returns the claimed sends, in the order of their permits. */
 async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
-  const taken = await openDeliveries(database, TERMS).takeDue(limit, JOB_WAIT_MS);
+  const taken = await openDeliveries(database, TERMS).takeDue(limit);
   return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));
 }
 
@@ -134,7 +133,7 @@ describe('sends that wait for a sender', () => {
     await store.sql('update sends set due_at = expires_at where id = $1', [expired]);
     const id = await waiting();
     await buildSender(store.database);
-    const taken = await openDeliveries(store.database, TERMS).takeDue(1, JOB_WAIT_MS);
+    const taken = await openDeliveries(store.database, TERMS).takeDue(1);
     expect(taken.map(({ outcome, send }) => [outcome, send.id])).toEqual([
       ['over', expired],
       ['claimed', id],
@@ -486,7 +485,7 @@ describe('the send of a job', () => {
   });
 
   it('is left to its job at first, and then taken without its job, in the order of due times', async () => {
-    const [one, two, three] = await many(3);
+    const [one, two] = await many(3);
     expect(await takeDue()).toEqual([]);
     await age(one!, 3);
     await set(
@@ -495,9 +494,6 @@ describe('the send of a job', () => {
     );
     expect((await takeDue(1)).map(({ id }) => id)).toEqual([two]);
     expect((await takeDue()).map(({ id }) => id)).toEqual([one]);
-    // Without Redis, no send has a job, so new sends are taken at once.
-    const taken = await openDeliveries(store.database, TERMS).takeDue(10, 0);
-    expect(taken).toMatchObject([{ outcome: 'claimed', send: { id: three } }]);
   });
 
   it('is returned as `over` if it is due and cannot be sent, like a test send', async () => {
@@ -506,7 +502,7 @@ describe('the send of a job', () => {
     for (const id of [expired!, used!, test]) await age(id, 3);
     await age(expired!, 600);
     await guessCode(store.database, used!, true);
-    const taken = await openDeliveries(store.database, TERMS).takeDue(10, JOB_WAIT_MS);
+    const taken = await openDeliveries(store.database, TERMS).takeDue(10);
     expect(new Set(taken.map(({ outcome, send }) => `${outcome} ${send.id}`))).toEqual(
       new Set([expired, used, test].map((id) => `over ${id}`)),
     );
