@@ -11,6 +11,9 @@ import type { SenderPool } from './senders/senderPool.js';
 /** The lease is the provider's time limit plus this margin, in which the outcome is written. */
 export const LEASE_MARGIN_MS = 5_000;
 
+/** A run of a loop ends after this time and leaves a backlog to the next run. Heartbeats are recorded after a run. */
+export const RUN_MS_MAX = 2_000;
+
 export interface WorkerContext {
   database: Database;
   deliveries: Deliveries;

@@ -1,12 +1,9 @@
 import { readDueReports, type StoredReport } from '@onecode/store/sends';
-import type { WorkerContext } from './context.js';
+import { RUN_MS_MAX, type WorkerContext } from './context.js';
 import { postponeFailed } from './postponedReports.js';
 import { applyReportedDenial } from './sends/denials.js';
 import { applyReceipts } from './sends/receipts.js';
 import { applyProviderChange } from './senders/providerChanges.js';
-
-/** A run ends after this time and leaves the backlog to the next one, even if reports arrive faster than they are applied. */
-const RUN_MS_MAX = 2_000;
 
 /** Applies the stored provider reports that are due. A report that cannot be applied does not block the others. */
 export async function applyDueReports(context: WorkerContext): Promise<void> {

@@ -3,7 +3,7 @@ import { createPresence, listHeartbeats } from '@onecode/store/operations';
 import { changeSend } from '@onecode/store/sends';
 import { buildSend, buildSender, startTcpProxy, testRedisUrl, until, type Exit } from '@onecode/testing';
 import { withHeartbeats } from '../src/heartbeats.js';
-import { makeSends } from './manySends.js';
+import { isNothingDue, makeSends } from './manySends.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
 
@@ -174,6 +174,23 @@ describe('the heartbeats of a worker’s loops', () => {
     expect((await listHeartbeats(store.database)).map(({ loop }) => loop)).toEqual(['sweep']);
     expect(await store.sql('select sweep_at from processes')).toEqual([first]);
   });
+
+  it(
+    'are recorded while a backlog of sends is due',
+    async () => {
+      const { db } = environment;
+      await db.sql('truncate processes');
+      await buildSender(db.database, { throughput: 1_000 });
+      environment.simulator.rules.add({ fault: { latencyMs: 100 } });
+      await makeSends(environment, 1_000);
+      await start({ DELIVERY_CONCURRENCY: '5' });
+      await until('a run of the loop', async () =>
+        (await listHeartbeats(db.database)).some(({ loop }) => loop === 'deliver'),
+      );
+      expect(await isNothingDue(environment)).toBe(false);
+    },
+    PROCESSES_MS_MAX,
+  );
 
   it(
     'are recorded repeatedly by every loop, and one of the loops aggregates finished days',

@@ -1,10 +1,10 @@
 import type { TakenSend } from '@onecode/store/sends';
-import type { WorkerContext } from '../context.js';
+import { RUN_MS_MAX, type WorkerContext } from '../context.js';
 import { deliverTaken } from './deliver.js';
 
 /** Deliveries without a job. */
 export interface DueDeliveries {
-  /** Starts deliveries of due and waiting sends until none can be sent now. @param stopping ends the run early */
+  /** Starts deliveries of due and waiting sends until none can be sent now, for `RUN_MS_MAX` at most. @param stopping ends it early */
   run(stopping: AbortSignal): Promise<void>;
   /** Waits for the deliveries in progress. */
   ended(): Promise<void>;
@@ -28,7 +28,8 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
 
   return {
     async run(stopping) {
-      while (!stopping.aborted) {
+      const endsAt = performance.now() + RUN_MS_MAX;
+      while (!stopping.aborted && performance.now() < endsAt) {
         const room = concurrencyMax - active.size;
         if (room === 0) {
           await Promise.race(active);
