@@ -1,4 +1,4 @@
-import { decrypt, postponeOrFail, settle, type Outcome } from '@onecode/domain';
+import { decrypt, settle, simulateDelivery, type Outcome } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
 import { createApiKey, findAccount, limitApplication, revokeApiKey } from '@onecode/store/accounts';
 import { listSenderDetails } from '@onecode/store/senders';
@@ -82,7 +82,7 @@ export function apiTarget({ port, db }: TestApi): ContractTarget {
         ]);
     },
     deliver: (id, status) => bringTo(db, id, status),
-    simulateDelivery: (id) => simulateDelivery(db, id),
+    simulateDelivery: (id) => simulate(db, id),
     expire: (id) => expire(db, id),
     codeOf: async (id) => decrypt(TEST_SECRET_KEY, id, await columnOf<Buffer>(id, 'encrypted_code')),
     recipientOf: (id) => columnOf(id, 'recipient'),
@@ -121,8 +121,8 @@ async function bringTo(db: TestDatabase, id: string, status: DeliveryStatus): Pr
 }
 
 /** Simulates the delivery of a test send, as the worker does. */
-export async function simulateDelivery(db: TestDatabase, id: string): Promise<void> {
-  await changeSend(db.database, { id }, (send, now) => postponeOrFail(send, now, POLICY));
+export async function simulate({ database }: TestDatabase, id: string): Promise<void> {
+  await changeSend(database, { id }, simulateDelivery);
 }
 
 /** Moves a send into the past, so that its code expired a second ago. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROBLEMS } from '@onecode/domain';
 import { buildCaller, closedPort, describeIf, type TestCaller } from '@onecode/testing';
-import { simulateDelivery } from './contractTarget.js';
+import { simulate } from './contractTarget.js';
 import { guideBlocks, makeGuideFolder, ROOT, scriptOf } from './guideBlocks.js';
 import { startApi, type TestApi } from './testApi.js';
 
@@ -87,7 +87,7 @@ describeIf(has('python3', '--version'))('the quick start with Python', () => {
 
     const [id = ''] = (await python(send)).split(' ');
     expect((await statusOf(id)).verification).toBe('pending');
-    await simulateDelivery(api.db, id);
+    await simulate(api.db, id);
     expect(await python(follow, { SEND_ID: id })).toBe('read sandbox\n');
     expect(await python(verify, { SEND_ID: id })).toBe('True verified\n');
     await expect(python(send.replace('+5511961234567', '0770'))).rejects.toThrow('invalid_recipient');
@@ -105,7 +105,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     expect((await statusOf(id)).verification).toBe('pending');
 
     // Replaces the worker, which is not running here.
-    await simulateDelivery(api.db, id);
+    await simulate(api.db, id);
     expect(await node('follow.mjs', follow, { SEND_ID: id })).toBe('read sandbox\n');
     expect(await node('verify.mjs', verify, { SEND_ID: id })).toBe('true verified\n');
     expect(await node('again.mjs', verify, { SEND_ID: id })).toBe('false verified\n');
