@@ -1,4 +1,10 @@
-import { createApiKey, revokeApiKey } from '@onecode/store/accounts';
+import {
+  cancelDeletion,
+  createApiKey,
+  readDeletion,
+  revokeApiKey,
+  scheduleDeletion,
+} from '@onecode/store/accounts';
 import { placeHold } from '@onecode/store/holds';
 import { buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
 import { argsOf, expectFault, onecode, useCommandLine } from './onecode.js';
@@ -53,13 +59,15 @@ describe('doctor --after-restore', () => {
     expect(await json('hold list')).toMatchObject([{ kind: 'live' }]);
   });
 
-  it('repeats key revocations made after the backup, and lists all other changes made after it', async () => {
+  it('repeats key revocations and cancelled deletions made after the backup, and lists all other changes made after it', async () => {
     const { database } = store;
-    const { applicationId, keyId } = await buildCaller(database, 'live');
+    const { accountId, applicationId, keyId } = await buildCaller(database, 'live');
+    await scheduleDeletion(database, TEST_ACTOR, accountId);
     const [{ last }] = (await store.sql('select max(id) as last from audit_entries')) as [{ last: string }];
     await revokeApiKey(database, TEST_ACTOR, keyId);
     const made = await createApiKey(database, TEST_ACTOR, applicationId);
     await placeHold(database, TEST_ACTOR, { kind: 'country', target: 'BR', reason: 'pumping' });
+    await cancelDeletion(database, TEST_ACTOR, accountId);
     const log = await json<object[]>('audit list --limit 1000');
 
     // As in a restored backup, where new entries have reused the ids of lost ones.
@@ -70,6 +78,8 @@ describe('doctor --after-restore', () => {
     await store.sql('update api_keys set revoked_at = null where id = $1', [keyId]);
     await store.sql('delete from api_keys where id = $1', [made!.id]);
     await store.sql('delete from holds');
+    // The scheduled time has passed during the restore.
+    await store.sql(`update accounts set delete_at = now() - interval '1 minute' where id = $1`, [accountId]);
 
     const restored = async (entries: object[]): Promise<Checks> =>
       (await jsonWith<Checks>(JSON.stringify(entries), 'doctor --after-restore --audit -')).slice(2);
@@ -78,11 +88,16 @@ describe('doctor --after-restore', () => {
       { ok: true, detail: expect.stringMatching(`tester: key.revoke ${keyId} .* has been repeated.$`) },
       { ok: null, detail: expect.stringMatching(`tester: key.create ${made!.id} .* is lost.$`) },
       { ok: null, detail: expect.stringMatching(/tester: hold.set BR .*"pumping".* is lost.$/) },
+      {
+        ok: true,
+        detail: expect.stringMatching(`account.cancel_deletion ${accountId} .* has been repeated.$`),
+      },
     ];
     expect(await restored(log)).toMatchObject(expected);
     expect(await json(`key list --application ${applicationId}`)).toMatchObject([
       { id: keyId, revoked_at: expect.any(String) },
     ]);
+    expect(await readDeletion(database, accountId)).toBeNull();
     expect(await restored(log)).toMatchObject(expected);
 
     const args = [...argsOf(['doctor --after-restore --audit -']), '--json'];

@@ -41,7 +41,7 @@ export function addDoctorCommand(program: Command): void {
     )
     .option(
       '--audit <->',
-      'with --after-restore: read the output of "audit list --json" from after the backup, and repeat its key revocations',
+      'with --after-restore: read the output of "audit list --json" from after the backup, and repeat its key revocations and cancelled deletions',
       oneOf('--audit', ['-']),
     )
     .action(async ({ afterRestore, audit }: { afterRestore?: true; audit?: '-' }, command: Command) => {

@@ -1,5 +1,11 @@
 import type { DeploymentCheck } from '@onecode/domain';
-import { listApiKeys, revokeApiKey, type ApiKey } from '@onecode/store/accounts';
+import {
+  cancelDeletion,
+  listApiKeys,
+  readDeletion,
+  revokeApiKey,
+  type ApiKey,
+} from '@onecode/store/accounts';
 import { isId, type Database } from '@onecode/store/client';
 import { placeHold } from '@onecode/store/holds';
 import {
@@ -28,7 +34,8 @@ interface PrintedEntry {
 }
 
 /**
- * Holds live sends in a restored database, repeats key revocations, and returns what an operator has to review. It can be repeated.
+ * Holds live sends in a restored database, repeats key revocations and cancelled deletions of accounts, and returns what an operator has to
+ * review. It can be repeated.
  *
  * @param audit `-` reads audit entries written after the backup from standard input
  */
@@ -45,7 +52,7 @@ export async function examineRestored(audit: '-' | undefined): Promise<Deploymen
       ...held,
       isWhole ? describeEnd(printed) : TOO_SHORT,
       ...(isWhole ? [] : await validKeys(database)),
-      ...(await repeatRevocations(database, who, toDo)),
+      ...(await repeatChanges(database, who, toDo)),
     ];
   });
 }
@@ -113,26 +120,35 @@ async function validKeys(database: Database): Promise<DeploymentCheck[]> {
 const describeKey = ({ hint, applicationId, createdAt, lastUsedAt }: ApiKey): string =>
   `${hint} of application ${applicationId}, created ${createdAt.toISOString()}, last used ${lastUsedAt?.toISOString() ?? 'never'},`;
 
-/** Repeats lost key revocations, and lists all other lost changes, oldest first. */
-async function repeatRevocations(
+/** Repeats the lost changes in `REPEATED`, and lists all others, oldest first. */
+async function repeatChanges(
   database: Database,
   who: Actor,
   lost: readonly PrintedEntry[],
 ): Promise<DeploymentCheck[]> {
   const checks: DeploymentCheck[] = [];
-  for (const entry of lost.toReversed()) {
-    const { id, at, action, subject } = entry;
-    const isRevoked =
-      action === 'key.revoke' &&
-      subject !== null &&
-      isId(subject) &&
-      (await revokeApiKey(database, who, subject)) !== null;
-    const done = `${at.toISOString()} ${entry.actor}: ${action} ${subject ?? ''} ${JSON.stringify(entry.details)}`;
+  for (const { id, at, actor, action, subject, details } of lost.toReversed()) {
+    const repeat = REPEATED[action];
+    const isRepeated =
+      repeat !== undefined && subject !== null && isId(subject) && (await repeat(database, who, subject));
+    const done = `${at.toISOString()} ${actor}: ${action} ${subject ?? ''} ${JSON.stringify(details)}`;
     checks.push({
       check: `audit_${id}`,
-      ok: isRevoked ? true : null,
-      detail: `${done} ${isRevoked ? 'has been repeated.' : 'is lost.'}`,
+      ok: isRepeated ? true : null,
+      detail: `${done} ${isRepeated ? 'has been repeated.' : 'is lost.'}`,
     });
   }
   return checks;
 }
+
+/** The changes that are repeated, by audit action. Each function returns whether the change is in effect. */
+const REPEATED: Readonly<
+  Record<string, (database: Database, who: Actor, subject: string) => Promise<boolean>>
+> = {
+  'key.revoke': async (...change) => (await revokeApiKey(...change)) !== null,
+  // Otherwise workers would delete the account when they start, if its time has passed.
+  'account.cancel_deletion': async (database, who, accountId) => {
+    await cancelDeletion(database, who, accountId, { areWorkersStopped: true });
+    return (await readDeletion(database, accountId)) === null;
+  },
+};

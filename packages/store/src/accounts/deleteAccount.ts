@@ -120,11 +120,20 @@ export function scheduleDeletion(database: Database, actor: Actor, accountId: st
   });
 }
 
-/** Cancels a scheduled deletion. @returns false if none was scheduled, or it is already due */
-export function cancelDeletion(database: Database, actor: Actor, accountId: string): Promise<boolean> {
+/**
+ * Cancels a scheduled deletion. @param areWorkersStopped allows it for a deletion that is due, which a worker could be executing
+ * @returns false if none was scheduled, or it is already due
+ */
+export function cancelDeletion(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  { areWorkersStopped = false } = {},
+): Promise<boolean> {
   return audited(database, actor, async ({ sql }, log) => {
     const kept = await sql.execute`
-      update accounts set delete_at = null where id = ${accountId}::uuid and delete_at > clock_timestamp()`;
+      update accounts set delete_at = null
+      where id = ${accountId}::uuid and delete_at is not null and (delete_at > clock_timestamp() or ${areWorkersStopped}::boolean)`;
     if (kept > 0) await log({ action: 'account.cancel_deletion', accountId, subject: accountId });
     return kept > 0;
   });
