@@ -4,6 +4,9 @@ import vm from 'node:vm';
 if (!('SourceTextModule' in vm) && /[\\/]jest(?:\.js)?$/.test(process.argv[1] ?? ''))
   await (await import('./scripts/test/runWithModules.mjs')).runWithModules();
 
+// West of UTC, the local date of a time may be the day before: a result must not depend on the time zone of the process.
+process.env['TZ'] ??= 'America/Sao_Paulo';
+
 /** `npm run test:all` sets ALL_TESTS, and a long test can be named. */
 const isFull = process.env['ALL_TESTS'] === '1' || process.argv.some((arg) => arg.includes('.full.test'));
 

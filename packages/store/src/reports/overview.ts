@@ -165,12 +165,14 @@ async function readCounted(
   const [first, last] = [question.from, question.to].map(
     (time) => new Date(Math.ceil((time.getTime() - DAY_MS / 2) / DAY_MS) * DAY_MS),
   ) as [Date, Date];
+  // The driver writes a time in the process's time zone, so a cast of the time itself to a date could give the day before.
+  const dayOf = (time: Date): Prisma.Sql => Prisma.sql`(${time}::timestamptz at time zone 'UTC')::date`;
   return sql.query<CountedDays[]>`
     select d.application_id as application, d.country, d.locale,
       -- One text is written and read much faster than thousands of rows.
       string_agg((array[day - '1970-01-01', ${Prisma.raw(SHOWN.join(', '))}] || delivery_times)::text, ',') as days
     from applications a cross join lateral (
-      select * from daily_statistics where application_id = a.id and day >= ${first}::date and day < ${last < until ? last : until}::date
+      select * from daily_statistics where application_id = a.id and day >= ${dayOf(first)} and day < ${dayOf(last < until ? last : until)}
     ) d
     where ${isWanted(accountId, question)} ${question.locale === undefined ? Prisma.empty : Prisma.sql`and d.locale = ${question.locale}`}
     group by 1, 2, 3`;
