@@ -109,6 +109,13 @@ describe('mails', () => {
     expect(await t.sql('select outcome, encrypted_link from outbox')).toEqual([
       { outcome: 'given_up', encrypted_link: null },
     ]);
+
+    for (const fault of [451, 421]) {
+      mailbox.fault = () => fault;
+      await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email });
+      await run();
+    }
+    expect(await readMailStatistics(database)).toMatchObject({ waiting: 2, error: 'EMESSAGE 421' });
   });
 
   it('are not changed by a worker with an expired lease after another worker has claimed them', async () => {

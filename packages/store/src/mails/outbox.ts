@@ -145,7 +145,8 @@ export async function readMailStatistics({ sql }: Connection): Promise<MailStati
     select (select mail_from is not null from settings) as "isOn", count(*) filter (where due_at is not null)::integer as waiting,
       extract(epoch from clock_timestamp() - min(created_at) filter (where due_at is not null))::float8 as "oldestSeconds",
       count(*) filter (where outcome = 'given_up' and ended_at > clock_timestamp() - interval '1 day')::integer as "givenUp",
-      max(error) filter (where due_at is not null or ended_at > clock_timestamp() - interval '1 day') as error
+      -- Newer mails were tried more recently, because retries slow down.
+      (array_agg(error order by due_at is null, created_at desc) filter (where error is not null))[1] as error
     from outbox where account_id is null and (due_at is not null or ended_at > clock_timestamp() - interval '1 day')`;
   return row;
 }
