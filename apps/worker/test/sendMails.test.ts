@@ -118,6 +118,28 @@ describe('mails', () => {
     expect(await readMailStatistics(database)).toMatchObject({ waiting: 2, error: 'EMESSAGE 421' });
   });
 
+  it('to an address that the server refuses are shown on Health until another mail is sent', async () => {
+    const [known, unknown] = [await user(null), await user(null)];
+    mailbox.unknown.add(unknown.email);
+    await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: unknown.email });
+    await run();
+    expect(await readMailStatistics(database)).toMatchObject({ waiting: 1, error: 'EENVELOPE 550' });
+
+    await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: known.email });
+    await run();
+    expect(subjectsTo(known)).toHaveLength(1);
+    const none = { waiting: 0, oldestSeconds: null, givenUp: 0, error: null };
+    expect(await readMailStatistics(database)).toMatchObject(none);
+    await sql(
+      `update outbox set gives_up_at = clock_timestamp(), due_at = clock_timestamp() where due_at is not null`,
+    );
+    await run();
+    expect(await sql(`select error from outbox where outcome = 'given_up'`)).toEqual([
+      { error: 'EENVELOPE 550' },
+    ]);
+    expect(await readMailStatistics(database)).toMatchObject(none);
+  });
+
   it('are not changed by a worker with an expired lease after another worker has claimed them', async () => {
     const accountId = await buildAccount(t.database);
     await t.user({ accountId, role: 'admin' });

@@ -27,6 +27,8 @@ export class Mailbox {
   readonly mails: CaughtMail[] = [];
   /** The response to the nth mail, counted from 1. */
   fault: MailFault = () => null;
+  /** The addresses that do not exist: mails to them are refused with 550. */
+  readonly unknown = new Set<string>();
   /** Called after a mail is stored and before it is answered. */
   onMail: () => Promise<void> = () => Promise.resolve();
   #came = 0;
@@ -38,6 +40,12 @@ export class Mailbox {
       allowInsecureAuth: true,
       disabledCommands: ['STARTTLS'],
       onAuth: (auth, _session, done) => done(null, { user: auth.username }),
+      onRcptTo: ({ address }, _session, done) =>
+        done(
+          this.unknown.has(address)
+            ? Object.assign(new Error('5.1.1 unknown user'), { responseCode: 550 })
+            : null,
+        ),
       onData: (stream, { envelope: { mailFrom, rcptTo } }, done) => {
         const to = rcptTo.map(({ address }) => address).join(', ');
         const from = mailFrom === false ? '' : mailFrom.address;

@@ -128,7 +128,10 @@ export async function deleteOldEntries({ sql }: Database): Promise<void> {
     delete from outbox where ended_at < clock_timestamp() - make_interval(days => ${KEPT_DAYS}::integer)`;
 }
 
-/** The waiting mails, and those given up within a day. */
+/**
+ * The waiting mails, and those given up within a day. A refused address does not count if another mail was sent since: a user may have
+ * mistyped it, and the server works.
+ */
 export interface MailStatistics {
   /** Whether workers send mail. */
   isOn: boolean;
@@ -142,11 +145,16 @@ export interface MailStatistics {
 
 export async function readMailStatistics({ sql }: Connection): Promise<MailStatistics> {
   const [row] = await sql.query<[MailStatistics]>`
+    with last as materialized (
+      select max(ended_at) as sent_at from outbox where account_id is null and outcome = 'sent'
+    )
     select (select mail_from is not null from settings) as "isOn", count(*) filter (where due_at is not null)::integer as waiting,
       extract(epoch from clock_timestamp() - min(created_at) filter (where due_at is not null))::float8 as "oldestSeconds",
-      count(*) filter (where outcome = 'given_up' and ended_at > clock_timestamp() - interval '1 day')::integer as "givenUp",
+      count(*) filter (where due_at is null)::integer as "givenUp",
       -- Newer mails were tried more recently, because retries slow down.
       (array_agg(error order by due_at is null, created_at desc) filter (where error is not null))[1] as error
-    from outbox where account_id is null and (due_at is not null or ended_at > clock_timestamp() - interval '1 day')`;
+    from outbox, last
+    where account_id is null and (due_at is not null or (outcome = 'given_up' and ended_at > clock_timestamp() - interval '1 day'))
+      and (error like 'EENVELOPE 5%' and created_at < last.sent_at) is not true`;
   return row;
 }
