@@ -1,13 +1,16 @@
 import {
   deriveNumberPepper,
+  numberPepperCheck,
   parseKeyring,
   recipientKeys,
   type Keyring,
   type PhoneRecipient,
 } from '@onecode/domain';
 import { readConfig, secret, variable } from '@onecode/runtime/config';
-import { DATABASE_URL } from './database.js';
+import { findLatestRecipient } from '@onecode/store/operations';
+import { DATABASE_URL, withDatabase } from './database.js';
 import { environment } from './environment.js';
+import { UserError } from './errors.js';
 
 export const optionalKeyring = secret(variable<Keyring | null>(parseKeyring, null));
 
@@ -16,9 +19,15 @@ export const optionalKeyring = secret(variable<Keyring | null>(parseKeyring, nul
  */
 export const findNumberPepper = (): Keyring | null => readNumberPepper(false);
 
-/** Returns all keys under which a number's data may be stored. @throws ConfigError */
-export function deriveRecipientKeys({ canonical }: PhoneRecipient): string[] {
-  return recipientKeys(readNumberPepper(true) as Keyring, canonical);
+/**
+ * Returns all keys under which a number's data may be stored. @throws ConfigError, or UserError if the pepper is not the API's: the data
+ * would not be found
+ */
+export async function deriveRecipientKeys({ canonical }: PhoneRecipient): Promise<string[]> {
+  const pepper = readNumberPepper(true) as Keyring;
+  const { ok, detail } = numberPepperCheck(await withDatabase(findLatestRecipient), pepper);
+  if (ok === false) throw new UserError(detail);
+  return recipientKeys(pepper, canonical);
 }
 
 /** Also reads DATABASE_URL, so that one error reports its faults too. */

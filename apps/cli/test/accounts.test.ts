@@ -450,6 +450,19 @@ it('recipient export prints all data stored about a number', async () => {
   expect(printed).not.toContain('[object');
 });
 
+it.each(['recipient export', 'recipient erase --reason r --yes', 'account forgive ACCOUNT'])(
+  '%s fails with a number pepper that is not the API’s',
+  async (typed) => {
+    const caller = await buildCaller(store.database, 'live');
+    await buildSend(store.database, caller);
+    const NUMBER_PEPPER = Buffer.alloc(32, 7).toString('base64');
+    const args = `${typed.replace('ACCOUNT', caller.accountId)} --to +5511987650001`.split(' ');
+    const ended = await onecode(args, { ...commandLine.env, NUMBER_PEPPER });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toContain('NUMBER_PEPPER does not match the latest send');
+  },
+);
+
 it.each([
   'account show ID',
   'account credit ID --amount 1 --reason r',

@@ -140,7 +140,7 @@ export function addAbuseControlCommands(one: AddCommand): void {
     .requiredOption('--to <number>', 'the recipient, with + and country code', phoneNumber('--to'))
     .addHelpText('after', example(`account forgive ID --to +5511987654321`))
     .action(async (accountId: string, { to }: { to: PhoneRecipient }, command: Command) => {
-      const recipientKeys = deriveRecipientKeys(to);
+      const recipientKeys = await deriveRecipientKeys(to);
       const count = await changed('account', (...by) =>
         resetGuessBudgets(...by, accountId, { recipientKeys }),
       );

@@ -137,7 +137,7 @@ Example:
     .requiredOption('--to <number>', 'the recipient, E.164', phoneNumber('--to'))
     .addHelpText('after', example('application trust ID --to +5511987654321'))
     .action(async (applicationId: string, { to }: { to: PhoneRecipient }, command: Command) => {
-      const keys = deriveRecipientKeys(to);
+      const keys = await deriveRecipientKeys(to);
       const forgotten = await changed('application', (...by) => forgetIdentity(...by, applicationId, keys));
       print(command, { application_id: applicationId, forgotten });
     });

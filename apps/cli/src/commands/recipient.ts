@@ -29,7 +29,7 @@ export function addRecipientCommands(program: Command): void {
   about(add('export', 'print all stored data; the audit log records the export'))
     .addHelpText('after', example('recipient export --to +5511987654321 --json'))
     .action(async ({ to, account }: Options, command: Command) => {
-      const keys = deriveRecipientKeys(to);
+      const keys = await deriveRecipientKeys(to);
       const kept = await changed('account', (...by) => exportRecipient(...by, keys, account ?? null));
       print(command, { ...kept }, { apart: 'sends' });
     });
@@ -43,7 +43,7 @@ export function addRecipientCommands(program: Command): void {
     .option(...YES)
     .addHelpText('after', example('recipient erase --to +5511987654321 --reason "Request 17"'))
     .action(async ({ to, account, reason }: Options & { reason: string }, command: Command) => {
-      const keys = deriveRecipientKeys(to);
+      const keys = await deriveRecipientKeys(to);
       if (account !== undefined)
         found('account', await withDatabase((database) => findAccount(database, account)));
       await confirm(command, 'This masks the number in every send and ends its active codes.');
