@@ -1,4 +1,4 @@
-import type { PhoneRecipient } from '@onecode/domain';
+import { maskNumberIn, type PhoneRecipient } from '@onecode/domain';
 import { findAccount } from '@onecode/store/accounts';
 import { eraseRecipient, exportRecipient } from '@onecode/store/sends';
 import type { Command } from 'commander';
@@ -37,7 +37,7 @@ export function addRecipientCommands(program: Command): void {
   about(add('erase', 'end its active codes and mask the number permanently'))
     .requiredOption(
       '--reason <text>',
-      'reason, kept in the audit log; must not contain the number',
+      'reason, kept in the audit log, where the number is masked',
       text('--reason'),
     )
     .option(...YES)
@@ -48,7 +48,7 @@ export function addRecipientCommands(program: Command): void {
         found('account', await withDatabase((database) => findAccount(database, account)));
       await confirm(command, 'This masks the number in every send and ends its active codes.');
       const erased = await changed('account', (...by) =>
-        eraseRecipient(...by, keys, account ?? null, reason),
+        eraseRecipient(...by, keys, account ?? null, maskNumberIn(reason, to.e164)),
       );
       print(command, pickFields(erased, 'sendsErased', 'codesEnded'));
     });

@@ -135,7 +135,7 @@ describe('recipients', () => {
       });
       expect(JSON.stringify(exported.body)).not.toContain(foreign);
 
-      const erasure = { recipient, reason: 'Request 17' };
+      const erasure = { recipient, reason: 'Request 17 of (11) 8765-4321' };
       const own = 'select from sends where account_id = $1 and recipient = $2';
       const { length } = await server.db.sql(own, [account, number]);
       const { body } = await people[manages].post(`${below()}/recipients/erase`, erasure);
@@ -147,7 +147,8 @@ describe('recipients', () => {
       ]);
       const [entry] = await listAuditEntries(server.db.database, { limit: 1 });
       const actor = { id: people[manages].id };
-      expect(entry).toMatchObject({ action: 'recipient.erase', actor, details: { reason: 'Request 17' } });
+      const details = { reason: 'Request 17 of (+55 ••••• 4321' };
+      expect(entry).toMatchObject({ action: 'recipient.erase', actor, details });
       expect(JSON.stringify(entry)).not.toContain('87654321');
     });
 

@@ -128,6 +128,15 @@ export function maskRecipient(e164: string): string {
   return number === undefined ? `+${MASKED} ${shown}` : `+${number.countryCallingCode} ${MASKED} ${shown}`;
 }
 
+/** Masks a number in a text that a person wrote, with any separators, prefix or form of the number. @param e164 as for `maskRecipient` */
+export function maskNumberIn(text: string, e164: string): string {
+  // All forms of a number end with the same digits.
+  const end = e164.replace(/\D/g, '').slice(-8);
+  return text.replace(/\+?\d(?:[\s()./-]*\d)*/g, (digits) =>
+    digits.replace(/\D/g, '').includes(end) ? maskRecipient(e164) : digits,
+  );
+}
+
 /** Returns whether it is a result of `maskRecipient`. */
 export function isMasked(recipient: string): boolean {
   return recipient.includes(MASKED);

@@ -2,6 +2,7 @@ import {
   canonicalNumber,
   countriesOf,
   isCountry,
+  maskNumberIn,
   maskRecipient,
   NO_COUNTRY,
   parseRecipient,
@@ -253,6 +254,17 @@ describe('isCountry and countriesOf', () => {
   it('isCountry returns false for the code of numbers without a country', () => {
     expect(NO_COUNTRY).toMatch(/^[A-Z]{2}$/);
     expect(isCountry(NO_COUNTRY)).toBe(false);
+  });
+});
+
+describe('maskNumberIn', () => {
+  it.each([
+    ['Request 17 of +55 11 98765-4321.', 'Request 17 of +55 ••••• 4321.'],
+    ['wa.me/551187654321', 'wa.me/+55 ••••• 4321'],
+    ['call (011) 9.8765.4321, then 2026-11-29', 'call (+55 ••••• 4321, then 2026-11-29'],
+    ['ticket 98765432, +55 11 98765-4322', 'ticket 98765432, +55 11 98765-4322'],
+  ])('changes %s to %s', (text, masked) => {
+    expect(maskNumberIn(text, '+5511987654321')).toBe(masked);
   });
 });
 

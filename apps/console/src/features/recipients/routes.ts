@@ -4,12 +4,13 @@ import {
   listExhaustedRecipients,
   resetGuessBudgets,
 } from '@onecode/store/sends';
+import { maskNumberIn } from '@onecode/domain';
 import { Type } from 'typebox';
 import { accountReading } from '../../http/accountReading.js';
 import { idField, nameField, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Access, type Route } from '../../http/route.js';
-import { readRecipientKeys } from './recipientKeys.js';
+import { parseNumber, readRecipientKeys } from './recipientKeys.js';
 import { exhaustedRecipientView } from './view.js';
 
 /** A number in any spelling. It is never in a URL. */
@@ -36,7 +37,9 @@ const routesBelow = (account: string, manages: Access): readonly Route[] => [
     body: strictObject({ ...NUMBER, reason: nameField(200) }),
     async handle({ context, actor, accountId, body: { recipient, reason } }) {
       const keys = readRecipientKeys(context, recipient);
-      return orNotFound(await eraseRecipient(context.database, actor, keys, accountId, reason.trim()));
+      // Entries of the audit log are kept forever.
+      const masked = maskNumberIn(reason.trim(), parseNumber(recipient).e164);
+      return orNotFound(await eraseRecipient(context.database, actor, keys, accountId, masked));
     },
   }),
 ];
