@@ -1,5 +1,6 @@
 import { createApiKey, revokeApiKey } from '@onecode/store/accounts';
 import {
+  deleteOldEntries,
   noteMailSender,
   postponeEntry,
   queueLowBalanceAlerts,
@@ -111,33 +112,33 @@ describe('mails', () => {
     ]);
 
     for (const fault of [451, 421]) {
-      mailbox.fault = () => fault;
-      await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email });
-      await run();
+      t.mailbox.fault = () => fault;
+      await requestPasswordReset(t.database, TEST_SECRET_KEY, { ...LINK, email });
+      await t.run();
     }
-    expect(await readMailStatistics(database)).toMatchObject({ waiting: 2, error: 'EMESSAGE 421' });
+    expect(await readMailStatistics(t.database)).toMatchObject({ waiting: 2, error: 'EMESSAGE 421' });
   });
 
   it('to an address that the server refuses are shown on Health until another mail is sent', async () => {
-    const [known, unknown] = [await user(null), await user(null)];
-    mailbox.unknown.add(unknown.email);
-    await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: unknown.email });
-    await run();
-    expect(await readMailStatistics(database)).toMatchObject({ waiting: 1, error: 'EENVELOPE 550' });
+    const [known, unknown] = [await t.user(null), await t.user(null)];
+    t.mailbox.unknown.add(unknown.email);
+    await requestPasswordReset(t.database, TEST_SECRET_KEY, { ...LINK, email: unknown.email });
+    await t.run();
+    expect(await readMailStatistics(t.database)).toMatchObject({ waiting: 1, error: 'EENVELOPE 550' });
 
-    await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: known.email });
-    await run();
+    await requestPasswordReset(t.database, TEST_SECRET_KEY, { ...LINK, email: known.email });
+    await t.run();
     expect(subjectsTo(known)).toHaveLength(1);
     const none = { waiting: 0, oldestSeconds: null, givenUp: 0, error: null };
-    expect(await readMailStatistics(database)).toMatchObject(none);
-    await sql(
+    expect(await readMailStatistics(t.database)).toMatchObject(none);
+    await t.sql(
       `update outbox set gives_up_at = clock_timestamp(), due_at = clock_timestamp() where due_at is not null`,
     );
-    await run();
-    expect(await sql(`select error from outbox where outcome = 'given_up'`)).toEqual([
+    await t.run();
+    expect(await t.sql(`select error from outbox where outcome = 'given_up'`)).toEqual([
       { error: 'EENVELOPE 550' },
     ]);
-    expect(await readMailStatistics(database)).toMatchObject(none);
+    expect(await readMailStatistics(t.database)).toMatchObject(none);
   });
 
   it('are not changed by a worker with an expired lease after another worker has claimed them', async () => {
@@ -154,6 +155,26 @@ describe('mails', () => {
     expect(await dueAt()).toEqual(leased);
     await postponeEntry(t.database, second, 'EAUTH');
     expect(await dueAt()).toMatchObject([{ error: 'EAUTH' }]);
+  });
+
+  it('that wait when mail is turned off are not shown on Health, and are deleted a week after their last attempt was due', async () => {
+    const { email } = await t.user(null);
+    await requestPasswordReset(t.database, TEST_SECRET_KEY, { ...LINK, email });
+    await t.sql(`update outbox set created_at = created_at - interval '1 hour'`);
+    await noteMailSender(t.database, null);
+    try {
+      expect(await readMailStatistics(t.database)).toMatchObject({ isOn: false, oldestSeconds: null });
+      for (const [days, left] of [
+        [6, 1],
+        [8, 0],
+      ] as const) {
+        await t.sql(`update outbox set gives_up_at = clock_timestamp() - make_interval(days => $1)`, [days]);
+        await deleteOldEntries(t.database);
+        expect(await t.sql('select from outbox')).toHaveLength(left);
+      }
+    } finally {
+      await noteMailSender(t.database, FROM);
+    }
   });
 
   it('are not queued while no worker sends mail', async () => {

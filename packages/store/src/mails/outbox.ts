@@ -1,5 +1,6 @@
 import { outboxRetrySeconds, URGENT_MAILS, type Locale, type MailKind } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
 import { FAILS_FOR_LONG } from './staffAlerts.js';
 
 /** How long a worker may take to send a claimed mail. After that another worker claims it, and sends it again with the same Message-ID. */
@@ -122,14 +123,15 @@ export async function postponeEntry(
     where id = ${id}::uuid and tries = ${tries}::integer and outcome is null`;
 }
 
-/** Deletes entries that ended some days ago. */
+/** Deletes entries that ended some days ago, and mails that no worker could give up, because mail has been turned off. */
 export async function deleteOldEntries({ sql }: Database): Promise<void> {
+  const before = Prisma.sql`clock_timestamp() - make_interval(days => ${KEPT_DAYS}::integer)`;
   await sql.execute`
-    delete from outbox where ended_at < clock_timestamp() - make_interval(days => ${KEPT_DAYS}::integer)`;
+    delete from outbox where ended_at < ${before} or (due_at is not null and gives_up_at < ${before})`;
 }
 
 /**
- * The waiting mails, and those given up within a day. A refused address does not count if another mail was sent since: a user may have
+ * The waiting mails, and those given up within a day; none while workers send no mail. A refused address does not count if another mail was sent since: a user may have
  * mistyped it, and the server works.
  */
 export interface MailStatistics {
@@ -145,16 +147,18 @@ export interface MailStatistics {
 
 export async function readMailStatistics({ sql }: Connection): Promise<MailStatistics> {
   const [row] = await sql.query<[MailStatistics]>`
-    with last as materialized (
-      select max(ended_at) as sent_at from outbox where account_id is null and outcome = 'sent'
+    with server as materialized (
+      select mail_from is not null as is_on, (
+        select max(ended_at) from outbox where account_id is null and outcome = 'sent'
+      ) as sent_at from settings
     )
-    select (select mail_from is not null from settings) as "isOn", count(*) filter (where due_at is not null)::integer as waiting,
+    select (select is_on from server) as "isOn", count(*) filter (where due_at is not null)::integer as waiting,
       extract(epoch from clock_timestamp() - min(created_at) filter (where due_at is not null))::float8 as "oldestSeconds",
       count(*) filter (where due_at is null)::integer as "givenUp",
       -- Newer mails were tried more recently, because retries slow down.
       (array_agg(error order by due_at is null, created_at desc) filter (where error is not null))[1] as error
-    from outbox, last
-    where account_id is null and (due_at is not null or (outcome = 'given_up' and ended_at > clock_timestamp() - interval '1 day'))
-      and (error like 'EENVELOPE 5%' and created_at < last.sent_at) is not true`;
+    from outbox, server
+    where server.is_on and account_id is null and (due_at is not null or (outcome = 'given_up' and ended_at > clock_timestamp() - interval '1 day'))
+      and (error like 'EENVELOPE 5%' and created_at < server.sent_at) is not true`;
   return row;
 }
