@@ -31,14 +31,20 @@ export const DIGITS_SHOWN = 4;
 
 export type Log = (entry: NewAuditEntry) => Promise<void>;
 
-/** Runs a change in one transaction with the audit entry that it logs. If the change found or changed nothing, no entry is written. */
+/**
+ * Runs a change in one transaction with the audit entry that it logs. If the change found or changed nothing, no entry is written.
+ *
+ * @param options the transaction's timeout in milliseconds
+ */
 export function audited<R>(
   database: Database,
   actor: Actor,
   change: (connection: Connection, log: Log) => Promise<R>,
+  options?: { timeout: number },
 ): Promise<R> {
-  return database.transaction((connection) =>
-    change(connection, (entry) => logEntry(connection, actor, entry)),
+  return database.transaction(
+    (connection) => change(connection, (entry) => logEntry(connection, actor, entry)),
+    options,
   );
 }
 

@@ -4,6 +4,11 @@ import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { replaceNumbers } from './retention.js';
 
+/** Milliseconds: a number with which a customer tests its sign-in can have tens of thousands of sends. */
+const ALL_SENDS_MS_MAX = 60_000;
+/** Sends per statement, which must not exceed the statement time-out. */
+const PAGE = 1_000;
+
 /** The stored data about a recipient, by column name, with times as RFC 3339. */
 export interface KeptOfRecipient {
   /** Each with its `attempts`, `denials` and `identity`, oldest first. */
@@ -40,10 +45,13 @@ export async function exportRecipient(
   recipientKeys: readonly string[],
   accountId: string | null,
 ): Promise<KeptOfRecipient | null> {
-  return audited(database, actor, async (connection, log) => {
-    if (!(await exists(connection, accountId))) return null;
-    const { sql } = connection;
-    const sends = await sql.query<{ send: Record<string, unknown> }[]>`
+  return audited(
+    database,
+    actor,
+    async (connection, log) => {
+      if (!(await exists(connection, accountId))) return null;
+      const { sql } = connection;
+      const sends = await sql.query<{ send: Record<string, unknown> }[]>`
       select jsonb_build_object('id', s.id, 'account_id', s.account_id, 'account_name', a.name, 'application_id', s.application_id,
         'mode', s.mode, 'recipient', s.recipient, 'country', s.country, 'locale', s.locale, 'channel', s.channel, 'from', s.from_number,
         'status', s.status, 'verification',
@@ -59,16 +67,18 @@ export async function exportRecipient(
           select jsonb_build_object('hash', identity_hash, 'has_changed', has_changed, 'seen_at', seen_at) from send_identities where send_id = s.id
         )) as send
       from ${sendsTo(recipientKeys, accountId)} order by s.created_at, s.id`;
-    const budgets = await sql.query<{ budget: Record<string, unknown> }[]>`
+      const budgets = await sql.query<{ budget: Record<string, unknown> }[]>`
       select jsonb_build_object('account_id', account_id, 'mode', mode, 'points', points, 'last_wrong_at', last_wrong_at) as budget
       from guess_budgets where account_id in (select id from accounts where ${accountId}::uuid is null or id = ${accountId}::uuid)
         and mode in ('test', 'live') and recipient_key = any(${[...recipientKeys]}::text[])
       order by last_wrong_at`;
-    const details = { sends: sends.length };
-    if (sends.length + budgets.length > 0)
-      await log({ action: 'recipient.export', accountId, subject: accountId, details });
-    return { sends: sends.map(({ send }) => send), guess_budgets: budgets.map(({ budget }) => budget) };
-  });
+      const details = { sends: sends.length };
+      if (sends.length + budgets.length > 0)
+        await log({ action: 'recipient.export', accountId, subject: accountId, details });
+      return { sends: sends.map(({ send }) => send), guess_budgets: budgets.map(({ budget }) => budget) };
+    },
+    { timeout: ALL_SENDS_MS_MAX },
+  );
 }
 
 /**
@@ -87,25 +97,36 @@ export async function eraseRecipient(
   accountId: string | null,
   reason: string,
 ): Promise<Erased | null> {
-  return audited(database, actor, async (connection, log) => {
-    if (!(await exists(connection, accountId))) return null;
-    const sends = await lockSends(connection, recipientKeys, accountId);
-    const sendsErased = await replaceNumbers(connection, sends);
-    const open = sends.filter(({ is_open }) => is_open);
-    await endCodes(
-      connection,
-      open.map(({ id }) => id),
-    );
-    await connection.sql.execute`
+  return audited(
+    database,
+    actor,
+    async (connection, log) => {
+      if (!(await exists(connection, accountId))) return null;
+      const sends = await lockSends(connection, recipientKeys, accountId);
+      let sendsErased = 0;
+      for (let first = 0; first < sends.length; first += PAGE)
+        sendsErased += await replaceNumbers(connection, sends.slice(first, first + PAGE));
+      const open = sends.filter(({ is_open }) => is_open);
+      await endCodes(
+        connection,
+        open.map(({ id }) => id),
+      );
+      await connection.sql.execute`
       delete from send_identities where send_id = any(${sends.map(({ id }) => id)}::uuid[])`;
-    const changed = sends.filter(({ recipient, is_open }) => is_open || !isMasked(recipient));
-    for (const account of new Set(changed.map(({ account_id }) => account_id))) {
-      const own = changed.filter(({ account_id }) => account_id === account);
-      const details = { reason, sends: own.length, codesEnded: own.filter(({ is_open }) => is_open).length };
-      await log({ action: 'recipient.erase', accountId: account, subject: account, details });
-    }
-    return { sendsErased, codesEnded: open.length };
-  });
+      const changed = sends.filter(({ recipient, is_open }) => is_open || !isMasked(recipient));
+      for (const account of new Set(changed.map(({ account_id }) => account_id))) {
+        const own = changed.filter(({ account_id }) => account_id === account);
+        const details = {
+          reason,
+          sends: own.length,
+          codesEnded: own.filter(({ is_open }) => is_open).length,
+        };
+        await log({ action: 'recipient.erase', accountId: account, subject: account, details });
+      }
+      return { sendsErased, codesEnded: open.length };
+    },
+    { timeout: ALL_SENDS_MS_MAX },
+  );
 }
 
 const exists = async ({ prisma }: Connection, accountId: string | null): Promise<boolean> =>

@@ -2,7 +2,7 @@ import { maskRecipient } from '@onecode/domain';
 import { changeSettings, findAccount, limitApplication } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { listLedger, listSends } from '@onecode/store/reports';
-import { createSend, readRetention, retainAll, retainOnwards } from '@onecode/store/sends';
+import { createSend, eraseRecipient, readRetention, retainAll, retainOnwards } from '@onecode/store/sends';
 import {
   applyTestReports,
   buildCaller,
@@ -199,4 +199,24 @@ describe('retention of sends', () => {
     expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 3 });
     expect(await store.sql('select mode from guess_budgets')).toEqual([{ mode: 'live' }]);
   });
+});
+
+it('eraseRecipient erases a recipient with so many sends that it takes longer than other changes', async () => {
+  for (let count = 0; count < 12; count += 1) await buildSend(store.database, test, { recipient: NUMBER });
+  await store.sql(`
+    create function delay() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return new; end $$;
+    create trigger delay before update of recipient on sends for each row execute function delay()`);
+  try {
+    const erased = await eraseRecipient(
+      store.database,
+      TEST_ACTOR,
+      recipientKeysOf(NUMBER),
+      null,
+      'Request 17',
+    );
+    expect(erased).toEqual({ sendsErased: 12, codesEnded: 12 });
+  } finally {
+    await store.sql('drop function delay() cascade');
+  }
+  expect(new Set(await recipients())).toEqual(new Set([maskRecipient(NUMBER)]));
 });
