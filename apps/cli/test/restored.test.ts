@@ -100,6 +100,12 @@ describe('doctor --after-restore', () => {
     expect(await readDeletion(database, accountId)).toBeNull();
     expect(await restored(log)).toMatchObject(expected);
 
+    // A file saved from the restored database shows nothing that was lost.
+    expect(await restored(await json<object[]>('audit list --limit 1000'))).toMatchObject([
+      { check: 'audit_log', ok: null, detail: expect.stringContaining('saved after the restore') },
+      { check: expect.stringMatching(/^key_/), ok: null },
+    ]);
+
     const args = [...argsOf(['doctor --after-restore --audit -']), '--json'];
     const short = await onecode(args, commandLine.env, JSON.stringify(log.slice(0, 3)));
     expect(short.code).toBe(1);

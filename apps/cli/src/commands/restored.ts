@@ -50,8 +50,8 @@ export async function examineRestored(audit: '-' | undefined): Promise<Deploymen
     const isWhole = lost.size < printed.length;
     return [
       ...held,
-      isWhole ? describeEnd(printed) : TOO_SHORT,
-      ...(isWhole ? [] : await validKeys(database)),
+      !isWhole ? TOO_SHORT : lost.size === 0 ? NOTHING_NEW : describeEnd(printed),
+      ...(isWhole && lost.size > 0 ? [] : await validKeys(database)),
       ...(await repeatChanges(database, who, toDo)),
     ];
   });
@@ -62,6 +62,14 @@ const describeEnd = ([newest]: readonly PrintedEntry[]): DeploymentCheck => ({
   ok: true,
   detail: `The given entries end at ${newest!.at.toISOString()}: later changes are unknown.`,
 });
+
+/** A file saved from the restored database contains no lost entry. */
+const NOTHING_NEW: DeploymentCheck = {
+  check: 'audit_log',
+  ok: null,
+  detail:
+    'The database has all given entries. If the file was saved after the restore, give an older one; otherwise, no change is lost.',
+};
 
 const TOO_SHORT: DeploymentCheck = {
   check: 'audit_log',
