@@ -1,16 +1,19 @@
+import { endEventWebhook } from '@onecode/store/mails';
 import { listAuditEntries } from '@onecode/store/operations';
 import { buildAccount, tableContents } from '@onecode/testing';
+import type { BalanceAlertView } from '../../src/features/ledger/view.js';
 import type { WebhookSecretView, WebhookView } from '../../src/features/webhook/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 
 const server = useConsole();
 const HOOK = 'https://hooks.example.com/onecode?key=planted-2f8c';
+let account: string;
 let path: string;
 let admin: TestPerson;
 let viewer: TestPerson;
 beforeAll(async () => {
-  const account = await buildAccount(server.db.database);
+  account = await buildAccount(server.db.database);
   path = `/accounts/${account}/webhook`;
   admin = await person(server, { accounts: { [account]: 'admin' } });
   viewer = await person(server, { accounts: { [account]: 'viewer' } });
@@ -36,6 +39,17 @@ describe('a webhook', () => {
     expect(body.secret).not.toBe(secret);
     const kept = [JSON.stringify((await admin.get(path)).body), ...(await tableContents(server.db)).values()];
     for (const one of [secret, body.secret]) expect(kept.join('\n')).not.toContain(String(one));
+  });
+
+  it('gets no low-balance alert after its receiver is gone, until its address is saved again', async () => {
+    const alert = path.replace('/webhook', '/balance-alert');
+    const hasWebhook = async () => (await viewer.get<BalanceAlertView>(alert)).body.hasWebhook;
+    await set(HOOK);
+    expect(await hasWebhook()).toBe(true);
+    await endEventWebhook(server.db.database, account, HOOK);
+    expect(await hasWebhook()).toBe(false);
+    await set(HOOK);
+    expect(await hasWebhook()).toBe(true);
   });
 
   it.each(['http://hooks.example.com/', 'https://ana:secret@hooks.example.com/', 'hooks.example.com'])(

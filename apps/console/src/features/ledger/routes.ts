@@ -35,7 +35,8 @@ export const ledgerRoutes: readonly Route[] = [
   ...accountReading('get', '/balance-alert', {
     async handle({ context, accountId }): Promise<BalanceAlertView> {
       const webhook = await findEventWebhook(context.database, accountId);
-      return { below: await readBalanceAlert(context.database, accountId), hasWebhook: webhook !== null };
+      const hasWebhook = webhook !== null && webhook.goneAt === null;
+      return { below: await readBalanceAlert(context.database, accountId), hasWebhook };
     },
   }),
   route('put', '/accounts/:account/balance-alert', 'admin', {
