@@ -128,7 +128,7 @@ describe('mails', () => {
 
     await requestPasswordReset(t.database, TEST_SECRET_KEY, { ...LINK, email: known.email });
     await t.run();
-    expect(subjectsTo(known)).toHaveLength(1);
+    expect(t.subjectsTo(known)).toHaveLength(1);
     const none = { waiting: 0, oldestSeconds: null, givenUp: 0, error: null };
     expect(await readMailStatistics(t.database)).toMatchObject(none);
     await t.sql(
