@@ -35,12 +35,11 @@ const CHUNKED = 'Transfer-Encoding: chunked';
 const CHUNKS = '2\r\n{}\r\n0\r\n\r\n';
 
 export const MALFORMATIONS: readonly Malformation[] = [
-  line('a request line without a version', (text) => text.replace(/ HTTP.*/, '')),
   line('a request line without a target', (text) => text.replace(/ \S+ /, ' ')),
   line('a wrong version', (text, pick) =>
     text.replace(
       /HTTP\/1\.1/,
-      pickFrom(['HTTP/9.9', 'HTTP/2.0', 'http/1.1', 'HTTP/1', 'HTTP/1.1x', 'HTTP/', 'FTP/1.1'], pick),
+      pickFrom(['HTTP/9.9', 'http/1.1', 'HTTP/1', 'HTTP/1.1x', 'HTTP/', 'FTP/1.1'], pick),
     ),
   ),
   line('an invalid method', (text, pick) =>

@@ -1,4 +1,4 @@
-import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Response } from 'express';
 import { PROBLEMS, type Problem } from '@onecode/domain';
 
@@ -29,31 +29,4 @@ export function problemBody(problem: Problem, docsUrl: string): string {
     detail: detailOf(problem),
     errors: problem.details.errors,
   });
-}
-
-/** How long a connection stays open after the response while the client is still writing, so that the client can read the response. */
-export const LINGER_MS = 1_000;
-
-/** Ends an error response. While the request body is still arriving, it delays the close, because a reset could discard the response. */
-export function endRefusal(response: Response, body: string): void {
-  const request = response.req;
-  if (!isReceiving(request)) return void response.end(body);
-  response.setHeader('Connection', 'close');
-  response.setHeader('Content-Length', Buffer.byteLength(body));
-  response.write(body);
-  const end = (): void => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(end, LINGER_MS);
-  request.once('end', end).once('close', end).resume();
-}
-
-/**
- * Returns whether part of the request's body has not arrived yet. `complete` alone is not enough: it is also false before Node has looked
- * for a body.
- */
-function isReceiving({ complete, headers }: IncomingMessage): boolean {
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  return hasBody && !complete;
 }

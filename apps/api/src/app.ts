@@ -7,7 +7,7 @@ import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { docsRouter } from './docs.js';
 import { problemWriter } from './problem.js';
-import { refuseAmbiguous, requestTimer, routeOf, withCommonHeaders } from './requests.js';
+import { refuseRepeatedHeaders, requestTimer, routeOf, withCommonHeaders } from './requests.js';
 import { createSendRoute } from './routes/createSend.js';
 import { sendStatusRoute } from './routes/sendStatus.js';
 import { signupSettingsRoute } from './routes/signupSettings.js';
@@ -35,7 +35,7 @@ export function createApp(dependencies: ApiDependencies): Express {
     ...(isTracing() ? [requestSpan(TRACED, routeOf)] : []),
     requestTimer(metrics),
     withCommonHeaders(config.BASE_URL),
-    refuseAmbiguous,
+    refuseRepeatedHeaders,
   );
 
   resource(app, '/v1/send', { post: createSendRoute(context) });

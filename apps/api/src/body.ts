@@ -39,7 +39,7 @@ export function createBodyReader(code: ProblemCode, bytesMax: number, totalBytes
       const buffer = isSmall ? Buffer.allocUnsafe(size) : (free.pop() ?? Buffer.allocUnsafeSlow(size));
       let bytes = 0;
       const end = (finish: () => void): void => {
-        request.pause().off('data', take).off('end', onEnd).off('error', onGone).off('close', onGone);
+        request.off('data', take).off('end', onEnd).off('error', onGone).off('close', onGone);
         finish();
         refusals.delete(refuse);
         totalBytes -= size;

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { PROBLEMS, Problem } from '@onecode/domain';
 import { logOf, type Logger } from '@onecode/runtime';
-import { endRefusal, problemBody } from './answer.js';
+import { problemBody } from './answer.js';
 import { ClientGone } from './body.js';
 import type { RefusedRequestRecorder } from './refusedRequests.js';
 
@@ -31,7 +31,8 @@ export function problemWriter(
     if (problem.code === 'internal_error') logOf(request, log).error({ err: error }, 'request failed');
     refusedRequests.record(request, problem);
     writeHead(response, problem);
-    endRefusal(response, problemBody(problem, docsUrl));
+    // Node then discards the rest of a body that is still arriving, so that the client can read the response.
+    response.end(problemBody(problem, docsUrl));
   };
 }
 

@@ -61,50 +61,25 @@ export function withCommonHeaders(baseUrl: string): RequestHandler {
 }
 
 /**
- * Returns the target of a request in a form that Express can route, so that errors are answered with problem+json. An absolute URL becomes
- * its path (RFC 9112, 3.2.2). If the percent-encoding is malformed, percent signs are taken literally, so that such an id is merely
- * unknown. A number sign is also taken literally: a target has no fragment, and Express would cut it off and serve the rest. A target
- * without a path becomes `*`, which matches no route.
+ * Returns the target of a request in a form that Express can route: if the percent-encoding of the path is malformed, its percent signs are
+ * taken literally. Such an id is then merely unknown, after authentication.
  */
 export function readableTarget(target: string): string {
-  const path = (target.startsWith('/') ? target : pathOfAddress(target)).replaceAll('#', '%23');
   try {
-    decodeURIComponent(path.replace(/\?.*$/s, ''));
-    return path;
+    decodeURIComponent(target.replace(/\?.*$/s, ''));
+    return target;
   } catch {
-    return path.replaceAll('%', '%25');
+    return target.replaceAll('%', '%25');
   }
-}
-
-function pathOfAddress(target: string): string {
-  const authority = /^https?:\/\/[^/?#]+/i.exec(target)?.[0];
-  return authority !== undefined && URL.canParse(target)
-    ? target.slice(authority.length).replace(/^\/?/, '/')
-    : '*';
 }
 
 /** Headers that must not be repeated. Parsers disagree about which of two values counts, and attackers exploit that. */
 const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type', 'x-hub-signature-256'];
 
-/** A host with or without a port, possibly empty (RFC 9110, 7.2). */
-const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?$/i;
-
-/**
- * Refuses ambiguous requests: a missing or malformed host, a repeated header of `SINGLE`, a transfer coding other than chunked, or a
- * version other than HTTP/1, which Node's parser would read as HTTP/1.
- */
-export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
-  if (request.httpVersionMajor !== 1)
-    throw new Problem('bad_request', { detail: 'The HTTP version must be 1.0 or 1.1.' });
-  // Node's parser also refuses other codings, but possibly after a route that reads no body has answered.
-  if (!/^(?:chunked)?$/i.test(request.headers['transfer-encoding'] ?? ''))
-    throw new Problem('bad_request', { detail: 'The only supported transfer coding is chunked.' });
+/** Refuses requests with a repeated header of `SINGLE`. */
+export const refuseRepeatedHeaders: RequestHandler = (request, _response, next) => {
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
   if (twice !== undefined) throw new Problem('bad_request', { detail: `The ${twice} header is repeated.` });
-  if (request.httpVersionMinor >= 1 && request.headers.host === undefined)
-    throw new Problem('bad_request', { detail: 'The host header is missing.' });
-  if (!HOST.test(request.headers.host ?? ''))
-    throw new Problem('bad_request', { detail: 'The host header is not a valid host.' });
   next();
 };

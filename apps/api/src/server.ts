@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { Problem, PROBLEMS, type ProblemCode } from '@onecode/domain';
 import { HEADER_BYTES_MAX } from '@onecode/runtime';
-import { LINGER_MS, problemBody } from './answer.js';
+import { problemBody } from './answer.js';
 import type { ApiConfig } from './config.js';
 import { commonHeaders, readableTarget } from './requests.js';
 
@@ -12,6 +12,9 @@ const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 15_000;
 /** Longer than the idle timeout of common load balancers, so that they never write to a connection that this server is closing. */
 const KEEP_ALIVE_MS = 65_000;
+
+/** How long a connection stays open after malformed HTTP was refused, so that a client that is still writing can read the response. */
+const LINGER_MS = 1_000;
 
 /** Bounded, because even an idle connection takes memory. */
 const CONNECTIONS_MAX = 4_000;
@@ -21,9 +24,7 @@ const PARSER_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/**
- * Creates an HTTP server that disconnects slow clients and answers malformed HTTP with problem+json, once for each request and in order.
- */
+/** Creates an HTTP server that disconnects slow clients and answers malformed HTTP with problem+json. */
 export function createHttpServer(
   app: Express,
   { BASE_URL, DOCS_URL }: Pick<ApiConfig, 'BASE_URL' | 'DOCS_URL'>,
@@ -35,7 +36,7 @@ export function createHttpServer(
       requestTimeout: REQUEST_MS_MAX,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // `refuseAmbiguous` answers a missing host with problem+json.
+      // A missing Host is accepted, because nothing depends on it.
       requireHostHeader: false,
       ...messagesOf(app),
     },
@@ -48,40 +49,22 @@ export function createHttpServer(
   // At the limit, idle connections make room for new ones.
   server.on('drop', () => server.closeIdleConnections());
   const headers = commonHeaders(BASE_URL);
-  const refuse = (socket: Duplex, code: ProblemCode): void =>
-    endWithProblem(socket, code, { headers, docsUrl: DOCS_URL });
 
-  const latestAnswers = new WeakMap<Duplex, ServerResponse>();
+  const latestResponses = new WeakMap<Duplex, ServerResponse>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    latestAnswers.set(request.socket, response);
-    // After the response, a client has limited time to finish its request.
-    response.once('finish', () => {
-      if (!request.complete) destroySoon(request.socket, () => !request.complete);
-    });
+    latestResponses.set(request.socket, response);
   });
-
-  const broken = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // Node reports further data on a broken connection as another error.
-    if (broken.has(socket)) return;
-    broken.add(socket);
-    if (error.code === 'ECONNRESET') return void socket.destroy();
-    const code = PARSER_PROBLEMS[error.code ?? ''] ?? 'bad_request';
-    const latest = latestAnswers.get(socket);
-    if (latest === undefined || (latest.req.complete && latest.closed)) refuse(socket, code);
-    else if (latest.req.complete) latest.once('close', () => refuse(socket, code));
-    else if (latest.headersSent) destroySoon(socket);
-    else refuse(socket, code);
+    // The client has reset the connection, or its malformed request was already refused.
+    if (!socket.writable) return;
+    const latest = latestResponses.get(socket);
+    const isInBody = latest !== undefined && !latest.req.complete;
+    // The body of a refused request is malformed or slow.
+    if (isInBody && latest.headersSent) socket.destroy();
+    // Malformed bytes follow a request that is in progress. It is still answered, and then the connection is closed.
+    else if (latest !== undefined && !isInBody && !latest.closed) latest.shouldKeepAlive = false;
+    else refuse(socket, PARSER_PROBLEMS[error.code ?? ''] ?? 'bad_request', headers, DOCS_URL);
   });
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    // Node has removed its own listener. Without one, a reset connection would end the process.
-    socket.on('error', () => {});
-    refuse(socket, 'bad_request');
-  });
-  // An unknown expectation is ignored, as RFC 9110 (10.1.1) allows.
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
-    server.emit('request', request, response),
-  );
   return server;
 }
 
@@ -101,12 +84,13 @@ function messagesOf(app: Express): {
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
 }
 
-function endWithProblem(
+/** Writes a problem response to a connection, and closes it. */
+function refuse(
   socket: Duplex,
   code: ProblemCode,
-  { headers, docsUrl }: { headers: Readonly<Record<string, string>>; docsUrl: string },
+  headers: Readonly<Record<string, string>>,
+  docsUrl: string,
 ): void {
-  if (!socket.writable) return void socket.destroy();
   const { status } = PROBLEMS[code];
   const body = problemBody(new Problem(code), docsUrl);
   const fields = {
@@ -118,13 +102,6 @@ function endWithProblem(
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-  destroySoon(socket);
-}
-
-/** Closes a connection after its client had time to read a response, if `isNeeded()` is true then. Incoming data is discarded. */
-function destroySoon(socket: Duplex, isNeeded: () => boolean = () => true): void {
-  const timer = setTimeout(() => {
-    if (isNeeded()) socket.destroy();
-  }, LINGER_MS);
-  socket.once('close', () => clearTimeout(timer)).resume();
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

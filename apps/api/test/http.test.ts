@@ -9,6 +9,8 @@ let caller: TestCaller;
 
 /** Clients that send their headers or body very slowly during all other tests of this file. */
 let slow: RawConnection[];
+/** A client that slowly sends the body of a refused request. */
+let refused: RawConnection;
 let dripping: NodeJS.Timeout;
 beforeAll(async () => {
   api = await startApi();
@@ -17,13 +19,16 @@ beforeAll(async () => {
   const head = post('', '').replace('KEY', caller.key).trimEnd();
   slow[0]!.write(`${head}\r\n`);
   slow[1]!.write(`${head}\r\nContent-Length: 60000\r\n\r\n`);
+  refused = await RawConnection.open(api.port);
+  refused.write(post('Content-Length: 60000\r\n', ''));
   dripping = setInterval(() => {
-    for (const [index, connection] of slow.entries())
-      if (!connection.isClosed) connection.write(['X-Slow: 1\r\n', ' '][index]!);
+    for (const [index, connection] of [...slow, refused].entries())
+      if (!connection.isClosed) connection.write(['X-Slow: 1\r\n', ' ', ' '][index]!);
   }, 250);
 });
 afterAll(async () => {
   clearInterval(dripping);
+  for (const connection of [...slow, refused]) connection.destroy();
   await api.close();
 });
 afterEach(async () => {
@@ -69,16 +74,9 @@ describe('malformed HTTP', () => {
     ['bytes that are not HTTP', 'hello\r\n\r\n'],
     ['a TLS greeting', '\x16\x03\x01\x00\xc8\x01\x00\x00\xc4\x03\x03'],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['HTTP/0.9, which has no version', post(LENGTH, BODY).replace(' HTTP/1.1', '')],
-    ['CONNECT to another host', `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
-    ['CONNECT to a path', `CONNECT /v1/send HTTP/1.1\r\n${HOST}\r\n`],
-    ['CONNECT followed by more data', `CONNECT x:1 HTTP/1.1\r\n${HOST}\r\n${'x'.repeat(100_000)}`],
     ['lines that end in LF', post(LENGTH, BODY).replaceAll('\r\n', '\n')],
     ['a control byte in the idempotency key', post(`Idempotency-Key: a\x0bb\r\n${LENGTH}`, BODY)],
-    ['no Host', post(LENGTH, BODY, '')],
     ['two Hosts', post(LENGTH, BODY, HOST + HOST)],
-    ['an invalid Host', post(LENGTH, BODY, 'Host: a b@c/d\r\n')],
-    ['a Host with a path', post(LENGTH, BODY, 'Host: codes.test/v1\r\n')],
     ['two Authorizations', post(`Authorization: Bearer KEY\r\n${LENGTH}`, BODY)],
     ['two Idempotency-Keys', post(`Idempotency-Key: a\r\nIdempotency-Key: b\r\n${LENGTH}`, BODY)],
     ['two Content-Types', post(`Content-Type: a/b\r\nContent-Type: a/b\r\n${LENGTH}`, BODY)],
@@ -87,10 +85,6 @@ describe('malformed HTTP', () => {
     ['Transfer-Encoding after Content-Length', post(LENGTH + CHUNKED, CHUNKS)],
     ['Content-Length after Transfer-Encoding', post(CHUNKED + LENGTH, CHUNKS)],
     ['an unknown Transfer-Encoding', post('Transfer-Encoding: xchunked\r\n', CHUNKS)],
-    [
-      'an unknown Transfer-Encoding on a route without a body',
-      LIVEZ.replace(HOST, `${HOST}Transfer-Encoding: x\r\n`),
-    ],
     ['chunked as a coding that is not the last', post('Transfer-Encoding: chunked, gzip\r\n', CHUNKS)],
     ['chunked twice', post(CHUNKED + CHUNKED, CHUNKS)],
     ['a chunk size that is not a number', post(CHUNKED, `zz\r\n${BODY}\r\n0\r\n\r\n`)],
@@ -133,20 +127,15 @@ describe('malformed HTTP', () => {
       [431, 'headers_too_large'],
     ]);
   });
-
-  it.each(['http://', 'http://[::1/livez', 'nowhere:80/x', '*'])(
-    'with the target %s, which is not a path, is refused',
-    async (target) => {
-      const method = target === '*' ? 'OPTIONS' : 'GET';
-      const [answer] = await exchange(`${method} ${target} HTTP/1.1\r\n${HOST}\r\n`, 1);
-      expect(answer).toEqual(target.startsWith('nowhere') ? [400, 'bad_request'] : [404, 'not_found']);
-    },
-  );
 });
 
 describe('a connection', () => {
-  it('receives 202 and then bad_request when garbage follows a valid request', async () => {
-    expect(await exchange(post(LENGTH, `${BODY}garbage\r\n\r\n`), 2)).toEqual([[202], [400, 'bad_request']]);
+  it('receives only the 202, and is closed, when garbage follows a valid request', async () => {
+    const connection = await RawConnection.open(api.port);
+    connection.write(post(LENGTH, `${BODY}garbage\r\n\r\n`).replace('KEY', caller.key));
+    expect((await connection.answer('POST')).status).toBe(202);
+    await connection.closed();
+    expect([connection.error, connection.rest]).toEqual([null, '']);
   });
 
   it('receives one response when the chunks break after the body was refused for its size', async () => {
@@ -181,7 +170,6 @@ describe('unusual but valid HTTP', () => {
       post(`Connection: Upgrade\r\nUpgrade: h2c\r\n${LENGTH}`, BODY),
       [202],
     ],
-    ['an expectation that we do not know', post(`Expect: something\r\n${LENGTH}`, BODY), [202]],
     ['a GET with a body', `GET /v1/signup-settings HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\n{}`, [200]],
     ['trailers', post(CHUNKED, CHUNKS.replace(/\r\n$/, 'X: y\r\n\r\n')), [202]],
   ])('is served: %s', async (_name, bytes, expected) => {
@@ -217,7 +205,6 @@ describe('input that is slow for a naive regular expression', () => {
       post(`Idempotency-Key: a${spaces}b\r\n${LENGTH}`, BODY),
       'invalid_idempotency_key',
     ],
-    ['colons in a host', get(`Host: ${':'.repeat(7_600)}x\r\n`), 'bad_request'],
     ['spaces in a recipient', withBody(json(`a${' '.repeat(60_000)}b`)), 'invalid_recipient'],
     ['dots in an e-mail address', withBody(json(`a@${'.'.repeat(60_000)} `)), 'invalid_recipient'],
     ['at signs in an e-mail address', withBody(json('@'.repeat(60_000))), 'invalid_recipient'],
@@ -288,23 +275,24 @@ const open = async (
   return connection.write(requestBytes(method, path, [['Host', 'codes.test'], ...own, framing]));
 };
 
-/** Reads the single response to a request, and checks that the connection closes after it. */
-async function onlyAnswer(
+/** Reads the response to a request. */
+async function readAnswer(
   connection: RawConnection,
   [, method, path, , expected]: LargeRequest,
 ): Promise<void> {
   const answer = await connection.answer(method);
   checkResponse({ method, path, ...answer });
   expect(answer.json).toMatchObject(expected);
-  if (answer.status >= 400) expect(answer.headers['connection']).toBe('close');
-  await connection.closed(8_000);
-  expect(connection.rest).toBe('');
 }
 
 describe('the response to a request with a large body', () => {
-  it('is sent before a gigabyte arrives, and closes the connection', async () => {
+  it('is sent before a gigabyte arrives', async () => {
     await Promise.all(
-      [...REQUESTS, ...MORE_REQUESTS].map(async (one) => onlyAnswer(await open(one, GIGABYTE), one)),
+      [...REQUESTS, ...MORE_REQUESTS].map(async (one) => {
+        const connection = await open(one, GIGABYTE);
+        await readAnswer(connection, one);
+        connection.destroy();
+      }),
     );
   });
 
@@ -313,13 +301,16 @@ describe('the response to a request with a large body', () => {
     let highest = before;
     const endless = async (one: LargeRequest): Promise<void> => {
       const connection = await open(one, ['Transfer-Encoding', 'chunked']);
-      const answering = onlyAnswer(connection, one);
-      while (!connection.isClosed) {
+      let megabytesLeft = 50;
+      const answered = readAnswer(connection, one);
+      while (megabytesLeft-- > 0) {
         await connection.push(CHUNK);
         highest = Math.max(highest, process.memoryUsage().arrayBuffers);
         await new Promise((resolve) => setImmediate(resolve));
       }
-      await answering;
+      await answered;
+      expect([connection.isClosed, connection.rest]).toEqual([false, '']);
+      connection.destroy();
     };
     await Promise.all(REQUESTS.map(endless));
     expect((highest - before) / MEGABYTE).toBeLessThan(150);
@@ -358,10 +349,7 @@ describe('a flood of 150 webhooks of 3 MB with a wrong signature', () => {
 it('the API does not reset the connection of a client that is still sending, so that the client can read the response', async () => {
   const goOn = async (head: string): Promise<void> => {
     const connection = await RawConnection.open(api.port);
-    connection.write(
-      `${head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`,
-      ...Array<Buffer>(4).fill(CHUNK),
-    );
+    connection.write(`${head}Transfer-Encoding: chunked\r\n\r\n`, ...Array<Buffer>(4).fill(CHUNK));
     expect((await connection.answer()).status).toBeGreaterThanOrEqual(400);
     await connection.push(CHUNK);
     connection.socket.end('0\r\n\r\n');
@@ -374,7 +362,6 @@ it('the API does not reset the connection of a client that is still sending, so 
       'POST /webhooks/whatsapp HTTP/1.1\r\nHost: x\r\n',
       'POST /v1/send HTTP/1.1\r\nHost : x\r\n',
       `POST /v1/send HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n`,
-      'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n',
     ].map(goOn),
   );
 });
@@ -386,4 +373,7 @@ it('the API disconnects clients that send their headers or body slowly, with req
     checkResponse({ method: 'POST', path: '/v1/send', ...answer });
     expect(answer.json).toMatchObject({ status: 408, code: 'request_timeout' });
   }
+  await refused.closed(25_000);
+  expect((await refused.answer('POST')).json).toMatchObject({ code: 'invalid_api_key' });
+  expect(refused.rest).toBe('');
 });
