@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
-import { failedChecks, isTracing, requestLog, requestSpan, type ReadinessChecks } from '@onecode/runtime';
+import { failedChecks, requestLog, requestSpan, type ReadinessChecks } from '@onecode/runtime';
 import { pingDatabase, type Database } from '@onecode/store/client';
 import { answerText } from './answer.js';
 import { authenticator } from './auth.js';
@@ -32,7 +32,7 @@ export function createApp(dependencies: ApiDependencies): Express {
 
   app.use(
     requestLog(log, routeOf),
-    ...(isTracing() ? [requestSpan(TRACED, routeOf)] : []),
+    requestSpan(TRACED, routeOf),
     requestTimer(metrics),
     withCommonHeaders(config.BASE_URL),
     refuseRepeatedHeaders,

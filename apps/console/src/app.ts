@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
-import { isTracing, requestLog, requestSpan, type ReadinessChecks } from '@onecode/runtime';
+import { requestLog, requestSpan, type ReadinessChecks } from '@onecode/runtime';
 import { pingDatabase, type Database } from '@onecode/store/client';
 import { createCloudApi, type CloudApiOptions } from '@onecode/whatsapp/client';
 import { openGraph } from '@onecode/whatsapp/setup';
@@ -48,7 +48,7 @@ export function createApp(dependencies: ConsoleDependencies): Express {
 
   app.use(
     requestLog(log, routeOf),
-    ...(isTracing() ? [requestSpan(TRACED, routeOf)] : []),
+    requestSpan(TRACED, routeOf),
     securityHeaders(config.CONSOLE_URL),
     sameOrigin(config.CONSOLE_URL),
   );

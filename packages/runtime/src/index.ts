@@ -23,5 +23,4 @@ export {
   type Queues,
 } from './queues.js';
 export { COMMIT, RELEASE, VERSION } from './version.js';
-export { parseTraceparent } from './traceparent.js';
 export * from './tracing.js';

@@ -5,7 +5,7 @@ import {
   diag,
   DiagLogLevel,
   INVALID_SPAN_CONTEXT,
-  isSpanContextValid,
+  propagation,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
@@ -13,13 +13,13 @@ import {
   type Attributes,
   type Context,
   type Span,
-  type SpanContext,
+  type SpanOptions,
   type Tracer,
 } from '@opentelemetry/api';
 import { address, oneOf, text } from './config.js';
 import { requestIdOf, setRequestFact, statusOf } from './http.js';
 import type { Logger } from './log.js';
-import { parseTraceparent } from './traceparent.js';
+import { repeatedFaults } from './repeatedFaults.js';
 import { VERSION } from './version.js';
 
 export type { Span } from '@opentelemetry/api';
@@ -39,23 +39,15 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-interface SpanOptions {
+interface NewSpan {
   /** `internal` by default. */
-  kind?: keyof typeof KINDS;
+  kind?: Lowercase<keyof typeof SpanKind>;
   /** The `traceparent` of the parent span; null for none. The active span is the default. */
   parent?: string | null;
   /** The start, by `performance.now()`. Now is the default. */
   beganAt?: number;
   attributes?: Attributes;
 }
-
-const KINDS = {
-  internal: SpanKind.INTERNAL,
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  producer: SpanKind.PRODUCER,
-  consumer: SpanKind.CONSUMER,
-} as const;
 
 const EXPORT_MS_MAX = 1_000;
 const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
@@ -85,17 +77,13 @@ export async function startTracing(
       : import('@opentelemetry/exporter-trace-otlp-proto'),
     import('@opentelemetry/resources'),
   ]);
-  let isStarted = false;
   const debug = (message: string): void => log.debug({ message }, 'OpenTelemetry');
-  // At the start, the SDK's errors are about variables that it ignores. Later ones are about exports, which `exportReporter` logs.
-  const error = (message: string): void =>
-    isStarted ? debug(message) : log.warn({ message }, 'OpenTelemetry');
+  // The SDK reports variables that it ignores, and failed exports.
+  const report = repeatedFaults(log, 'warn', 'OpenTelemetry');
   diag.setLogger(
-    { error, warn: debug, info: debug, debug, verbose: debug },
+    { error: (message) => report(new Error(message)), warn: debug, info: debug, debug, verbose: debug },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
-  const exporter = new OTLPTraceExporter();
-  const report = exportReporter(log);
   const provider = new NodeTracerProvider({
     resource: resources
       .resourceFromAttributes({
@@ -104,20 +92,9 @@ export async function startTracing(
         'process.pid': process.pid,
       })
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
-    spanProcessors: [
-      new BatchSpanProcessor({
-        export: (spans, done) =>
-          exporter.export(spans, (result) => {
-            report(result.error ?? null);
-            done(result);
-          }),
-        forceFlush: () => exporter.forceFlush(),
-        shutdown: () => exporter.shutdown(),
-      }),
-    ],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
-  isStarted = true;
-  provider.register({ propagator: null });
+  provider.register();
   tracer = provider.getTracer('onecode', VERSION);
   return {
     async stop() {
@@ -127,32 +104,14 @@ export async function startTracing(
   };
 }
 
-/** Returns a function that logs the first of consecutive failures, and the recovery. */
-function exportReporter(log: Logger): (error: Error | null) => void {
-  let isFailing = false;
-  return (error) => {
-    if (error === null && isFailing) log.info('span export recovered');
-    if (error !== null && !isFailing) log.warn({ err: error }, 'span export failed');
-    isFailing = error !== null;
-  };
-}
-
-export const isTracing = (): boolean => tracer !== null;
-
-/** Starts a span; the caller ends it. Without tracing it records nothing. */
-export function startSpan(name: string, { kind, parent, beganAt, attributes }: SpanOptions = {}): Span {
-  if (tracer === null) return NO_SPAN;
+/** Returns a span's settings and its parent, in OpenTelemetry's form. */
+function settingsOf({ kind = 'internal', parent, beganAt, attributes }: NewSpan): [SpanOptions, Context] {
   const settings = {
-    kind: KINDS[kind ?? 'internal'],
+    kind: SpanKind[kind.toUpperCase() as keyof typeof SpanKind],
     ...(beganAt !== undefined && { startTime: beganAt }),
     ...(attributes !== undefined && { attributes }),
   };
-  return tracer.startSpan(name, settings, parent === undefined ? context.active() : contextOf(parent));
-}
-
-/** Calls `next` with the span as the active span. */
-export function withSpan<T>(span: Span, next: () => T): T {
-  return context.with(trace.setSpan(context.active(), span), next);
+  return [settings, parent === undefined ? context.active() : contextOf(parent)];
 }
 
 /**
@@ -161,24 +120,25 @@ export function withSpan<T>(span: Span, next: () => T): T {
  */
 export async function inSpan<T>(
   name: string,
-  options: SpanOptions,
+  options: NewSpan,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
   if (tracer === null) return work(NO_SPAN);
-  const span = startSpan(name, options);
-  try {
-    return await withSpan(span, () => work(span));
-  } catch (error) {
-    markFailed(span, error instanceof Error ? error.name : typeof error);
-    throw error;
-  } finally {
-    span.end();
-  }
+  return tracer.startActiveSpan(name, ...settingsOf(options), async (span) => {
+    try {
+      return await work(span);
+    } catch (error) {
+      markFailed(span, error instanceof Error ? error.name : typeof error);
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
 }
 
 /** Records a span that ends now. */
-export function recordSpan(name: string, options: SpanOptions & { beganAt: number }): void {
-  if (tracer !== null) startSpan(name, options).end();
+export function recordSpan(name: string, options: NewSpan & { beganAt: number }): void {
+  tracer?.startSpan(name, ...settingsOf(options)).end();
 }
 
 /** Marks a span as failed. @param type the kind of error, from a small set of values */
@@ -187,8 +147,7 @@ export function markFailed(span: Span, type: string): void {
 }
 
 /**
- * Returns middleware that starts a span for each traced request, which continues the caller's trace. It runs after `requestLog`, and is
- * used only if `isTracing()`.
+ * Returns middleware that starts a span for each traced request, which continues the caller's trace. It runs after `requestLog`.
  *
  * @param traced matches the paths that are traced
  * @param routeOf returns the route's pattern, not the path
@@ -198,48 +157,43 @@ export function requestSpan(
   routeOf: (request: IncomingMessage) => string,
 ): (request: IncomingMessage, response: ServerResponse, next: () => void) => void {
   return (request, response, next) => {
-    if (!traced.test(request.url ?? '')) return next();
-    const { method = '' } = request;
-    const span = startSpan(method, {
-      kind: 'server',
-      parent: parseTraceparent(request.headers['traceparent']),
-      attributes: { 'http.request.method': method, 'onecode.request_id': requestIdOf(request) },
+    if (tracer === null || !traced.test(request.url ?? '')) return next();
+    const { method = '', headers } = request;
+    const attributes = { 'http.request.method': method, 'onecode.request_id': requestIdOf(request) };
+    const parent = propagation.extract(ROOT_CONTEXT, headers);
+    tracer.startActiveSpan(method, { kind: SpanKind.SERVER, attributes }, parent, (span) => {
+      setRequestFact(request, 'trace_id', span.spanContext().traceId);
+      response.once('close', () => {
+        const route = routeOf(request);
+        const status = statusOf(response);
+        span.updateName(`${method} ${route}`);
+        span.setAttribute('http.route', route);
+        if (status !== undefined) span.setAttribute('http.response.status_code', status);
+        if (status !== undefined && status >= 500) markFailed(span, String(status));
+        span.end();
+      });
+      next();
     });
-    setRequestFact(request, 'trace_id', span.spanContext().traceId);
-    response.once('close', () => {
-      const route = routeOf(request);
-      const status = statusOf(response);
-      span.updateName(`${method} ${route}`);
-      span.setAttribute('http.route', route);
-      if (status !== undefined) span.setAttribute('http.response.status_code', status);
-      if (status !== undefined && status >= 500) markFailed(span, String(status));
-      span.end();
-    });
-    withSpan(span, next);
   };
 }
 
 /** Returns the `traceparent` of a span; null without tracing. */
 export function traceparentOf(span: Span): string | null {
-  const { traceId, spanId, traceFlags } = span.spanContext();
-  return isSpanContextValid(span.spanContext())
-    ? `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
-    : null;
+  const headers: { traceparent?: string } = {};
+  propagation.inject(trace.setSpan(ROOT_CONTEXT, span), headers);
+  return headers.traceparent ?? null;
 }
 
 /** Sets attributes of the active span, and links it to the span of a `traceparent`, if given. */
 export function describeSpan(attributes: Attributes, linked: string | null = null): void {
-  if (tracer === null) return;
   const span = trace.getActiveSpan();
-  span?.setAttributes(attributes);
-  if (linked !== null) span?.addLink({ context: spanContextOf(linked) });
+  if (span === undefined) return;
+  span.setAttributes(attributes);
+  const context = trace.getSpanContext(contextOf(linked));
+  if (context !== undefined) span.addLink({ context });
 }
 
+/** Returns the context of a `traceparent`; the root context for null. */
 function contextOf(traceparent: string | null): Context {
-  return traceparent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContextOf(traceparent));
-}
-
-function spanContextOf(traceparent: string): SpanContext {
-  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  return traceparent === null ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
 }

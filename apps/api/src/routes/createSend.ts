@@ -13,14 +13,7 @@ import {
   TEST_CODE,
   type Send,
 } from '@onecode/domain';
-import {
-  describeSpan,
-  inSpan,
-  parseTraceparent,
-  requestIdOf,
-  traceparentOf,
-  type DeliveryQueue,
-} from '@onecode/runtime';
+import { describeSpan, inSpan, requestIdOf, traceparentOf, type DeliveryQueue } from '@onecode/runtime';
 import { newId } from '@onecode/store/client';
 import { createSend } from '@onecode/store/sends';
 import { answerJson } from '../answer.js';
@@ -73,7 +66,7 @@ export function createSendRoute({
         encryptedCode: caller.mode === 'live' ? encrypt(config.SECRET_KEY, id, code) : null,
         guessCost: guessCost(code),
         requestId: requestIdOf(request),
-        traceparent: traceparentOf(span) ?? parseTraceparent(request.headers['traceparent']),
+        traceparent: traceparentOf(span),
       }),
     );
     // crash point: api create after commit
