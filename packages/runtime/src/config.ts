@@ -1,11 +1,4 @@
 import { readFileSync } from 'node:fs';
-import {
-  cleanEnv,
-  EnvMissingError,
-  makeValidator,
-  type CleanedEnv,
-  type RequiredValidatorSpec,
-} from 'envalid';
 import { parseDatabaseAddress, parsePlainAddress, splitAddress, splitServer } from './addresses.js';
 
 export { parsePlainAddress, splitAddress, splitServer } from './addresses.js';
@@ -17,43 +10,64 @@ export class ConfigError extends Error {
   }
 }
 
+/** An environment variable: how its text is read. */
+export interface Variable<T> {
+  /** The messages of its errors complete the sentence "NAME …" and must not contain the value. */
+  parse: (text: string) => T;
+  /** The value if the variable is missing. Without a fallback, the variable is required. */
+  fallback?: T | undefined;
+  /** Whether the value can also be in the file named by `NAME_FILE`. */
+  isSecret?: boolean;
+}
+
+type Variables = Record<string, Variable<unknown>>;
+type Config<V extends Variables> = { [N in keyof V]: V[N] extends Variable<infer T> ? T : never };
+
 /**
- * Reads a process's configuration from its environment. A malformed variable is a fault, and so is a missing variable without a default.
+ * Reads a process's configuration from its environment. A malformed variable is a fault, and so is a missing variable without a fallback.
  * White space around a value is removed, and an empty value counts as missing. For a secret, `NAME_FILE` can be set instead of `NAME` to
  * read the value from a file.
  *
  * @param faultsBetween returns the faults of variables that depend on one another; a malformed variable is undefined in its argument
  * @throws ConfigError with all faults, so that they can be fixed together
  */
-export function readConfig<S extends Record<string, RequiredValidatorSpec<unknown>>>(
+export function readConfig<V extends Variables>(
   environment: NodeJS.ProcessEnv,
-  specs: S,
-  faultsBetween: (config: Readonly<Partial<CleanedEnv<S>>>) => readonly string[] = () => [],
-): CleanedEnv<S> {
-  const given: Record<string, string> = {};
-  const faults = new Map<string, string>();
-  for (const [name, spec] of Object.entries(specs)) {
+  variables: V,
+  faultsBetween: (config: Readonly<Partial<Config<V>>>) => readonly string[] = () => [],
+): Config<V> {
+  const config: Record<string, unknown> = {};
+  const faults: string[] = [];
+  for (const [name, variable] of Object.entries(variables)) {
     try {
-      const value = readValue(environment, name, isSecret(spec));
-      if (value !== '') given[name] = value;
+      config[name] = readVariable(environment, name, variable);
     } catch (error) {
-      faults.set(name, (error as Error).message);
+      faults.push((error as Error).message);
     }
   }
-  const config = cleanEnv(given, specs, {
-    reporter({ errors }) {
-      for (const [name, error] of Object.entries(errors))
-        if (error instanceof EnvMissingError) faults.set(name, faults.get(name) ?? `${name} is missing`);
-        else faults.set(name, `${name} ${error?.message ?? 'is malformed'}`);
-    },
-  });
-  const all = [...faults.values(), ...faultsBetween({ ...config })];
+  const all = [...faults, ...faultsBetween(config as Partial<Config<V>>)];
   if (all.length > 0) throw new ConfigError(all);
-  return config;
+  return config as Config<V>;
 }
 
-/** Returns a variable's value, or the content of its file. @throws Error with a whole sentence */
-function readValue(environment: NodeJS.ProcessEnv, name: string, mayBeFile: boolean): string {
+/** Reads a variable. @throws Error with a whole sentence */
+function readVariable(
+  environment: NodeJS.ProcessEnv,
+  name: string,
+  { parse, fallback, isSecret = false }: Variable<unknown>,
+): unknown {
+  const text = readText(environment, name, isSecret);
+  if (text === '' && fallback === undefined) throw new Error(`${name} is missing`);
+  if (text === '') return fallback;
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new Error(`${name} ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Returns a variable's text, or the content of its file. @throws Error with a whole sentence */
+function readText(environment: NodeJS.ProcessEnv, name: string, mayBeFile: boolean): string {
   const value = environment[name]?.trim() ?? '';
   const path = (mayBeFile && environment[`${name}_FILE`]?.trim()) || '';
   if (path === '') return refuseQuotes(name, value);
@@ -81,28 +95,18 @@ function refuseQuotes(name: string, value: string): string {
   return value;
 }
 
-/** A variable that can be read from a file. */
-export type SecretSpec<T> = RequiredValidatorSpec<T> & { isSecret: true };
-
-/** Makes a variable a secret: its value can be in the file named by `NAME_FILE`. */
-export function secret<T>(spec: RequiredValidatorSpec<T>): SecretSpec<T> {
-  return { ...spec, isSecret: true };
+/** Makes a variable a secret. */
+export function secret<T>(variable: Variable<T>): Variable<T> {
+  return { ...variable, isSecret: true };
 }
 
-const isSecret = (spec: object | undefined): boolean => spec !== undefined && 'isSecret' in spec;
-
-/**
- * Returns a variable that `parse` reads. The messages of its errors complete the sentence "NAME …" and must not contain the value.
- *
- * @param fallback makes the variable optional
- */
-export function variable<T>(parse: (text: string) => T, fallback?: T): RequiredValidatorSpec<T> {
-  const validator = makeValidator<unknown>(parse) as (spec?: object) => unknown;
-  return validator(fallback === undefined ? {} : { default: fallback }) as RequiredValidatorSpec<T>;
+/** Returns a variable that `parse` reads. */
+export function variable<T>(parse: (text: string) => T, fallback?: T): Variable<T> {
+  return { parse, fallback };
 }
 
 /** Returns a variable for any text on one line. */
-export function text(fallback?: string): RequiredValidatorSpec<string> {
+export function text(fallback?: string): Variable<string> {
   return variable((value) => {
     if (/\p{Cc}/u.test(value)) throw new Error('must be one line without control characters');
     return value;
@@ -110,12 +114,12 @@ export function text(fallback?: string): RequiredValidatorSpec<string> {
 }
 
 /** Returns a variable for an absolute URL with one of these schemes. Trailing slashes are removed. */
-export function address(schemes: readonly string[], fallback?: string): RequiredValidatorSpec<string> {
+export function address(schemes: readonly string[], fallback?: string): Variable<string> {
   return variable((value) => parsePlainAddress(value, schemes), fallback);
 }
 
 /** Returns a variable for the address of PostgreSQL: one or several servers, or the folder of a socket. */
-export function databaseAddress(fallback?: string): SecretSpec<string> {
+export function databaseAddress(fallback?: string): Variable<string> {
   const parse = (value: string): string => {
     const address = parseDatabaseAddress(value);
     refuseUnreadableFiles(address);
@@ -163,7 +167,7 @@ function refuseUnreadableFiles(address: string): void {
 }
 
 /** Returns a variable for a whole number from `min` to `max`. */
-export function wholeNumber(min: number, max: number, fallback?: number): RequiredValidatorSpec<number> {
+export function wholeNumber(min: number, max: number, fallback?: number): Variable<number> {
   return variable((value) => {
     const number = Number(value);
     if (!/^\d{1,9}$/.test(value) || number < min || number > max)
@@ -173,7 +177,7 @@ export function wholeNumber(min: number, max: number, fallback?: number): Requir
 }
 
 /** Returns a variable for a TCP port; 0 selects a free one. */
-export function port(fallback?: number): RequiredValidatorSpec<number> {
+export function port(fallback?: number): Variable<number> {
   return wholeNumber(0, 65_535, fallback);
 }
 
@@ -181,7 +185,7 @@ export function port(fallback?: number): RequiredValidatorSpec<number> {
 export const EVENT_ADDRESSES = ['public', 'any'] as const;
 
 /** Returns a variable for one of the given words. */
-export function oneOf<const W extends string>(words: readonly W[], fallback?: W): RequiredValidatorSpec<W> {
+export function oneOf<const W extends string>(words: readonly W[], fallback?: W): Variable<W> {
   return variable((value) => {
     if (!(words as readonly string[]).includes(value)) throw new Error(`must be one of ${words.join(', ')}`);
     return value as W;

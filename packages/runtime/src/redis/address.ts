@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { RequiredValidatorSpec } from 'envalid';
 import { splitAddress, splitServer } from '../addresses.js';
 import { secret, variable } from '../config.js';
 
@@ -95,7 +94,7 @@ export const REDIS_ADDRESS = {
     }),
   ),
   REDIS_CA_FILE: variable(readCertificates, ''),
-} satisfies Record<string, RequiredValidatorSpec<string>>;
+};
 
 /** Returns the certificates of a PEM file. */
 function readCertificates(path: string): string {
