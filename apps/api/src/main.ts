@@ -112,7 +112,7 @@ await runProcess('api', async () => {
     PostgreSQL: () => pingDatabase(database),
     Redis: () => deliveryQueue.ping(),
   });
-  const presenceLoop = await startPresence(presence, log);
+  const presenceLoop = startPresence(presence, log);
   log.info({ address: server.address(), metrics_port: metricsServer.port }, 'ready');
 
   return {

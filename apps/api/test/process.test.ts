@@ -82,7 +82,9 @@ describe('an invalid environment', () => {
       const { port } = server.address() as AddressInfo;
       const late = start({ [name]: String(port) });
       expect((await late.exited).code).toBe(1);
-      expect(late.stderr()).toBe(`api: port ${port} is in use\n`);
+      expect(late.stderr()).toMatch(
+        new RegExp(`^api: could not start: listen EADDRINUSE: address already in use .*:${port}\n$`),
+      );
       await new Promise((resolve) => server.close(resolve));
     },
   );

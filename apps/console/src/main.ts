@@ -53,7 +53,7 @@ await runProcess('console', async () => {
     PostgreSQL: () => pingDatabase(database),
     Redis: () => queues.ping(),
   });
-  const presenceLoop = await startPresence(presence, log);
+  const presenceLoop = startPresence(presence, log);
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
 
   return {

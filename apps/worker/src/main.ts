@@ -100,7 +100,7 @@ await runProcess('worker', async () => {
     'traffic recording failed',
   );
   const metricsServer = await serveMetrics(registry, config, checks);
-  const presenceLoop = await startPresence(presence, log);
+  const presenceLoop = startPresence(presence, log);
   const loops = startLoops(
     context,
     dueDeliveries,

@@ -79,12 +79,6 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
 }
 
 function startFault(error: unknown): string {
-  const fault = error as NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string };
-  if (fault.code === 'EADDRINUSE') return `port ${fault.port ?? ''} is in use`;
-  if (fault.code === 'EACCES' && fault.port !== undefined)
-    return `this user has no permission to listen on port ${fault.port}`;
-  if (fault.code === 'EADDRNOTAVAIL') return `this machine has no address ${fault.address ?? ''}`;
-  if (fault.code === 'ENOTFOUND') return `the host name ${fault.hostname ?? ''} does not resolve`;
   const message = error instanceof Error ? error.message : String(error);
   return `could not start: ${redact(message).trim().replaceAll(/\s+/g, ' ')}`;
 }

@@ -20,26 +20,17 @@ export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): P
 }
 
 /**
- * Records every ten seconds that this process is running, and records its stop. If the database is unavailable at first, it is checked when
- * it becomes available. Call this after the start has succeeded, so that a process that failed to start (for example because its port is in
- * use) is not recorded.
- *
- * @throws ConfigError if this process cannot work with the database; if a later check finds this, the process ends with exit code 1
+ * Records every ten seconds that this process is running, and records its stop. If the database was unavailable before, it is checked when
+ * it becomes available; a process that cannot work with it ends with exit code 1. Call this after the start has succeeded, so that a process
+ * that failed to start (for example because its port is in use) is not recorded.
  */
-export async function startPresence({ report, end }: Omit<Presence, 'check'>, log: Logger): Promise<Loop> {
-  const logFailure = (error: unknown): null => {
-    log.debug({ err: error }, 'presence report failed');
-    return null;
-  };
-  const fault = await report().catch(logFailure);
-  if (fault !== null) throw new ConfigError([fault]);
-  let isFirst = true;
+export function startPresence({ report, end }: Omit<Presence, 'check'>, log: Logger): Loop {
+  const logFailure = (error: unknown): void => log.debug({ err: error }, 'presence report failed');
   const loop = startLoop(
     async () => {
-      const later = isFirst ? null : await report();
-      isFirst = false;
-      if (later === null) return;
-      log.fatal({ fault: later }, 'database schema incompatible');
+      const fault = await report();
+      if (fault === null) return;
+      log.fatal({ fault }, 'database schema incompatible');
       process.exit(1);
     },
     REPORT_PAUSE_MS,

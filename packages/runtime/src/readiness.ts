@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { startLoop, type Loop } from './lifecycle.js';
 import { redact, type Logger } from './log.js';
-import { RefusedByRedis } from './redis/check.js';
 
 /** The checks that a process must pass to be ready, by name. Each check resolves or throws. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
@@ -49,8 +48,8 @@ const FAILED_PAUSE_MS = 1_000;
 
 /**
  * Starts a loop that checks the services of a process, and logs one warning when a service becomes unavailable and one when it is available
- * again. A `RefusedByRedis` is logged immediately. Any other error must occur twice, because a broken connection is replaced within a
- * second, and often only the new connection reports the cause. If the reason changes later, only readiness shows it.
+ * again. A service is unavailable after two failed checks, because a broken connection is replaced within a second, and often only the new
+ * connection reports the cause. If the reason changes later, only readiness shows it.
  *
  * @param services the checks, by the services' display names
  */
@@ -59,30 +58,25 @@ export function watchServices(
   services: ReadinessChecks,
   pauseMs: number = WATCH_PAUSE_MS,
 ): Loop {
-  const failures = new Map<string, { since: number; isLogged: boolean }>();
+  /** The services that failed their last check, with the number of failed checks and the time of the first. */
+  const failing = new Map<string, { since: number; checks: number }>();
   const checkService = async (name: string, check: () => Promise<void>): Promise<void> => {
     const fault = await faultOf(check);
-    const known = failures.get(name);
+    const { since, checks } = failing.get(name) ?? { since: performance.now(), checks: 0 };
     if (fault === null) {
-      failures.delete(name);
-      if (known?.isLogged !== true) return;
-      const seconds = Math.round((performance.now() - known.since) / 1_000);
-      log.warn({ service: name, seconds }, 'service available');
-      return;
+      failing.delete(name);
+      const seconds = Math.round((performance.now() - since) / 1_000);
+      if (checks > 1) log.warn({ service: name, seconds }, 'service available');
+    } else {
+      failing.set(name, { since, checks: checks + 1 });
+      if (checks === 1) log.warn({ service: name, reason: reasonOf(fault) }, 'service unavailable');
     }
-    if (known?.isLogged === true) return;
-    const isLogged = known !== undefined || fault instanceof RefusedByRedis;
-    failures.set(name, { since: known?.since ?? performance.now(), isLogged });
-    if (isLogged) log.warn({ service: name, reason: reasonOf(fault) }, 'service unavailable');
   };
-  let isFirst = true;
   return startLoop(
     async () => {
-      // Connections open in the background, so a check at the start would be too early.
-      if (isFirst) isFirst = false;
-      else await Promise.all(Object.entries(services).map(([name, check]) => checkService(name, check)));
+      await Promise.all(Object.entries(services).map(([name, check]) => checkService(name, check)));
     },
-    () => (failures.size > 0 ? FAILED_PAUSE_MS : pauseMs),
+    () => (failing.size > 0 ? FAILED_PAUSE_MS : pauseMs),
     (error) => log.error({ err: error }, 'service check failed'),
   );
 }

@@ -3,7 +3,6 @@ import {
   Counter,
   createRegistry,
   failedChecks,
-  RefusedByRedis,
   serveMetrics,
   watchServices,
   type Loop,
@@ -123,7 +122,7 @@ describe('watchServices', () => {
       }),
     );
     let checks = 0;
-    const refuse = (fault: string) => () => Promise.reject(new RefusedByRedis('unfit', fault));
+    const refuse = (fault: string) => () => Promise.reject(new Error(fault));
     const answers: (() => Promise<void>)[] = [
       () => Promise.resolve(),
       // A single failure is not logged, because the connection may be replaced at that moment.
@@ -134,6 +133,7 @@ describe('watchServices', () => {
       refuse('REDIS_URL names a replica'),
       refuse('REDIS_URL names no password'),
       () => Promise.resolve(),
+      () => Promise.reject(new Error('closed')),
       refuse('REDIS_URL names a replica'),
       () => Promise.reject(new Error('closed')),
       () => Promise.resolve(),
