@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import { hashIdempotencyKey, PROBLEMS, type Problem } from '@onecode/domain';
 import { requestIdOf } from '@onecode/runtime';
 import { storeRefusedRequests, type RefusedRequest } from '@onecode/store/reports';
@@ -8,11 +9,13 @@ import { idempotencyKeyBytes } from './idempotencyKey.js';
 import type { ApiMetrics } from './metrics.js';
 import { callerOf, routeOf } from './requests.js';
 
+/** A group: the refusals of one application on one route for one reason, within a minute. */
 const GROUP_MS = 60_000;
+const GROUPS_MAX = 10_000;
 /** How many requests of each group are kept. Further ones only increase the count of the last one. */
 const REQUESTS_PER_GROUP = 10;
-/** Bounds the memory while the database is unavailable: a group takes up to ten kilobytes. */
-const GROUPS_MAX = 2_000;
+/** Bounds the memory while the database is unavailable. */
+const UNWRITTEN_MAX = 10_000;
 
 /** Records refused requests of known keys. A process that is killed loses up to one second of them. */
 export interface RefusedRequestRecorder {
@@ -22,18 +25,9 @@ export interface RefusedRequestRecorder {
   flush(): Promise<void>;
 }
 
-/** A kept request, and the number of requests that it stands for, in memory and in the database. */
-interface Kept {
-  request: Omit<RefusedRequest, 'ageMs' | 'count'>;
+/** A kept request, and the number of requests that it stands for. */
+interface Kept extends Omit<RefusedRequest, 'ageMs'> {
   at: number;
-  count: number;
-  countWritten: number;
-}
-
-/** The refusals of one application on one route for one reason. A group lives for a minute, or until it is written. */
-interface Group {
-  openedAt: number;
-  kept: Kept[];
 }
 
 /** Creates a recorder that keeps refused requests in memory until a loop writes them. @param now a monotonic clock, in milliseconds */
@@ -42,7 +36,9 @@ export function createRefusedRequestRecorder(
   { refusedRequests: counter }: Pick<ApiMetrics, 'refusedRequests'>,
   now: () => number = () => performance.now(),
 ): RefusedRequestRecorder {
-  const groups = new Map<string, Group>();
+  const groups = new LRUCache<string, Kept[]>({ max: GROUPS_MAX, ttl: GROUP_MS, perf: { now } });
+  /** The kept requests that are not in the database, or with a lower count. */
+  const unwritten = new Set<Kept>();
 
   return {
     record(request, problem) {
@@ -56,50 +52,44 @@ export function createRefusedRequestRecorder(
         detail: detailOf(problem),
         fields: Object.keys(details.errors ?? {}),
       };
-      const name = JSON.stringify([caller.applicationId, refusal]);
-      const at = now();
-      const group = groups.get(name) ?? { openedAt: at, kept: [] };
-      const last = group.kept.at(-1);
-      if (last === undefined && groups.size >= GROUPS_MAX) {
-        counter.inc({ result: 'dropped' });
-      } else if (last !== undefined && group.kept.length >= REQUESTS_PER_GROUP) {
+      const { accountId, applicationId, keyId } = caller;
+      const name = JSON.stringify([applicationId, refusal]);
+      const group = groups.get(name) ?? [];
+      const last = group.at(-1);
+      if (last !== undefined && group.length === REQUESTS_PER_GROUP) {
         last.count += 1;
+        unwritten.add(last);
         counter.inc({ result: 'counted' });
+      } else if (unwritten.size >= UNWRITTEN_MAX) {
+        counter.inc({ result: 'dropped' });
       } else {
-        const { accountId, applicationId, keyId } = caller;
+        const requestId = requestIdOf(request);
         const key = idempotencyKeyBytes(request);
         const idempotencyKeyHash = key && hashIdempotencyKey(key);
-        group.kept.push({
-          request: {
-            requestId: requestIdOf(request),
-            accountId,
-            applicationId,
-            keyId,
-            ...refusal,
-            idempotencyKeyHash,
-          },
-          at,
+        const kept = {
+          requestId,
+          accountId,
+          applicationId,
+          keyId,
+          ...refusal,
+          idempotencyKeyHash,
+          at: now(),
           count: 1,
-          countWritten: 0,
-        });
-        groups.set(name, group);
+        };
+        if (group.push(kept) === 1) groups.set(name, group);
+        unwritten.add(kept);
         counter.inc({ result: 'kept' });
       }
     },
     async flush() {
       const flushedAt = now();
-      const written = [...groups.values()]
-        .flatMap(({ kept }) => kept.filter((one) => !isWritten(one)))
-        .map((one) => ({ one, count: one.count }));
+      const batch = [...unwritten].map((kept) => ({ kept, count: kept.count }));
       await storeRefusedRequests(
         database,
-        written.map(({ one: { request, at }, count }) => ({ ...request, ageMs: flushedAt - at, count })),
+        batch.map(({ kept: { at, ...request } }) => ({ ...request, ageMs: flushedAt - at })),
       );
-      for (const { one, count } of written) one.countWritten = count;
-      for (const [name, { openedAt, kept }] of groups)
-        if (flushedAt - openedAt >= GROUP_MS && kept.every(isWritten)) groups.delete(name);
+      // A request whose count has increased meanwhile is written again.
+      for (const { kept, count } of batch) if (kept.count === count) unwritten.delete(kept);
     },
   };
 }
-
-const isWritten = ({ count, countWritten }: Kept): boolean => countWritten === count;
