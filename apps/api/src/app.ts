@@ -8,6 +8,7 @@ import type { ApiContext, ApiDependencies } from './context.js';
 import { docsRouter } from './docs.js';
 import { problemWriter } from './problem.js';
 import { refuseRepeatedHeaders, requestTimer, routeOf, withCommonHeaders } from './requests.js';
+import { resource } from './resource.js';
 import { createSendRoute } from './routes/createSend.js';
 import { sendStatusRoute } from './routes/sendStatus.js';
 import { signupSettingsRoute } from './routes/signupSettings.js';
@@ -27,7 +28,7 @@ export function createApp(dependencies: ApiDependencies): Express {
   const { config, database, log, metrics, keyUsage, refusedRequests, isStopping } = dependencies;
   const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUsage) };
   const app = express();
-  app.disable('x-powered-by').disable('etag');
+  app.disable('x-powered-by');
   app.enable('strict routing').enable('case sensitive routing');
 
   app.use(
@@ -53,22 +54,6 @@ export function createApp(dependencies: ApiDependencies): Express {
   });
   app.use(problemWriter(config.DOCS_URL, log, refusedRequests));
   return app;
-}
-
-/** Registers the methods of a path, and answers other methods with 405 and `Allow`. */
-function resource(
-  app: Express,
-  path: string,
-  methods: { get?: RequestHandler; post?: RequestHandler },
-): void {
-  const route = app.route(path);
-  if (methods.get !== undefined) route.get(methods.get);
-  if (methods.post !== undefined) route.post(methods.post);
-  const allowed = [...(methods.get ? ['GET', 'HEAD'] : []), ...(methods.post ? ['POST'] : [])].join(', ');
-  route.all((_request, response) => {
-    response.setHeader('Allow', allowed);
-    throw new Problem('method_not_allowed');
-  });
 }
 
 function readyRoute(checks: ReadinessChecks, isStopping: () => boolean): RequestHandler {

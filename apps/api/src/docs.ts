@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { Problem } from '@onecode/domain';
-import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
+import express, { type Request, type Response, type Router } from 'express';
+import { LRUCache } from 'lru-cache';
 import { openApiDocument, SERVICE_PLACEHOLDER } from './contract.js';
+import { resource } from './resource.js';
 
 /** The output of the site's `npm run build`. */
 const SITE = fileURLToPath(new URL('../../docs/dist', import.meta.url));
@@ -36,6 +36,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.java': 'text/plain; charset=utf-8',
 };
 
+/** The page for addresses without a page. */
+const MISSING_PAGE = '404.html';
 /** A placeholder in the pages for the console's address. */
 const CONSOLE_PLACEHOLDER = 'https://console.example.com';
 const PAGE_SECONDS = 300;
@@ -65,112 +67,69 @@ export function docsRouter({
   const document = openApiDocument(baseUrl, docsUrl);
   const site = readSite();
   const pages = pagesOf(site.files);
-  const policy = contentSecurityPolicy(site.scripts);
-  const readContent = contentsOf(placeholders(site.base, { baseUrl, docsUrl, consoleUrl }));
+  const headers = {
+    'Content-Security-Policy': contentSecurityPolicy(site.scripts),
+    'Referrer-Policy': 'no-referrer',
+  };
+  const fillIn = placeholders(site.base, { baseUrl, docsUrl, consoleUrl });
+  const contents = new LRUCache<string, Content>({
+    max: site.files.length,
+    fetchMethod: (file) => readContent(file, fillIn),
+  });
+  const sendFile = async (request: Request, response: Response, file: string): Promise<void> => {
+    const { plain, zipped } = await contents.forceFetch(file);
+    const isZipped = zipped !== null && request.acceptsEncodings('gzip') !== false;
+    if (zipped !== null) response.vary('Accept-Encoding');
+    if (isZipped) response.set('Content-Encoding', 'gzip');
+    response.set({ ...headers, 'Content-Type': TYPES[extname(file)] });
+    response.send(isZipped ? zipped : plain);
+  };
 
-  router.all('/openapi.json', (request, response) => {
-    refuseOtherMethods(request, response);
-    response.set({ 'Cache-Control': `public, max-age=${PAGE_SECONDS}`, 'Content-Security-Policy': policy });
-    response.json(document);
+  resource(router, '/openapi.json', {
+    get(_request, response) {
+      response.set({ ...headers, 'Cache-Control': `public, max-age=${PAGE_SECONDS}` }).json(document);
+    },
   });
   // The conventional path at which language models look for documentation (llmstxt.org).
-  router.all('/llms.txt', (request, response) => {
-    refuseOtherMethods(request, response);
-    response.redirect(308, 'docs/llms.txt');
+  resource(router, '/llms.txt', { get: (_request, response) => response.redirect(308, 'docs/llms.txt') });
+  resource(router, ['/docs', '/docs/{*page}'], {
+    async get(request, response, next) {
+      const page = pages.get(request.path);
+      if (page === undefined) return next('route');
+      const isAsset = request.path.startsWith('/docs/assets/');
+      response.set('Cache-Control', `public, max-age=${isAsset ? ASSET_SECONDS : PAGE_SECONDS}`);
+      if ('to' in page) response.redirect(308, page.to);
+      else await sendFile(request, response, page.file);
+    },
   });
-  router.all(['/docs', '/docs/{*page}'], async (request, response, next) => {
-    const page = pages.get(request.path);
-    if (page === undefined) return next();
-    refuseOtherMethods(request, response);
-    const isAsset = request.path.startsWith('/docs/assets/');
-    response.set({
-      'Cache-Control': `public, max-age=${isAsset ? ASSET_SECONDS : PAGE_SECONDS}`,
-      'Content-Security-Policy': policy,
-      'Referrer-Policy': 'no-referrer',
-    });
-    if ('to' in page) return response.redirect(308, page.to);
-    const isZipped = request.acceptsEncodings('gzip') !== false;
-    const { content, etag, isText } = await readContent(page.file, isZipped);
-    if (isText) response.vary('Accept-Encoding');
-    if (isText && isZipped) response.set('Content-Encoding', 'gzip');
-    response.set({ 'Content-Type': TYPES[extname(page.file)], ETag: etag });
-    response.send(content);
-  });
-  router.use(missingPage(pages, new URL(baseUrl).pathname.replace(/\/$/, ''), policy));
-  return router;
-}
-
-/** Paths that only programs request. They get problem+json, regardless of the `Accept` header. */
-const PROGRAM_PATHS = /^\/(?:v1|webhooks)(?:\/|$)/;
-
-/**
- * Redirects `/` to the guides, and a page's address with a slash or `.html` at its end to the page. For other paths without a page, answers
- * browsers with a page. A browser prefers HTML; a program that accepts anything falls through to the problem response.
- */
-function missingPage(pages: ReturnType<typeof pagesOf>, prefix: string, policy: string): RequestHandler {
-  const docs = `${quotable(prefix)}/docs/`;
-  return (request, response, next) => {
-    const { path, method } = request;
-    if ((method !== 'GET' && method !== 'HEAD') || PROGRAM_PATHS.test(path)) return next();
-    if (path === '/') return response.redirect(302, 'docs/');
-    if (path === '/docs/openapi.json') return response.redirect(308, '../openapi.json');
+  router.get('/', (_request, response) => response.redirect(302, 'docs/'));
+  // A page's address with a slash or `.html` at its end leads to the page. For other addresses, a browser gets a page, because
+  // it prefers HTML; a program that accepts anything falls through to the problem response.
+  router.get('/docs/{*page}', async (request, response, next) => {
+    const { path } = request;
     const page = path.replace(/(?:\/|(?:index)?\.html)$/, '');
     if (page !== path && pages.has(page))
       return response.redirect(308, `${path.endsWith('/') ? '..' : '.'}/${page.split('/').at(-1)}`);
     response.vary('Accept');
     if (request.accepts(['application/problem+json', 'text/html']) !== 'text/html') return next();
-    response.status(404).set({ 'Content-Type': TYPES['.html'], 'Content-Security-Policy': policy });
-    response.send(missingPageHtml(docs, path.startsWith('/docs/pt-br/')));
-  };
+    await sendFile(request, response.status(404), MISSING_PAGE);
+  });
+  return router;
 }
 
-/** Returns the page in both languages, because the address may not reveal the reader's language. */
-function missingPageHtml(docs: string, isPortugueseFirst: boolean): string {
-  const link = (path: string, text: string) => `<a href="${docs}${path}">${text}</a>`;
-  const texts = [
-    `<div lang="en"><h1>Page not found</h1>
-<p>There is no page at this address. Go to the ${link('', 'documentation')}: ${link('quick-start', 'Quick start')},
-${link('errors', 'Errors')}.</p></div>`,
-    `<div lang="pt-BR"><h1>Página não encontrada</h1>
-<p>Não existe uma página neste endereço. Veja a ${link('pt-br/', 'documentação')}: ${link('pt-br/quick-start', 'Primeiros passos')},
-${link('pt-br/errors', 'Erros')}.</p></div>`,
-  ];
-  return `<!doctype html>
-<html lang="${isPortugueseFirst ? 'pt-BR' : 'en'}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${isPortugueseFirst ? 'Página não encontrada' : 'Page not found'}</title>
-${(isPortugueseFirst ? texts.toReversed() : texts).join('\n')}
-</html>
-`;
-}
-
-/** The content of a file of the site and its headers. All files except the SDK are text. */
+/** The content of a file of the site. */
 interface Content {
-  content: Buffer;
-  etag: string;
-  isText: boolean;
+  plain: Buffer;
+  /** Null for a file that is compressed already. */
+  zipped: Buffer | null;
 }
 
-/** Returns a function that reads a file of the site with the addresses filled in, and caches it. Compresses text if `isZipped` is true. */
-function contentsOf(fillIn: (text: string) => string): (file: string, isZipped: boolean) => Promise<Content> {
-  const read = async (file: string, isZipped: boolean): Promise<Content> => {
-    const stored = await readFile(join(SITE, file));
-    const isText = !file.endsWith('.tgz');
-    const plain = isText ? Buffer.from(fillIn(stored.toString())) : stored;
-    const content = isText && isZipped ? await promisify(gzip)(plain) : plain;
-    const hash = createHash('sha256').update(content).digest('base64url');
-    return { content, etag: `"${hash.slice(0, 22)}"`, isText };
-  };
-  const contents = new Map<string, Promise<Content>>();
-  return (file, isZipped) => {
-    const key = `${file} ${isZipped}`;
-    const known = contents.get(key);
-    if (known !== undefined) return known;
-    const content = read(file, isZipped);
-    contents.set(key, content);
-    // The next request tries again.
-    content.catch(() => contents.delete(key));
-    return content;
-  };
+/** Reads a file of the site, and fills the addresses into a text. */
+async function readContent(file: string, fillIn: (text: string) => string): Promise<Content> {
+  const stored = await readFile(join(SITE, file));
+  if (file.endsWith('.tgz')) return { plain: stored, zipped: null };
+  const plain = Buffer.from(fillIn(stored.toString()));
+  return { plain, zipped: await promisify(gzip)(plain) };
 }
 
 function readSite(): Site {
@@ -185,7 +144,7 @@ function readSite(): Site {
 function pagesOf(files: readonly string[]): ReadonlyMap<string, { file: string } | { to: string }> {
   const pages = new Map<string, { file: string } | { to: string }>();
   for (const file of files) {
-    if (TYPES[extname(file)] === undefined || file === 'site.json') continue;
+    if (TYPES[extname(file)] === undefined) continue;
     const path = `/docs/${file}`.replace(/(?:index)?\.html$/, '');
     pages.set(path, { file });
     if (path.endsWith('/')) pages.set(path.slice(0, -1), { to: path.split('/').slice(-2).join('/') });
@@ -229,9 +188,3 @@ const quotable = (address: string): string =>
     /[&'"<>`$\\(){}]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-
-function refuseOtherMethods(request: Request, response: Response): void {
-  if (request.method === 'GET' || request.method === 'HEAD') return;
-  response.set('Allow', 'GET, HEAD');
-  throw new Problem('method_not_allowed');
-}

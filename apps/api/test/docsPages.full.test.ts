@@ -187,6 +187,18 @@ describeInBrowser('the documentation in Chromium', () => {
     await page.close();
   });
 
+  it.each([
+    ['', 'Page not found', 'Go to the documentation'],
+    ['pt-br/', 'Página não encontrada', 'Ir para a documentação'],
+  ])('shows a page with a link to the documentation at /docs/%snothing', async (folder, heading, link) => {
+    const { page } = await open(`/docs/${folder}nothing`);
+    await page.getByRole('heading', { name: heading }).waitFor();
+    expect(await page.getByRole('link', { name: link }).getAttribute('href')).toBe(
+      `${PREFIX}/docs/${folder}`,
+    );
+    await page.close();
+  });
+
   it('scrolls to the description of a problem type', async () => {
     const { page, complaints } = await open('/docs/errors#rate_limited');
     await untilTrue(page, `document.querySelector(':target')?.getBoundingClientRect().top < innerHeight / 2`);

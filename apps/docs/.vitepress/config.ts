@@ -31,6 +31,12 @@ const PORTUGUESE: DefaultTheme.Config = {
   returnToTopLabel: 'Voltar ao topo',
   langMenuLabel: 'Mudar de idioma',
   skipToContentLabel: 'Ir para o conteúdo',
+  notFound: {
+    title: 'Página não encontrada',
+    quote: 'Não existe uma página neste endereço.',
+    linkText: 'Ir para a documentação',
+    linkLabel: 'Ir para a documentação',
+  },
 };
 
 const PORTUGUESE_SEARCH = {
@@ -85,6 +91,12 @@ export default defineConfig({
     sidebar: sidebar('en'),
     outline: { level: [2, 3] },
     externalLinkIcon: true,
+    notFound: {
+      title: 'Page not found',
+      quote: 'There is no page at this address.',
+      linkText: 'Go to the documentation',
+      linkLabel: 'Go to the documentation',
+    },
     search: { provider: 'local', options: { locales: { 'pt-br': PORTUGUESE_SEARCH } } },
   },
   markdown: {
@@ -103,9 +115,8 @@ export default defineConfig({
   vite: {
     build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 900 },
   },
-  transformHead: ({ pageData }): HeadConfig[] => [
-    ['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${pageData.relativePath}` }],
-  ],
+  transformHead: ({ pageData: { relativePath, isNotFound = false } }): HeadConfig[] =>
+    isNotFound ? [] : [['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${relativePath}` }]],
   // The content security policy allows no style attributes. The theme sets them again in the browser if needed.
   transformHtml: (html) =>
     html.replaceAll(/ style="[^"]*"/g, '').replace('<div class="VPHome"', '<div class="VPHome" role="main"'),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withCode } from './codeInPortuguese.js';
@@ -40,11 +40,11 @@ export function finishSite(outDir: string, pages: readonly string[]): void {
     writeFileSync(file, text);
   }
   writeFileSync(join(outDir, 'llms.txt'), llmsText(titles));
-  // The API does not need these files of the generator: it has its own response for unknown pages.
-  for (const unused of ['404.html', 'hashmap.json']) rmSync(join(outDir, unused), { force: true });
   const files = readdirSync(outDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(outDir.length + 1));
+    .map((entry) => join(entry.parentPath, entry.name).slice(outDir.length + 1))
+    // The API serves this page at every address without a page.
+    .filter((file) => file !== '404.html');
   const site = { base: BASE, files: files.toSorted(), scripts: inlineScripts(outDir, files) };
   writeFileSync(join(outDir, 'site.json'), `${JSON.stringify(site, null, 2)}\n`);
 }
