@@ -1,4 +1,4 @@
-import { Cluster, Redis, SentinelConnector, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisAddress } from './address.js';
 
 /** The time limit of a command. */
@@ -96,31 +96,7 @@ function open(
     ...(address.isTls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
     sentinelCommandTimeout: ANSWER_MS_MAX,
     sentinelRetryStrategy: reconnectMs,
-    Connector: sentinelConnector({ sentinelUsername: username, sentinelPassword: password }),
+    // A sentinel without a password accepts any password of its default user.
+    ...(password !== undefined && { sentinelUsername: 'default', sentinelPassword: password }),
   });
-}
-
-/**
- * Returns a connector for sentinels without a password or with the same password as Redis. It sends the password only after a sentinel
- * requires one.
- */
-function sentinelConnector(user: Record<'sentinelUsername' | 'sentinelPassword', string | undefined>) {
-  class Connector extends SentinelConnector {
-    override connect(
-      emit: Parameters<SentinelConnector['connect']>[0],
-    ): ReturnType<SentinelConnector['connect']> {
-      let isRetried = false;
-      return super.connect((type, error) => {
-        const { sentinelPassword } = this.options;
-        if (/NOAUTH/.test(error.message) && sentinelPassword !== user.sentinelPassword) {
-          this.options = { ...this.options, ...user };
-          isRetried = true;
-        }
-        // All sentinels were tried without the password. The next try uses it, so this error is not reported.
-        if (type === 'error' && isRetried) isRetried = false;
-        else emit(type, error);
-      });
-    }
-  }
-  return Connector as new (options: unknown) => SentinelConnector;
 }
