@@ -28,10 +28,6 @@ export interface CreateSendInput {
   locale: Locale | null;
 }
 
-export interface VerifyInput {
-  code: string;
-}
-
 interface Fault {
   field: 'to' | 'code' | 'locale';
   code: ProblemCode;
@@ -79,11 +75,11 @@ export function parseCreateSend(body: Buffer): CreateSendInput {
   });
 }
 
-/** Parses the body of `POST /v1/send/{id}/verify`. @throws Problem `invalid_json` */
-export function parseVerify(body: Buffer): VerifyInput {
+/** Returns the code in the body of `POST /v1/send/{id}/verify`. @throws Problem `invalid_json` */
+export function parseVerify(body: Buffer): string {
   const { code } = readMembers(body, validateVerifyCode, ['code']).members;
   if (code === undefined) throw unreadable('The field "code" is missing.');
-  return { code };
+  return code;
 }
 
 /**

@@ -7,9 +7,6 @@ import { readRedisHealth } from './redis/health.js';
 const KEPT_COMPLETED: KeepJobs = { age: 3_600, count: 1_000 };
 const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
 
-/** The maximum number of jobs that are being sent to Redis, so that a frozen Redis does not fill this process's memory. */
-const ENQUEUES_MAX = 2_000;
-
 /**
  * The minimum interval between two jobs for stored provider reports. Each job applies many reports. The first report after the interval
  * does not wait.
@@ -50,7 +47,6 @@ interface Batch {
 export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
   const queues = openQueues(options);
   const batches = new Map<QueueName, Batch>();
-  let jobsInFlight = 0;
   let reportsJob: Promise<boolean> | null = null;
   let reportsEnqueuedAt = -Infinity;
 
@@ -62,21 +58,15 @@ export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
     });
     return { jobs, accepted };
   };
-  const add = (name: QueueName, jobs: readonly NewJob[]): Promise<boolean> => {
-    jobsInFlight += jobs.length;
-    return addToQueue(queues.of(name), jobs)
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        jobsInFlight -= jobs.length;
-      });
-  };
+  const add = (name: QueueName, jobs: readonly NewJob[]): Promise<boolean> =>
+    addToQueue(queues.of(name), jobs).then(
+      () => true,
+      () => false,
+    );
 
   return {
     async enqueue(name, sendId) {
-      if (!queues.isReady() || jobsInFlight >= ENQUEUES_MAX) return false;
+      if (!queues.isReady()) return false;
       const batch = batches.get(name) ?? openBatch(name);
       batches.set(name, batch);
       batch.jobs.set(sendId, newJob(name, sendId));

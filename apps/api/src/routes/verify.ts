@@ -24,8 +24,7 @@ export function verifyRoute({
     const { id } = request.params;
     if (!isId(id)) throw new Problem('send_not_found');
     setSendId(request, id);
-    const body = await readJsonBody(request);
-    const { code } = parseVerify(body);
+    const code = parseVerify(await readJsonBody(request));
     // crash point: api verify before commit
     const guessed = await verifySend(database, {
       id,

@@ -22,14 +22,8 @@ function readQueues(queues: Queues) {
         queue.isPaused(),
         queue.getJobCounts('waiting', 'active', 'failed'),
       ]);
-      const count = (state: string): number => counts[state] ?? 0;
-      return {
-        name,
-        isPaused,
-        waiting: count('waiting'),
-        active: count('active'),
-        failed: count('failed'),
-      };
+      const { waiting = 0, active = 0, failed = 0 } = counts;
+      return { name, isPaused, waiting, active, failed };
     }),
   );
 }
