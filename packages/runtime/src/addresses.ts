@@ -1,5 +1,3 @@
-import { isIPv6 } from 'node:net';
-
 /**
  * Parsers of addresses. They throw an Error with a message that completes the sentence "NAME …". The message repeats no part of the
  * address, which may contain a password.
@@ -80,8 +78,8 @@ const DATABASE_WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Parses a PostgreSQL address in the forms that libpq accepts, and returns it in the form that the driver accepts: the values of the
- * parameters `host` and `port` are moved before the path, and the folder of a socket is percent-encoded.
+ * Parses a PostgreSQL address, and returns it in the form that the driver accepts: as in libpq, the parameters `host`, `port` and
+ * `dbname` replace the URL's own, and `host` may be the folder of a socket.
  *
  * @throws Error
  */
@@ -92,7 +90,7 @@ export function parseDatabaseAddress(text: string): string {
     const value = given.findLast((parameter) => parameter.startsWith(`${name}=`));
     return value && decodeURIComponent(value.slice(name.length + 1));
   };
-  const servers = serversOf(hosts, valueOf('host'), valueOf('port'));
+  const servers = (valueOf('host') || hosts).split(',').map((host) => readServer(host, valueOf('port')));
   const name = valueOf('dbname') ?? decodeURIComponent(path).replace(/^\/|(?<!\/)\/+$/g, '');
   if (/[@?#]/.test(name)) throw new Error('must name a database without @, ? and #');
   for (const [parameter, words] of Object.entries(DATABASE_WORDS))
@@ -100,26 +98,13 @@ export function parseDatabaseAddress(text: string): string {
       throw new Error(`must have one of ${words.join(', ')} as its ${parameter}`);
   if (given.some((parameter) => parameter.startsWith('schema=') && parameter !== 'schema=public'))
     throw new Error('must not name a schema other than public, which contains all tables');
-  if (valueOf('sslnegotiation') === 'direct' && valueOf('sslmode') === 'disable')
-    throw new Error('must not combine sslmode=disable with sslnegotiation=direct');
-  if (valueOf('sslmode') === 'verify-ca' && valueOf('uselibpqcompat') === 'true' && !valueOf('sslrootcert'))
-    throw new Error('must contain sslrootcert, which sslmode=verify-ca requires');
   const others = given.filter((parameter) => !/^(?:host|port|dbname)=/.test(parameter)).join('&');
   return `${scheme}://${user && `${user}@`}${servers.join(',')}/${encodeURI(name)}${others && `?${others}`}`;
 }
 
-/** Returns the servers in a PostgreSQL address, as `host:port`. As in libpq, a parameter replaces the part before the path. */
-function serversOf(hosts: string, hostParameter?: string, portParameter?: string): string[] {
-  const servers = (hostParameter || hosts).split(',').map((host) => {
-    if (isIPv6(host)) return `[${host}]`;
-    return host.startsWith('/') ? encodeURIComponent(host) : host;
-  });
-  const ports = portParameter ? portParameter.split(',') : [];
-  if (ports.length > 1 && ports.length !== servers.length)
-    throw new Error('must have one port for all hosts, or one for each');
-  return servers.map((server, index) => {
-    const given = splitServer(server);
-    const port = ports.length === 0 ? given.port : splitServer(`h:${ports[index] ?? ports[0]}`).port;
-    return port === null ? given.host : `${given.host}:${port}`;
-  });
+/** Returns a server as `host:port`, with the folder of a socket percent-encoded. @param givenPort replaces the server's own */
+function readServer(server: string, givenPort?: string): string {
+  const { host, port } = splitServer(server.startsWith('/') ? encodeURIComponent(server) : server);
+  const used = givenPort ? splitServer(`h:${givenPort}`).port : port;
+  return used === null ? host : `${host}:${used}`;
 }

@@ -56,7 +56,6 @@ describe('databaseAddress', () => {
     ['postgresql://u@?host=/run&user=v', 'postgresql://u@%2Frun/?user=v'],
     ['postgresql://u@%2Fvar%2Frun:5433/d', 'postgresql://u@%2Fvar%2Frun:5433/d'],
     // Parameters of libpq that the driver does not know or misinterprets.
-    ['postgresql:///d?host=a,::1&port=1,2', 'postgresql://a:1,[::1]:2/d'],
     ['postgresql://a,b:7/d?port=1', 'postgresql://a:1,b:1/d'],
     ['postgresql://h?dbname=d%2Fe&sslmode=require', 'postgresql://h/d/e?sslmode=require'],
     ['postgresql://h/d%2Fe%20f', 'postgresql://h/d/e%20f'],
@@ -98,15 +97,13 @@ describe('databaseAddress', () => {
     ['postgres://leaked:port/d', PORT],
     ['postgres://leaked:1,h:65536/d', PORT],
     ['postgres:///d?host=/leaked&port=70000', PORT],
-    ['postgres:///d?host=a,b&port=1,2,3', 'must have one port for all hosts, or one for each'],
+    ['postgres:///d?host=a,b&port=1,2', PORT],
     ['postgres://[leaked/d', SERVERS],
     ['postgres://leaked^/d', SERVERS],
     ['postgres://h/lea%3Fked', 'must name a database without @, ? and #'],
     ['postgres://h/d?sslmode=leaked', /^must have one of disable, .* as its sslmode$/],
     ['postgres://h/d?sslnegotiation=leaked', /as its sslnegotiation$/],
     ['postgres://h/d?target_session_attrs=standby', /as its target_session_attrs$/],
-    ['postgres://h/d?sslnegotiation=direct&sslmode=disable', /must not combine sslmode=disable/],
-    ['postgres://h/d?uselibpqcompat=true&sslmode=verify-ca', /must contain sslrootcert/],
   ])('refuses %j without quoting it', (url, fault) => {
     const found = faultOf(() => read(url));
     expect(found).toMatch(fault);
