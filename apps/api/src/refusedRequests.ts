@@ -88,7 +88,7 @@ export function createRefusedRequestRecorder(
         database,
         batch.map(({ kept: { at, ...request } }) => ({ ...request, ageMs: flushedAt - at })),
       );
-      // A request whose count has increased meanwhile is written again.
+      // A request that was counted again meanwhile is written again.
       for (const { kept, count } of batch) if (kept.count === count) unwritten.delete(kept);
     },
   };

@@ -120,12 +120,7 @@ export function address(schemes: readonly string[], fallback?: string): Variable
 
 /** Returns a variable for the address of PostgreSQL: one or several servers, or the folder of a socket. */
 export function databaseAddress(fallback?: string): Variable<string> {
-  const parse = (value: string): string => {
-    const address = parseDatabaseAddress(value);
-    refuseUnreadableFiles(address);
-    return address;
-  };
-  return secret(variable(parse, fallback));
+  return secret(variable(parseDatabaseAddress, fallback));
 }
 
 /** The proxy of calls to Meta. The lower-case forms take precedence. */
@@ -146,25 +141,6 @@ export function proxyFaults(config: { https_proxy?: string; HTTPS_PROXY?: string
 
 /** Whether `DATABASE_URL` is the address of a pooler in transaction mode. */
 export const DATABASE_POOLER = oneOf(['none', 'transaction'], 'none');
-
-const ADDRESS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
-
-/** Checks the certificate files at startup: the driver opens them for each connection, and its error does not name the file. */
-function refuseUnreadableFiles(address: string): void {
-  const parameters = new URLSearchParams(address.split('?')[1]);
-  for (const name of ADDRESS_FILES) {
-    const path = parameters.get(name);
-    if (path === null) continue;
-    try {
-      readFileSync(path);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      throw new Error(`names ${path} as its ${name}, which this user cannot read (${code})`, {
-        cause: error,
-      });
-    }
-  }
-}
 
 /** Returns a variable for a whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number, fallback?: number): Variable<number> {

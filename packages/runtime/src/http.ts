@@ -72,9 +72,7 @@ export function requestLog(
     response.once('close', () => {
       log.info(
         {
-          request_id: facts.request_id,
-          send_id: facts.send_id,
-          trace_id: facts.trace_id,
+          ...facts,
           duration_ms: Math.round(performance.now() - beganAt),
           method: request.method,
           route: routeOf(request),

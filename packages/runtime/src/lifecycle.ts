@@ -49,22 +49,19 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
     process.exit(1);
   });
 
-  const stopNow = (): void => {
-    const timer = setTimeout(() => {
+  const stopNow = async (): Promise<void> => {
+    setTimeout(() => {
       log.warn('stop timed out');
       process.exit(0);
     }, STOP_MS_MAX);
-    stop().then(
-      () => {
-        clearTimeout(timer);
-        log.info('stopped');
-        process.exit(0);
-      },
-      (error: unknown) => {
-        log.error({ err: error }, 'stop failed');
-        process.exit(1);
-      },
-    );
+    try {
+      await stop();
+      log.info('stopped');
+      process.exit(0);
+    } catch (error) {
+      log.error({ err: error }, 'stop failed');
+      process.exit(1);
+    }
   };
   let stopping = false;
   onSignal = (signal) => {
@@ -73,7 +70,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
     log.info({ signal, ...(shutdownDelayMs > 0 && { delay_ms: shutdownDelayMs }) }, 'stopping');
     drain?.();
     if (shutdownDelayMs > 0) setTimeout(stopNow, shutdownDelayMs);
-    else stopNow();
+    else void stopNow();
   };
   if (pendingSignal !== null) onSignal(pendingSignal);
 }

@@ -32,14 +32,10 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** The address of the metrics. They reveal business figures, so the default is reachable from this machine only. */
-export interface MetricsAddress {
-  METRICS_HOST: string;
-  /** 0 selects a free port. */
-  METRICS_PORT: number;
-}
-
-/** The environment variables of `MetricsAddress`. */
+/**
+ * The environment variables of the metrics' address. They reveal business figures, so the default is reachable from this machine only. Port
+ * 0 selects a free one.
+ */
 export const METRICS_ADDRESS = { METRICS_HOST: text('127.0.0.1'), METRICS_PORT: port(0) };
 
 const STOPPING: FailedCheck = { name: 'stopping', reason: 'the process is shutting down' };
@@ -53,7 +49,7 @@ function notReady(failed: readonly FailedCheck[]): string {
 /** Serves `/metrics`, `/livez` and `/readyz` on a separate port. */
 export async function serveMetrics(
   registry: Registry,
-  { METRICS_HOST, METRICS_PORT }: MetricsAddress,
+  { METRICS_HOST, METRICS_PORT }: { METRICS_HOST: string; METRICS_PORT: number },
   checks: ReadinessChecks,
 ): Promise<MetricsServer> {
   let draining = false;

@@ -53,34 +53,31 @@ export interface Queues {
 export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queues {
   const connection = connectRedis(source, 'enqueue', onError);
   const keys = keyPrefix(source.redisUrl, prefix);
-  const queues = new Map<QueueName, Queue<JobData>>();
   let closed = false;
-  // After `disconnect`, ioredis reports `ready` until the socket has closed.
-  const isReady = (): boolean => !closed && connection.status === 'ready';
+  const open = (name: QueueName): Queue<JobData> => {
+    const queue = new Queue<JobData>(name, {
+      connection,
+      prefix: keys,
+      skipVersionCheck: true,
+      skipWaitingForReady: true,
+      // The queues are opened before the connection.
+      skipMetasUpdate: true,
+    });
+    return queue.on('error', onError);
+  };
+  const queues = { deliver: open('deliver'), simulate: open('simulate'), receipts: open('receipts') };
 
   return {
-    isReady,
-    of(name) {
-      let queue = queues.get(name);
-      if (queue === undefined) {
-        queue = new Queue<JobData>(name, {
-          connection,
-          prefix: keys,
-          skipVersionCheck: true,
-          skipWaitingForReady: true,
-        });
-        queue.on('error', onError);
-        queues.set(name, queue);
-      }
-      return queue;
-    },
+    // After `disconnect`, ioredis reports `ready` until the socket has closed.
+    isReady: () => !closed && connection.status === 'ready',
+    of: (name) => queues[name],
     async ping() {
       if (closed) throw new Error('Redis is not connected');
       await checkRedis(connection, keys);
     },
     async close() {
       closed = true;
-      await Promise.all([...queues.values()].map((queue) => queue.close()));
+      await Promise.all(Object.values(queues).map((queue) => queue.close()));
       connection.disconnect();
     },
   };
