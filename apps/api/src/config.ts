@@ -1,18 +1,12 @@
 import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain';
 import {
   address,
-  databaseAddress,
-  DATABASE_POOLER,
-  LOG_LEVELS,
-  METRICS_ADDRESS,
-  oneOf,
+  COMMON_VARIABLES,
   port,
   readConfig,
-  REDIS_ADDRESS,
   secret,
   SHUTDOWN_DELAY_MS,
   text,
-  TRACING,
   variable,
   wholeNumber,
 } from '@onecode/runtime';
@@ -20,13 +14,10 @@ import {
 /** Reads and checks the API's environment variables. @throws ConfigError with every fault */
 export function readApiConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
-    DATABASE_URL: databaseAddress(),
-    DATABASE_POOLER,
+    ...COMMON_VARIABLES,
     DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
-    ...REDIS_ADDRESS,
     PORT: port(3000),
     HOST: text(''),
-    ...METRICS_ADDRESS,
     BASE_URL: address(['http', 'https']),
     DOCS_URL: address(['http', 'https'], ''),
     CONSOLE_URL: address(['http', 'https'], ''),
@@ -35,10 +26,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv) {
     SECRET_KEY: secret(variable(parseKeyring)),
     WHATSAPP_APP_SECRET: secret(variable(parseAppSecrets)),
     WHATSAPP_VERIFY_TOKEN: secret(text()),
-    QUEUE_PREFIX: text('onecode'),
     SHUTDOWN_DELAY_MS,
-    LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
-    ...TRACING,
   });
   return {
     ...config,

@@ -1,22 +1,17 @@
 import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain';
 import {
   address,
-  databaseAddress,
-  DATABASE_POOLER,
+  COMMON_VARIABLES,
   EVENT_ADDRESSES,
-  LOG_LEVELS,
-  METRICS_ADDRESS,
   oneOf,
   parsePlainAddress,
   port,
   PROXY,
   proxyFaults,
   readConfig,
-  REDIS_ADDRESS,
   secret,
   SHUTDOWN_DELAY_MS,
   text,
-  TRACING,
   variable,
   wholeNumber,
 } from '@onecode/runtime';
@@ -29,13 +24,10 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(
     environment,
     {
-      DATABASE_URL: databaseAddress(),
-      DATABASE_POOLER,
+      ...COMMON_VARIABLES,
       DATABASE_CONNECTIONS: wholeNumber(1, 500, 10),
-      ...REDIS_ADDRESS,
       PORT: port(3001),
       HOST: text(''),
-      ...METRICS_ADDRESS,
       BASE_URL: address(['http', 'https']),
       API_URL: address(['http', 'https'], ''),
       CONSOLE_URL: address(['http', 'https']),
@@ -53,10 +45,7 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
       ...PROXY,
       PROXY_HOPS: wholeNumber(0, 9, 0),
       EVENT_ADDRESSES: oneOf(EVENT_ADDRESSES, 'public'),
-      QUEUE_PREFIX: text('onecode'),
       SHUTDOWN_DELAY_MS,
-      LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
-      ...TRACING,
     },
     (config) => {
       const missing = OIDC_VARIABLES.filter((name) => config[name] === '');

@@ -1,3 +1,4 @@
+export { COMMON_VARIABLES } from './commonVariables.js';
 export * from './config.js';
 export * from './consumer.js';
 export * from './http.js';
