@@ -43,14 +43,10 @@ async function appOf(
 export function webhookHandshakeRoute(context: ApiContext): RequestHandler<OfApp> {
   return async (request, response) => {
     const app = await appOf(context, request);
-    const query = new URLSearchParams(request.url.split('?')[1] ?? '');
-    /** Returns a parameter's value; undefined if it is repeated, because it is then ambiguous. */
-    const only = (name: string): string | undefined => {
-      const values = query.getAll(name);
-      return values.length === 1 ? values[0] : undefined;
-    };
+    // A repeated parameter is an array, which is refused.
+    const { 'hub.mode': mode, 'hub.verify_token': verifyToken, 'hub.challenge': challenge } = request.query;
     const answer = handshakeAnswer(
-      { mode: only('hub.mode'), verifyToken: only('hub.verify_token'), challenge: only('hub.challenge') },
+      { mode, verifyToken, challenge },
       app === null
         ? context.config.WHATSAPP_VERIFY_TOKEN
         : verifyTokenOf(app.secret, request.params.id ?? ''),
