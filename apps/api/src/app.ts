@@ -1,7 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
-import { failedChecks, requestLog, requestSpan, type ReadinessChecks } from '@onecode/runtime';
-import { pingDatabase, type Database } from '@onecode/store/client';
+import { requestLog, requestSpan, type Readiness } from '@onecode/runtime';
 import { answerText } from './answer.js';
 import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
@@ -15,17 +14,12 @@ import { signupSettingsRoute } from './routes/signupSettings.js';
 import { verifyRoute } from './routes/verify.js';
 import { webhookHandshakeRoute, webhookRoute } from './routes/whatsappWebhook.js';
 
-/** Returns the readiness checks. The API is ready when PostgreSQL is usable, with or without Redis. */
-export function readinessChecks(database: Database): ReadinessChecks {
-  return { database: () => pingDatabase(database) };
-}
-
 /** The traced paths: health checks and documentation are not traced. */
 const TRACED = /^\/(?:v1|webhooks)\//;
 
 /** Builds the HTTP application: its middleware and routes. */
 export function createApp(dependencies: ApiDependencies): Express {
-  const { config, database, log, metrics, keyUsage, refusedRequests, isStopping } = dependencies;
+  const { config, database, log, metrics, keyUsage, refusedRequests, readiness } = dependencies;
   const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUsage) };
   const app = express();
   app.disable('x-powered-by');
@@ -46,7 +40,7 @@ export function createApp(dependencies: ApiDependencies): Express {
   const webhook = { get: webhookHandshakeRoute(context), post: webhookRoute(context) };
   for (const path of ['/webhooks/whatsapp', '/webhooks/whatsapp/:id']) resource(app, path, webhook);
   resource(app, '/livez', { get: (_request, response) => answerText(response, 200, 'ok\n') });
-  resource(app, '/readyz', { get: readyRoute(readinessChecks(database), isStopping) });
+  resource(app, '/readyz', { get: readyRoute(readiness) });
   app.use(docsRouter({ baseUrl: config.BASE_URL, docsUrl: config.DOCS_URL, consoleUrl: config.CONSOLE_URL }));
 
   app.use(() => {
@@ -56,9 +50,9 @@ export function createApp(dependencies: ApiDependencies): Express {
   return app;
 }
 
-function readyRoute(checks: ReadinessChecks, isStopping: () => boolean): RequestHandler {
+function readyRoute(readiness: Readiness): RequestHandler {
   return async (_request, response) => {
-    const failed = isStopping() ? ['stopping'] : (await failedChecks(checks)).map(({ name }) => name);
+    const failed = (await readiness.failedChecks()).map(({ name }) => name);
     if (failed.length === 0) answerText(response, 200, 'ok\n');
     else answerText(response, 503, `not ready: ${failed.join(', ')}\n`);
   };

@@ -1,4 +1,4 @@
-import type { DeliveryQueue, Logger } from '@onecode/runtime';
+import type { DeliveryQueue, Logger, Readiness } from '@onecode/runtime';
 import type { Database } from '@onecode/store/client';
 import type { TrafficCounter } from '@onecode/store/operations';
 import type { Authenticate } from './auth.js';
@@ -16,8 +16,7 @@ export interface ApiDependencies {
   keyUsage: KeyUsageTracker;
   refusedRequests: RefusedRequestRecorder;
   traffic: TrafficCounter;
-  /** Returns whether the process is stopping. It then reports that it is not ready, but still answers. */
-  isStopping: () => boolean;
+  readiness: Readiness;
 }
 
 export interface ApiContext extends ApiDependencies {

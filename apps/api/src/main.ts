@@ -3,6 +3,7 @@ import {
   closeHttpServer,
   COMMIT,
   createLog,
+  createReadiness,
   createRegistry,
   endConnectionsAfterAnswers,
   gaugeConnections,
@@ -27,7 +28,7 @@ import {
   createTrafficCounter,
   recordIncidents,
 } from '@onecode/store/operations';
-import { createApp, readinessChecks } from './app.js';
+import { createApp } from './app.js';
 import { readApiConfig } from './config.js';
 import { createKeyUsageTracker } from './keyUsage.js';
 import { gaugeHealth } from './health.js';
@@ -93,7 +94,8 @@ await runProcess('api', async () => {
     INCIDENTS_PAUSE_MS,
     repeatedFaults(log, 'warn', 'incident recording failed'),
   );
-  let isStopping = false;
+  // Ready when PostgreSQL is usable, with or without Redis.
+  const readiness = createReadiness({ database: () => checkDatabase(database) });
   const app = createApp({
     config,
     database,
@@ -103,11 +105,11 @@ await runProcess('api', async () => {
     keyUsage,
     refusedRequests,
     traffic,
-    isStopping: () => isStopping,
+    readiness,
   });
   const server = createHttpServer(app, config);
   await listen(server, config.PORT, config.HOST);
-  const metricsServer = await serveMetrics(registry, config, readinessChecks(database));
+  const metricsServer = await serveMetrics(registry, config, readiness);
   const watch = watchServices(log, {
     PostgreSQL: () => pingDatabase(database),
     Redis: () => deliveryQueue.ping(),
@@ -118,8 +120,7 @@ await runProcess('api', async () => {
   return {
     log,
     drain() {
-      isStopping = true;
-      metricsServer.draining();
+      readiness.drain();
       endConnectionsAfterAnswers(server);
     },
     shutdownDelayMs: config.SHUTDOWN_DELAY_MS,

@@ -1,7 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import type { Keyring } from '@onecode/domain';
-import { closeHttpServer, createLog, listen, openDeliveryQueue, Registry } from '@onecode/runtime';
-import type { Database } from '@onecode/store/client';
+import {
+  closeHttpServer,
+  createLog,
+  createReadiness,
+  listen,
+  openDeliveryQueue,
+  Registry,
+} from '@onecode/runtime';
+import { checkDatabase, type Database } from '@onecode/store/client';
 import { createTrafficCounter } from '@onecode/store/operations';
 import {
   openForFile,
@@ -87,7 +94,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     database,
     keyUsage,
     refusedRequests,
-    isStopping: () => false,
+    readiness: createReadiness({ database: () => checkDatabase(database) }),
     deliveryQueue,
     log: createLog('api', config.LOG_LEVEL),
     metrics,

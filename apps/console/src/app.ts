@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
-import { requestLog, requestSpan, type ReadinessChecks } from '@onecode/runtime';
-import { pingDatabase, type Database } from '@onecode/store/client';
+import { requestLog, requestSpan } from '@onecode/runtime';
 import { createCloudApi, type CloudApiOptions } from '@onecode/whatsapp/client';
 import { openGraph } from '@onecode/whatsapp/setup';
 import { boardRouter } from './board/router.js';
@@ -18,11 +17,6 @@ import { signInRouter } from './auth/router.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
 const PROVIDER_TIMEOUT_MS = 10_000;
-
-/** Returns the readiness checks. The console is ready when it can read from PostgreSQL. */
-export function readinessChecks(database: Database): ReadinessChecks {
-  return { database: () => pingDatabase(database) };
-}
 
 /** The traced paths: files of the web application are not traced. */
 const TRACED = /^\/(?:api|board)\//;

@@ -2,6 +2,7 @@ import {
   closeHttpServer,
   COMMIT,
   createLog,
+  createReadiness,
   createRegistry,
   endConnectionsAfterAnswers,
   gaugeConnections,
@@ -19,7 +20,7 @@ import {
 } from '@onecode/runtime';
 import { closeDatabase, countConnections, openDatabase, pingDatabase } from '@onecode/store/client';
 import { createPresence } from '@onecode/store/operations';
-import { createApp, readinessChecks } from './app.js';
+import { createApp } from './app.js';
 import { readConsoleConfig } from './config.js';
 import { createHttpServer } from './server.js';
 
@@ -48,7 +49,8 @@ await runProcess('console', async () => {
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
   await listen(server, config.PORT, config.HOST);
   gaugeConnections(registry, () => countConnections(database));
-  const metrics = await serveMetrics(registry, config, readinessChecks(database));
+  const readiness = createReadiness({ database: () => checkDatabase(database) });
+  const metrics = await serveMetrics(registry, config, readiness);
   const watch = watchServices(log, {
     PostgreSQL: () => pingDatabase(database),
     Redis: () => queues.ping(),
@@ -59,7 +61,7 @@ await runProcess('console', async () => {
   return {
     log,
     drain() {
-      metrics.draining();
+      readiness.drain();
       endConnectionsAfterAnswers(server);
     },
     shutdownDelayMs: config.SHUTDOWN_DELAY_MS,

@@ -3,9 +3,9 @@ import {
   COMMIT,
   ConfigError,
   createLog,
+  createReadiness,
   createRegistry,
   gaugeConnections,
-  type ReadinessChecks,
   RefusedByRedis,
   refuseUnfitDatabase,
   RELEASE,
@@ -88,18 +88,17 @@ await runProcess('worker', async () => {
   const consumers = startConsumers(context, config);
   const graph = openGraph(provider);
   const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
-  const checks: ReadinessChecks = {
-    database: () => pingDatabase(database),
-    redis: () => consumers.isReady(),
-  };
-  const watch = watchServices(log, { PostgreSQL: checks['database']!, Redis: checks['redis']! });
+  const isDatabaseReady = (): Promise<void> => pingDatabase(database);
+  const isRedisReady = (): Promise<void> => consumers.isReady();
+  const readiness = createReadiness({ database: isDatabaseReady, redis: isRedisReady });
+  const watch = watchServices(log, { PostgreSQL: isDatabaseReady, Redis: isRedisReady });
   const trafficLoop = startFlushLoop(
     log,
     () => traffic.flush(database),
     TRAFFIC_FLUSH_MS,
     'traffic recording failed',
   );
-  const metricsServer = await serveMetrics(registry, config, checks);
+  const metricsServer = await serveMetrics(registry, config, readiness);
   const presenceLoop = startPresence(presence, log);
   const loops = startLoops(
     context,
@@ -113,7 +112,7 @@ await runProcess('worker', async () => {
 
   return {
     log,
-    drain: () => metricsServer.draining(),
+    drain: () => readiness.drain(),
     async stop() {
       await watch.stop();
       const timer = setTimeout(() => releaseClaims.abort(), STOP_WAIT_MS_MAX);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 import { port, text } from './config.js';
 import { HEADER_BYTES_MAX, listen } from './http.js';
-import { failedChecks, type FailedCheck, type ReadinessChecks } from './readiness.js';
+import type { FailedCheck, Readiness } from './readiness.js';
 import { COMMIT, VERSION } from './version.js';
 
 export { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
@@ -27,8 +27,6 @@ export function createRegistry(processName: string): Registry {
 
 export interface MetricsServer {
   port: number;
-  /** Makes `/readyz` report that the process is stopping. */
-  draining(): void;
   close(): Promise<void>;
 }
 
@@ -37,8 +35,6 @@ export interface MetricsServer {
  * 0 selects a free one.
  */
 export const METRICS_ADDRESS = { METRICS_HOST: text('127.0.0.1'), METRICS_PORT: port(0) };
-
-const STOPPING: FailedCheck = { name: 'stopping', reason: 'the process is shutting down' };
 
 /** Returns one line with the names of the failed checks, and one line for each with its reason. */
 function notReady(failed: readonly FailedCheck[]): string {
@@ -50,9 +46,8 @@ function notReady(failed: readonly FailedCheck[]): string {
 export async function serveMetrics(
   registry: Registry,
   { METRICS_HOST, METRICS_PORT }: { METRICS_HOST: string; METRICS_PORT: number },
-  checks: ReadinessChecks,
+  readiness: Readiness,
 ): Promise<MetricsServer> {
-  let draining = false;
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
     const path = (request.url ?? '').split('?')[0];
     const text = (status: number, body: string, type = 'text/plain; charset=utf-8'): void => {
@@ -60,9 +55,9 @@ export async function serveMetrics(
     };
     if (path === '/livez') return text(200, 'ok\n');
     if (path === '/readyz')
-      return void (draining ? Promise.resolve([STOPPING]) : failedChecks(checks)).then((failed) =>
-        failed.length === 0 ? text(200, 'ok\n') : text(503, notReady(failed)),
-      );
+      return void readiness
+        .failedChecks()
+        .then((failed) => (failed.length === 0 ? text(200, 'ok\n') : text(503, notReady(failed))));
     if (path === '/metrics')
       return void registry.metrics().then(
         (metrics) => text(200, metrics, registry.contentType),
@@ -73,9 +68,6 @@ export async function serveMetrics(
   await listen(server, METRICS_PORT, METRICS_HOST);
   return {
     port: (server.address() as AddressInfo).port,
-    draining: () => {
-      draining = true;
-    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

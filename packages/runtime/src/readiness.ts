@@ -14,15 +14,31 @@ export interface FailedCheck {
 const CHECK_MS_MAX = 1_000;
 const REASON_LENGTH_MAX = 200;
 
-/** Runs the checks concurrently. @returns the checks that failed or took longer than a second */
-export async function failedChecks(checks: ReadinessChecks): Promise<FailedCheck[]> {
-  const results = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => {
-      const fault = await faultOf(check);
-      return fault === null ? [] : [{ name, reason: reasonOf(fault) }];
-    }),
-  );
-  return results.flat();
+/** Whether a process is ready. */
+export interface Readiness {
+  /** Runs the checks concurrently. @returns the checks that failed or took longer than a second; `stopping` after `drain` */
+  failedChecks(): Promise<FailedCheck[]>;
+  /** Makes the process report that it is stopping. */
+  drain(): void;
+}
+
+export function createReadiness(checks: ReadinessChecks): Readiness {
+  let isStopping = false;
+  return {
+    async failedChecks() {
+      if (isStopping) return [{ name: 'stopping', reason: 'the process is shutting down' }];
+      const results = await Promise.all(
+        Object.entries(checks).map(async ([name, check]) => {
+          const fault = await faultOf(check);
+          return fault === null ? [] : [{ name, reason: reasonOf(fault) }];
+        }),
+      );
+      return results.flat();
+    },
+    drain() {
+      isStopping = true;
+    },
+  };
 }
 
 /** Returns the error of a check, or null if it passed. */

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import {
   Counter,
+  createReadiness,
   createRegistry,
-  failedChecks,
   serveMetrics,
   watchServices,
   type Loop,
@@ -19,10 +19,11 @@ describe('the metrics server', () => {
   async function serve(
     checks: ReadinessChecks = {},
     registry = createRegistry('test'),
-  ): Promise<MetricsServer> {
-    const server = await serveMetrics(registry, { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0 }, checks);
+  ): Promise<MetricsServer & { drain(): void }> {
+    const readiness = createReadiness(checks);
+    const server = await serveMetrics(registry, { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0 }, readiness);
     opened.push(server);
-    return server;
+    return { ...server, drain: readiness.drain };
   }
 
   async function get({ port }: MetricsServer, path: string): Promise<{ status: number; body: string }> {
@@ -40,7 +41,7 @@ describe('the metrics server', () => {
   it('is live while a check fails and while it drains', async () => {
     const server = await serve({ database: fails });
     expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
-    server.draining();
+    server.drain();
     expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
   });
 
@@ -81,12 +82,14 @@ describe('the metrics server', () => {
       status: 503,
       body: 'not ready: database\ndatabase: at once\n',
     });
-    expect(await failedChecks({ a: passes, b: fails })).toEqual([{ name: 'b', reason: expect.any(String) }]);
+    expect(await createReadiness({ a: passes, b: fails }).failedChecks()).toEqual([
+      { name: 'b', reason: expect.any(String) },
+    ]);
   });
 
   it('is not ready while it stops, and does not run its checks', async () => {
     const server = await serve({ database: hangs });
-    server.draining();
+    server.drain();
     expect(await get(server, '/readyz')).toEqual({
       status: 503,
       body: 'not ready: stopping\nstopping: the process is shutting down\n',
