@@ -114,7 +114,7 @@ await runProcess('api', async () => {
     PostgreSQL: () => pingDatabase(database),
     Redis: () => deliveryQueue.ping(),
   });
-  const presenceLoop = startPresence(presence, log);
+  const presenceLoop = await startPresence(presence, log);
   log.info({ address: server.address(), metrics_port: metricsServer.port }, 'ready');
 
   return {

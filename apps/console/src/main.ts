@@ -55,7 +55,7 @@ await runProcess('console', async () => {
     PostgreSQL: () => pingDatabase(database),
     Redis: () => queues.ping(),
   });
-  const presenceLoop = startPresence(presence, log);
+  const presenceLoop = await startPresence(presence, log);
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
 
   return {

@@ -99,7 +99,7 @@ await runProcess('worker', async () => {
     'traffic recording failed',
   );
   const metricsServer = await serveMetrics(registry, config, readiness);
-  const presenceLoop = startPresence(presence, log);
+  const presenceLoop = await startPresence(presence, log);
   const loops = startLoops(
     context,
     dueDeliveries,

@@ -20,22 +20,21 @@ export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): P
 }
 
 /**
- * Records every ten seconds that this process is running, and records its stop. If the database was unavailable before, it is checked when
- * it becomes available; a process that cannot work with it ends with exit code 1. Call this after the start has succeeded, so that a process
- * that failed to start (for example because its port is in use) is not recorded.
+ * Records now and every ten seconds that this process is running, and records its stop. If the database was unavailable before, it is
+ * checked when it becomes available; a process that cannot work with it ends with exit code 1. Call this after the start has succeeded, so
+ * that a process that failed to start (for example because its port is in use) is not recorded.
  */
-export function startPresence({ report, end }: Omit<Presence, 'check'>, log: Logger): Loop {
+export async function startPresence({ report, end }: Omit<Presence, 'check'>, log: Logger): Promise<Loop> {
   const logFailure = (error: unknown): void => log.debug({ err: error }, 'presence report failed');
-  const loop = startLoop(
-    async () => {
-      const fault = await report();
-      if (fault === null) return;
-      log.fatal({ fault }, 'database schema incompatible');
-      process.exit(1);
-    },
-    REPORT_PAUSE_MS,
-    logFailure,
-  );
+  const record = async (): Promise<void> => {
+    const fault = await report();
+    if (fault === null) return;
+    log.fatal({ fault }, 'database schema incompatible');
+    process.exit(1);
+  };
+  // Heartbeats of the worker's loops need the record.
+  await record().catch(logFailure);
+  const loop = startLoop(record, REPORT_PAUSE_MS, logFailure);
   return {
     async stop() {
       await loop.stop();

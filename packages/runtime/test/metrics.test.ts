@@ -23,7 +23,7 @@ describe('the metrics server', () => {
     const readiness = createReadiness(checks);
     const server = await serveMetrics(registry, { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0 }, readiness);
     opened.push(server);
-    return { ...server, drain: readiness.drain };
+    return { ...server, drain: () => readiness.drain() };
   }
 
   async function get({ port }: MetricsServer, path: string): Promise<{ status: number; body: string }> {
