@@ -95,7 +95,7 @@ await runProcess('api', async () => {
     repeatedFaults(log, 'warn', 'incident recording failed'),
   );
   // Ready when PostgreSQL is usable, with or without Redis.
-  const readiness = createReadiness({ database: () => checkDatabase(database) });
+  const readiness = createReadiness({ database: () => pingDatabase(database) });
   const app = createApp({
     config,
     database,

@@ -8,7 +8,7 @@ import {
   openDeliveryQueue,
   Registry,
 } from '@onecode/runtime';
-import { checkDatabase, type Database } from '@onecode/store/client';
+import { pingDatabase, type Database } from '@onecode/store/client';
 import { createTrafficCounter } from '@onecode/store/operations';
 import {
   openForFile,
@@ -94,7 +94,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     database,
     keyUsage,
     refusedRequests,
-    readiness: createReadiness({ database: () => checkDatabase(database) }),
+    readiness: createReadiness({ database: () => pingDatabase(database) }),
     deliveryQueue,
     log: createLog('api', config.LOG_LEVEL),
     metrics,

@@ -49,7 +49,7 @@ await runProcess('console', async () => {
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
   await listen(server, config.PORT, config.HOST);
   gaugeConnections(registry, () => countConnections(database));
-  const readiness = createReadiness({ database: () => checkDatabase(database) });
+  const readiness = createReadiness({ database: () => pingDatabase(database) });
   const metrics = await serveMetrics(registry, config, readiness);
   const watch = watchServices(log, {
     PostgreSQL: () => pingDatabase(database),
