@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startProcess, until, useTestEnvironment, type StartedProcess } from '@onecode/testing';
 import { Logs } from '../scripts/processes/logs.mjs';
 import { freePort } from '../scripts/services/ports.mjs';
-import { apps, ready } from '../scripts/start/apps.mjs';
+import { apps, onecode, ready } from '../scripts/start/apps.mjs';
 import { banner } from '../scripts/start/banner.mjs';
 import { addresses, COMMAND_LINE_VARIABLES, type Ports } from '../scripts/start/settings.mjs';
 import { Supervisor } from '../scripts/start/supervisor.mjs';
@@ -194,6 +194,15 @@ describe('npm start', () => {
       expect(simulator!.env['WEBHOOK_URL']).toBe(`http://${server}:1/webhooks/whatsapp`);
     },
   );
+
+  it('runs commands that write to the audit log under NODE_ENV=production', async () => {
+    const { DATABASE_URL } = environment.variables;
+    const run = (...args: string[]) => onecode({ DATABASE_URL, NODE_ENV: 'production' }, ...args);
+    await run('account', 'create', '--name', 'Demonstration');
+    expect(await run('audit', 'list')).toEqual([
+      expect.objectContaining({ actor: 'npm start', action: 'account.create' }),
+    ]);
+  });
 
   const printed = (given: { HOST?: string; EVENT_ADDRESSES?: string }, ports: Ports = PORTS): string => {
     const signIn = { email: '', password: '' };

@@ -120,7 +120,7 @@ async function isOk(url) {
 }
 
 /**
- * Runs a command of the command line.
+ * Runs a command of the command line. It has no terminal, so under NODE_ENV=production it needs the name for the audit log.
  * @param {NodeJS.ProcessEnv} env
  * @param {(string | number)[]} args
  * @returns {Promise<any>} the JSON it prints
@@ -129,7 +129,8 @@ async function isOk(url) {
 export async function onecode(env, ...args) {
   try {
     const all = ['apps/cli/dist/main.js', ...args.map(String), '--json'];
-    const { stdout } = await runFile(process.execPath, all, { cwd: root, env });
+    const named = { ONECODE_ACTOR: 'npm start', ...env };
+    const { stdout } = await runFile(process.execPath, all, { cwd: root, env: named });
     return JSON.parse(stdout);
   } catch (error) {
     const { stderr } = /** @type {{ stderr?: string }} */ (error);
