@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { closedPort, testRedisUrl, until } from '@onecode/testing';
 import { isSupportedNode } from '../scripts/node-version.mjs';
-import type { Processes } from '../scripts/processes/processes.mjs';
+import { Processes } from '../scripts/processes/processes.mjs';
 import { startServices } from '../scripts/services/services.mjs';
 import { readEnvFile } from '../scripts/start/settings.mjs';
 import { needsOf, slowestFiles, summarise } from '../scripts/test/test.mjs';
@@ -167,6 +167,15 @@ describe('the summary of a test run', () => {
 
   it('is a failure when Jest wrote no result', () => {
     expect(summarise(join(folder, 'none.json'), true)).toEqual({ passed: 0, failed: 1, skipped: 0 });
+  });
+});
+
+it('Processes.claim names a folder that it cannot use', async () => {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  await expect(Processes.claim(file)).rejects.toMatchObject({
+    name: 'UserError',
+    message: expect.stringContaining(`${file} cannot be used (EEXIST)`) as string,
   });
 });
 

@@ -72,11 +72,18 @@ export class Processes {
   /**
    * Locks a folder for this process, after stopping processes that a killed earlier one has left running.
    * @param {string} folder holds the record
-   * @throws {UserError} when another running process has claimed the folder
+   * @throws {UserError} when another running process has claimed the folder, or this user cannot write to it
    */
   static async claim(folder) {
-    mkdirSync(folder, { recursive: true });
-    chmodSync(folder, 0o711);
+    try {
+      mkdirSync(folder, { recursive: true });
+      chmodSync(folder, 0o711);
+    } catch (error) {
+      const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+      throw new UserError(
+        `The folder ${folder} cannot be used (${code}): it must belong to this user and be writable. An earlier start with sudo leaves it to root.`,
+      );
+    }
     const { owner, guard, children } = readRecord(folder);
     if (owner && isRunning(owner)) {
       throw new UserError(`Onecode is already running from this folder (process ${owner.pid}).`);
