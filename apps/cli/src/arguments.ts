@@ -10,7 +10,7 @@ import {
 } from '@onecode/domain';
 import { isId } from '@onecode/store/client';
 import type { Command } from 'commander';
-import { UsageError } from './errors.js';
+import { UsageError, UserError } from './errors.js';
 import { example } from './output.js';
 
 /** Parses a typed value. Error messages name the option or argument and never repeat the value, which may be a secret. */
@@ -252,17 +252,21 @@ export async function readSecrets(given: {
   return { token, pin };
 }
 
-/** Asks for a line on the terminal and does not show it. @throws UsageError without a terminal */
+/**
+ * Asks for a line on the terminal and does not show it.
+ *
+ * @throws UsageError without a terminal, UserError after Ctrl-C or Ctrl-D
+ */
 async function askHidden(prompt: string): Promise<string> {
   if (!process.stdin.isTTY)
     throw new UsageError('--token is missing: --token - reads it from standard input');
   process.stderr.write(prompt);
   const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: hidden, terminal: true });
-  try {
-    return (await lines.question('')).trim();
-  } finally {
-    lines.close();
-    process.stderr.write('\n');
-  }
+  let line: string | undefined;
+  for await (line of lines) break;
+  lines.close();
+  process.stderr.write('\n');
+  if (line === undefined) throw new UserError('no access token was entered, so nothing was changed');
+  return line.trim();
 }

@@ -35,8 +35,17 @@ export function onecodeProcess(
   });
 }
 
-/** Runs a command in this process, 30 times as fast. Commands must not overlap. */
-export async function onecode(args: readonly string[], env: Environment = {}, input = ''): Promise<Ended> {
+/**
+ * Runs a command in this process, 30 times as fast. Commands must not overlap.
+ *
+ * @param isTerminal whether the input is typed at a terminal
+ */
+export async function onecode(
+  args: readonly string[],
+  env: Environment = {},
+  input = '',
+  isTerminal = false,
+): Promise<Ended> {
   const ended: Ended = { code: null, stdout: '', stderr: '' };
   const before = { env: process.env, stdin: process.stdin, cwd: process.cwd() };
   const restores = (['stdout', 'stderr'] as const).map((name) => {
@@ -54,7 +63,7 @@ export async function onecode(args: readonly string[], env: Environment = {}, in
   process.env = { ...env };
   // `npm start` may be running in the repository and would add its variables.
   process.chdir(tmpdir());
-  setStandardInput(Readable.from([Buffer.from(input)]));
+  setStandardInput(Object.assign(Readable.from([Buffer.from(input)]), { isTTY: isTerminal }));
   try {
     ended.code = await run(args);
     return ended;

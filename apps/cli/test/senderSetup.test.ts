@@ -334,6 +334,28 @@ describe('sender setup', () => {
   ])('refuses the options "%s" with %j on standard input', async (options, input, line) => {
     expectFault(await setup(options, input), 2, line);
   });
+
+  it.each([
+    ['Ctrl-C', '\x03'],
+    ['Ctrl-D', '\x04'],
+  ])('changes nothing after %s at the question for the token', async (_, typed) => {
+    const args = argsOf([`sender setup --business-account ${ACCOUNT}`]);
+    const ended = await onecode(args, commandLine.env, typed, true);
+    expect(ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'Access token: \nonecode: no access token was entered, so nothing was changed\n',
+    });
+  });
+
+  it('does not show the token that is typed at the question', async () => {
+    const args = argsOf([`sender setup --business-account ${ACCOUNT} --pin ${PIN}`]);
+    const env = { ...commandLine.env, WHATSAPP_API_URL: simulator.apiUrl };
+    const { code, stdout, stderr } = await onecode(args, env, `${TOKEN}\r`, true);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^Access token: \n/);
+    expect(stdout + stderr).not.toContain(TOKEN);
+  });
 });
 
 describe('sender check --fix', () => {
