@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type HtmlTagDescriptor, type Plugin } from 'vite';
 
 /** The web application: built into `dist/web`, which the console's server serves. */
 export default defineConfig({
-  root: new URL('web', import.meta.url).pathname,
+  root: fileURLToPath(new URL('web', import.meta.url)),
   plugins: [react(), preload(), compress()],
   build: {
     outDir: '../dist/web',

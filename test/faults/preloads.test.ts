@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { startProcess } from '@onecode/testing';
 import { crashPoints } from './cluster/crashPoints.mjs';
 
-const CLOCK = new URL('cluster/clockOffset.mjs', import.meta.url).pathname;
+const CLOCK = new URL('cluster/clockOffset.mjs', import.meta.url).href;
 
 describe('crash points', () => {
   const points = crashPoints();
