@@ -149,6 +149,16 @@ describeIf(spawnSync('javac', ['-version']).status === 0)('the authenticator for
     expect(await type(code())).toBe('success');
   });
 
+  it('sends a new code when the send without a response has expired', async () => {
+    const before = sendCount();
+    server.script(PHONE, { answer: 'lost', afterWork: true, times: 2 });
+    expect(await authenticate()).toBe(`${SHOWN} error=onecodeNotSent`);
+    server.advance(600);
+    expect(await authenticate()).toBe(SHOWN);
+    expect(sendCount()).toBe(before + 2);
+    expect(await type(code())).toBe('success');
+  });
+
   it('does not succeed when the response to a verification is lost', async () => {
     await authenticate();
     server.script(PHONE, { answer: 'lost', on: 'verify', afterWork: true });
