@@ -133,6 +133,8 @@ class Onecode:
         deadline_seconds: float = 15,
         test_hosts: Collection[str] = (),
     ):
+        if not isinstance(base_url, str) or base_url == "":
+            raise ValueError("base_url is missing.")
         try:
             url = urlsplit(base_url)
             self._host, self._port, self._path = url.hostname or "", url.port, url.path.rstrip("/")
@@ -170,6 +172,8 @@ class Onecode:
 
         Raises ProblemError, or ConnectionError when the last try got no response.
         """
+        if idempotency_key is not None and not isinstance(idempotency_key, str):
+            raise ValueError("idempotency_key is not a text: pass str(id).")
         if idempotency_key is None or idempotency_key.strip(" \t") == "":
             idempotency_key = str(uuid.uuid4())
         if re.search(r"[\x00-\x08\x0a-\x1f\x7f]", idempotency_key):

@@ -471,6 +471,19 @@ describe('a client', () => {
 
 // The other clients have one time limit for all of a try.
 describeIf(PYTHON !== null)('the Python client', () => {
+  it.each([
+    ['Onecode(os.environ.get("ONECODE_URL"), "ak_test_1")', 'base_url is missing.'],
+    ['Onecode("https://localhost", os.environ.get("ONECODE_API_KEY"))', 'api_key is not an API key'],
+    [
+      'Onecode("https://localhost", "ak_test_1").send("+447700900123", idempotency_key=42)',
+      'idempotency_key is not a text',
+    ],
+  ])('raises ValueError for %s', (call, message) => {
+    const code = `import os\nfrom onecode import Onecode\ntry:\n    ${call}\nexcept ValueError as error:\n    print(error)`;
+    const env = { PATH: process.env['PATH'], PYTHONPATH: 'clients/python', PYTHONIOENCODING: 'utf-8' };
+    expect(execFileSync(PYTHON!, ['-B', '-c', code], { env, encoding: 'utf8' })).toContain(message);
+  });
+
   it('divides its time limit among the addresses of a host', () => {
     const args = [
       '-B',
