@@ -169,7 +169,12 @@ it.each<[string, Outcome]>([
 it.each<[object, string]>([
   [{ answer: 'bogus' }, 'answer must be one of insufficient_credits, rate_limited, internal_error, lost'],
   [{ answer: 'lost', on: 'create' }, 'on must be one of send, status, verify'],
-  [{ answer: 'lost', times: 'twice' }, 'times must be a number'],
+  [{ answer: 'lost', times: 'twice' }, 'times must be a whole number of at least 1'],
+  [{ answer: 'lost', times: 0 }, 'times must be a whole number of at least 1'],
+  [
+    { answer: 'rate_limited', retryAfterSeconds: 0.1 },
+    'retryAfterSeconds must be a whole number of at least 0',
+  ],
   [{ answer: 'lost', afterWork: 1 }, 'afterWork must be true or false'],
   [{ status: 'faild' }, 'status must be one of queued'],
   [{ status: 'failed' }, 'reason must be one of expired_before_delivery'],
@@ -335,9 +340,10 @@ describe('OnecodeServer', () => {
     expect(server.lastCode(TO)).toBe('7777');
   });
 
-  it('throws for a number without a send, a clock that would move back, and an unknown key', async () => {
+  it('throws for a number without a send, a clock that would move back or too far, and an unknown key', async () => {
     expect(() => server.lastCode(TO)).toThrow('Nothing was sent');
-    for (const seconds of [-1, Number.NaN]) expect(() => server.advance(seconds)).toThrow(RangeError);
+    for (const seconds of [-1, Number.NaN, 1e308, '5'])
+      expect(() => server.advance(seconds as number)).toThrow(RangeError);
     expect(() => server.revokeKey('ak_test_unknown')).toThrow('no such key');
   });
 });

@@ -13,6 +13,12 @@ const optional =
     value === undefined ? null : check(value);
 const number: Check = (value) =>
   typeof value === 'number' && value >= 0 ? null : 'must be a number of at least 0';
+const wholeNumber =
+  (least: number): Check =>
+  (value) =>
+    Number.isInteger(value) && (value as number) >= least
+      ? null
+      : `must be a whole number of at least ${least}`;
 const boolean: Check = (value) => (typeof value === 'boolean' ? null : 'must be true or false');
 
 const REASONS = [
@@ -38,8 +44,8 @@ const KINDS: Readonly<Record<'status' | 'verification' | 'answer', Readonly<Reco
   verification: { verification: oneOf(...VERIFICATIONS.filter((state) => state !== 'pending')) },
   answer: {
     answer: oneOf(...ANSWERS),
-    times: optional(number),
-    retryAfterSeconds: optional(number),
+    times: optional(wholeNumber(1)),
+    retryAfterSeconds: optional(wholeNumber(0)),
     on: optional(oneOf(...OPERATIONS)),
     afterWork: optional(boolean),
   },

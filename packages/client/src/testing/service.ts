@@ -33,6 +33,8 @@ export interface ServiceSettings {
 
 const GUESSES_MAX = 5;
 const MINUTE = 60_000;
+/** A hundred years. */
+const ADVANCE_SECONDS_MAX = 3_155_760_000;
 const SENDER = '+12025550143';
 /** Delivery moves forward only; `failed` ends it. */
 const ORDER: readonly DeliveryStatus[] = ['queued', 'sending', 'sent', 'failed', 'delivered', 'read'];
@@ -75,8 +77,10 @@ export class Service {
   }
 
   advance(seconds: number): void {
-    if (!(seconds >= 0))
-      throw new RangeError('The clock moves forward only: seconds must be a number of at least 0.');
+    if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= ADVANCE_SECONDS_MAX))
+      throw new RangeError(
+        `The clock moves forward only: seconds must be a number from 0 to ${ADVANCE_SECONDS_MAX}.`,
+      );
     // Start from the last returned time: many requests within a millisecond have moved it ahead.
     this.aheadMs = this.now() - Date.now() + Math.round(seconds * 1000);
     this.tick();
