@@ -10,6 +10,9 @@ process.env['TZ'] ??= 'America/Sao_Paulo';
 /** `npm run test:all` sets ALL_TESTS, and a long test can be named. */
 const isFull = process.env['ALL_TESTS'] === '1' || process.argv.some((arg) => arg.includes('.full.test'));
 
+/** This folder as a regular expression. */
+const root = import.meta.dirname.replaceAll(/[^\w/]/g, String.raw`\$&`);
+
 /** Tests run as ES modules from the TypeScript sources, on services that `npm test`, `npm run services` or `globalSetup` starts. */
 export default {
   testMatch: ['<rootDir>/{packages,apps}/*/test/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
@@ -43,7 +46,7 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', ...(isFull ? [] : ['\\.full\\.test\\.ts$'])],
   transformIgnorePatterns: ['/node_modules/'],
   // What tests unpack is there.
-  modulePathIgnorePatterns: ['<rootDir>/.cache/'],
+  modulePathIgnorePatterns: [`^${root}/\\.cache/`],
   globalSetup: '<rootDir>/scripts/test/globalSetup.mjs',
   globalTeardown: '<rootDir>/scripts/test/globalTeardown.mjs',
   testEnvironment: 'node',

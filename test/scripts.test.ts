@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -112,6 +112,19 @@ describe('npm test', () => {
     ['./test/journey.test.ts', true, true],
   ])('builds for %s the site: %s, and the console: %s', (file, site, console) => {
     expect(needsOf([file])).toEqual({ site, console });
+  });
+
+  it('runs in a folder with a name that is not a regular expression', () => {
+    const root = join(folder, 'c++');
+    mkdirSync(root);
+    for (const name of ['scripts', 'jest.config.mjs']) cpSync(name, join(root, name), { recursive: true });
+    const script = `
+      import { needsOf } from './scripts/test/test.mjs';
+      import config from './jest.config.mjs';
+      const [ignored] = config.modulePathIgnorePatterns.map((one) => one.replace('<rootDir>', process.cwd()));
+      console.log(needsOf(['a.test.ts']).site, new RegExp(ignored).test(process.cwd() + '/.cache/a.ts'));`;
+    const args = ['--input-type=module', '-e', script];
+    expect(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' })).toBe('true true\n');
   });
 });
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { npm, prepare, root, step } from '../checkout.mjs';
 import { Processes } from '../processes/processes.mjs';
 import { reportError, UserError } from '../user-error.mjs';
@@ -83,16 +83,16 @@ async function checkAndTest(processes, args) {
  * @param {readonly string[]} files as they were typed; all tests when empty
  */
 export function needsOf(files) {
+  const paths = files.map((file) => relative(root, resolve(root, file)));
   /**
    * @param {RegExp} pattern
    * @param {string} built
    */
   const needs = (pattern, built) =>
-    files.length === 0 || files.some((file) => pattern.test(file)) || !existsSync(join(root, built));
-  const isOfWhole = String.raw`(?:^|^\./|${root})test/`;
+    files.length === 0 || paths.some((path) => pattern.test(path)) || !existsSync(join(root, built));
   return {
-    site: needs(new RegExp(`apps/(?:api|docs)|packages/client|${isOfWhole}`), 'apps/docs/dist/site.json'),
-    console: needs(new RegExp(`apps/console|${isOfWhole}`), 'apps/console/dist/web/index.html'),
+    site: needs(/apps\/(?:api|docs)|packages\/client|^test\//, 'apps/docs/dist/site.json'),
+    console: needs(/apps\/console|^test\//, 'apps/console/dist/web/index.html'),
   };
 }
 
