@@ -335,6 +335,16 @@ describe('sender setup', () => {
     expectFault(await setup(options, input), 2, line);
   });
 
+  it('names a proxy without a protocol, which the calls to Meta cannot use', async () => {
+    const args = argsOf([`sender setup --business-account ${ACCOUNT} --token -`]);
+    const env = { ...commandLine.env, HTTPS_PROXY: 'proxy.example.com:3128' };
+    expectFault(
+      await onecode(args, env, TOKEN),
+      1,
+      'HTTPS_PROXY must be an address that begins with http://',
+    );
+  });
+
   it.each([
     ['Ctrl-C', '\x03'],
     ['Ctrl-D', '\x04'],

@@ -5,7 +5,7 @@ import {
   tryDecrypt,
   type PhoneRecipient,
 } from '@onecode/domain';
-import { address, readConfig, variable } from '@onecode/runtime/config';
+import { address, proxyFaults, readConfig, variable } from '@onecode/runtime/config';
 import { readSettings } from '@onecode/store/accounts';
 import { newId, type Database } from '@onecode/store/client';
 import {
@@ -20,7 +20,7 @@ import {
   type ListedSender,
 } from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
-import { createCloudApi, type CloudApiOptions } from '@onecode/whatsapp/client';
+import { createCloudApi, mayUseProxy, type CloudApiOptions } from '@onecode/whatsapp/client';
 import {
   isWell,
   openGraph,
@@ -141,14 +141,18 @@ ${example('sender setup --business-account 102290129340398 --number +15550783881
 }
 
 const readSetupConfig = () =>
-  readConfig(environment(), {
-    ...KEY_VARIABLES,
-    WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
-    HTTPS_PROXY: variable(String, ''),
-    https_proxy: variable(String, ''),
-    NO_PROXY: variable(String, ''),
-    no_proxy: variable(String, ''),
-  });
+  readConfig(
+    environment(),
+    {
+      ...KEY_VARIABLES,
+      WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
+      HTTPS_PROXY: variable(String, ''),
+      https_proxy: variable(String, ''),
+      NO_PROXY: variable(String, ''),
+      no_proxy: variable(String, ''),
+    },
+    (config) => (mayUseProxy(config.WHATSAPP_API_URL ?? '') ? proxyFaults(config) : []),
+  );
 
 type SetupConfig = ReturnType<typeof readSetupConfig>;
 
