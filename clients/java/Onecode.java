@@ -231,6 +231,8 @@ public final class Onecode {
                 waitMs = retryAfterSeconds * 1000.0 + ThreadLocalRandom.current().nextInt(250);
             }
             if (!isRepeated || tries == maxRetries || waitMs >= msUntil(end) || !pause((long) waitMs)) throw answer.exception();
+            // The process may have been suspended: the caller no longer expects a send.
+            if (msUntil(end) <= 0) throw answer.exception();
         }
     }
 

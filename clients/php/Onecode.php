@@ -100,6 +100,8 @@ final class Client
             }
             if (!$isRepeated || $tries === $this->maxRetries || hrtime(true) + $waitMs * 1e6 >= $end) throw $answer->exception($idempotencyKey);
             usleep((int) ($waitMs * 1000));
+            // The process may have been suspended: the caller no longer expects a send.
+            if (hrtime(true) >= $end) throw $answer->exception($idempotencyKey);
         }
     }
 

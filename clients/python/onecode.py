@@ -195,6 +195,9 @@ class Onecode:
             if not is_repeated or tries == self._max_retries or time.monotonic() + wait >= end:
                 raise answer.error(idempotency_key)
             time.sleep(wait)
+            # The process may have been suspended: the caller no longer expects a send.
+            if time.monotonic() >= end:
+                raise answer.error(idempotency_key)
 
     def status(self, send_id: str) -> Send:
         """Reads a send, with one request. Never sign a user in on `read` or `verified`. Raises ProblemError, ConnectionError."""

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { PROBLEMS } from '@onecode/domain';
 import {
@@ -244,6 +245,25 @@ describe('a client', () => {
           expect(await send()).toMatchObject({ outcome: 'connection' });
           expect(service.requests).toHaveLength(2);
           expect((await verify()).outcome).toBe('indeterminate');
+        });
+
+        it('makes no attempt after a wait in which the process was suspended beyond its deadline', async () => {
+          let suspension: Promise<void> | undefined;
+          service.script((...exchange) => {
+            problem(500, 'internal_error')(...exchange);
+            suspension ??= suspendDriver();
+          });
+          // The first wait takes 250 to 500 ms.
+          const suspendDriver = async (): Promise<void> => {
+            await delay(100);
+            driver.signal('SIGSTOP');
+            await delay(900);
+            driver.signal('SIGCONT');
+          };
+          await use({ deadlineMs: 900 });
+          expect(await send()).toMatchObject({ outcome: expect.stringMatching(/^(?:problem|connection)$/) });
+          await suspension;
+          expect(service.requests).toHaveLength(1);
         });
 
         it('generates a key by default, and sends a given key of any language in UTF-8 or refuses it', async () => {

@@ -174,6 +174,11 @@ export class Driver {
     return readOutcome(value);
   }
 
+  /** Suspends or continues the program. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(name);
+  }
+
   stop(): void {
     this.#child.kill('SIGKILL');
     rmSync(this.#folder, { recursive: true });

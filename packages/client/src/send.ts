@@ -36,6 +36,8 @@ export async function createSend(
     const waitMs = tries > maxRetries ? null : result.nextTryMs(tries);
     if (waitMs === null || waitMs >= left()) throw result.error;
     await pause(waitMs, signal);
+    // The process may have been suspended: the caller no longer expects a send.
+    if (left() <= 0) throw result.error;
   }
 }
 

@@ -6,8 +6,10 @@ const TIME_LIMITS_MS = new Set([50, 100, 400, 500, 10_000]);
 /**
  * Records the client's pauses between requests in milliseconds, starting with each test. They take no time, but advance the clock. Use it
  * only inside hooks and tests.
+ *
+ * @param overshootMs returns how much longer than requested a pause is, as in a process that was suspended
  */
-export function usePauses(): readonly number[] {
+export function usePauses(overshootMs = (): number => 0): readonly number[] {
   const clock = useClock();
   const pauses: number[] = [];
   const { setTimeout: start } = globalThis;
@@ -16,7 +18,7 @@ export function usePauses(): readonly number[] {
       if (TIME_LIMITS_MS.has(ms)) return start(act, ms);
       pauses.push(ms);
       return start(() => {
-        clock.advance(ms);
+        clock.advance(ms + overshootMs());
         act();
       }, 0);
     }) as typeof setTimeout;

@@ -26,7 +26,8 @@ import {
 import { usePauses } from './pauses.js';
 
 const service = useService();
-const pauses = usePauses();
+let overshootMs = 0;
+const pauses = usePauses(() => overshootMs);
 const client = (options: Partial<OnecodeOptions> = {}): Onecode =>
   new Onecode({ apiKey: KEY, baseUrl: service.url, ...options });
 const failureOf = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
@@ -127,6 +128,15 @@ describe('send', () => {
     const [, limitMs] = /no answer within (\d+) ms/.exec(String(error)) ?? [];
     expect(Number(limitMs) + pauses[0]!).toBeLessThanOrEqual(701);
     expect(service.requests).toHaveLength(3);
+  });
+
+  it('makes no attempt after a wait in which the process was suspended beyond the deadline', async () => {
+    service.script(problem(500, 'internal_error'), json(202, aSend()));
+    overshootMs = 60_000;
+    const error = await failureOf(client().send(INPUT));
+    overshootMs = 0;
+    expect(error).toMatchObject({ code: 'internal_error', idempotencyKey: expect.stringMatching(UUID) });
+    expect(service.requests).toHaveLength(1);
   });
 
   it('limits each attempt, including its body, to timeoutMs', async () => {
