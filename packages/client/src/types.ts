@@ -22,7 +22,7 @@ export interface OnecodeOptions {
 }
 
 export interface RequestOptions {
-  /** Ends the request, which then throws the signal's reason. */
+  /** Ends the request, which then throws the signal's reason; a verification that was sent, an IndeterminateVerificationError. */
   signal?: Signal | undefined;
 }
 
