@@ -6,7 +6,7 @@ import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { docsRouter } from './docs.js';
 import { problemWriter } from './problem.js';
-import { refuseRepeatedHeaders, requestTimer, routeOf, withCommonHeaders } from './requests.js';
+import { checkHeaders, requestTimer, routeOf, withCommonHeaders } from './requests.js';
 import { resource } from './resource.js';
 import { createSendRoute } from './routes/createSend.js';
 import { sendStatusRoute } from './routes/sendStatus.js';
@@ -30,7 +30,7 @@ export function createApp(dependencies: ApiDependencies): Express {
     requestSpan(TRACED, routeOf),
     requestTimer(metrics),
     withCommonHeaders(config.BASE_URL),
-    refuseRepeatedHeaders,
+    checkHeaders,
   );
 
   resource(app, '/v1/send', { post: createSendRoute(context) });

@@ -76,10 +76,12 @@ export function readableTarget(target: string): string {
 /** Headers that must not be repeated. Parsers disagree about which of two values counts, and attackers exploit that. */
 const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type', 'x-hub-signature-256'];
 
-/** Refuses requests with a repeated header of `SINGLE`. */
-export const refuseRepeatedHeaders: RequestHandler = (request, _response, next) => {
+/** Refuses requests with a repeated header of `SINGLE`, or without the host that HTTP/1.1 requires (RFC 9112, 3.2). */
+export const checkHeaders: RequestHandler = (request, _response, next) => {
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
   if (twice !== undefined) throw new Problem('bad_request', { detail: `The ${twice} header is repeated.` });
+  if (request.headers.host === undefined && request.httpVersion === '1.1')
+    throw new Problem('bad_request', { detail: 'The host header is missing.' });
   next();
 };

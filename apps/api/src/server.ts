@@ -36,7 +36,7 @@ export function createHttpServer(
       requestTimeout: REQUEST_MS_MAX,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // A missing Host is accepted, because nothing depends on it.
+      // `checkHeaders` answers a missing host with problem+json.
       requireHostHeader: false,
       ...messagesOf(app),
     },

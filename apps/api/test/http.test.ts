@@ -77,6 +77,7 @@ describe('malformed HTTP', () => {
     ['lines that end in LF', post(LENGTH, BODY).replaceAll('\r\n', '\n')],
     ['a control byte in the idempotency key', post(`Idempotency-Key: a\x0bb\r\n${LENGTH}`, BODY)],
     ['two Hosts', post(LENGTH, BODY, HOST + HOST)],
+    ['no Host', post(LENGTH, BODY, '')],
     ['two Authorizations', post(`Authorization: Bearer KEY\r\n${LENGTH}`, BODY)],
     ['two Idempotency-Keys', post(`Idempotency-Key: a\r\nIdempotency-Key: b\r\n${LENGTH}`, BODY)],
     ['two Content-Types', post(`Content-Type: a/b\r\nContent-Type: a/b\r\n${LENGTH}`, BODY)],
