@@ -1,4 +1,5 @@
 import { decideCreations, type CreatedDecision, type CreationDecision, type Send } from '@onecode/domain';
+import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
@@ -30,6 +31,7 @@ class AccountBusy extends Error {
  */
 const CREATIONS_MAX = 50;
 const ACCOUNTS_MAX = 25;
+const ACCOUNTS_KEPT_MAX = 10_000;
 /** After this many lost races, an account's row is locked before it is read. */
 const LOST_RACES_MAX = 3;
 /** Less than the API's statement timeout, after which a batch would be repeated one by one. */
@@ -73,20 +75,17 @@ const getCreator = oncePerClient((database: Database) => {
       if (ends[0] !== 'lost') return ends as End[];
     }
   };
-  /** Each account's batcher, kept for the process's lifetime: it takes less than a kilobyte. */
-  const batchers = new Map<string, (send: NewSend) => Promise<End>>();
-  return (send: NewSend): Promise<End> => {
-    let createNext = batchers.get(send.accountId);
-    if (createNext === undefined) {
-      createNext = createBatcher(createForAccount, {
+  /** Each account's batcher. If it is evicted while in use, the account's next batch may lose a race against the current one. */
+  const batchers = new LRUCache<string, (send: NewSend) => Promise<End>>({
+    max: ACCOUNTS_KEPT_MAX,
+    memoMethod: () =>
+      createBatcher(createForAccount, {
         batchSizeMax: CREATIONS_MAX,
         // Each further batch would wait for the lock as long as this one did.
         failsWaiting: (error) => error instanceof AccountBusy,
-      });
-      batchers.set(send.accountId, createNext);
-    }
-    return createNext(send);
-  };
+      }),
+  });
+  return (send: NewSend): Promise<End> => batchers.memo(send.accountId)(send);
 });
 
 /** The result of a creation in a batch. */
