@@ -1,3 +1,4 @@
+import { finished } from 'node:stream';
 import type { ErrorRequestHandler, Response } from 'express';
 import { PROBLEMS, Problem } from '@onecode/domain';
 import { logOf, type Logger } from '@onecode/runtime';
@@ -11,6 +12,8 @@ const CHALLENGES: Readonly<Record<string, string>> = {
   invalid_api_key: 'Bearer realm="onecode", error="invalid_token"',
   invalid_signature: 'X-Hub-Signature-256',
 };
+
+const LINGER_MS = 1_000;
 
 /** Returns the error handler: it answers a `Problem` with its problem+json, and any other error with a 500. */
 export function problemWriter(
@@ -31,9 +34,25 @@ export function problemWriter(
     if (problem.code === 'internal_error') logOf(request, log).error({ err: error }, 'request failed');
     refusedRequests.record(request, problem);
     writeHead(response, problem);
-    // Node then discards the rest of a body that is still arriving, so that the client can read the response.
-    response.end(problemBody(problem, docsUrl));
+    end(response, problemBody(problem, docsUrl));
   };
+}
+
+/**
+ * Ends a response. On a connection that stays open, Node discards the rest of the request's body. On any other, the end waits a second at
+ * most for that rest, because closing while the client is still sending would reset the connection and could discard the response.
+ */
+function end(response: Response, body: string): void {
+  const { req: request } = response;
+  if (response.shouldKeepAlive) return void response.end(body);
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.write(body);
+  const timer = setTimeout(() => response.end(), LINGER_MS);
+  request.resume();
+  finished(request, () => {
+    clearTimeout(timer);
+    response.end();
+  });
 }
 
 function asProblem(error: unknown): Problem {

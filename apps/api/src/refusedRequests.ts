@@ -11,7 +11,7 @@ import { callerOf, routeOf } from './requests.js';
 
 /** A group: the refusals of one application on one route for one reason, within a minute. */
 const GROUP_MS = 60_000;
-const GROUPS_MAX = 10_000;
+const GROUPS_MAX = 2_000;
 /** How many requests of each group are kept. Further ones only increase the count of the last one. */
 const REQUESTS_PER_GROUP = 10;
 /** Bounds the memory while the database is unavailable. */
@@ -36,7 +36,13 @@ export function createRefusedRequestRecorder(
   { refusedRequests: counter }: Pick<ApiMetrics, 'refusedRequests'>,
   now: () => number = () => performance.now(),
 ): RefusedRequestRecorder {
-  const groups = new LRUCache<string, Kept[]>({ max: GROUPS_MAX, ttl: GROUP_MS, perf: { now } });
+  const groups = new LRUCache<string, Kept[]>({
+    max: GROUPS_MAX,
+    ttl: GROUP_MS,
+    // Without this, the cache reads the clock only once in a millisecond.
+    ttlResolution: 0,
+    perf: { now },
+  });
   /** The kept requests that are not in the database, or with a lower count. */
   const unwritten = new Set<Kept>();
 

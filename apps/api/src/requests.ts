@@ -62,9 +62,11 @@ export function withCommonHeaders(baseUrl: string): RequestHandler {
 
 /**
  * Returns the target of a request in a form that Express can route: if the percent-encoding of the path is malformed, its percent signs are
- * taken literally. Such an id is then merely unknown, after authentication.
+ * taken literally. Such an id is then merely unknown, after authentication. A target that is neither a path nor a URL becomes `*`, which matches no
+ * route: Express would answer it with HTML.
  */
 export function readableTarget(target: string): string {
+  if (!target.startsWith('/') && !URL.canParse(target)) return '*';
   try {
     decodeURIComponent(target.replace(/\?.*$/s, ''));
     return target;

@@ -130,6 +130,14 @@ describe('malformed HTTP', () => {
   });
 });
 
+it.each(['http://', 'http://[::1/livez', '*'])(
+  'a request with the target %s, which is neither a path nor a URL, is answered with not_found',
+  async (target) => {
+    const method = target === '*' ? 'OPTIONS' : 'GET';
+    expect(await exchange(`${method} ${target} HTTP/1.1\r\n${HOST}\r\n`, 1)).toEqual([[404, 'not_found']]);
+  },
+);
+
 describe('a connection', () => {
   it('receives only the 202, and is closed, when garbage follows a valid request', async () => {
     const connection = await RawConnection.open(api.port);
@@ -360,7 +368,9 @@ it('the API does not reset the connection of a client that is still sending, so 
   await Promise.all(
     [
       'POST /v1/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\n',
+      'POST /v1/send HTTP/1.1\r\nHost: x\r\nConnection: close\r\n',
       'POST /webhooks/whatsapp HTTP/1.1\r\nHost: x\r\n',
+      'POST /webhooks/whatsapp HTTP/1.1\r\nHost: x\r\nConnection: close\r\n',
       'POST /v1/send HTTP/1.1\r\nHost : x\r\n',
       `POST /v1/send HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n`,
     ].map(goOn),

@@ -90,10 +90,10 @@ async function stopped(worker: WorkerProcess): Promise<Exit & { ms: number }> {
 
 describe('a stopping worker', () => {
   it(
-    'releases the send while the provider hangs, and another worker sends it',
+    'ends a call that hangs with an unknown outcome, and another worker sends the code again',
     async () => {
       await buildSender(environment.db.database);
-      // A lease of more than a minute. Without a release, the other worker would take over too late for this test.
+      // A lease of more than a minute. If the call did not end, the other worker would take over too late for this test.
       const env = { PROVIDER_TIMEOUT_MS: '60000' };
       const first = await start(env);
       environment.simulator.rules.add({ fault: { hang: true }, times: 1 });

@@ -79,7 +79,7 @@ function resultOf(end: ExchangeEnd, token: string): GraphResult {
 /** Returns Meta's message for users, or else its message for developers, on one line and without the token. */
 function messageOf(error: Record<string, unknown>, token: string): string | null {
   const { error_user_title: title, error_user_msg: text, message, error_data: data } = error;
-  const words = (title ?? text) ? [title, text] : [message, members(data)['details']];
+  const words = title || text ? [title, text] : [message, members(data)['details']];
   const known = words.filter((one) => typeof one === 'string' && one !== '');
   const line = storableText(known.join(': ').replaceAll(token, '…')).replaceAll(/\s+/g, ' ').trim();
   return line === '' ? null : line;

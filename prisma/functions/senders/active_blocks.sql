@@ -1,7 +1,8 @@
 -- Returns the active blocks: when each lets the next message through, and the spacing of the messages after that. After a fault, single
--- messages are sent, one per second, and after a rate limit one every five seconds, until the provider accepts one. That ends a block that
--- a fault started. A limit's rate starts at half of the rate that the provider rejected, and grows by a twentieth of the full rate each
--- second until it reaches the full rate. (Additive increase and multiplicative decrease, as in TCP: RFC 5681.)
+-- messages are sent, one per second, and after a rate limit one every five seconds, until one succeeds; if a receipt started the block,
+-- only a receipt counts as a success. That ends a block that a fault started. A limit's rate starts at half of the rate that the provider
+-- rejected, and grows by a twentieth of the full rate each second until it reaches the full rate. (Additive increase and multiplicative
+-- decrease, as in TCP: RFC 5681.)
 create or replace function active_blocks(p_now timestamptz)
 returns setof active_block
 language sql stable

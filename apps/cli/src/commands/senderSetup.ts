@@ -5,7 +5,7 @@ import {
   tryDecrypt,
   type PhoneRecipient,
 } from '@onecode/domain';
-import { address, proxyFaults, readConfig, variable } from '@onecode/runtime/config';
+import { address, PROXY, proxyFaults, readConfig } from '@onecode/runtime/config';
 import { readSettings } from '@onecode/store/accounts';
 import { newId, type Database } from '@onecode/store/client';
 import {
@@ -146,10 +146,7 @@ const readSetupConfig = () =>
     {
       ...KEY_VARIABLES,
       WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
-      HTTPS_PROXY: variable(String, ''),
-      https_proxy: variable(String, ''),
-      NO_PROXY: variable(String, ''),
-      no_proxy: variable(String, ''),
+      ...PROXY,
     },
     (config) => (mayUseProxy(config.WHATSAPP_API_URL ?? '') ? proxyFaults(config) : []),
   );

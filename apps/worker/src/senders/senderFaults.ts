@@ -26,7 +26,8 @@ export interface SenderAttempt extends Signal {
 }
 
 /**
- * Blocks the sender, business account, portfolio, template or country that caused a failure, so that the send uses another sender or waits.
+ * Blocks or slows down the sender, business account, portfolio, template, country or app that caused a failure, so that the send uses
+ * another sender or waits.
  */
 export function recordSenderFailure(
   context: Context,

@@ -21,7 +21,7 @@ import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../conte
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
 import type { OpenSender } from '../senders/senderPool.js';
 
-/** A call that starts this much later than the time of its permit could outlast the lease. */
+/** If a call starts later than this after the time of its permit, its lease could end before its outcome is written. */
 const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
 
 /** The outcome of a call that was still running when the worker stopped. The message may have been sent. */
@@ -44,7 +44,7 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<J
  * fault of the sender the send is due again, for another sender. A send that was not claimed is postponed or fails; a test send is
  * simulated.
  *
- * @param taken the id of a send that could not be taken
+ * @param taken a taken send, or the id of one that could not be taken
  * @param beganAt when the take started, by `performance.now()`
  * @throws as `deliver`
  */

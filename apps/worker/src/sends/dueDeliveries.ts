@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { TakenSend } from '@onecode/store/sends';
 import { RUN_MS_MAX, type WorkerContext } from '../context.js';
 import { deliverTaken } from './deliver.js';
@@ -32,7 +33,8 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
       while (!stopping.aborted && performance.now() < endsAt) {
         const room = concurrencyMax - active.size;
         if (room === 0) {
-          await Promise.race(active);
+          const leftMs = Math.max(0, endsAt - performance.now());
+          await Promise.race([...active, pause(leftMs, undefined, { ref: false })]);
           continue;
         }
         const taken = await deliveries.takeDue(room);

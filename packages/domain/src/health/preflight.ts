@@ -238,7 +238,8 @@ function readTooLongTtl(facts: Facts<TemplateValues>, codeValiditySeconds: numbe
 }
 
 function readOtherFooter(facts: Facts<TemplateValues>, codeValiditySeconds: number): string | null {
-  const minutes = findValidityConflict(facts, codeValiditySeconds)?.footerMinutes;
+  const isKnown = facts.codeExpirationMinutes !== undefined;
+  const minutes = isKnown ? findValidityConflict(facts, codeValiditySeconds)?.footerMinutes : null;
   if (minutes === undefined) return null;
   return minutes === null ? '–' : `${minutes} min`;
 }

@@ -150,8 +150,8 @@ interface Creating {
   state: CreationState;
   account: AccountCreations;
   application: ApplicationCreations;
-  /** Live sends of trial accounts that the batch has created. */
-  trialSends: number;
+  /** Live sends that the batch has created for all trial accounts together. */
+  batchTrialSends: number;
   /** The windows of the limits that are in force. */
   windows: RateWindow[];
   isLive: boolean;
@@ -173,15 +173,15 @@ const LIMITS: Readonly<Record<LimitCause, (one: Creating) => number | null>> = {
   active_codes: activeCodesEndAt,
   breaker: ({ state }) => state.breakerUntil,
   month_ceiling: (one) =>
-    usedUntil(one, one.state.unitsPerMonth, one.state.unitsOfMonth + units(one), 'month'),
-  day_ceiling: (one) => usedUntil(one, one.state.unitsPerDay, one.state.unitsOfDay + units(one), 'day'),
+    usedUntil(one, one.state.unitsPerMonth, one.state.unitsOfMonth + batchUnits(one), 'month'),
+  day_ceiling: (one) => usedUntil(one, one.state.unitsPerDay, one.state.unitsOfDay + batchUnits(one), 'day'),
   trial_share: (one) =>
     isTrial(one)
-      ? usedUntil(one, one.state.trialAccountSendsPerDay, one.state.unitsOfDay + units(one), 'day')
+      ? usedUntil(one, one.state.trialAccountSendsPerDay, one.state.unitsOfDay + batchUnits(one), 'day')
       : null,
   trial_ceiling: (one) =>
     isTrial(one)
-      ? usedUntil(one, one.state.trialSendsPerDay, one.state.trialSendsOfDay + one.trialSends, 'day')
+      ? usedUntil(one, one.state.trialSendsPerDay, one.state.trialSendsOfDay + one.batchTrialSends, 'day')
       : null,
   trial_failures: trialFailuresUntil,
 };
@@ -199,7 +199,7 @@ export function decideCreations<Request extends CreationRequest>(
   now: number,
 ): { decisions: CreationDecision[]; accounts: Map<string, AccountCreations<Request>> } {
   const accounts = new Map<string, AccountCreations<Request>>();
-  let trialSends = 0;
+  let batchTrialSends = 0;
   const decisions = requests.map((request, index): CreationDecision => {
     const state = states[index];
     if (state === undefined) return { outcome: 'key_refused', cause: 'revoked' };
@@ -224,13 +224,13 @@ export function decideCreations<Request extends CreationRequest>(
     if (state.keyState !== 'valid') return { outcome: 'key_refused', cause: state.keyState ?? 'revoked' };
     const early = decideBeforeLimits(request, state, application);
     if (early !== null) return early;
-    const one = creating({ request, state, account, application, trialSends, now });
+    const one = creating({ request, state, account, application, batchTrialSends, now });
     const decision = decideByLimits(one);
     if (decision.outcome === 'created') {
       application.created.push({ request, decision });
       if (request.idempotency !== null) application.keys.set(request.idempotency.key, request);
       count(one, decision);
-      if (isTrial(one)) trialSends += 1;
+      if (isTrial(one)) batchTrialSends += 1;
     }
     return decision;
   });
@@ -349,18 +349,20 @@ function fullUntil({ windows, now }: Creating, limit: RateWindow['limit']): numb
 
 const isTrial = ({ state }: Creating): boolean => state.trialCountries !== null;
 
-const units = ({ account }: Creating): number => account.freeUnits + account.credits;
+/** Returns the units that the batch has charged to the account. */
+const batchUnits = ({ account }: Creating): number => account.freeUnits + account.credits;
 
 /** Returns when enough active codes will have ended for the remaining points to allow the request. Verified codes are no longer active. */
 function activeCodesEndAt({ request, state, account, isLive, pointsLeft, now }: Creating): number | null {
   if (!isLive || pointsLeft < 0) return null;
   const room = pointsLeft - (account.points.get(request.recipientKey) ?? 0);
   const graceMs = ENDED_CODE_SECONDS * 1000;
+  // Codes that this batch has created end last.
   if (room < 0) return now + state.codeValiditySeconds * 1000 + graceMs;
+  // Starts with the code that ends last. The first code that does not fit has to end before this request is allowed.
+  const latestFirst = (state.activeCodes ?? []).toSorted((one, other) => other[0] - one[0]);
   let points = 0;
-  for (const [endsAt, guessCost, wrongGuesses] of (state.activeCodes ?? []).toSorted(
-    (one, other) => other[0] - one[0],
-  )) {
+  for (const [endsAt, guessCost, wrongGuesses] of latestFirst) {
     points += (GUESSES_MAX - wrongGuesses) * guessCost;
     if (points > room) return endsAt + graceMs;
   }
@@ -393,7 +395,9 @@ function trialFailuresUntil(one: Creating): number | null {
     trialSends.rejected <= Math.max(TRIAL_REJECTIONS_MAX, Math.floor(trialSends.count / 2))
   )
     return null;
-  return (units(one) > 0 ? one.now : trialSends.lastAt) + MINUTE_MS;
+  // A send that this batch has created is later than those read.
+  const lastAt = batchUnits(one) > 0 ? one.now : trialSends.lastAt;
+  return lastAt + MINUTE_MS;
 }
 
 function found<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {

@@ -71,8 +71,9 @@ export type Postponement =
 /**
  * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`.
  *
- * A send with an active code and attempts left waits for a sender until its deadline; with too little life left, without another call. Any
- * other send fails, but if a message may have been sent, only after the time for its receipt.
+ * A send with an active code and attempts left waits for a sender until its deadline. If its code expires too soon for another call, it
+ * waits for the deadline in `giving_up`, because an earlier message may still be reported as delivered. Any other send fails, but if a
+ * message may have been sent, only after the time for its receipt.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   if (!isDelivering(send)) return { result: 'done' };
@@ -120,8 +121,8 @@ function endedAttempt(
 }
 
 /**
- * Releases a claim if its message was certainly not sent, for example because the worker stops. The send is due now, and the attempt is not
- * counted.
+ * Releases a claim if its message was certainly not sent, for example because its sender was blocked. The send is due now, and the attempt
+ * is not counted.
  */
 export function releaseClaim(send: Send, now: Date, attempt: number): Decision<'released' | 'stale'> {
   if (!isInProgress(send, attempt)) return { result: 'stale' };
@@ -202,8 +203,9 @@ function settleCall(
   if (outcome.kind === 'accepted') return { result: 'accepted', change: acceptance(send, now) };
   if (outcome.kind === 'recipient' || (outcome.kind === 'config' && outcome.scope === 'request'))
     return { result: 'rejected_by_provider', change: failure('rejected_by_provider', now) };
-  const mayCall = send.verification === 'pending' || isSenderFailure(outcome);
-  const change = mayCall ? nextCall(send, now, outcome, policy, random) : null;
+  // After a fault of the sender, a send with a finished code is due too: `postponeOrFail` then fails it.
+  const isDueAgain = send.verification === 'pending' || isSenderFailure(outcome);
+  const change = isDueAgain ? nextCall(send, now, outcome, policy, random) : null;
   if (change !== null) return { result: 'retry', change };
   if (mayStillArrive(send.receiptUntil, now))
     return { result: 'awaiting_receipt', change: { phase: 'giving_up', dueAt: send.receiptUntil } };

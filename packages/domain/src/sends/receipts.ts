@@ -208,7 +208,7 @@ export function decideReceipt(
  * Returns what is known about the attempt after the reported one:
  *
  * - `none`: no other call is in progress or follows
- * - `is due`: another call follows
+ * - `is due`: another call follows or, in `giving_up`, the failure of the send
  * - `decides`: it is in progress. Its outcome, or the next claim after its lease, decides the result of the send.
  * - `may still run`: it is in progress, but an earlier receipt has made the send `unconfirmed`, so its outcome decides nothing.
  * - `died`: the same, but its lease has ended. Its message may still arrive.

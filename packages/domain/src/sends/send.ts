@@ -53,8 +53,9 @@ interface Delivery {
   /** The number of the latest call; 0 before the first. */
   attemptNumber: number;
   /**
-   * When the worker started that call, and when its lease ends; null without a call. No other worker may act during the lease. Both stay
-   * if a receipt arrives before the response: the send is then `unconfirmed` or `done`, and the response only completes its attempt.
+   * When the worker claimed the send for that call, and when its lease ends; null without a claim. No other worker may claim it during the
+   * lease. The call starts up to half a second later, at the time of its permit. Both stay if a receipt arrives before the response: the
+   * send is then `unconfirmed` or `done`, and the response only completes its attempt.
    */
   claimedAt: Date | null;
   claimedUntil: Date | null;

@@ -28,7 +28,7 @@ export type GuessChange = Partial<
 export interface GuessDecision {
   result: Judgement;
   change?: GuessChange;
-  /** Whether to charge the refunded unit again: a right guess proves that the message of a failed send arrived. */
+  /** Whether the send failed and a right guess suggests that its message arrived. `reclaim_unit` charges the unit only if it may have. */
   reclaimsUnit?: boolean;
 }
 

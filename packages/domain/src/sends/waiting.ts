@@ -12,7 +12,7 @@ export interface DeliveryProgress extends Pick<Send, 'phase' | 'dueAt' | 'expire
  * - `release`: the end of a hold
  * - `answer`: the provider's response to a call
  * - `next_attempt`: the end of the back-off
- * - `receipt`: a receipt of a message that was accepted, or may have been
+ * - `receipt`: a receipt of a message that was accepted, or may have been; for `giving_up`, until the send fails
  */
 export interface DeliveryWait {
   for: 'worker' | 'sender' | 'release' | 'answer' | 'next_attempt' | 'receipt';

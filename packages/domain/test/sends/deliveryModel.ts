@@ -190,7 +190,7 @@ export function runGuess(model: Model, real: Real, isRight: boolean): void {
   check(model, real);
 }
 
-/** The worker stops before the time of the permit. */
+/** The worker is too late for its permit, or the sender was blocked after the claim. */
 export function runRelease(model: Model, real: Real): void {
   const before = real.send;
   if (before.claimedUntil === null) return;

@@ -126,13 +126,13 @@ export async function postponeEntry(
 /** Deletes entries that ended some days ago, and mails that no worker could give up, because mail has been turned off. */
 export async function deleteOldEntries({ sql }: Database): Promise<void> {
   const before = Prisma.sql`clock_timestamp() - make_interval(days => ${KEPT_DAYS}::integer)`;
-  await sql.execute`
-    delete from outbox where ended_at < ${before} or (due_at is not null and gives_up_at < ${before})`;
+  await sql.execute`delete from outbox where ended_at < ${before}`;
+  await sql.execute`delete from outbox where due_at is not null and gives_up_at < ${before}`;
 }
 
 /**
- * The waiting mails, and those given up within a day; none while workers send no mail. A refused address does not count if another mail was sent since: a user may have
- * mistyped it, and the server works.
+ * The waiting mails, and those given up within a day; none while workers send no mail. A refused address does not count if another mail
+ * was sent since: a user may have mistyped it, and the server works.
  */
 export interface MailStatistics {
   /** Whether workers send mail. */

@@ -36,9 +36,9 @@ export async function changeSend<R>(
   which: WhichSend | SendSnapshot,
   decide: (send: Send, now: Date) => Decision<R>,
 ): Promise<R | null> {
-  const id = 'send' in which ? { id: which.send.id } : which;
+  const target: WhichSend = 'send' in which ? { id: which.send.id } : which;
   const batch = getBatcher(database);
-  let snapshot = 'send' in which ? which : await readSnapshot(database, id);
+  let snapshot = 'send' in which ? which : await readSnapshot(database, target);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     if (snapshot === null) return null;
     const { send: before, version, now } = snapshot;
@@ -52,7 +52,7 @@ export async function changeSend<R>(
       database.onDelivery(before, after);
       return result;
     }
-    snapshot = await readSnapshot(database, id);
+    snapshot = await readSnapshot(database, target);
   }
   throw new Error(`could not change a send: its row changed during each of ${TRIES_MAX} attempts`);
 }

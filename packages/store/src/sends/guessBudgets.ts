@@ -79,7 +79,7 @@ export async function resetGuessBudgets(
  * The points still charged in a row of `guess_budgets` at a time: `POINTS_PER_DAY` points are refunded for each day since the last wrong
  * guess.
  */
-export const pointsLeft = (row: 'b' | 'guess_budgets', at: Prisma.Sql): Prisma.Sql => {
+export const chargedPoints = (row: 'b' | 'guess_budgets', at: Prisma.Sql): Prisma.Sql => {
   const name = Prisma.raw(row);
   // Of two concurrent guesses, the one written last may be the earlier one.
   return Prisma.sql`greatest(0, ${name}.points - ${POINTS_PER_DAY}::integer * greatest(0, extract(epoch from ${at} - ${name}.last_wrong_at))::float8 / 86400)`;
@@ -102,7 +102,7 @@ export const COUNTED_GUESSES = Prisma.sql`
     ) > 0
     order by account_id, mode, recipient_key
     on conflict (account_id, mode, recipient_key) do update set
-      points = case when excluded.points > 0 then ceil(${pointsLeft('b', Prisma.sql`excluded.last_wrong_at`)}) + excluded.points else 0 end,
+      points = case when excluded.points > 0 then ceil(${chargedPoints('b', Prisma.sql`excluded.last_wrong_at`)}) + excluded.points else 0 end,
       guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
       last_wrong_at = excluded.last_wrong_at
   )`;
@@ -119,7 +119,7 @@ export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
  * settings `c`. The rule is the same as in `decideCreations`. Null if the budget is off.
  */
 const POINTS_BEYOND_BUDGET = Prisma.sql`(
-  ${pointsLeft('b', Prisma.sql`clock_timestamp()`)} + case b.mode when 'live' then ${GUESSES_MAX}::integer else 1 end * b.guess_cost
+  ${chargedPoints('b', Prisma.sql`clock_timestamp()`)} + case b.mode when 'live' then ${GUESSES_MAX}::integer else 1 end * b.guess_cost
     - ${guessPointsMax(Prisma.sql`b.guess_cost`)}
 )`;
 

@@ -79,7 +79,10 @@ interface ReportRow {
   isOperators: boolean;
 }
 
-/** Returns a batch of due reports, starting with reports of the oldest sends. Accounts' own apps take turns in their part of the batch. */
+/**
+ * Returns a batch of due reports, starting with receipts of the oldest sends: their keys start with the send's id. Accounts' own apps take
+ * turns in their part of the batch.
+ */
 export async function readDueReports(database: Database): Promise<DueReports> {
   const rows = await database.sql.query<ReportRow[]>`
     with recursive reporters as (

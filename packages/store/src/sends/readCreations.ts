@@ -3,7 +3,7 @@ import { byOrdinal, type WithOrdinal } from '../client/batcher.js';
 import type { Connection } from '../client/database.js';
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { guessPointsMax, pointsLeft } from './guessBudgets.js';
+import { chargedPoints, guessPointsMax } from './guessBudgets.js';
 import type { NewSend } from './newSend.js';
 
 /** Milliseconds since 1970. */
@@ -115,7 +115,7 @@ export async function readCreations(
       select id, body_hash from sends where application_id = r.application_id and idempotency_key = r.idempotency_key limit 1
     ) s on true
     left join lateral (
-      select guess_cost, ${pointsLeft('guess_budgets', Prisma.sql`t.now`)} as points from guess_budgets
+      select guess_cost, ${chargedPoints('guess_budgets', Prisma.sql`t.now`)} as points from guess_budgets
       where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key limit 1
     ) b on true
     cross join lateral ${ACTIVE_CODES} g`;

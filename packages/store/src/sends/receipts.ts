@@ -131,13 +131,13 @@ async function writeTogether(database: Database, writes: readonly Write[]): Prom
   const tried = [...firsts.values()];
   const changes = tried.flatMap(({ change }) => change ?? []);
   const keys = tried.flatMap((write) =>
-    write.keys.map((key) => ({ key, guardedBy: write.change === null ? null : write.sendId })),
+    write.keys.map((key) => ({ key, guard: write.change === null ? null : write.sendId })),
   );
   const [{ changed, deleted }] = await database.sql.query<[{ changed: string[]; deleted: string[] }]>`
     with ${updateSends(changes)}, ${PRICED}, deleted as (
       delete from provider_reports where key = any(array(
-        select k.key from unnest(${keys.map(({ key }) => key)}::text[], ${keys.map(({ guardedBy }) => guardedBy)}::uuid[]) as k (key, send_id)
-        where k.send_id is null or k.send_id in (select id from changed)
+        select k.key from unnest(${keys.map(({ key }) => key)}::text[], ${keys.map(({ guard }) => guard)}::uuid[]) as k (key, guard)
+        where k.guard is null or k.guard in (select id from changed)
       )) returning key
     )
     select array(select id from changed) as changed, array(select key from deleted) as deleted`;

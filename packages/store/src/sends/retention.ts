@@ -4,7 +4,7 @@ import type { Connection, Database } from '../client/database.js';
 import { readSettings, type Settings } from '../accounts/settings.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { FINAL_AFTER_DAYS, aggregateDays } from '../reports/dailyStatistics.js';
-import { pointsLeft } from './guessBudgets.js';
+import { chargedPoints } from './guessBudgets.js';
 
 /** What a run of retention changed. */
 export interface Retained {
@@ -166,7 +166,7 @@ export async function deleteSends({ sql }: Connection, ids: readonly string[]): 
     ), of_budgets as (
       delete from guess_budgets b using (select distinct account_id, mode, recipient_key from gone) g
       where b.account_id = g.account_id and b.mode = g.mode and b.recipient_key = g.recipient_key
-        and ${pointsLeft('b', Prisma.sql`statement_timestamp()`)} = 0
+        and ${chargedPoints('b', Prisma.sql`statement_timestamp()`)} = 0
     )
     delete from sends where id = any(array(select id from gone))`;
 }

@@ -33,7 +33,7 @@ const TAKEN_MAX = 100;
 
 const ms = (value: number): Prisma.Sql => Prisma.sql`${value} * interval '1 millisecond'`;
 
-/** @param terms `leaseMs`: how long a claim lasts, counted from its permit */
+/** Returns the functions that claim sends by these terms. @param terms `leaseMs`: how long a claim lasts, counted from its permit */
 export function openDeliveries(
   database: Database,
   { policy, leaseMs }: { policy: RetryPolicy; leaseMs: number },

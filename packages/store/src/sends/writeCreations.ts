@@ -4,9 +4,9 @@ import { bytesText, prismaSql } from '../client/sql.js';
 import type { NewSend } from './newSend.js';
 
 /**
- * Writes the creations of accounts, decided on what was read at `now`: their sends, units with ledger entries, and counters. An account is written if it has created no other
- * send since it was read, is not suspended, has the units, and all keys are valid. An account or application that another transaction has
- * locked counts as changed, so that no account waits for another.
+ * Writes the creations of accounts, decided on what was read at `now`: their sends, units with ledger entries, and counters. An account is
+ * written if it has created no other send since it was read, is not suspended, has the units, and all keys are valid. An account or
+ * application that another transaction has locked counts as changed, so that no account waits for another.
  *
  * @returns the ids of the accounts that were written
  */

@@ -1,6 +1,6 @@
 import { maskRecipient } from '@onecode/domain';
 import { changeSettings, findAccount, limitApplication } from '@onecode/store/accounts';
-import { newId } from '@onecode/store/client';
+import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
 import { listLedger, listSends } from '@onecode/store/reports';
 import { createSend, eraseRecipient, readRetention, retainAll, retainOnwards } from '@onecode/store/sends';
 import {
@@ -204,18 +204,16 @@ describe('retention of sends', () => {
 it('eraseRecipient erases a recipient with so many sends that it takes longer than other changes', async () => {
   for (let count = 0; count < 12; count += 1) await buildSend(store.database, test, { recipient: NUMBER });
   await store.sql(`
-    create function delay() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return new; end $$;
-    create trigger delay before update of recipient on sends for each row execute function delay()`);
+    create function delay() returns trigger language plpgsql as $$ begin perform pg_sleep(0.1); return new; end $$;
+    create trigger delay before update on sends for each row execute function delay()`);
+  // Each of the two updates takes 1.2 seconds.
+  const timeouts = { connectionMs: 3_000, statementMs: 2_000 };
+  const database = openDatabase(store.url, { connectionsMax: 2, timeouts });
   try {
-    const erased = await eraseRecipient(
-      store.database,
-      TEST_ACTOR,
-      recipientKeysOf(NUMBER),
-      null,
-      'Request 17',
-    );
+    const erased = await eraseRecipient(database, TEST_ACTOR, recipientKeysOf(NUMBER), null, 'Request 17');
     expect(erased).toEqual({ sendsErased: 12, codesEnded: 12 });
   } finally {
+    await closeDatabase(database);
     await store.sql('drop function delay() cascade');
   }
   expect(new Set(await recipients())).toEqual(new Set([maskRecipient(NUMBER)]));

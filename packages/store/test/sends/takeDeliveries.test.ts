@@ -320,7 +320,7 @@ describe('turns', () => {
       await waiting(callers[0]!, 200);
       while ((await takeTurns(callers, 100)).length > 0);
       const send = await create(callers[1]!);
-      expect(send).toMatchObject({ phase: 'waiting', dueAt: send.expiresAt });
+      expect(send.phase).toBe('waiting');
       await store.sql(`update sender_permits set free_at = free_at - interval '250 milliseconds'`);
       expect((await takeTurns(callers, 100)).slice(0, 2)).toContain(1);
     });

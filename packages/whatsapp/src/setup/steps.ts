@@ -96,7 +96,9 @@ export function adviceOn({ code, subcode, isTemporary }: GraphFailure): Advice {
     return needsYou('Meta has restricted the account: see what it asks for.', ACCOUNT_QUALITY);
   if (isTemporary) return { status: 'failed', advice: 'Run the setup again later.' };
   const known = knownError(subcode) ?? knownError(code);
-  return { status: 'failed', advice: known === undefined ? '' : REMEDIES[known.remedy] };
+  // In the setup, a refused parameter is usually one that the operator gave: only Meta's message helps.
+  const hasAdvice = known !== undefined && known.remedy !== 'our_request';
+  return { status: 'failed', advice: hasAdvice ? REMEDIES[known.remedy] : '' };
 }
 
 /** Returns the step after a refused call. It quotes Meta, so that an unknown answer stays visible. */

@@ -96,7 +96,8 @@ export async function* provideTemplates(
       : judgeTemplate(options, language, now, result !== undefined);
   };
   const endsAt = performance.now() + (isDryRun ? 0 : approvalMs);
-  let templates = results.size === 0 ? known : ((await read()) ?? []);
+  const unwritten = known.filter(({ language }) => !results.has(language));
+  let templates = results.size === 0 ? known : ((await read()) ?? unwritten);
   let waiting: readonly string[] = languages;
   for (let pauseMs = READ_PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 1.5, READ_PAUSE_MS.max)) {
     const states = waiting.map((language) => stateOf(templates, language));
