@@ -23,7 +23,7 @@ export interface WorkerContext {
   secretKey: Keyring;
   policy: RetryPolicy;
   /** Aborted when a stopping worker has waited long enough. Calls without a response then end with an unknown outcome. */
-  releaseClaims: AbortSignal;
+  stopTimeout: AbortSignal;
   traffic: TrafficCounter;
   log: Logger;
   metrics: WorkerMetrics;

@@ -45,10 +45,10 @@ export function startLoops(
   const whenDue = (work: keyof DueWork, run: () => Promise<void>) => async (): Promise<void> => {
     if (due[work]) await run();
   };
-  const start = (loop: string, run: () => Promise<void>, pauseMs: number): Loop =>
+  const start = (loop: string, run: () => Promise<void>, pauseMs: number | (() => number)): Loop =>
     startLoop(run, pauseMs, repeatedFaults(log, 'error', 'loop run failed', { loop }));
   /** Starts a loop with a heartbeat, which the health page watches. */
-  const startWatched = (loop: LoopName, run: () => Promise<void>, pauseMs: number): Loop =>
+  const startWatched = (loop: LoopName, run: () => Promise<void>, pauseMs: number | (() => number)): Loop =>
     start(loop, withHeartbeat(loop, run), pauseMs);
   const events = createEventRun({ ...context, poster });
   const mails = { ...context, ...mail, hasMails: () => due.mails };
@@ -57,7 +57,7 @@ export function startLoops(
     startWatched(
       'deliver',
       whenDue('deliveries', () => dueDeliveries.run(stopping.signal)),
-      DELIVER_PAUSE_MS,
+      () => (due.deliveries && dueDeliveries.hasMore() ? 0 : DELIVER_PAUSE_MS),
     ),
     // Applies postponed reports, and reports with a job that Redis lost.
     startWatched(

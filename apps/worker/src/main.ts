@@ -62,9 +62,9 @@ await runProcess('worker', async () => {
   gaugeConnections(registry, () => countConnections(database));
   const presence = createPresence(database, { kind: 'worker', release: RELEASE });
   await refuseUnfitDatabase(presence);
-  const releaseClaims = new AbortController();
+  const stopTimeout = new AbortController();
   // Each call in progress adds a listener, so Node must not warn about many of them.
-  setMaxListeners(0, releaseClaims.signal);
+  setMaxListeners(0, stopTimeout.signal);
   const policy = { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS };
   const provider = {
     baseUrl: config.WHATSAPP_API_URL,
@@ -79,7 +79,7 @@ await runProcess('worker', async () => {
     findExpectedIdentity: createIdentities(database),
     secretKey: config.SECRET_KEY,
     policy,
-    releaseClaims: releaseClaims.signal,
+    stopTimeout: stopTimeout.signal,
     traffic,
     log,
     metrics,
@@ -115,7 +115,7 @@ await runProcess('worker', async () => {
     drain: () => readiness.drain(),
     async stop() {
       await watch.stop();
-      const timer = setTimeout(() => releaseClaims.abort(), STOP_WAIT_MS_MAX);
+      const timer = setTimeout(() => stopTimeout.abort(), STOP_WAIT_MS_MAX);
       await Promise.all([consumers.close(), loops.stop()]);
       clearTimeout(timer);
       await trafficLoop.stop();

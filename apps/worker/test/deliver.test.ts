@@ -67,7 +67,7 @@ describe('a live send', () => {
     );
     for (const id of ids)
       await t.until(id, (row) => row.status === 'delivered' && row.claimed_until === null);
-    expect(getEventListeners(t.context.releaseClaims, 'abort')).toEqual([]);
+    expect(getEventListeners(t.context.stopTimeout, 'abort')).toEqual([]);
   });
 });
 

@@ -97,12 +97,12 @@ async function subscriber(url: string): Promise<{ accountId: string; secret: str
 }
 
 /** Returns a run that posts due events in this process. */
-const createRun = (releaseClaims: AbortSignal, addresses: 'public' | 'any' = 'any') =>
+const createRun = (stopTimeout: AbortSignal, addresses: 'public' | 'any' = 'any') =>
   createEventRun({
     database,
     secretKey: TEST_SECRET_KEY,
     log: createLog('worker', 'silent'),
-    releaseClaims,
+    stopTimeout,
     poster: openPoster(addresses),
   });
 

@@ -36,7 +36,7 @@ export class MailEnvironment {
       database: this.database,
       secretKey: TEST_SECRET_KEY,
       log: createLog('worker', 'silent'),
-      releaseClaims: new AbortController().signal,
+      stopTimeout: new AbortController().signal,
       mailer,
       consoleUrl: CONSOLE_URL,
     });

@@ -69,8 +69,8 @@ export async function startWorker(
   const log = createLog('worker', 'silent');
   const registry = createRegistry('worker');
   const metrics = workerMetrics(registry);
-  const release = new AbortController();
-  setMaxListeners(0, release.signal);
+  const stopTimeout = new AbortController();
+  setMaxListeners(0, stopTimeout.signal);
   const traffic = createTrafficCounter();
   const database: Database = {
     ...environment.db.database,
@@ -86,7 +86,7 @@ export async function startWorker(
     findExpectedIdentity: createIdentities(database),
     secretKey: config.SECRET_KEY,
     policy,
-    releaseClaims: release.signal,
+    stopTimeout: stopTimeout.signal,
     traffic,
     log,
     metrics,
@@ -102,7 +102,7 @@ export async function startWorker(
   const loops =
     pauseMs === null
       ? []
-      : [() => applyDueReports(context), () => due.run(release.signal)].map((run) =>
+      : [() => applyDueReports(context), () => due.run(stopTimeout.signal)].map((run) =>
           startLoop(run, pauseMs, onError),
         );
   if (config.REDIS_URL === testRedisUrl())
@@ -125,12 +125,12 @@ export async function startWorker(
     },
     async sweep() {
       await applyDueReports(context);
-      await due.run(release.signal);
+      await due.run(stopTimeout.signal);
       await due.ended();
     },
     count: (metric, labels) => countOf(registry, metric, labels),
     async stop() {
-      release.abort();
+      stopTimeout.abort();
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
       await due.ended();
       expect(failures).toEqual([]);

@@ -15,7 +15,7 @@ import { waitUnlessAborted, type WorkerContext } from '../context.js';
 import { CONNECTIONS, type Mailer } from './mailer.js';
 import { mailText } from './mailText.js';
 
-export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' | 'releaseClaims'> & {
+export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' | 'stopTimeout'> & {
   /** Null if this worker sends no mail. */
   mailer: Mailer | null;
   consoleUrl: string | null;
@@ -30,13 +30,13 @@ export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' |
  * @param which `urgent` sends only urgent mails, so that they do not wait while a slow server accepts other mails
  */
 export function createMailRun(context: MailContext, which: 'all' | 'urgent' = 'all'): () => Promise<void> {
-  const { database, mailer, releaseClaims, hasMails = () => true } = context;
+  const { database, mailer, stopTimeout, hasMails = () => true } = context;
   let isNoted = false;
   return async () => {
     if (!isNoted) await noteMailSender(database, mailer?.from ?? null);
     isNoted = true;
     if (mailer === null || !hasMails()) return;
-    while (!releaseClaims.aborted) {
+    while (!stopTimeout.aborted) {
       const mails = await takeDueMails(database, CONNECTIONS[which], which);
       const sent = await Promise.allSettled(mails.map((mail) => sendMail({ ...context, mailer }, mail)));
       for (const one of sent) if (one.status === 'rejected') throw one.reason;
@@ -46,7 +46,7 @@ export function createMailRun(context: MailContext, which: 'all' | 'urgent' = 'a
 }
 
 async function sendMail(
-  { database, secretKey, mailer, consoleUrl, releaseClaims, log }: MailContext & { mailer: Mailer },
+  { database, secretKey, mailer, consoleUrl, stopTimeout, log }: MailContext & { mailer: Mailer },
   mail: DueMail,
 ): Promise<void> {
   const { id, kind, recipient, encryptedLink } = mail;
@@ -62,7 +62,7 @@ async function sendMail(
     if (
       (await waitUnlessAborted(
         sending.then(() => 'sent'),
-        releaseClaims,
+        stopTimeout,
       )) === null
     )
       return;

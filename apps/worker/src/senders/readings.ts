@@ -8,7 +8,7 @@ import { readSender, type GraphCall } from '@onecode/whatsapp/graph';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
 import { alertAboutBlocks } from './senderFaults.js';
 
-type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'releaseClaims' | 'log' | 'metrics'>;
+type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'stopTimeout' | 'log' | 'metrics'>;
 
 /** Reads the due senders from Meta and stores the results. Each due read is made by one worker. */
 export async function readDueSenders(context: ReadingContext, graph: GraphCall): Promise<void> {
@@ -25,7 +25,7 @@ export async function readDueSenders(context: ReadingContext, graph: GraphCall):
 }
 
 async function readDueSender(
-  { database, senders, releaseClaims }: ReadingContext,
+  { database, senders, stopTimeout }: ReadingContext,
   graph: GraphCall,
   { senderId, startedAt }: DueReading,
 ): Promise<StartedBlock[]> {
@@ -34,7 +34,7 @@ async function readDueSender(
   const { phoneNumberId, template, token, businessAccountId } = await senders.open(senderId);
   const reading = await waitUnlessAborted(
     readSender(graph, { phoneNumberId, template, token: token ?? '', businessAccountId }),
-    releaseClaims,
+    stopTimeout,
   );
   if (reading === null) return [];
   // crash point: worker after reading

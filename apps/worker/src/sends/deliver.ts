@@ -205,7 +205,7 @@ async function call(
       },
     );
     // crash point: worker during call
-    const outcome = (await waitUnlessAborted(answer, context.releaseClaims)) ?? UNANSWERED;
+    const outcome = (await waitUnlessAborted(answer, context.stopTimeout)) ?? UNANSWERED;
     span.setAttribute('onecode.outcome', outcome.kind);
     if (outcome.kind !== 'accepted') markFailed(span, String(outcome.errorCode ?? outcome.kind));
     return outcome;

@@ -7,6 +7,8 @@ import { deliverTaken } from './deliver.js';
 export interface DueDeliveries {
   /** Starts deliveries of due and waiting sends until none can be sent now, for `RUN_MS_MAX` at most. @param stopping ends it early */
   run(stopping: AbortSignal): Promise<void>;
+  /** Whether the last run ended before all sends that could be sent. */
+  hasMore(): boolean;
   /** Waits for the deliveries in progress. */
   ended(): Promise<void>;
 }
@@ -19,6 +21,7 @@ export interface DueDeliveries {
 export function createDueDeliveries(context: WorkerContext, concurrencyMax: number): DueDeliveries {
   const { deliveries, metrics, log } = context;
   const active = new Set<Promise<unknown>>();
+  let hasMore = false;
 
   const start = (taken: TakenSend): void => {
     const delivery = deliverTaken(context, taken)
@@ -30,6 +33,7 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
   return {
     async run(stopping) {
       const endsAt = performance.now() + RUN_MS_MAX;
+      hasMore = false;
       while (!stopping.aborted && performance.now() < endsAt) {
         const room = concurrencyMax - active.size;
         if (room === 0) {
@@ -46,9 +50,11 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
         const over = taken.filter(({ outcome }) => outcome === 'over');
         const ends = await Promise.allSettled(over.map((one) => deliverTaken(context, one)));
         for (const one of ends) if (one.status === 'rejected') throw one.reason;
-        if (taken.length === 0) return;
+        hasMore = taken.length > 0;
+        if (!hasMore) return;
       }
     },
+    hasMore: () => hasMore,
     ended: async () => void (await Promise.all(active)),
   };
 }

@@ -8,7 +8,7 @@ import type { Poster } from './poster.js';
 const RECEIVERS_MAX = 50;
 const GONE = 410;
 
-export type EventContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' | 'releaseClaims'> & {
+export type EventContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' | 'stopTimeout'> & {
   poster: Poster;
 };
 
@@ -20,12 +20,12 @@ export function createEventRun(context: EventContext): {
   run: () => Promise<void>;
   ended: () => Promise<void>;
 } {
-  const { database, log, releaseClaims } = context;
+  const { database, log, stopTimeout } = context;
   const busy = new Map<string, Promise<void>>();
   const onFault = repeatedFaults(log, 'error', 'event posting failed', {});
   return {
     async run() {
-      if (releaseClaims.aborted || busy.size >= RECEIVERS_MAX) return;
+      if (stopTimeout.aborted || busy.size >= RECEIVERS_MAX) return;
       for (const event of await takeDueEvents(database, RECEIVERS_MAX - busy.size, [...busy.keys()])) {
         const posting = postEvent(context, event)
           .catch(onFault)
@@ -41,7 +41,7 @@ export function createEventRun(context: EventContext): {
 }
 
 async function postEvent(
-  { database, secretKey, poster, releaseClaims, log }: EventContext,
+  { database, secretKey, poster, stopTimeout, log }: EventContext,
   event: DueEvent,
 ): Promise<void> {
   const { id, accountId, body, url, tries } = event;
@@ -60,9 +60,9 @@ async function postEvent(
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signEvent(secret, id, timestamp, body),
   };
-  const posted = await poster.post(url, headers, body, releaseClaims);
+  const posted = await poster.post(url, headers, body, stopTimeout);
   // This worker is stopping. When the lease ends, another worker posts the event again.
-  if ('error' in posted && releaseClaims.aborted) return;
+  if ('error' in posted && stopTimeout.aborted) return;
   if ('error' in posted) return postponeEntry(database, event, posted.error);
   const { status } = posted;
   if (status >= 200 && status < 300) return endEntry(database, event, 'sent', status);
