@@ -111,8 +111,9 @@ describe('docs/configuration.md', () => {
   });
 
   it('lists the variables of the command line', () => {
-    // `NAME_FILE` stands for `NAME`.
+    // `NAME_FILE` stands for `NAME`. The group `PROXY` has the proxy's variables.
     const names = [...namesReadIn('apps/cli/src/')].filter((name) => !name.endsWith('_FILE'));
+    names.push('HTTPS_PROXY', 'NO_PROXY');
     expect(namedIn('Command line').toSorted()).toEqual(names.toSorted());
   });
 

@@ -60,6 +60,7 @@ const TARGETS: Rule[] = [
   path('a percent-encoded slash', (target, pick) => edited(target, /(?<=.)\//g, pick, () => '%2F')),
   path('a dot segment', (target, pick) => edited(target, /\//g, pick, () => pickFrom(['/./', '/../'], pick))),
   path('a path parameter in a segment', (target) => `${target};a=b`),
+  path('a fragment', (target) => `${target}#x`),
   path('a file extension', (target) => `${target}.json`),
   path('an extra segment', (target) => `${target}/more`),
   path('a missing segment', (target) => target.replace(/\/[^/]+/, '') || '/'),

@@ -93,9 +93,9 @@ export function docsRouter({
   // The conventional path at which language models look for documentation (llmstxt.org).
   resource(router, '/llms.txt', { get: (_request, response) => response.redirect(308, 'docs/llms.txt') });
   resource(router, ['/docs', '/docs/{*page}'], {
-    async get(request, response, next) {
-      const page = pages.get(request.path);
-      if (page === undefined) return next('route');
+    all: (request, _response, next) => (pages.has(request.path) ? next() : next('route')),
+    async get(request, response) {
+      const page = pages.get(request.path)!;
       const isAsset = request.path.startsWith('/docs/assets/');
       response.set('Cache-Control', `public, max-age=${isAsset ? ASSET_SECONDS : PAGE_SECONDS}`);
       if ('to' in page) response.redirect(308, page.to);

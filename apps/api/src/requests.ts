@@ -61,17 +61,18 @@ export function withCommonHeaders(baseUrl: string): RequestHandler {
 }
 
 /**
- * Returns the target of a request in a form that Express can route: if the percent-encoding of the path is malformed, its percent signs are
- * taken literally. Such an id is then merely unknown, after authentication. A target that is neither a path nor a URL becomes `*`, which matches no
- * route: Express would answer it with HTML.
+ * Returns the target of a request in a form that Express can route, so that errors are answered with problem+json. If the percent-encoding
+ * of the path is malformed, its percent signs are taken literally. So is a number sign, because a target has no fragment: Express would cut
+ * it off. A target that is neither a path nor a URL becomes `*`, which matches no route.
  */
 export function readableTarget(target: string): string {
   if (!target.startsWith('/') && !URL.canParse(target)) return '*';
+  const path = target.replaceAll('#', '%23');
   try {
-    decodeURIComponent(target.replace(/\?.*$/s, ''));
-    return target;
+    decodeURIComponent(path.replace(/\?.*$/s, ''));
+    return path;
   } catch {
-    return target.replaceAll('%', '%25');
+    return path.replaceAll('%', '%25');
   }
 }
 

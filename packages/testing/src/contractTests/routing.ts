@@ -52,6 +52,7 @@ export function testRouting(open: () => ContractTarget): void {
       '/v1/send/x/statuses',
       '/v1/send/%ff',
       '/v1/signup-settings/',
+      '/v1/signup-settings#x',
       '/%00',
       '/..',
       '/v1/../v1/send',
