@@ -67,15 +67,23 @@ export function statementName(text: string): string {
 }
 
 const refuse = (): never => {
-  throw new TypeError('a column has type date, timestamp or numeric: cast it in the statement');
+  throw new TypeError(
+    'a column has a type with another value in a transaction, such as date or numeric: cast it in the statement',
+  );
 };
 
-/** Parsers by type oid that replace the driver's, so that Prisma's client returns the same values. */
+/** Parsers by type oid that replace the driver's, so that a statement returns the same values as in a transaction, or fails. */
 const PARSERS: Partial<Record<number, (text: string) => unknown>> = {
   20: BigInt, // bigint
+  1016: refuse, // bigint[]
   1082: refuse, // date
   1114: refuse, // timestamp
+  1115: refuse, // timestamp[]
+  1182: refuse, // date[]
   1184: parseTime, // timestamptz
+  1185: refuse, // timestamptz[]
+  1186: refuse, // interval
+  1231: refuse, // numeric[]
   1700: refuse, // numeric
 };
 

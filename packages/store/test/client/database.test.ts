@@ -21,6 +21,7 @@ import {
 } from '@onecode/testing';
 import { createBatcher } from '../../src/client/batcher.js';
 import { prismaSql } from '../../src/client/sql.js';
+import { Prisma } from '../../src/generated/prisma/client.js';
 import { withDatabase } from './withDatabase.js';
 
 const store = useTestDatabase();
@@ -292,9 +293,16 @@ describe('raw statements', () => {
     });
 
     it('throws for a type that a transaction would return differently', async () => {
-      await expect(store.database.sql.query`select 1.5::numeric`).rejects.toThrow(
-        'date, timestamp or numeric',
-      );
+      for (const value of [
+        `1.5::numeric`,
+        `current_date`,
+        `interval '1 day'`,
+        `array[now()]`,
+        `array[1::bigint]`,
+      ])
+        await expect(store.database.sql.query(Prisma.raw(`select ${value}`))).rejects.toThrow(
+          'another value in a transaction',
+        );
       expect(await store.database.sql.query`select null::numeric as nothing`).toEqual([{ nothing: null }]);
     });
   });
