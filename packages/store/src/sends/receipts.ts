@@ -57,7 +57,10 @@ export async function findReportedSends(
       receipts: [],
     };
     const { key, tries, report: receipt } = stored;
-    known.receipts.push({ key, tries, receipt, attempt: row });
+    const { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey } = row;
+    // Only these fields: the attempt is copied for each receipt.
+    const attempt = { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey };
+    known.receipts.push({ key, tries, receipt, attempt });
     sends.set(row.id, known);
   }
   return { sends: [...sends.values()], unmatched };
