@@ -23,7 +23,7 @@ export interface PhoneRecipient {
   isPremiumRate: boolean;
 }
 
-/** What is wrong with a text that is no recipient: `form` if it is not `+` and digits. */
+/** Why a text is not a recipient. `form`: it is not `+` and digits, or it has a zero that does not belong after the country code. */
 export type RecipientFault = 'form' | 'country_code' | 'length';
 
 /** The parsed `to` of a request. */
@@ -130,8 +130,9 @@ export function maskRecipient(e164: string): string {
 
 /** Masks a number in a text that a person wrote, with any separators, prefix or form of the number. @param e164 as for `maskRecipient` */
 export function maskNumberIn(text: string, e164: string): string {
-  // All forms of a number end with the same digits.
-  const end = e164.replace(/\D/g, '').slice(-8);
+  // All forms of a number end with the same digits: the national number, which can be shorter than eight digits.
+  const national = parsePhoneNumberFromString(e164, { extract: false })?.nationalNumber ?? e164.slice(1);
+  const end = national.slice(-8);
   return text.replace(/\+?\d(?:[\s()./-]*\d)*/g, (digits) =>
     digits.replace(/\D/g, '').includes(end) ? maskRecipient(e164) : digits,
   );

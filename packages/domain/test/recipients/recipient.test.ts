@@ -266,6 +266,10 @@ describe('maskNumberIn', () => {
   ])('changes %s to %s', (text, masked) => {
     expect(maskNumberIn(text, '+5511987654321')).toBe(masked);
   });
+
+  it('masks a national number that is shorter than eight digits', () => {
+    expect(maskNumberIn('Request 17 of 581-2345.', '+3545812345')).toBe('Request 17 of +354 ••••• 345.');
+  });
 });
 
 describe('maskRecipient', () => {
