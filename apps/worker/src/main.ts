@@ -88,10 +88,10 @@ await runProcess('worker', async () => {
   const consumers = startConsumers(context, config);
   const graph = openGraph(provider);
   const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
-  const isDatabaseReady = (): Promise<void> => pingDatabase(database);
-  const isRedisReady = (): Promise<void> => consumers.isReady();
-  const readiness = createReadiness({ database: isDatabaseReady, redis: isRedisReady });
-  const watch = watchServices(log, { PostgreSQL: isDatabaseReady, Redis: isRedisReady });
+  const checkDatabase = (): Promise<void> => pingDatabase(database);
+  const checkRedis = (): Promise<void> => consumers.isReady();
+  const readiness = createReadiness({ database: checkDatabase, redis: checkRedis });
+  const watch = watchServices(log, { PostgreSQL: checkDatabase, Redis: checkRedis });
   const trafficLoop = startFlushLoop(
     log,
     () => traffic.flush(database),

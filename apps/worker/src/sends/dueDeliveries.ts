@@ -7,7 +7,7 @@ import { deliverTaken } from './deliver.js';
 export interface DueDeliveries {
   /** Starts deliveries of due and waiting sends until none can be sent now, for `RUN_MS_MAX` at most. @param stopping ends it early */
   run(stopping: AbortSignal): Promise<void>;
-  /** Whether the last run ended before all sends that could be sent. */
+  /** Whether sends may still be due after the last run. */
   hasMore(): boolean;
   /** Waits for the deliveries in progress. */
   ended(): Promise<void>;
@@ -37,6 +37,7 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
       while (!stopping.aborted && performance.now() < endsAt) {
         const room = concurrencyMax - active.size;
         if (room === 0) {
+          hasMore = true;
           const leftMs = Math.max(0, endsAt - performance.now());
           await Promise.race([...active, pause(leftMs, undefined, { ref: false })]);
           continue;
