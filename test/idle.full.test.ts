@@ -21,7 +21,7 @@ describe('one API and one worker without traffic', () => {
       until('the end of a time', () => performance.now() - since > ms, 2 * WATCHED_MS);
     // All loops run once at the start, and PostgreSQL counts statements of an idle connection after ten seconds.
     await passed(25_000, performance.now());
-    // Under load the start takes longer, so a later time counts, too.
+    // Under load the start takes longer, so a later measurement also counts.
     let perSecond = Infinity;
     for (let tries = 0; tries < 3 && perSecond > PER_SECOND_MAX; tries++) {
       const [before, begunAt] = [await count(), performance.now()];

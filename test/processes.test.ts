@@ -216,7 +216,7 @@ describe('PostgreSQL behind a socket in a folder', () => {
 it('the API ends with one line for an address of another machine in METRICS_HOST', async () => {
   const process = start('api', { ...filesOf(SECRETS.api), METRICS_HOST: '192.0.2.1' });
   expect((await process.exited).code).toBe(1);
-  expect(process.stderr()).toMatch(/^api: could not start: listen EADDRNOTAVAIL: .* 192\.0\.2\.1/);
+  expect(process.stderr()).toMatch(/^api: could not start: listen EADDRNOTAVAIL: .* 192\.0\.2\.1\n$/);
 });
 
 it.each<[Name, string, (address: URL) => void, RegExp]>([

@@ -81,7 +81,7 @@ export class Processes {
     } catch (error) {
       const { code } = /** @type {NodeJS.ErrnoException} */ (error);
       throw new UserError(
-        `The folder ${folder} cannot be used (${code}): it must belong to this user and be writable. An earlier start with sudo leaves it to root.`,
+        `The folder ${folder} cannot be used (${code}): it must belong to this user and be writable. After a start with sudo, it belongs to root.`,
       );
     }
     const { owner, guard, children } = readRecord(folder);

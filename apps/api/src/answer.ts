@@ -15,6 +15,9 @@ export function answerText(response: Response, status: number, text: string): vo
   response.end(text);
 }
 
+/** How long a connection stays open after a refusal, so that a client that is still writing can read the response. */
+export const LINGER_MS = 1_000;
+
 /** Returns a problem's own detail, or else the meaning of its code. */
 export const detailOf = ({ code, details }: Problem): string => details.detail ?? PROBLEMS[code].meaning;
 

@@ -94,7 +94,7 @@ await runProcess('api', async () => {
     INCIDENTS_PAUSE_MS,
     repeatedFaults(log, 'warn', 'incident recording failed'),
   );
-  // Ready when PostgreSQL is usable, with or without Redis.
+  // Ready when PostgreSQL responds, with or without Redis.
   const readiness = createReadiness({ database: () => pingDatabase(database) });
   const app = createApp({
     config,

@@ -2,7 +2,7 @@ import { finished } from 'node:stream';
 import type { ErrorRequestHandler, Response } from 'express';
 import { PROBLEMS, Problem } from '@onecode/domain';
 import { logOf, type Logger } from '@onecode/runtime';
-import { problemBody } from './answer.js';
+import { LINGER_MS, problemBody } from './answer.js';
 import { ClientGone } from './body.js';
 import type { RefusedRequestRecorder } from './refusedRequests.js';
 
@@ -12,8 +12,6 @@ const CHALLENGES: Readonly<Record<string, string>> = {
   invalid_api_key: 'Bearer realm="onecode", error="invalid_token"',
   invalid_signature: 'X-Hub-Signature-256',
 };
-
-const LINGER_MS = 1_000;
 
 /** Returns the error handler: it answers a `Problem` with its problem+json, and any other error with a 500. */
 export function problemWriter(

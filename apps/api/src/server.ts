@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { Problem, PROBLEMS, type ProblemCode } from '@onecode/domain';
 import { HEADER_BYTES_MAX } from '@onecode/runtime';
-import { problemBody } from './answer.js';
+import { LINGER_MS, problemBody } from './answer.js';
 import type { ApiConfig } from './config.js';
 import { commonHeaders, readableTarget } from './requests.js';
 
@@ -12,9 +12,6 @@ const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 15_000;
 /** Longer than the idle timeout of common load balancers, so that they never write to a connection that this server is closing. */
 const KEEP_ALIVE_MS = 65_000;
-
-/** How long a connection stays open after malformed HTTP was refused, so that a client that is still writing can read the response. */
-const LINGER_MS = 1_000;
 
 /** Bounded, because even an idle connection takes memory. */
 const CONNECTIONS_MAX = 4_000;

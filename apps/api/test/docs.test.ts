@@ -187,7 +187,7 @@ describe('a browser on a path without a page', () => {
   it('is recognized by its Accept header and its method', async () => {
     for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html'])
       expect(await (await get('/docs/nothing', { headers: { accept } })).text()).toEqual(NOT_OF_THE_ROUTER);
-    expect(await (await browse('/', { method: 'POST' })).text()).toEqual(NOT_OF_THE_ROUTER);
+    expect(await (await browse('/docs/nothing', { method: 'POST' })).text()).toEqual(NOT_OF_THE_ROUTER);
   });
 });
 

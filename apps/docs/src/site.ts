@@ -43,7 +43,7 @@ export function finishSite(outDir: string, pages: readonly string[]): void {
   const files = readdirSync(outDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(outDir.length + 1))
-    // 404.html is no page: browsers get it at addresses without one. The generator's hashmap.json is not served.
+    // 404.html has no address of its own: browsers get it at addresses without a page. The generator's hashmap.json is not served.
     .filter((file) => file !== '404.html' && file !== 'hashmap.json');
   const site = { base: BASE, files: files.toSorted(), scripts: inlineScripts(outDir, files) };
   writeFileSync(join(outDir, 'site.json'), `${JSON.stringify(site, null, 2)}\n`);

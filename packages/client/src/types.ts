@@ -22,7 +22,10 @@ export interface OnecodeOptions {
 }
 
 export interface RequestOptions {
-  /** Ends the request, which then throws the signal's reason; a verification that was sent, an IndeterminateVerificationError. */
+  /**
+   * Ends the request, which then throws the signal's reason. A verification that was already sent throws an
+   * `IndeterminateVerificationError` instead.
+   */
   signal?: Signal | undefined;
 }
 

@@ -31,8 +31,8 @@ export interface MetricsServer {
 }
 
 /**
- * The environment variables of the metrics' address. They reveal business figures, so the default is reachable from this machine only. Port
- * 0 selects a free one.
+ * The environment variables of the metrics' address. Metrics reveal business figures, so the default is reachable from this machine only.
+ * Port 0 selects a free one.
  */
 export const METRICS_ADDRESS = { METRICS_HOST: text('127.0.0.1'), METRICS_PORT: port(0) };
 

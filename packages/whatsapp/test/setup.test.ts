@@ -142,22 +142,17 @@ describe('setUpNumber', () => {
         data: isCreated ? [template('pt_BR'), template('en')] : [template('pt_BR')],
       }),
       [`POST ${ACCOUNT}/message_templates`]: () => {
-        const answer = isCreated ? error(100, { error_subcode: 2388024 }) : null;
         isCreated = true;
-        return answer;
+        return null;
       },
     });
     expect(steps['template_en']).toMatchObject({ status: 'done' });
   });
 
   it('subscribes the token’s app if only another app is subscribed', async () => {
-    const apps = [{ whatsapp_business_api_data: { id: '7' } }];
     const { steps } = await setUp({
-      [`GET ${ACCOUNT}/subscribed_apps`]: () => ({ data: apps }),
-      [`POST ${ACCOUNT}/subscribed_apps`]: () => {
-        apps.push({ whatsapp_business_api_data: { id: '6' } });
-        return { success: true };
-      },
+      [`GET ${ACCOUNT}/subscribed_apps`]: { data: [{ whatsapp_business_api_data: { id: '7' } }] },
+      [`POST ${ACCOUNT}/subscribed_apps`]: { success: true },
     });
     expect(steps['subscription']).toMatchObject({ status: 'done' });
   });

@@ -68,7 +68,7 @@ const NOTHING_NEW: DeploymentCheck = {
   check: 'audit_log',
   ok: null,
   detail:
-    'The database has all given entries. If the file was saved after the restore, give an older one; otherwise, no change is lost.',
+    'The database has all given entries. If the file was saved after the restore, give an older one. Changes after the newest entry are unknown.',
 };
 
 const TOO_SHORT: DeploymentCheck = {

@@ -251,7 +251,7 @@ describe('an unexpected text in a job', () => {
     'StatementError SQLSTATE_23514',
     'PrismaClientKnownRequestError P2010',
     'Error ECONNREFUSED',
-  ])('does not include a reason that workers write, which the board shows: %s', async (reason) => {
+  ])('does not include a reason that workers or BullMQ write, which the board shows: %s', async (reason) => {
     const id = await jobs.failedJob(newId(), reason);
     expect(JSON.parse((await ask(onCall, 'GET', `/api/queues/deliver/${id}`)).text).job.failedReason).toBe(
       reason,

@@ -41,7 +41,7 @@ describe('a webhook', () => {
     for (const one of [secret, body.secret]) expect(kept.join('\n')).not.toContain(String(one));
   });
 
-  it('gets no low-balance alert after its receiver is gone, until its address is saved again', async () => {
+  it('is not offered for low-balance alerts after its receiver is gone, until its address is saved again', async () => {
     const alert = path.replace('/webhook', '/balance-alert');
     const hasWebhook = async () => (await viewer.get<BalanceAlertView>(alert)).body.hasWebhook;
     await set(HOOK);

@@ -159,7 +159,7 @@ describe('the texts of the pages', () => {
 describe('useBlockReason', () => {
   it('knows only sentences that Onecode writes', () => {
     const hook = readFileSync('apps/console/web/src/hooks/blockReason.ts', 'utf8');
-    // Fixed sentences; the others have a group or are written by several places.
+    // Only the sentences without a group: the others contain Meta's words.
     const sentences = [...hook.matchAll(/\/\^([^()]+?)\$\//g)].map(([, text]) => text!.replaceAll('\\', ''));
     const sources = [
       'packages/whatsapp/src',

@@ -5,7 +5,7 @@ export const KEY_MAIL_DAYS = [14, 3] as const;
 /** A key that has not been used for this number of days should be revoked. */
 export const UNUSED_KEY_DAYS = 90;
 
-/** Why a key may not be used; `suspended`: its account is. */
+/** Why a key is refused: it was revoked, it expired, or its account is suspended. */
 export type KeyRefusal = 'revoked' | 'expired' | 'suspended';
 export type KeyState = 'valid' | KeyRefusal;
 

@@ -9,7 +9,7 @@ export interface RecentTraffic {
   twoMinutes: readonly TrafficCount[];
 }
 
-/** Returns the number of these events; with a reason, only of those that have it. */
+/** Returns the number of events of a kind; if a reason is given, only of events with this reason. */
 export function countEvents(
   counts: readonly TrafficCount[],
   event: TrafficCount['event'],

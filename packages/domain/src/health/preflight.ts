@@ -29,7 +29,7 @@ const PASSED = {
 } as const;
 export type PreflightCheck = keyof typeof PASSED;
 
-/** What a check finds otherwise, and what to do. */
+/** The texts for faults, each with its remedy. */
 const FAULTS = {
   unknown: 'Meta has not reported this. Check again; if it is still missing, look in WhatsApp Manager.',
   not_read:

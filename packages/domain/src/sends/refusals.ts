@@ -115,7 +115,7 @@ export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to:
   },
 };
 
-/** A refusal, by which its text is translated and its setting found. */
+/** The name of a refusal, by which its text is translated, and the account's setting behind it. */
 export interface NamedRefusal {
   name: LimitCause | RecipientCause;
   defence: Defence | null;

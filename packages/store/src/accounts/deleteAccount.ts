@@ -121,8 +121,10 @@ export function scheduleDeletion(database: Database, actor: Actor, accountId: st
 }
 
 /**
- * Cancels a scheduled deletion. @param areWorkersStopped allows it for a deletion that is due, which a worker could be executing
- * @returns false if none was scheduled, or it is already due
+ * Cancels a scheduled deletion.
+ *
+ * @param areWorkersStopped whether to cancel a deletion that is due, too: no worker can be executing it
+ * @returns false if none was scheduled, or it is due and workers may be running
  */
 export function cancelDeletion(
   database: Database,

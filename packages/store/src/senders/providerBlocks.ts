@@ -50,6 +50,7 @@ function requiredBlocks({ number, businessAccount, templates, englishTemplateLan
     return { locale, block, usableAt };
   };
   const block = senderBlock(number, businessAccount, new Date());
+  // In the order in which `take_permits` locks the blocks.
   return [{ locale: null, block, usableAt: undefined }, ofTemplate('en'), ofTemplate('pt-BR')];
 }
 

@@ -103,7 +103,7 @@ async function writeOwners(
       where (id = ${senderId}::uuid or business_account_id = ${businessAccountId}) and portfolio_id is distinct from ${portfolioId}`;
 }
 
-/** Stores when a sender was read and what failed, and what follows for the choice of senders: its throughput and room for recipients. */
+/** Stores a read's time and failures, and the values that the choice of senders depends on: throughput and room for recipients. */
 async function writeReading(
   connection: Connection,
   senderId: string,

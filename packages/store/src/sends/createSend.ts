@@ -31,6 +31,7 @@ class AccountBusy extends Error {
  */
 const CREATIONS_MAX = 50;
 const ACCOUNTS_MAX = 25;
+/** The maximum number of batchers that are kept, one for each account. */
 const ACCOUNTS_KEPT_MAX = 10_000;
 /** After this many lost races, an account's row is locked before it is read. */
 const LOST_RACES_MAX = 3;
@@ -129,7 +130,7 @@ function createLocked(database: Database, sends: readonly NewSend[]): Promise<(E
   });
 }
 
-/** The send as `writeCreations` inserts it. */
+/** Returns the fields of a `CreatedSend`, as `writeCreations` inserts them. */
 const createdSend = (
   { id, traceparent }: NewSend,
   { mode, expiresAt, isWaiting }: CreatedDecision,

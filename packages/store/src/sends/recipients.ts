@@ -4,9 +4,9 @@ import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { replaceNumbers } from './retention.js';
 
-/** Milliseconds: a number with which a customer tests its sign-in can have tens of thousands of sends. */
+/** Milliseconds. A phone number that a customer uses to test its sign-in can have tens of thousands of sends. */
 const ALL_SENDS_MS_MAX = 60_000;
-/** Sends per statement, which must not exceed the statement time-out. */
+/** The most sends that one statement masks, so that it ends before the statement time-out. */
 const PAGE = 1_000;
 
 /** The stored data about a recipient, by column name, with times as RFC 3339. */

@@ -44,8 +44,8 @@ const GUESSES_IN_BATCH_MAX = 100;
 /**
  * Judges a guess with the pure rule `judge`, and writes the result: the count, the end of the delivery, the recipient's guess budget and
  * the unit of a failed send. The write requires an unchanged version of the send and a valid key. If another change was written first, the
- * guess is read and judged again. Returns only after the commit. A guess at a verified, locked or
- * expired code writes nothing and does not check the key again.
+ * guess is read and judged again. Returns only after the commit. A guess at a verified, locked or expired code writes nothing and does not
+ * check the key again.
  *
  * Guesses that arrive together share one read and one write. Guesses at the same send are judged one after the other.
  *

@@ -127,7 +127,7 @@ describe('senders', () => {
     expect(await available()).toEqual([sender.id]);
   });
 
-  it('lose only configuration faults of all their messages when they get a new token', async () => {
+  it('lose only configuration faults that block all their messages when they get a new token', async () => {
     const sender = await buildSender(store.database, { businessAccountId: '11' });
     const startedAt = new Date();
     await blockSender(store.database, sender, { errorCode: 190, isConfiguration: true });

@@ -71,6 +71,9 @@ describe('createSend with locked accounts', () => {
       await hold.release();
       const reason = expect.objectContaining({ message: 'the account is locked by another transaction' });
       for (const end of ends) expect(end).toEqual({ status: 'rejected', reason });
+      // The requests of the next batch fail with the first one: they do not wait for the lock as well.
+      const errors = new Set(ends.map((end): unknown => end.status === 'rejected' && end.reason));
+      expect(errors.size).toBe(1);
       expect(await store.sql('select from sends where account_id = $1', [held.accountId])).toEqual([]);
       expect((await create(held)).outcome).toBe('created');
     });

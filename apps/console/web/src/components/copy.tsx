@@ -25,7 +25,7 @@ function Copy({ text, what }: { text: string; what: string }) {
 export function Id({ id, what }: { id: string; what: string }) {
   return (
     <Group gap={2} wrap="nowrap">
-      <Code>{id}</Code>
+      <Code className="breaks-words">{id}</Code>
       <Copy text={id} what={what} />
     </Group>
   );

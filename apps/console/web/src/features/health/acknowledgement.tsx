@@ -15,7 +15,7 @@ export function Acknowledgement({ acknowledged }: Pick<IncidentView, 'acknowledg
   if (acknowledged === null) return null;
   const { by, at, note } = acknowledged;
   return (
-    <Text>
+    <Text className="breaks-words">
       {t('acknowledged.by', { name: by })} <Time at={at} seconds />
       {note !== null && `: “${note}”`}
     </Text>
