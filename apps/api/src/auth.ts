@@ -6,7 +6,8 @@ import { createCallerCache } from './callers.js';
 import type { KeyUsageTracker } from './keyUsage.js';
 import { setCaller } from './requests.js';
 
-export type Authenticate = (request: IncomingMessage) => Promise<Caller>;
+/** Checks the credential of a request. @param isCheckedAgain see `FindCaller` */
+export type Authenticate = (request: IncomingMessage, isCheckedAgain?: boolean) => Promise<Caller>;
 
 /**
  * Returns the function that checks the Bearer credential and records the use of valid keys. A request with a known key is attributed to the
@@ -16,13 +17,13 @@ export type Authenticate = (request: IncomingMessage) => Promise<Caller>;
  */
 export function authenticator(database: Database, keyUsage: KeyUsageTracker): Authenticate {
   const findCaller = createCallerCache(database);
-  return async (request) => {
+  return async (request, isCheckedAgain) => {
     const credential = bearerCredential(request.headers.authorization);
     if (credential === null) throw new Problem('missing_credentials');
     if (!isApiKey(credential)) throw new Problem('invalid_api_key');
     // The cache contains only hashes of keys, like the database.
     const hash = hashApiKey(credential).toString('latin1');
-    const found = await findCaller(hash);
+    const found = await findCaller(hash, isCheckedAgain);
     if (found === undefined) throw new Problem('invalid_api_key');
     setCaller(request, found);
     if (found.state !== 'valid') throw invalidKey(found.state);

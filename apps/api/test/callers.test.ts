@@ -20,7 +20,8 @@ beforeEach(() => {
 });
 
 const build = (): Promise<TestCaller> => buildCaller(store.database, 'test');
-const find = ({ key }: TestCaller): ReturnType<FindCaller> => findByHash(hashApiKey(key).toString('latin1'));
+const find = ({ key }: TestCaller, isCheckedAgain?: boolean): ReturnType<FindCaller> =>
+  findByHash(hashApiKey(key).toString('latin1'), isCheckedAgain);
 
 /** Advances the clock, and waits a millisecond because the cache reads the clock once a millisecond. */
 async function pass(ms: number): Promise<void> {
@@ -52,6 +53,25 @@ describe('createCallerCache', () => {
     expect(await find(caller)).toMatchObject({ ...expected, state: 'valid' });
     await passSecond();
     expect(await find(caller)).toMatchObject({ ...expected, state });
+  });
+
+  it('returns a caller that was valid minutes ago, if the key is checked again, until a look-up finds it revoked', async () => {
+    const caller = await build();
+    await find(caller);
+    await revokeApiKey(store.database, TEST_ACTOR, caller.keyId);
+    await pass(5 * 60_000);
+    expect(await find(caller, true)).toMatchObject({ state: 'valid' });
+    expect(await find(caller)).toMatchObject({ state: 'revoked' });
+    expect(await find(caller, true)).toMatchObject({ state: 'revoked' });
+  });
+
+  it('looks a suspended account up again, even if the key is checked again', async () => {
+    const caller = await build();
+    await suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
+    expect(await find(caller, true)).toMatchObject({ state: 'suspended' });
+    await resumeAccount(store.database, TEST_ACTOR, caller.accountId);
+    await passSecond();
+    expect(await find(caller, true)).toMatchObject({ state: 'valid' });
   });
 
   it('accepts the keys of a resumed account within a second', async () => {

@@ -20,6 +20,7 @@ import {
   startTcpProxy,
   TEST_ACTOR,
   until,
+  useClock,
   type TestCaller,
 } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
@@ -38,6 +39,7 @@ const OF_NO_COUNTRY = '+80012345678';
 const NEW_KEY = { 'Idempotency-Key': 'new' };
 
 const api = useApi();
+const clock = useClock();
 afterEach(() =>
   api.db.sql(
     'update settings set code_validity_seconds = 600, account_rate_per_minute = 600, free_sends = 10, guess_budget = 100',
@@ -294,6 +296,22 @@ describe('a key that is revoked while the API still caches its caller', () => {
       expect(await readRow(id)).toEqual(before);
     },
   );
+
+  it.each([
+    ['valid', { to: PHONE }, {}],
+    ['malformed', '{', {}],
+    ['invalid', { to: 'not a number' }, {}],
+    [
+      'valid, with an idempotency key that is too long',
+      { to: PHONE },
+      { 'Idempotency-Key': 'k'.repeat(256) },
+    ],
+  ])('is refused with 401 minutes later, if the request is %s', async (_, body, headers) => {
+    await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
+    clock.advance(5 * 60_000);
+    const answer = await api.create(caller, body, headers);
+    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_api_key' } });
+  });
 });
 
 describe('the last use of a key', () => {
@@ -319,12 +337,22 @@ describe('the last use of a key', () => {
     expect(await uses()).toEqual([expect.any(Date), null]);
   });
 
-  it('is not recorded when the request was refused because of its key', async () => {
-    await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
-    await api.create(caller).expect(401);
-    await api.keyUsage.flush();
-    expect(await uses()).toEqual([null]);
-  });
+  it.each(['cached', 'not cached'])(
+    'is not recorded when the request was refused because of its key, which was %s',
+    async (state) => {
+      if (state === 'cached') {
+        await api.create(caller).expect(202);
+        await api.keyUsage.flush();
+        await age(90);
+        clock.advance(90_000);
+      }
+      const before = await uses();
+      await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
+      await api.create(caller).expect(401);
+      await api.keyUsage.flush();
+      expect(await uses()).toEqual(before);
+    },
+  );
 
   it.each([
     [30, false],

@@ -37,10 +37,13 @@ export function createSendRoute({
   metrics,
 }: ApiContext): RequestHandler {
   return async (request, response) => {
-    const caller = await authenticate(request);
-    const key = idempotencyKey(request);
-    const body = await readJsonBody(request);
-    const { recipient, code: ownCode, locale } = parseCreateSend(body);
+    const caller = await authenticate(request, true);
+    const { key, body, fields } = await readRequest(request).catch(async (error: unknown) => {
+      // The creation would have checked the key again, and an invalid key takes precedence over an invalid request.
+      await authenticate(request);
+      throw error;
+    });
+    const { recipient, code: ownCode, locale } = fields;
 
     const [recipientKey = '', ...olderRecipientKeys] = recipientKeys(
       config.NUMBER_PEPPER,
@@ -114,6 +117,13 @@ async function enqueue(
     const isAccepted = await deliveryQueue.enqueue(queue, id);
     span.setAttributes({ 'onecode.send_id': id, 'onecode.accepted': isAccepted });
   });
+}
+
+/** Returns the idempotency key, the body and its fields. @throws Problem for the first invalid one; ClientGone */
+async function readRequest(request: IncomingMessage) {
+  const key = idempotencyKey(request);
+  const body = await readJsonBody(request);
+  return { key, body, fields: parseCreateSend(body) };
 }
 
 /** Returns the request's idempotency key. @throws Problem `invalid_idempotency_key` if it is too long */

@@ -148,7 +148,8 @@ export async function listApiKeys(
 const SECONDS_MIN = 55;
 
 /**
- * Records that keys are in use, in one statement. Skips rows that another process is updating, because that process writes the same value.
+ * Records that keys are in use, in one statement, unless they were revoked. Skips rows that another process is updating, because that
+ * process writes the same value.
  *
  * @param hashes the SHA-256 of each key
  */
@@ -157,7 +158,7 @@ export async function recordKeyUsage(database: Database, hashes: readonly Uint8A
   await database.sql.execute`
     with used as materialized (
       select id from api_keys
-      where hash = any(${[...hashes]}::bytea[])
+      where hash = any(${[...hashes]}::bytea[]) and revoked_at is null
         and coalesce(last_used_at < statement_timestamp() - make_interval(secs => ${SECONDS_MIN}), true)
       for no key update skip locked
     )
