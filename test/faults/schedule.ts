@@ -42,5 +42,5 @@ export function shortFaults(): Fault[] {
     'provider: resets after accepting',
     'between API and PostgreSQL: answers lost on the way',
   ];
-  return [crashPointKills(1 / 20), ...names.flatMap(faultsNamed)];
+  return [crashPointKills(1 / 40), ...names.flatMap(faultsNamed)];
 }
