@@ -12,8 +12,6 @@ interface BatchOptions {
   batchSizeMax: number;
   /** Batches that may run at once; 1 by default. Above 1, the next batch starts when the current one is overdue. */
   concurrentBatchesMax?: number;
-  /** Returns whether an error of a batch would also fail the requests that wait for the next one. By default, none does. */
-  failsWaiting?: (error: unknown) => boolean;
 }
 
 /** With three concurrent batches, a batch that waits for a lock, a slow disk or a silent connection does not delay the next one. */
@@ -31,7 +29,7 @@ const overdueAfterMs = (requests: number): number => 2 + requests;
  */
 export function createBatcher<Request, Result>(
   run: (requests: Request[]) => Promise<Result[]>,
-  { batchSizeMax, concurrentBatchesMax = 1, failsWaiting = () => false }: BatchOptions,
+  { batchSizeMax, concurrentBatchesMax = 1 }: BatchOptions,
 ): (request: Request) => Promise<Result> {
   const waiting: Pending<Request, Result>[] = [];
   const underWay = new Set<Promise<void>>();
@@ -43,8 +41,7 @@ export function createBatcher<Request, Result>(
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       if (batch.length > 1 && wasRolledBack(error)) for (const one of batch) await runBatch([one]);
-      else
-        for (const { reject } of [...batch, ...(failsWaiting(error) ? waiting.splice(0) : [])]) reject(error);
+      else for (const { reject } of batch) reject(error);
     }
   };
   const startBatches = async (): Promise<void> => {

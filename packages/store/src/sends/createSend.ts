@@ -1,6 +1,5 @@
 import { decideCreations, type CreatedDecision, type CreationDecision, type Send } from '@onecode/domain';
 import { LRUCache } from 'lru-cache';
-import pLimit from 'p-limit';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
 import { readSqlState } from '../client/errors.js';
@@ -19,13 +18,6 @@ export type Creation =
   | { outcome: 'existing'; send: Send; now: Date }
   | Exclude<CreationDecision, { outcome: 'created' | 'existing' }>;
 
-/** Another transaction held the account's lock for longer than a request waits. Nothing was written. */
-class AccountBusy extends Error {
-  constructor() {
-    super('the account is locked by another transaction');
-  }
-}
-
 /**
  * The maximum number of creations of one account in a batch, and of accounts in a batch. The accounts are locked while a batch is written.
  */
@@ -37,8 +29,6 @@ const ACCOUNTS_KEPT_MAX = 10_000;
 const LOST_RACES_MAX = 3;
 /** Less than the API's statement timeout, after which a batch would be repeated one by one. */
 const LOCK_WAIT_MS = 1_000;
-/** The maximum number of waits for accounts' locks at a time. Each wait occupies a connection. */
-const LOCK_WAITS_MAX = 4;
 
 /**
  * Creates a send: reads what the creation depends on, decides with the pure rule `decideCreations`, and writes the row with its unit and
@@ -46,7 +36,7 @@ const LOCK_WAITS_MAX = 4;
  * trips. Requests for an account with a batch in progress in this process wait for the account's next batch, so they lose no races against
  * each other. After a few lost races the account's row is locked first.
  *
- * @throws when the account stays locked for a second
+ * @throws if another transaction holds the account's lock for a second. Nothing was written then
  */
 export async function createSend(database: Database, send: NewSend): Promise<Creation> {
   const end = await getCreator(database)(send);
@@ -57,7 +47,6 @@ export async function createSend(database: Database, send: NewSend): Promise<Cre
 }
 
 const getCreator = oncePerClient((database: Database) => {
-  const limitLocks = pLimit(LOCK_WAITS_MAX);
   /** Creates the sends of several accounts together. */
   const create = createBatcher(
     async (accounts: (readonly NewSend[])[]) => {
@@ -69,22 +58,14 @@ const getCreator = oncePerClient((database: Database) => {
   /** Creates sends of one account. After a lost race it tries again: all of them lose a race together, or none does. */
   const createForAccount = async (sends: readonly NewSend[]): Promise<End[]> => {
     for (let lostRaces = 0; ; lostRaces += 1) {
-      const ends =
-        lostRaces < LOST_RACES_MAX
-          ? await create(sends)
-          : await limitLocks(() => createLocked(database, sends));
+      const ends = lostRaces < LOST_RACES_MAX ? await create(sends) : await createLocked(database, sends);
       if (ends[0] !== 'lost') return ends as End[];
     }
   };
   /** Each account's batcher. If it is evicted while in use, the account's next batch may lose a race against the current one. */
   const batchers = new LRUCache<string, (send: NewSend) => Promise<End>>({
     max: ACCOUNTS_KEPT_MAX,
-    memoMethod: () =>
-      createBatcher(createForAccount, {
-        batchSizeMax: CREATIONS_MAX,
-        // Each further batch would wait for the lock as long as this one did.
-        failsWaiting: (error) => error instanceof AccountBusy,
-      }),
+    memoMethod: () => createBatcher(createForAccount, { batchSizeMax: CREATIONS_MAX }),
   });
   return (send: NewSend): Promise<End> => batchers.memo(send.accountId)(send);
 });
@@ -113,7 +94,7 @@ async function createSends(connection: Connection, sends: readonly NewSend[]): P
   });
 }
 
-/** Creates sends of one account under the lock of its row. @throws AccountBusy */
+/** Creates sends of one account under the lock of its row. */
 function createLocked(database: Database, sends: readonly NewSend[]): Promise<(End | 'lost')[]> {
   const accountId = sends[0]?.accountId;
   const applicationIds = sends.map((send) => send.applicationId);
@@ -123,7 +104,10 @@ function createLocked(database: Database, sends: readonly NewSend[]): Promise<(E
       select from accounts a join applications p on p.account_id = a.id
       where a.id = ${accountId}::uuid and p.id = any(${applicationIds}::uuid[]) order by p.id for no key update of a, p`.catch(
       (error: unknown) => {
-        throw readSqlState(error) === '55P03' ? new AccountBusy() : error;
+        // An error without an SQLSTATE: the batch is not repeated one by one, with a wait for each request.
+        throw readSqlState(error) === '55P03'
+          ? new Error('the account is locked by another transaction')
+          : error;
       },
     );
     return createSends(connection, sends);
