@@ -214,7 +214,7 @@ describe('a list of countries', () => {
         expect((await api.create(caller, { to }, NEW_KEY).expect(422)).body).toMatchObject({
           code: 'invalid_recipient',
           detail: 'This account does not send to the country of this number.',
-          errors: { to: 'Must be a number in a country that this account sends to.' },
+          errors: { to: 'Must be a number that this account sends to.' },
         });
       await api.create(caller, { to: GERMAN }, key).expect(202);
       // The refusals used no key and no unit.

@@ -83,13 +83,14 @@ export function createSendRoute({
         throw new Problem('idempotency_key_reused');
       case 'key_refused':
         throw invalidKey(creation.cause);
-      case 'recipient_refused': {
-        const { detail, to } = RECIPIENT_REFUSALS[creation.cause];
-        throw new Problem('invalid_recipient', { detail, errors: { to } });
-      }
+      case 'recipient_refused':
+        throw new Problem('invalid_recipient', {
+          detail: RECIPIENT_REFUSALS[creation.cause],
+          errors: { to: 'Must be a number that this account sends to.' },
+        });
       case 'rate_limited':
         throw new Problem('rate_limited', {
-          detail: LIMIT_REFUSALS[creation.cause].detail,
+          detail: LIMIT_REFUSALS[creation.cause],
           retryAfterSeconds: creation.retryAfterSeconds,
         });
       case 'insufficient_credits':

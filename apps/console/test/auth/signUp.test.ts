@@ -229,7 +229,7 @@ describe('the first account', () => {
       return 'cause' in end ? end.cause : end.outcome;
     };
     const causes = async () => [await cause('US'), await cause('BR', true), await cause('BR')];
-    expect(await causes()).toEqual(['trial_country', 'trial_range', 'created']);
+    expect(await causes()).toEqual(['trial_country', 'range', 'created']);
     await grantCredits(database, TEST_ACTOR, id, 5, 'invoice 1');
     expect(await trial()).toMatchObject({ countries: null });
     expect(await protection()).toMatchObject({ ...safe, trialCountries: null });

@@ -122,7 +122,11 @@ describe.each([
 });
 
 it('each refused request contains the protection that refused it', async () => {
-  const refusals = [LIMIT_REFUSALS.day_ceiling, RECIPIENT_REFUSALS.country, LIMIT_REFUSALS.account_rate];
+  const refusals = [
+    { detail: LIMIT_REFUSALS.day_ceiling, defence: 'ceilings' },
+    { detail: RECIPIENT_REFUSALS.country, defence: 'countries' },
+    { detail: LIMIT_REFUSALS.account_rate, defence: null },
+  ];
   await refuseRequests(
     server.db.database,
     caller,

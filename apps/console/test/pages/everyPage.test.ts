@@ -437,7 +437,7 @@ beforeAll(async () => {
      from (select *, row_number() over (partition by mode order by id)::integer as n from sends where account_id = $1) s where n <= 2`,
     [account],
   );
-  const limit = LIMIT_REFUSALS.recipient_rate.detail;
+  const limit = LIMIT_REFUSALS.recipient_rate;
   await refuseRequests(
     database,
     live,

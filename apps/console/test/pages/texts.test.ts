@@ -25,9 +25,7 @@ const OF_WEBHOOKS = new Set(['forbidden', 'invalid_signature', 'payload_too_larg
 const OF_SERVER: Texts = {
   'preflight.json': PREFLIGHT_TEXTS,
   'refusals.json': Object.fromEntries([
-    ...Object.entries({ ...LIMIT_REFUSALS, ...RECIPIENT_REFUSALS }).map(
-      ([cause, { detail }]) => [cause, detail] as const,
-    ),
+    ...Object.entries({ ...LIMIT_REFUSALS, ...RECIPIENT_REFUSALS }),
     ...Object.entries(PROBLEMS)
       .filter(([code]) => !OF_WEBHOOKS.has(code))
       .map(([code, { meaning }]) => [code, meaning] as const),

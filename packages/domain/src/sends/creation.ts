@@ -261,9 +261,8 @@ function recipientRefusal(
 ): RecipientCause | null {
   const isListed = (list: readonly string[] | null): boolean =>
     list === null || (country !== null && list.includes(country));
-  if (trialCountries !== null && isPremiumRate) return 'trial_range';
+  if (isPremiumRate && (trialCountries !== null || !allowsPremiumRate)) return 'range';
   if (!isListed(trialCountries)) return 'trial_country';
-  if (isPremiumRate && !allowsPremiumRate) return 'range';
   return isListed(allowedCountries) ? null : 'country';
 }
 

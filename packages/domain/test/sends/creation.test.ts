@@ -176,7 +176,7 @@ describe('decideCreations', () => {
   it('refuses premium-rate numbers and countries outside the lists of the account and the trial', () => {
     const premium = { isPremiumRate: true };
     expect(decide({ allowsPremiumRate: false }, premium)).toMatchObject({ cause: 'range' });
-    expect(decide(TRIAL, premium)).toMatchObject({ cause: 'trial_range' });
+    expect(decide({ ...TRIAL, allowsPremiumRate: true }, premium)).toMatchObject({ cause: 'range' });
     expect(decide(TRIAL, { country: 'PT' })).toMatchObject({ cause: 'trial_country' });
     expect(decide({ allowedCountries: ['BR'] }, { country: null })).toMatchObject({ cause: 'country' });
   });

@@ -1,12 +1,30 @@
-import { findRefusal } from '@onecode/domain';
+import { LIMIT_REFUSALS, RECIPIENT_REFUSALS, type LimitCause, type RecipientCause } from '@onecode/domain';
 import type { ListedRefusedRequest, RefusalReason } from '@onecode/store/reports';
 import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
 
-/** `text` is the key of the translation of the API's reason; `defence` is the protection of the account that refused it, or null. */
+type Cause = LimitCause | RecipientCause;
+type Defence = 'countries' | 'premium_rate' | 'breaker' | 'ceilings' | 'limits' | 'recipients';
+
+/** The section of the Protection page where the account's members can change what refused a request. */
+const DEFENCES: Readonly<Partial<Record<Cause, Defence>>> = {
+  country: 'countries',
+  trial_country: 'countries',
+  range: 'premium_rate',
+  breaker: 'breaker',
+  day_ceiling: 'ceilings',
+  month_ceiling: 'ceilings',
+  application_rate: 'limits',
+  recipient_rate: 'limits',
+  wrong_guesses: 'recipients',
+};
+
+const CAUSES = Object.entries({ ...LIMIT_REFUSALS, ...RECIPIENT_REFUSALS }) as [Cause, string][];
+
+/** `text` is the key of the translation of the API's reason; `defence` is null if the account's members cannot change it. */
 const explanationOf = ({ code, detail }: { code: string; detail: string }) => {
-  const { name, defence } = findRefusal(detail) ?? { name: code, defence: null };
-  return { text: name, defence };
+  const [cause] = CAUSES.find(([, text]) => text === detail) ?? [];
+  return { text: cause ?? code, defence: (cause && DEFENCES[cause]) ?? null };
 };
 
 /** A reason with which the API refused requests, and how often. */
