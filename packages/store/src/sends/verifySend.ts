@@ -1,6 +1,6 @@
 import {
   judge,
-  type GuessDecision,
+  type GuessChange,
   type GuessedSend,
   type Judgement,
   type KeyRefusal,
@@ -8,13 +8,7 @@ import {
   type Send,
 } from '@onecode/domain';
 import { KEY_STATE } from '../accounts/apiKeys.js';
-import {
-  byOrdinal,
-  createBatcher,
-  oncePerClient,
-  OVERLAPPING_BATCHES_MAX,
-  type WithOrdinal,
-} from '../client/batcher.js';
+import { createBatcher, createLookUp, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { COUNTED_GUESSES } from './guessBudgets.js';
 import { lockSends } from './updateSends.js';
@@ -47,54 +41,23 @@ const GUESSES_IN_BATCH_MAX = 100;
  * guess is read and judged again. Returns only after the commit. A guess at a verified, locked or expired code writes nothing and does not
  * check the key again.
  *
- * Guesses that arrive together share one read and one write. Guesses at the same send are judged one after the other.
+ * Guesses that arrive together share reads and writes.
  *
  * @throws the error of `matches`; nothing is written then
  */
 export async function verifySend(database: Database, guess: Guess): Promise<GuessOutcome> {
-  const judgeNext = getBatcher(database);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const outcome = await judgeNext(guess);
-    if (outcome === 'overtaken') continue;
-    if (outcome.outcome === 'failed') throw outcome.error;
-    return outcome;
+    const send = await readGuessedSend(database, guess);
+    if (send === undefined) return { outcome: 'not_found' };
+    const { result, change, reclaimsUnit } = judge(send, send.now, () => guess.matches(send.codeHash));
+    if (change !== undefined) {
+      const { keyState, isWritten } = await getWriter(database)({ guess, send, change, reclaimsUnit });
+      if (keyState !== 'valid') return { outcome: 'key_refused', cause: keyState ?? 'revoked' };
+      if (!isWritten) continue;
+    }
+    return { outcome: 'judged', judgement: result, traceparent: send.traceparent };
   }
   throw new Error(`could not judge a guess: the send changed during each of ${TRIES_MAX} attempts`);
-}
-
-/** `overtaken`: another guess or change was written first. */
-type BatchOutcome = GuessOutcome | 'overtaken' | { outcome: 'failed'; error: unknown };
-
-const getBatcher = oncePerClient((database: Database) =>
-  createBatcher((guesses: Guess[]) => judgeGuesses(database, guesses), {
-    batchSizeMax: GUESSES_IN_BATCH_MAX,
-    concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
-  }),
-);
-
-/** Reads the sends, judges, and writes. A batch writes one guess at each send; further guesses at it are judged in the next batch. */
-async function judgeGuesses(database: Database, guesses: readonly Guess[]): Promise<BatchOutcome[]> {
-  const sends = byOrdinal(guesses, await readGuessedSends(database, guesses));
-  const writes = new Map<string, GuessWrite>();
-  const outcomes = guesses.map((guess, index): BatchOutcome => {
-    const send = sends[index];
-    if (send === undefined) return { outcome: 'not_found' };
-    if (writes.has(guess.id)) return 'overtaken';
-    try {
-      const decision = judge(send, send.now, () => guess.matches(send.codeHash));
-      if (decision.change !== undefined) writes.set(guess.id, { guess, index, send, decision });
-      return { outcome: 'judged', judgement: decision.result, traceparent: send.traceparent };
-    } catch (error) {
-      return { outcome: 'failed', error };
-    }
-  });
-  if (writes.size > 0)
-    for (const { ordinal, keyState, isWritten } of await writeGuesses(database, [...writes.values()])) {
-      const index = Number(ordinal) - 1;
-      if (keyState !== 'valid') outcomes[index] = { outcome: 'key_refused', cause: keyState ?? 'revoked' };
-      else if (!isWritten) outcomes[index] = 'overtaken';
-    }
-  return outcomes;
 }
 
 /** The fields of a send that a guess needs, with the database's time. */
@@ -103,36 +66,33 @@ interface GuessedRow extends GuessedSend, Pick<Send, 'id' | 'dueAt' | 'codeHash'
   now: Date;
 }
 
-const readGuessedSends = (
-  database: Database,
-  guesses: readonly Guess[],
-): Promise<WithOrdinal<GuessedRow>[]> => database.sql.read`
-  select g.ordinal, s.*, clock_timestamp() as now
-  from unnest(
-    ${guesses.map(({ id }) => id)}::uuid[], ${guesses.map(({ accountId }) => accountId)}::uuid[]
-  ) with ordinality as g (id, account_id, ordinal)
-  cross join lateral (
-    select id, version, mode, status, phase, due_at as "dueAt", receipt_until as "receiptUntil",
-      verification, wrong_guesses as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
-    -- "is true" keeps the plan on the primary key, even if it was made while there were few sends.
-    from sends where id = g.id and (account_id = g.account_id) is true limit 1
-  ) s`;
+const readGuessedSend = createLookUp<Guess, GuessedRow>(
+  (database, guesses) => database.sql.read`
+    select g.ordinal, s.*, clock_timestamp() as now
+    from unnest(
+      ${guesses.map(({ id }) => id)}::uuid[], ${guesses.map(({ accountId }) => accountId)}::uuid[]
+    ) with ordinality as g (id, account_id, ordinal)
+    cross join lateral (
+      select id, version, mode, status, phase, due_at as "dueAt", receipt_until as "receiptUntil",
+        verification, wrong_guesses as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
+      -- "is true" keeps the plan on the primary key, even if it was made while there were few sends.
+      from sends where id = g.id and (account_id = g.account_id) is true limit 1
+    ) s`,
+);
 
 interface GuessWrite {
   guess: Guess;
-  /** The guess's place in the batch. */
-  index: number;
   send: GuessedRow;
-  decision: GuessDecision;
+  change: GuessChange;
+  reclaimsUnit: boolean | undefined;
 }
 
-function toGuessRecord({ guess, index, send, decision: { change, reclaimsUnit } }: GuessWrite): object {
+const toGuessRecord = ({ guess, send, change, reclaimsUnit }: GuessWrite): object => {
   const { id, version, now, verification, wrongGuesses, verifiedAt, lockedAt, phase, dueAt } = {
     ...send,
     ...change,
   };
   return {
-    ordinal: index + 1,
     id,
     version,
     account_id: guess.accountId,
@@ -146,7 +106,7 @@ function toGuessRecord({ guess, index, send, decision: { change, reclaimsUnit } 
     due_at: dueAt,
     reclaims_unit: reclaimsUnit,
   };
-}
+};
 
 /** The result of a write. `keyState` is null when the key was deleted; `isWritten` is false when the send had another version. */
 interface WrittenGuess {
@@ -154,22 +114,27 @@ interface WrittenGuess {
   isWritten: boolean;
 }
 
+const getWriter = oncePerClient((database: Database) =>
+  createBatcher((writes: GuessWrite[]) => writeGuesses(database, writes), {
+    batchSizeMax: GUESSES_IN_BATCH_MAX,
+    concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
+  }),
+);
+
 /**
- * Writes guesses at different sends, if their keys are valid and the sends have the versions that were read: the sends, the guess budgets
- * of their recipients, and the units of failed sends.
+ * Writes guesses, if their keys are valid and the sends have the versions that were read: the sends, the guess budgets of their recipients,
+ * and the units of failed sends. Of several guesses at one send, only the first is tried.
  */
-async function writeGuesses(
-  database: Database,
-  writes: readonly GuessWrite[],
-): Promise<WithOrdinal<WrittenGuess>[]> {
-  const { lock, lockedIds } = lockSends(writes.length);
-  return database.sql.query<WithOrdinal<WrittenGuess>[]>`
+async function writeGuesses(database: Database, writes: readonly GuessWrite[]): Promise<WrittenGuess[]> {
+  const first = new Map(writes.toReversed().map((write) => [write.send.id, write]));
+  const { lock, lockedIds } = lockSends(first.size);
+  const rows = await database.sql.query<(WrittenGuess & { id: string })[]>`
     with guesses as materialized (
       select *, (
         select ${KEY_STATE} from api_keys k join accounts o on o.id = g.account_id where k.id = g.key_id limit 1
       ) as key_state
-      from json_to_recordset(${JSON.stringify(writes.map(toGuessRecord))}::json) as g (
-        ordinal bigint, id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
+      from json_to_recordset(${JSON.stringify([...first.values()].map(toGuessRecord))}::json) as g (
+        id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
         wrong_guesses smallint, verified_at timestamptz, locked_at timestamptz, phase text, due_at timestamptz, reclaims_unit boolean
       )
     ), changes as materialized (
@@ -183,8 +148,14 @@ async function writeGuesses(
       where s.id = any(array(${lockedIds})) and s.id = g.id and s.version = g.version
       returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, s.verification = 'verified' as is_right, g.reclaims_unit
     ), ${COUNTED_GUESSES}
-    select g.ordinal, g.key_state as "keyState", w.id is not null as "isWritten",
+    select g.id, g.key_state as "keyState", w.id is not null as "isWritten",
       case when w.reclaims_unit then reclaim_unit(w.id, w.account_id, w.charged_from) end
     -- Accounts are locked in the order of their ids.
     from guesses g left join written w using (id) order by w.account_id`;
+  const written = new Map(rows.map((row) => [row.id, row]));
+  return writes.map((write) =>
+    first.get(write.send.id) === write
+      ? (written.get(write.send.id) as WrittenGuess)
+      : { keyState: 'valid', isWritten: false },
+  );
 }
