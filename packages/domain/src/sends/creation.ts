@@ -58,7 +58,7 @@ export interface CreationState {
   /** Null for all countries. */
   allowedCountries: readonly string[] | null;
   allowsPremiumRate: boolean;
-  /** Set only for a live send of a trial account, otherwise null. */
+  /** The countries of a trial account; null after the trial. Test sends have no trial limits. */
   trialCountries: readonly string[] | null;
   accountRate: number;
   accountSends: number;
@@ -124,8 +124,6 @@ export interface AccountCreations<Request = CreationRequest> {
   sends: number;
   freeUnits: number;
   credits: number;
-  /** Created live sends of a trial account. */
-  trialSends: number;
   /** The sends of the last minute, including the batch's. */
   times: SendTimes;
   applications: Map<string, ApplicationCreations<Request>>;
@@ -152,40 +150,8 @@ interface Creating {
   application: ApplicationCreations;
   /** Live sends that the batch has created for all trial accounts together. */
   batchTrialSends: number;
-  /** The windows of the limits that are in force. */
-  windows: RateWindow[];
-  isLive: boolean;
-  /** Guess points left after wrong guesses and this code, before active codes; negative if too few. Infinite without a guess budget. */
-  pointsLeft: number;
   now: number;
 }
-
-/**
- * For each limit, a function that returns when the limit allows the request: null or a past time if it allows the request now. If several
- * limits refuse it, the one that reopens last is reported, and on a tie the first in this list.
- */
-const LIMITS: Readonly<Record<LimitCause, (one: Creating) => number | null>> = {
-  account_rate: (one) => fullUntil(one, 'account'),
-  application_rate: (one) => fullUntil(one, 'application'),
-  recipient_rate: (one) => fullUntil(one, 'recipient'),
-  wrong_guesses: ({ pointsLeft, now }) =>
-    pointsLeft < 0 ? now + (-pointsLeft / POINTS_PER_DAY) * DAY_MS : null,
-  active_codes: activeCodesEndAt,
-  breaker: ({ state }) => state.breakerUntil,
-  month_ceiling: (one) =>
-    usedUntil(one, one.state.unitsPerMonth, one.state.unitsOfMonth + batchUnits(one), 'month'),
-  day_ceiling: (one) => usedUntil(one, one.state.unitsPerDay, one.state.unitsOfDay + batchUnits(one), 'day'),
-  trial_share: (one) =>
-    isTrial(one)
-      ? usedUntil(one, one.state.trialAccountSendsPerDay, one.state.unitsOfDay + batchUnits(one), 'day')
-      : null,
-  trial_ceiling: (one) =>
-    isTrial(one)
-      ? usedUntil(one, one.state.trialSendsPerDay, one.state.trialSendsOfDay + one.batchTrialSends, 'day')
-      : null,
-  trial_failures: trialFailuresUntil,
-};
-const LIMIT_ENTRIES = Object.entries(LIMITS) as [LimitCause, (one: Creating) => number | null][];
 
 /**
  * Decides the creations of a batch in order, each by key, idempotency key, country, limits and unit. A created send counts against the
@@ -209,7 +175,6 @@ export function decideCreations<Request extends CreationRequest>(
       sends: 0,
       freeUnits: 0,
       credits: 0,
-      trialSends: 0,
       times: timesWithin(state.accountTimes ?? [], MINUTE_MS, now),
       applications: new Map(),
       points: new Map(),
@@ -224,13 +189,13 @@ export function decideCreations<Request extends CreationRequest>(
     if (state.keyState !== 'valid') return { outcome: 'key_refused', cause: state.keyState ?? 'revoked' };
     const early = decideBeforeLimits(request, state, application);
     if (early !== null) return early;
-    const one = creating({ request, state, account, application, batchTrialSends, now });
+    const one = { request, state, account, application, batchTrialSends, now };
     const decision = decideByLimits(one);
     if (decision.outcome === 'created') {
       application.created.push({ request, decision });
       if (request.idempotency !== null) application.keys.set(request.idempotency.key, request);
       count(one, decision);
-      if (isTrial(one)) batchTrialSends += 1;
+      if (isOnTrial(state)) batchTrialSends += 1;
     }
     return decision;
   });
@@ -257,50 +222,30 @@ function decideBeforeLimits(
 function recipientRefusal(
   country: string | null,
   isPremiumRate: boolean,
-  { allowedCountries, allowsPremiumRate, trialCountries }: CreationState,
+  state: CreationState,
 ): RecipientCause | null {
   const isListed = (list: readonly string[] | null): boolean =>
     list === null || (country !== null && list.includes(country));
-  if (isPremiumRate && (trialCountries !== null || !allowsPremiumRate)) return 'range';
-  if (!isListed(trialCountries)) return 'trial_country';
-  return isListed(allowedCountries) ? null : 'country';
+  if (isPremiumRate && (isOnTrial(state) || !state.allowsPremiumRate)) return 'range';
+  if (isOnTrial(state) && !isListed(state.trialCountries)) return 'trial_country';
+  return isListed(state.allowedCountries) ? null : 'country';
 }
 
-function creating(one: Omit<Creating, 'windows' | 'isLive' | 'pointsLeft'>): Creating {
-  const { request, state, account, application, now } = one;
-  const { accountRate, applicationRate, recipientRate, guessPointsMax } = state;
-  const toRecipient = (): SendTimes =>
-    found(application.recipients, request.recipientKey, () =>
-      (state.recipientTimes ?? []).flatMap((time) => [time, 1]),
-    );
-  const isLive = state.mode === 'live';
-  // A live code must have room for all its guesses. In test mode only guesses that were made count.
-  const needed = request.guessCost * (isLive ? GUESSES_MAX : 1);
-  return {
-    ...one,
-    windows: [
-      windowOf('account', accountRate, account.times, MINUTE_MS, now),
-      ...(applicationRate === null
-        ? []
-        : [windowOf('application', applicationRate, application.times, MINUTE_MS, now)]),
-      ...(recipientRate === null ? [] : [windowOf('recipient', recipientRate, toRecipient(), HOUR_MS, now)]),
-    ],
-    isLive,
-    pointsLeft: guessPointsMax === null ? Infinity : guessPointsMax - (state.wrongPoints ?? 0) - needed,
-  };
-}
+/** Returns whether a send is a live send of a trial account. */
+const isOnTrial = ({ mode, trialCountries }: CreationState): boolean =>
+  mode === 'live' && trialCountries !== null;
 
 function decideByLimits(one: Creating): CreationDecision {
-  const { request, state, account, application, windows, isLive, now } = one;
+  const { request, state, account, application, now } = one;
+  const windows = windowsOf(one);
+  const isLive = state.mode === 'live';
   let opensAt = now;
   let cause: LimitCause | null = null;
-  for (const [name, opens] of LIMIT_ENTRIES) {
-    const at = opens(one);
+  for (const [name, at] of Object.entries(limitEnds(one, windows)) as [LimitCause, number | null][])
     if (at !== null && at > opensAt) {
       opensAt = at;
       cause = name;
     }
-  }
   if (cause !== null) {
     const retryAfterSeconds = Math.ceil((opensAt - now) / 1000);
     return { outcome: 'rate_limited', cause, retryAfterSeconds, windows };
@@ -319,6 +264,55 @@ function decideByLimits(one: Creating): CreationDecision {
   };
 }
 
+/** Returns the windows of the limits that are in force. */
+function windowsOf({ request, state, account, application, now }: Creating): RateWindow[] {
+  const { accountRate, applicationRate, recipientRate } = state;
+  const windows = [windowOf('account', accountRate, account.times, MINUTE_MS, now)];
+  if (applicationRate !== null)
+    windows.push(windowOf('application', applicationRate, application.times, MINUTE_MS, now));
+  if (recipientRate !== null) {
+    const times = found(application.recipients, request.recipientKey, () =>
+      (state.recipientTimes ?? []).flatMap((time) => [time, 1]),
+    );
+    windows.push(windowOf('recipient', recipientRate, times, HOUR_MS, now));
+  }
+  return windows;
+}
+
+/**
+ * Returns when each limit allows the request: null or a past time if it allows the request now. If several limits refuse it, the one that
+ * reopens last is reported, and on a tie the first in this list.
+ */
+function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitCause, number | null> {
+  const { state, account, batchTrialSends, now } = one;
+  const fullUntil = (limit: RateWindow['limit']): number | null => {
+    const full = windows.find((window) => window.limit === limit && window.left <= 0);
+    return full === undefined ? null : now + full.opensInMs;
+  };
+  const units = account.freeUnits + account.credits;
+  const unitsOfDay = state.unitsOfDay + units;
+  const ofTrial = (ceiling: number): number | null => (isOnTrial(state) ? ceiling : null);
+  const pointsLeft = guessPointsLeft(one);
+  return {
+    account_rate: fullUntil('account'),
+    application_rate: fullUntil('application'),
+    recipient_rate: fullUntil('recipient'),
+    wrong_guesses: pointsLeft < 0 ? now + (-pointsLeft / POINTS_PER_DAY) * DAY_MS : null,
+    active_codes: pointsLeft < 0 ? null : activeCodesEndAt(one, pointsLeft),
+    breaker: state.breakerUntil,
+    month_ceiling: usedUntil(one, state.unitsPerMonth, state.unitsOfMonth + units, 'month'),
+    day_ceiling: usedUntil(one, state.unitsPerDay, unitsOfDay, 'day'),
+    trial_share: usedUntil(one, ofTrial(state.trialAccountSendsPerDay), unitsOfDay, 'day'),
+    trial_ceiling: usedUntil(
+      one,
+      ofTrial(state.trialSendsPerDay),
+      state.trialSendsOfDay + batchTrialSends,
+      'day',
+    ),
+    trial_failures: trialFailuresUntil(state, units, now),
+  };
+}
+
 /** A negative free quota is a debt for codes that arrived after their units were refunded. Credits pay this debt first. */
 function bucketOf({ freeQuota, credits }: CreationState, account: AccountCreations): UnitBucket | null {
   if (freeQuota > account.freeUnits) return 'free_quota';
@@ -326,34 +320,30 @@ function bucketOf({ freeQuota, credits }: CreationState, account: AccountCreatio
 }
 
 /** Counts a created send against the limits of later requests. */
-function count(
-  { request, account, application, isLive, state, now }: Creating,
-  created: CreatedDecision,
-): void {
+function count({ request, account, application, now }: Creating, created: CreatedDecision): void {
   const { recipientKey, guessCost } = request;
   account.sends += 1;
   addToSecond(account.times, now);
   addToSecond(application.times, now);
   application.recipients.get(recipientKey)?.push(now, 1);
-  if (!isLive) return;
+  if (created.mode !== 'live') return;
   account[created.chargedFrom === 'credit' ? 'credits' : 'freeUnits'] += 1;
   account.points.set(recipientKey, (account.points.get(recipientKey) ?? 0) + GUESSES_MAX * guessCost);
-  if (state.trialCountries !== null) account.trialSends += 1;
 }
 
-function fullUntil({ windows, now }: Creating, limit: RateWindow['limit']): number | null {
-  const full = windows.find((window) => window.limit === limit && window.left <= 0);
-  return full === undefined ? null : now + full.opensInMs;
+/**
+ * Returns the guess points left after wrong guesses and this code, before active codes; negative if too few. Infinite without a guess
+ * budget. A live code must have room for all its guesses. In test mode only guesses that were made count.
+ */
+function guessPointsLeft({ request, state }: Creating): number {
+  if (state.guessPointsMax === null) return Infinity;
+  const needed = request.guessCost * (state.mode === 'live' ? GUESSES_MAX : 1);
+  return state.guessPointsMax - (state.wrongPoints ?? 0) - needed;
 }
-
-const isTrial = ({ state }: Creating): boolean => state.trialCountries !== null;
-
-/** Returns the units that the batch has charged to the account. */
-const batchUnits = ({ account }: Creating): number => account.freeUnits + account.credits;
 
 /** Returns when enough active codes will have ended for the remaining points to allow the request. Verified codes are no longer active. */
-function activeCodesEndAt({ request, state, account, isLive, pointsLeft, now }: Creating): number | null {
-  if (!isLive || pointsLeft < 0) return null;
+function activeCodesEndAt({ request, state, account, now }: Creating, pointsLeft: number): number | null {
+  if (state.mode !== 'live') return null;
   const room = pointsLeft - (account.points.get(request.recipientKey) ?? 0);
   const graceMs = ENDED_CODE_SECONDS * 1000;
   // Codes that this batch has created end last.
@@ -370,12 +360,12 @@ function activeCodesEndAt({ request, state, account, isLive, pointsLeft, now }: 
 
 /** Returns when the next day or month begins (UTC), if a live send would exceed the ceiling; null otherwise. */
 function usedUntil(
-  { isLive, now }: Creating,
+  { state, now }: Creating,
   ceiling: number | null,
   used: number,
   period: 'day' | 'month',
 ): number | null {
-  if (!isLive || ceiling === null || used < ceiling) return null;
+  if (state.mode !== 'live' || ceiling === null || used < ceiling) return null;
   const today = new Date(now);
   return period === 'month'
     ? Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1)
@@ -387,16 +377,12 @@ function usedUntil(
  * rejection refunds its unit, so a few free units would otherwise pay for any number of messages to invented numbers. Only the provider's
  * rejections count: an outage is not the account's fault.
  */
-function trialFailuresUntil(one: Creating): number | null {
-  const { trialSends } = one.state;
-  if (
-    trialSends === null ||
-    trialSends.rejected <= Math.max(TRIAL_REJECTIONS_MAX, Math.floor(trialSends.count / 2))
-  )
-    return null;
+function trialFailuresUntil({ trialSends }: CreationState, batchUnits: number, now: number): number | null {
+  if (trialSends === null) return null;
+  const { count, rejected, lastAt } = trialSends;
+  if (rejected <= Math.max(TRIAL_REJECTIONS_MAX, Math.floor(count / 2))) return null;
   // A send that this batch has created is later than those read.
-  const lastAt = batchUnits(one) > 0 ? one.now : trialSends.lastAt;
-  return lastAt + MINUTE_MS;
+  return (batchUnits > 0 ? now : lastAt) + MINUTE_MS;
 }
 
 function found<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {

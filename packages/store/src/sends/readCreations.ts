@@ -86,7 +86,7 @@ export async function readCreations(
     select r.ordinal, ${ms(Prisma.sql`t.now`)} as now, (select ${KEY_STATE} from api_keys k where k.id = r.key_id limit 1) as "keyState",
       s.id as "existingId", s.body_hash = any(r.body_hashes) as "isRepeat", p.mode, o.language,
       c.code_validity_seconds as "codeValiditySeconds", o.allowed_countries as "allowedCountries", o.allows_premium_rate as "allowsPremiumRate",
-      case when p.mode = 'live' then o.trial_countries end as "trialCountries",
+      o.trial_countries as "trialCountries",
       coalesce(o.rate_per_minute, c.account_rate_per_minute) as "accountRate", o.sends_created::float8 as "accountSends",
       -- Only on the first row of each account or application. Rows of deleted applications are already excluded.
       case when row_number() over (partition by r.account_id order by r.ordinal) = 1 then o.minute_sends end as "accountTimes",

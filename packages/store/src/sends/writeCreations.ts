@@ -88,7 +88,7 @@ export async function writeCreations(
 /** The changes to an account, with those to each of its applications that has creations. */
 function accountRecord(accountId: string, account: AccountCreations<NewSend>): object {
   const units = account.freeUnits + account.credits;
-  const { accountSends, unitsOfDay, unitsOfMonth, trialSendsOfDay } = account.state;
+  const { accountSends, unitsOfDay, unitsOfMonth, trialCountries, trialSendsOfDay } = account.state;
   return {
     account_id: accountId,
     sends_before: accountSends,
@@ -98,7 +98,7 @@ function accountRecord(accountId: string, account: AccountCreations<NewSend>): o
     units_of_day: unitsOfDay + units,
     units_of_month: unitsOfMonth + units,
     times: account.times,
-    trial_sends: account.trialSends,
+    trial_sends: trialCountries === null ? 0 : units,
     trial_sends_before: trialSendsOfDay,
     applications: [...account.applications]
       .filter(([, { created }]) => created.length > 0)
