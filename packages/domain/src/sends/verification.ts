@@ -13,7 +13,7 @@ export interface Judgement {
 /** The fields of a send on which the judgement of a guess depends. */
 export type GuessedSend = Pick<
   Send,
-  'mode' | 'status' | 'phase' | 'receiptUntil' | 'verification' | 'wrongGuesses' | 'expiresAt'
+  'mode' | 'phase' | 'receiptUntil' | 'verification' | 'wrongGuesses' | 'expiresAt'
 >;
 
 /** The fields of a send that a guess may change. */
@@ -28,8 +28,6 @@ export type GuessChange = Partial<
 export interface GuessDecision {
   result: Judgement;
   change?: GuessChange;
-  /** Whether the send failed and a right guess suggests that its message arrived. `reclaim_unit` charges the unit only if it may have. */
-  reclaimsUnit?: boolean;
 }
 
 /** Returns the code's state at a time: a pending code expires at its deadline. */
@@ -45,7 +43,6 @@ export function judge(send: GuessedSend, now: Date, matches: () => boolean): Gue
     return {
       result: { valid: true, verification: 'verified', attemptsLeft: 0 },
       change: { verification: 'verified', verifiedAt: now, ...stopDelivery(send, now) },
-      reclaimsUnit: send.status === 'failed',
     };
   const wrongGuesses = send.wrongGuesses + 1;
   const attemptsLeft = GUESSES_MAX - wrongGuesses;

@@ -105,13 +105,6 @@ describe('judge', () => {
     });
   });
 
-  it('reclaims the refunded unit of a failed send for a correct guess', () => {
-    const failed = liveSend({ status: 'failed', dueAt: null, encryptedCode: null });
-    expect(judge(failed, NOW, right).reclaimsUnit).toBe(true);
-    expect(judge(failed, NOW, wrong).reclaimsUnit).toBeUndefined();
-    expect(judge(liveSend(), NOW, right).reclaimsUnit).toBe(false);
-  });
-
   it.each([0, 1, 2, 3])(
     'does not change the delivery for a wrong guess after %d earlier ones',
     (wrongGuesses) => {

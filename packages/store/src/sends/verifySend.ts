@@ -49,9 +49,9 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const send = await readGuessedSend(database, guess);
     if (send === undefined) return { outcome: 'not_found' };
-    const { result, change, reclaimsUnit } = judge(send, send.now, () => guess.matches(send.codeHash));
+    const { result, change } = judge(send, send.now, () => guess.matches(send.codeHash));
     if (change !== undefined) {
-      const { keyState, isWritten } = await getWriter(database)({ guess, send, change, reclaimsUnit });
+      const { keyState, isWritten } = await getWriter(database)({ guess, send, change });
       if (keyState !== 'valid') return { outcome: 'key_refused', cause: keyState ?? 'revoked' };
       if (!isWritten) continue;
     }
@@ -73,7 +73,7 @@ const readGuessedSend = createLookUp<Guess, GuessedRow>(
       ${guesses.map(({ id }) => id)}::uuid[], ${guesses.map(({ accountId }) => accountId)}::uuid[]
     ) with ordinality as g (id, account_id, ordinal)
     cross join lateral (
-      select id, version, mode, status, phase, due_at as "dueAt", receipt_until as "receiptUntil",
+      select id, version, mode, phase, due_at as "dueAt", receipt_until as "receiptUntil",
         verification, wrong_guesses as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
       -- "is true" keeps the plan on the primary key, even if it was made while there were few sends.
       from sends where id = g.id and (account_id = g.account_id) is true limit 1
@@ -84,10 +84,9 @@ interface GuessWrite {
   guess: Guess;
   send: GuessedRow;
   change: GuessChange;
-  reclaimsUnit: boolean | undefined;
 }
 
-const toGuessRecord = ({ guess, send, change, reclaimsUnit }: GuessWrite): object => {
+const toGuessRecord = ({ guess, send, change }: GuessWrite): object => {
   const { id, version, now, verification, wrongGuesses, verifiedAt, lockedAt, phase, dueAt } = {
     ...send,
     ...change,
@@ -104,7 +103,6 @@ const toGuessRecord = ({ guess, send, change, reclaimsUnit }: GuessWrite): objec
     locked_at: lockedAt,
     phase,
     due_at: dueAt,
-    reclaims_unit: reclaimsUnit,
   };
 };
 
@@ -135,7 +133,7 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
       ) as key_state
       from json_to_recordset(${JSON.stringify([...first.values()].map(toGuessRecord))}::json) as g (
         id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
-        wrong_guesses smallint, verified_at timestamptz, locked_at timestamptz, phase text, due_at timestamptz, reclaims_unit boolean
+        wrong_guesses smallint, verified_at timestamptz, locked_at timestamptz, phase text, due_at timestamptz
       )
     ), changes as materialized (
       select * from guesses where key_state = 'valid'
@@ -146,10 +144,11 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
         encrypted_code = case when g.phase <> 'done' then s.encrypted_code end
       from changes g
       where s.id = any(array(${lockedIds})) and s.id = g.id and s.version = g.version
-      returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, s.verification = 'verified' as is_right, g.reclaims_unit
+      returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, s.status, s.verification = 'verified' as is_right
     ), ${COUNTED_GUESSES}
     select g.id, g.key_state as "keyState", w.id is not null as "isWritten",
-      case when w.reclaims_unit then reclaim_unit(w.id, w.account_id, w.charged_from) end
+      -- A right code for a failed send suggests that its message arrived.
+      case when w.is_right and w.status = 'failed' then reclaim_unit(w.id, w.account_id, w.charged_from) end
     -- Accounts are locked in the order of their ids.
     from guesses g left join written w using (id) order by w.account_id`;
   const written = new Map(rows.map((row) => [row.id, row]));
