@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { requireKey, type Keyring } from '../security/keyring.js';
 
 const KEY_BYTES = 32;
@@ -37,6 +37,14 @@ export function bodyHashes(pepper: Keyring, body: Uint8Array): string[] {
   return keyVersions(pepper).map((version) =>
     Buffer.concat([Buffer.of(version), computeMac(pepper, version, 'body:', body)]).toString('hex'),
   );
+}
+
+/**
+ * Returns the stored form of a refused request's idempotency key: the SHA-256 of its bytes, by which a person who knows the key can find
+ * the request.
+ */
+export function hashIdempotencyKey(bytes: Uint8Array): Buffer {
+  return hash('sha256', bytes, 'buffer');
 }
 
 /** Returns the versions of a keyring's keys, the current one first. */

@@ -142,3 +142,7 @@ export function maskNumberIn(text: string, e164: string): string {
 export function isMasked(recipient: string): boolean {
   return recipient.includes(MASKED);
 }
+
+/** What an application does if a number's owner may have changed: nothing, report it and send anyway, or refuse. */
+export const IDENTITY_CHECKS = ['off', 'observe', 'enforce'] as const;
+export type IdentityCheck = (typeof IDENTITY_CHECKS)[number];

@@ -4,10 +4,9 @@ import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client
 import type { Connection, Database } from '../client/database.js';
 import { readSqlState } from '../client/errors.js';
 import { moveIdentities } from './identities.js';
-import type { NewSend } from './newSend.js';
 import { readCreations } from './readCreations.js';
 import { findSend } from './readSend.js';
-import { writeCreations } from './writeCreations.js';
+import { writeCreations, type NewSend } from './writeCreations.js';
 
 /** The fields of a send that its response shows, and those that its delivery needs. */
 export type CreatedSend = Pick<Send, keyof ReturnType<typeof createdSend>>;

@@ -1,6 +1,6 @@
 export { changeSend } from './changeSend.js';
 export { createSend, type CreatedSend, type Creation } from './createSend.js';
-export type { NewSend } from './newSend.js';
+export type { NewSend } from './writeCreations.js';
 export { applyDenial } from './denials.js';
 export { eraseExpiredCodes } from './eraseCodes.js';
 export { type ExhaustedRecipient, listExhaustedRecipients, resetGuessBudgets } from './guessBudgets.js';

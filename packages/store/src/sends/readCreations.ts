@@ -4,7 +4,7 @@ import type { Connection } from '../client/database.js';
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { chargedPoints, guessPointsMax } from './guessBudgets.js';
-import type { NewSend } from './newSend.js';
+import type { NewSend } from './writeCreations.js';
 
 /** Milliseconds since 1970. */
 const ms = (time: Prisma.Sql): Prisma.Sql => Prisma.sql`round(date_part('epoch', ${time}) * 1000)`;
