@@ -1,15 +1,15 @@
-import { verificationAt } from '@onecode/domain';
+import { verificationAt, type Send } from '@onecode/domain';
 import type { CreatedSend } from '@onecode/store/sends';
 
 /** Returns the public form of a send (section 2.1 of the contract): always with all fields, never with the code. */
-export function sendView(send: CreatedSend, now: Date): object {
+export function sendView(send: CreatedSend & Partial<Send>, now: Date): object {
   return {
     id: send.id,
     status: send.status,
     verification: verificationAt(send, now),
     mode: send.mode,
-    channel: send.channel,
-    from: send.from,
+    channel: send.channel ?? null,
+    from: send.from ?? null,
     expires_at: send.expiresAt.toISOString(),
     created_at: send.createdAt.toISOString(),
     sent_at: send.sentAt?.toISOString() ?? null,
@@ -17,6 +17,6 @@ export function sendView(send: CreatedSend, now: Date): object {
     read_at: send.readAt?.toISOString() ?? null,
     verified_at: send.verifiedAt?.toISOString() ?? null,
     failed_at: send.failedAt?.toISOString() ?? null,
-    failure_reason: send.failureReason,
+    failure_reason: send.failureReason ?? null,
   };
 }

@@ -8,8 +8,11 @@ import { readCreations } from './readCreations.js';
 import { findSend } from './readSend.js';
 import { writeCreations, type NewSend } from './writeCreations.js';
 
-/** The fields of a send that its response shows, and those that its delivery needs. */
-export type CreatedSend = Pick<Send, keyof ReturnType<typeof createdSend>>;
+/** The fields of a new send that its response and its delivery need. The other fields that a response shows are null. */
+export type CreatedSend = Pick<
+  Send,
+  'id' | 'mode' | 'status' | 'phase' | 'verification' | 'traceparent' | 'createdAt' | 'expiresAt'
+>;
 
 /** How a creation ended. `now` is the database's clock. */
 export type Creation =
@@ -113,27 +116,18 @@ function createLocked(database: Database, sends: readonly NewSend[]): Promise<(E
   });
 }
 
-/** Returns the fields of a `CreatedSend`, as `writeCreations` inserts them. */
+/** Returns the new send, as `writeCreations` inserts it. */
 const createdSend = (
   { id, traceparent }: NewSend,
   { mode, expiresAt, isWaiting }: CreatedDecision,
   createdAt: Date,
-) =>
-  ({
-    id,
-    mode,
-    traceparent,
-    createdAt,
-    expiresAt: new Date(expiresAt),
-    status: 'queued',
-    phase: isWaiting ? 'waiting' : 'ready',
-    verification: 'pending',
-    channel: null,
-    from: null,
-    sentAt: null,
-    deliveredAt: null,
-    readAt: null,
-    verifiedAt: null,
-    failedAt: null,
-    failureReason: null,
-  }) satisfies Partial<Send>;
+): CreatedSend => ({
+  id,
+  mode,
+  traceparent,
+  createdAt,
+  expiresAt: new Date(expiresAt),
+  status: 'queued',
+  phase: isWaiting ? 'waiting' : 'ready',
+  verification: 'pending',
+});
