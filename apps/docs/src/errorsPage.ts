@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { PROBLEMS, type ProblemCode } from '@onecode/domain';
 import { block } from './markdown.js';
 import { ERROR_REQUESTS } from './errorRequests.js';
+import { ERROR_TEXTS } from './errorTexts.js';
 import { SERVICE } from './service.js';
 import { operationsOf, type Contract, type Example } from './contract.js';
 import type { Translate } from './translations.js';
@@ -38,7 +39,8 @@ function answersOf(contract: Contract): Map<string, Example> {
 }
 
 function problemSection(code: ProblemCode, answer: Example | undefined, t: Translate): string {
-  const { status, meaning, cause, remedy } = PROBLEMS[code];
+  const { status, meaning } = PROBLEMS[code];
+  const { cause, remedy } = ERROR_TEXTS[code];
   const title = STATUS_CODES[status] ?? '';
   const value = answer?.value ?? {
     type: `${SERVICE}/docs/errors#${code}`,
