@@ -24,19 +24,20 @@ export type GuessChange = Partial<
   >
 >;
 
-/** The result of a guess, and what to write. A guess at a verified, locked or expired code writes nothing. */
-export interface GuessDecision {
-  result: Judgement;
-  change?: GuessChange;
-}
-
 /** Returns the code's state at a time: a pending code expires at its deadline. */
 export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, now: Date): Verification {
   return send.verification === 'pending' && now >= send.expiresAt ? 'expired' : send.verification;
 }
 
-/** Judges one guess. Calls `matches` only if the guess counts. A verified or locked code is no longer delivered. */
-export function judge(send: GuessedSend, now: Date, matches: () => boolean): GuessDecision {
+/**
+ * Judges one guess. Calls `matches` only if the guess counts. A verified or locked code is no longer delivered. A guess at a verified,
+ * locked or expired code changes nothing.
+ */
+export function judge(
+  send: GuessedSend,
+  now: Date,
+  matches: () => boolean,
+): { result: Judgement; change?: GuessChange } {
   const state = verificationAt(send, now);
   if (state !== 'pending') return { result: { valid: false, verification: state, attemptsLeft: 0 } };
   if (matches())

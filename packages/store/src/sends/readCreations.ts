@@ -55,21 +55,16 @@ const ACTIVE_CODES = Prisma.sql`(
   ) l
 )`;
 
-/** The input for deciding a batch of creations: `states` has undefined for a request of a deleted application. */
-export interface CreationBatch {
-  /** The database's clock. */
-  now: number;
-  states: (CreationState | undefined)[];
-}
-
 /**
  * Reads what the creations of a batch depend on, in one snapshot. Most requests have no idempotency key, no limit per recipient, no trial
  * and no breaker: the data for these is read only for requests that need it.
+ *
+ * @returns the database's clock, and the state of each request; undefined if its application was deleted
  */
 export async function readCreations(
   { sql }: Pick<Connection, 'sql'>,
   sends: readonly NewSend[],
-): Promise<CreationBatch> {
+): Promise<{ now: number; states: (CreationState | undefined)[] }> {
   const records = sends.map((send, index) => ({
     ordinal: index + 1,
     key_id: send.keyId,
