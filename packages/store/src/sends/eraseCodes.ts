@@ -1,12 +1,11 @@
 import type { Database } from '../client/database.js';
-
-/** A send may be inserted later than the time in its id, because the id is made earlier and by another clock. */
-const LATE_SECONDS = 60;
+import { CLOCKS_APART_MS } from '../client/ids.js';
 
 /**
  * Erases the encrypted codes of sent messages after the codes have expired. Walks through the sends once, in the order of their ids (which
  * is the order of creation), and stops at the first send with a code that is active or being sent. There is no index of these codes,
- * because every receipt would have to update it. The codes of other sends are erased by the change that ends their delivery.
+ * because every receipt would have to update it. The codes of other sends are erased by the change that ends their delivery. Sends are looked
+ * at `CLOCKS_APART_MS` after the time in their id, which another clock made: a send inserted later would be passed over.
  *
  * @param limit the most sends to look at
  * @returns how many sends it looked at; 0 also while another caller is running
@@ -19,7 +18,7 @@ export async function eraseExpiredCodes(database: Database, limit: number): Prom
       select s.id, s.expires_at > statement_timestamp() or coalesce(s.claimed_until > statement_timestamp(), false) as lives,
         s.phase = 'unconfirmed' as has_code
       from begun cross join lateral (
-        select * from sends where id > begun.position and id < first_id_at(statement_timestamp() - make_interval(secs => ${LATE_SECONDS})) order by id limit ${limit}
+        select * from sends where id > begun.position and id < first_id_at(statement_timestamp() - make_interval(secs => ${CLOCKS_APART_MS / 1000}::float8)) order by id limit ${limit}
       ) s
     ), expired as materialized (
       select id, has_code from page
