@@ -170,7 +170,7 @@ describe('a change that cannot be written', () => {
     const changes = [
       change({ about: 'template', name: 'refused', language: 'en', values: { status: 'PAUSED' } }),
       ...['1', '2', '3'].map((type) =>
-        change({ about: 'business_account', values: {}, alerts: [{ type, severity: null, detail: null }] }),
+        change({ about: 'alert', alert: { type, severity: null, detail: null } }),
       ),
     ];
     await storeReports(t.database, { receipts: [], denials: [], changes }, null);
@@ -385,7 +385,7 @@ describe('a read of a sender from the provider', () => {
       applyProviderReport(
         t.database,
         ACCOUNT,
-        { about: 'business_account', values: { disconnection }, alerts: [] },
+        { about: 'business_account', values: { disconnection } },
         new Date(Date.now() + at),
       );
     await report('ACCOUNT_OFFBOARDED', 1_000);

@@ -420,12 +420,8 @@ describe('a receipt that a sweep applies', () => {
   it('is not delayed by a backlog of an account’s own app, and the sweep ends before the backlog does', async () => {
     const sent = await sentSend();
     const changes = Array.from({ length: 8_000 }, (_, n): ProviderChange => {
-      const alerts = [{ type: String(n), severity: null, detail: null }];
-      return {
-        businessAccountId: '1',
-        report: { about: 'business_account', values: {}, alerts },
-        occurredAt: new Date(),
-      };
+      const alert = { type: String(n), severity: null, detail: null };
+      return { businessAccountId: '1', report: { about: 'alert', alert }, occurredAt: new Date() };
     });
     const { accountId } = await t.newCaller();
     await storeReports(t.database, { receipts: [], denials: [], changes }, accountId);

@@ -1,7 +1,7 @@
 import {
   messagingLimitName,
   SENDER_PATTERNS,
-  type BusinessAccountAlert,
+  type BusinessAccountValues,
   type ProviderChange,
   type ProviderReport,
 } from '@onecode/domain';
@@ -44,12 +44,12 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
     case 'account_update':
       return accountReport(value);
     case 'account_review_update':
-      return ofAccount({ values: words({ review: value['decision'] }) });
+      return ofAccount(words({ review: value['decision'] }));
     case 'account_alerts':
-      return ofAccount({ alerts: accountAlert(members(value['alert_info'])) });
+      return accountAlert(members(value['alert_info']));
     case 'security': {
       const { event: type, ...others } = value;
-      return ofAccount({ alerts: parseAlerts(type, null, others) });
+      return alertReport(type, null, others);
     }
     default:
       return null;
@@ -110,52 +110,47 @@ function limitValues(value: Record<string, unknown>): { messagingLimit?: string 
   return typeof most === 'string' && /^TIER_\w+$/.test(most) ? { messagingLimit: most } : {};
 }
 
-type AccountReport = Extract<ProviderReport, { about: 'business_account' }>;
-
-const ofAccount = (reported: Partial<Pick<AccountReport, 'values' | 'alerts'>>): AccountReport => ({
+const ofAccount = (values: Partial<BusinessAccountValues>): ProviderReport => ({
   about: 'business_account',
-  values: {},
-  alerts: [],
-  ...reported,
+  values,
 });
 
 /** The most stored restrictions. Meta has about ten kinds. */
 const RESTRICTIONS_MAX = 50;
 
-function accountReport(value: Record<string, unknown>): AccountReport {
+function accountReport(value: Record<string, unknown>): ProviderReport | null {
   const { event, waba_info: _account, ...others } = value;
   switch (event) {
     case 'DISABLED_UPDATE':
-      return ofAccount({ values: words({ ban: members(value['ban_info'])['waba_ban_state'] }) });
+      return ofAccount(words({ ban: members(value['ban_info'])['waba_ban_state'] }));
     case 'ACCOUNT_RESTRICTION':
       return ofAccount({
-        values: {
-          restrictions: elements(value['restriction_info'])
-            .slice(0, RESTRICTIONS_MAX)
-            .map(members)
-            .flatMap(({ restriction_type: type, expiration }) => {
-              const kind = text(type);
-              return kind === null ? [] : [{ kind, until: secondsOf(expiration) }];
-            }),
-        },
+        restrictions: elements(value['restriction_info'])
+          .slice(0, RESTRICTIONS_MAX)
+          .map(members)
+          .flatMap(({ restriction_type: type, expiration }) => {
+            const kind = text(type);
+            return kind === null ? [] : [{ kind, until: secondsOf(expiration) }];
+          }),
       });
     case 'ACCOUNT_DELETED':
-      return ofAccount({ values: { isDeleted: true } });
+      return ofAccount({ isDeleted: true });
     // The owner of a number that is also in the WhatsApp Business app can disconnect and connect it in that app.
     case 'ACCOUNT_OFFBOARDED':
     case 'PARTNER_REMOVED':
-      return ofAccount({ values: { disconnection: event } });
+      return ofAccount({ disconnection: event });
     case 'ACCOUNT_RECONNECTED':
-      return ofAccount({ values: { disconnection: null } });
+      return ofAccount({ disconnection: null });
     default:
-      return ofAccount({ alerts: parseAlerts(event, null, others) });
+      return alertReport(event, null, others);
   }
 }
 
-/** Returns a list with the alert, or an empty list without a type. @param detail a text, or an object with texts */
-function parseAlerts(type: unknown, severity: unknown, detail: unknown): BusinessAccountAlert[] {
+/** Returns the report of an alert; null without a type. @param detail a text, or an object with texts */
+function alertReport(type: unknown, severity: unknown, detail: unknown): ProviderReport | null {
   const known = text(type);
-  return known === null ? [] : [{ type: known, severity: text(severity), detail: text(textsOf(detail)) }];
+  if (known === null) return null;
+  return { about: 'alert', alert: { type: known, severity: text(severity), detail: text(textsOf(detail)) } };
 }
 
 /** The depth of an alert's objects and lists; deeper ones are left out. */
@@ -174,14 +169,14 @@ function textsOf(value: unknown, name = '', depth = 0): string {
   return name === '' ? readable : `${name}: ${readable}`;
 }
 
-function accountAlert(info: Record<string, unknown>): BusinessAccountAlert[] {
+function accountAlert(info: Record<string, unknown>): ProviderReport | null {
   const {
     alert_type: type,
     alert_severity: severity,
     alert_status: status,
     alert_description: detail,
   } = info;
-  return parseAlerts(
+  return alertReport(
     type,
     severity,
     status === undefined || status === 'ACTIVE' ? detail : { status, detail },

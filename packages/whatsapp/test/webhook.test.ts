@@ -381,11 +381,7 @@ describe('changes', () => {
       expect(others).toEqual([]);
       expect(change).toEqual({
         businessAccountId: ACCOUNT,
-        report: {
-          about: 'business_account',
-          values: {},
-          alerts: [{ type: 'OBA_APPROVED', severity: null, detail: null }],
-        },
+        report: { about: 'alert', alert: { type: 'OBA_APPROVED', severity: null, detail: null } },
         occurredAt: new Date('2025-06-30T01:39:08Z'),
       });
     });
@@ -398,7 +394,7 @@ describe('changes', () => {
     it('contains only text that PostgreSQL can store', () => {
       const value = { event: 'a\0b\ud800c', ['na\0me']: 'd\0' };
       expect(parse([{ field: 'security', value }])).toMatchObject([
-        { report: { alerts: [{ type: 'abc', detail: 'name: d' }] } },
+        { report: { alert: { type: 'abc', detail: 'name: d' } } },
       ]);
     });
 
@@ -408,17 +404,18 @@ describe('changes', () => {
         { field: 'security', value: { event: long, long, list: Array(1_000).fill('a') } },
       ]);
       expect(change!.report).toMatchObject({
-        alerts: [{ type: long.slice(0, 500), detail: `long: ${long}`.slice(0, 500) }],
+        alert: { type: long.slice(0, 500), detail: `long: ${long}`.slice(0, 500) },
       });
       const restrictions = Array.from({ length: 1_000 }, () => ({ restriction_type: long }));
       const restricted = { event: 'ACCOUNT_RESTRICTION', restriction_info: restrictions };
-      const { values } = parse([{ field: 'account_update', value: restricted }])[0]!.report;
+      const { report } = parse([{ field: 'account_update', value: restricted }])[0]!;
       const restriction = { kind: long.slice(0, 500), until: null };
-      expect(values).toEqual({ restrictions: Array.from({ length: 50 }, () => restriction) });
+      const kept = Array.from({ length: 50 }, () => restriction);
+      expect(report).toEqual({ about: 'business_account', values: { restrictions: kept } });
       const deep = '['.repeat(50_000) + ']'.repeat(50_000);
       const post = `{"entry":[{"id":"7","changes":[{"field":"security","value":{"event":"x","deep":${deep}}}]}]}`;
       expect(parseWebhook(Buffer.from(post)).changes).toMatchObject([
-        { report: { alerts: [{ detail: null }] } },
+        { report: { alert: { detail: null } } },
       ]);
     });
 
@@ -517,7 +514,7 @@ describe('changes', () => {
       ['account_update', { event: 'ACCOUNT_RESTRICTION', restriction_info: [] }, { restrictions: [] }],
       ['account_review_update', { decision: 'REJECTED' }, { review: 'REJECTED' }],
     ])('returns values of a business account: %s %j', (field, value, values) => {
-      expect(reportOf(field, value)).toEqual({ about: 'business_account', values, alerts: [] });
+      expect(reportOf(field, value)).toEqual({ about: 'business_account', values });
     });
 
     it.each<[string, Record<string, unknown>, object]>([
@@ -561,7 +558,7 @@ describe('changes', () => {
       ],
       ['security', { event: 'PIN_CHANGED' }, { type: 'PIN_CHANGED', severity: null, detail: null }],
     ])('returns an alert of a business account: %s %j', (field, value, alert) => {
-      expect(reportOf(field, value)).toEqual({ about: 'business_account', values: {}, alerts: [alert] });
+      expect(reportOf(field, value)).toEqual({ about: 'alert', alert });
     });
 
     it('returns null without a name, and for an unknown field', () => {
@@ -586,7 +583,6 @@ describe('changes', () => {
       expect(reported('webhook.phone-quality.json')).toMatchObject([{ values: { throughputLevel: 'HIGH' } }]);
       expect(reported('webhook.account-update.restriction.json')).toEqual([
         {
-          alerts: [],
           about: 'business_account',
           values: { restrictions: [{ kind: 'RESTRICTED_BIZ_INITIATED_MESSAGING', until: 1_748_540_794 }] },
         },

@@ -201,11 +201,7 @@ describe('senders', () => {
       applyProviderReport(
         server.db.database,
         '79',
-        {
-          about: 'business_account',
-          values: {},
-          alerts: [{ type, severity: null, detail: 'tier: 1, region: BR' }],
-        },
+        { about: 'alert', alert: { type, severity: null, detail: 'tier: 1, region: BR' } },
         new Date(at),
       );
     await report('PARTNER_ADDED', 1_000);

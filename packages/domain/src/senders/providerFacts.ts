@@ -74,35 +74,13 @@ export interface BusinessAccountAlert {
   detail: string | null;
 }
 
-/** An alert with its time, RFC 3339. */
-export type DatedAlert = BusinessAccountAlert & { at: string };
-
-const ALERTS_MAX = 50;
-
-/** Returns the alerts of a business account after more were reported at one time: newest first, without duplicates, up to a maximum. */
-export function mergeAlerts(
-  known: readonly DatedAlert[],
-  alerts: readonly BusinessAccountAlert[],
-  at: Date,
-): DatedAlert[] {
-  const added = alerts.map((alert) => ({ ...alert, at: at.toISOString() }));
-  const isSame = (one: DatedAlert, other: DatedAlert): boolean =>
-    (['type', 'severity', 'detail', 'at'] as const).every((name) => one[name] === other[name]);
-  return [...added, ...known.filter((one) => !added.some((other) => isSame(one, other)))]
-    .toSorted((a, b) => b.at.localeCompare(a.at))
-    .slice(0, ALERTS_MAX);
-}
-
 /** A provider report and its subject. */
 export type ProviderReport =
   | { about: 'template'; name: string; language: string; values: Partial<TemplateValues> }
   | { about: 'number'; displayNumber: string; values: Partial<NumberValues> }
   | { about: 'all_numbers'; values: Partial<NumberValues> }
-  | {
-      about: 'business_account';
-      values: Partial<BusinessAccountValues>;
-      alerts: readonly BusinessAccountAlert[];
-    };
+  | { about: 'business_account'; values: Partial<BusinessAccountValues> }
+  | { about: 'alert'; alert: BusinessAccountAlert };
 
 /** A provider report from a webhook, with the business account that it is about. */
 export interface ProviderChange {
@@ -273,8 +251,8 @@ export interface SenderKnowledge {
   englishTemplateLanguage: 'en' | 'en_US';
   number: Facts<NumberValues>;
   businessAccount: Facts<BusinessAccountValues>;
-  /** Newest first. */
-  alerts: DatedAlert[];
+  /** Newest first, with their times (RFC 3339). */
+  alerts: (BusinessAccountAlert & { at: string })[];
   /** The languages of its template. */
   templates: { language: string; facts: Facts<TemplateValues> }[];
   triedAt: Date | null;

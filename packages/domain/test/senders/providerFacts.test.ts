@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import {
-  mergeAlerts,
   mergeFacts,
   messagingLimitName,
   parseMessagingLimit,
   senderBlock,
   templateBlock,
   type BusinessAccountValues,
-  type DatedAlert,
   type Fact,
   type Facts,
   type FactSource,
@@ -189,24 +187,5 @@ describe('messaging limits', () => {
     [777, null],
   ])('messagingLimitName(%s) returns %s', (most, name) => {
     expect(messagingLimitName(most)).toBe(name);
-  });
-});
-
-describe('mergeAlerts', () => {
-  const alert = (type: string) => ({ type, severity: null, detail: null });
-  const at = (second: number) => new Date(second * 1000);
-
-  it('sorts alerts by time, newest first, without duplicates', () => {
-    const some = mergeAlerts([], [alert('late')], at(2));
-    const all = mergeAlerts(some, [alert('early')], at(1));
-    expect(all.map(({ type }) => type)).toEqual(['late', 'early']);
-    expect(mergeAlerts(all, [alert('early')], at(1))).toEqual(all);
-  });
-
-  it('keeps the last fifty alerts', () => {
-    let all: DatedAlert[] = [];
-    for (let second = 0; second < 60; second++) all = mergeAlerts(all, [alert(String(second))], at(second));
-    expect(all).toHaveLength(50);
-    expect(all[0]).toMatchObject({ type: '59' });
   });
 });

@@ -1,11 +1,9 @@
 import {
-  mergeAlerts,
   mergeFacts,
   parseMessagingLimit,
   THROUGHPUT_ON_BUSINESS_APP,
   type BusinessAccountAlert,
   type BusinessAccountValues,
-  type DatedAlert,
   type Facts,
   type FactSource,
   type NumberValues,
@@ -49,7 +47,9 @@ export async function applyProviderReport(
         break;
       case 'business_account':
         await merge(connection, { subject: businessAccountId }, report.values, origin);
-        await addAlerts(connection, businessAccountId, report.alerts, at);
+        break;
+      case 'alert':
+        await addAlert(connection, businessAccountId, report.alert, at);
     }
     return syncProviderBlocks(connection, { businessAccountId });
   });
@@ -163,18 +163,24 @@ async function merge<Values extends object>(
   return facts;
 }
 
-/** Adds alerts to a business account, which must have facts. */
-async function addAlerts(
+const ALERTS_MAX = 50;
+
+/** Adds an alert to those of a business account, which are kept newest first, without duplicates, up to a maximum. */
+async function addAlert(
   { sql }: Connection,
   businessAccountId: string,
-  alerts: readonly BusinessAccountAlert[],
+  alert: BusinessAccountAlert,
   at: Date,
 ): Promise<void> {
-  const [row] = await sql.query<[{ alerts: DatedAlert[] }]>`
-    select alerts from provider_facts where subject = ${businessAccountId} and template = ''`;
   await sql.execute`
-    update provider_facts set alerts = ${JSON.stringify(mergeAlerts(row.alerts, alerts, at))}::jsonb
-    where subject = ${businessAccountId} and template = ''`;
+    insert into provider_facts as f (subject, alerts)
+    values (${businessAccountId}, jsonb_build_array(${JSON.stringify({ ...alert, at })}::jsonb))
+    on conflict (subject, template, language) do update set alerts = (
+      select jsonb_agg(alert order by alert ->> 'at' desc) from (
+        select alert from jsonb_array_elements(f.alerts || excluded.alerts) as a (alert)
+        group by alert order by alert ->> 'at' desc limit ${ALERTS_MAX}
+      ) newest
+    )`;
 }
 
 type ReportedTemplate = Omit<Extract<ProviderReport, { about: 'template' }>, 'about'>;

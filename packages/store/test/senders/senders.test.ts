@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { decrypt, NOT_ACTIVATED, type Keyring, type SenderReading } from '@onecode/domain';
 import {
+  applyProviderReport,
   applySenderReading,
   editSender,
   fullRate,
   isSuperseded,
+  listSenderKnowledge,
   listSenders,
   pauseSender,
   reencryptTokens,
@@ -292,6 +294,34 @@ describe('senders', () => {
     ] as const)
       expect(await spacing(seconds)).toEqual([expect.closeTo(1 / rate, 5)]);
     expect(await spacing(10)).toEqual([]);
+  });
+});
+
+describe('alerts of a business account', () => {
+  const report = (type: string, second: number) =>
+    applyProviderReport(
+      store.database,
+      '7',
+      { about: 'alert', alert: { type, severity: null, detail: null } },
+      new Date(second * 1_000),
+    );
+  const types = async () => (await listSenderKnowledge(store.database))[0]!.alerts.map(({ type }) => type);
+  beforeEach(async () => {
+    await store.sql('truncate senders, provider_facts cascade');
+    await buildSender(store.database, { businessAccountId: '7' });
+  });
+
+  it('are kept newest first, without duplicates', async () => {
+    await report('late', 2);
+    await report('early', 1);
+    await report('early', 1);
+    expect(await types()).toEqual(['late', 'early']);
+  });
+
+  it('are the last fifty', async () => {
+    for (let second = 0; second < 60; second++) await report(String(second), second);
+    await report('oldest', 0);
+    expect(await types()).toEqual(Array.from({ length: 50 }, (_, n) => String(59 - n)));
   });
 });
 
