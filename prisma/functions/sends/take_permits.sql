@@ -20,7 +20,7 @@ declare
   w record;
 begin
   -- Locks the blocks that are changed below, in the order in which `resumeSender` locks them. Permanent blocks let no message through.
-  perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.cleared_at > p_now - interval '1 minute')
+  perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.until > p_now)
   order by t.cause, t.scope, t.subject, t.only_for for update;
   v_blocks := array(select b from active_blocks(p_now) b);
   v_senders := array(

@@ -568,29 +568,19 @@ language sql immutable return case p_scope
   else ''
 end;
 
-create or replace function full_rate(p_scope text, p_subject text) returns double precision
-language sql stable
-begin atomic
-  select sum(r.throughput) * 0.9::double precision from senders r
-  where r.removed_at is null and block_subject(p_scope, r.id, r.business_account_id, r.portfolio_id) = p_subject;
-end;
-
 create or replace function active_blocks(p_now timestamptz)
 returns setof active_block
 language sql stable
 begin atomic
-  select t.cause, t.scope, t.subject, t.only_for, greatest(coalesce(t.until, 'infinity'), t.free_at),
+  select t.cause, t.scope, t.subject, t.only_for,
+    case when t.failures > 0 then greatest(coalesce(t.until, 'infinity'), t.free_at) else t.free_at end,
     case
+      when t.failures = 0 then make_interval(secs => 1 / t.rate)
       when t.cause = 'fault' then interval '1 second'
-      when t.failures > 0 then interval '5 seconds'
-      else make_interval(secs => 1 / g.rate)
+      else interval '5 seconds'
     end
-  from sender_blocks t left join lateral (
-    select f.full_rate, t.rate + f.full_rate / 20 * extract(epoch from p_now - t.cleared_at) as rate
-    from full_rate(t.scope, t.subject) as f (full_rate) where t.cause = 'limit'
-  ) g on true
-  -- Every limit grows back within a minute.
-  where t.failures > 0 or (t.cleared_at > p_now - interval '1 minute' and g.rate < g.full_rate);
+  from sender_blocks t
+  where t.failures > 0 or (t.rate is not null and t.until > p_now);
 end;
 
 create or replace function may_serve(
@@ -798,7 +788,7 @@ declare
   w record;
 begin
   -- Locks the blocks that are changed below, in the order in which `resumeSender` locks them. Permanent blocks let no message through.
-  perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.cleared_at > p_now - interval '1 minute')
+  perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.until > p_now)
   order by t.cause, t.scope, t.subject, t.only_for for update;
   v_blocks := array(select b from active_blocks(p_now) b);
   v_senders := array(

@@ -9,7 +9,7 @@ import { NO_COUNTRY } from '../recipients/recipient.js';
  * - `operator`: an operator paused the sender. The block ends when an operator resumes it.
  * - `provider`: the provider reported a state of a number, a business account or a template. The block ends when it reports another state.
  * - `fault`: a message failed. Nothing is sent for a time, then single messages are tried, until a success signal clears the block.
- * - `limit`: the same for a rate limit; after it is cleared, the rate grows back to the full one.
+ * - `limit`: the same for a rate limit; after it is cleared, the rate is reduced for a minute.
  */
 export type BlockCause = 'operator' | 'provider' | 'fault' | 'limit';
 
@@ -40,11 +40,11 @@ export interface Block extends BlockSubject {
   /** Consecutive failures. A cleared block has 0, and is kept so that older failure signals do not start it again. */
   failures: number;
   since: Date;
-  /** Null if it lasts until its source ends it. */
+  /** Null if it lasts until its source ends it. For a cleared limit, the end of the reduced rate. */
   until: Date | null;
   /** When the successful message that cleared the block was started; null if the block is not cleared. */
   clearedAt: Date | null;
-  /** Messages per second at which a rate-limited sender continues afterwards; null for other causes. */
+  /** The reduced rate in messages per second, after a limit is cleared; null for other causes. */
   rate: number | null;
 }
 
@@ -110,15 +110,15 @@ export function afterLimit(
   return { ...subject, ...met, isConfiguration: false, failures, since: now, until, clearedAt: null, rate };
 }
 
-/**
- * Returns half of the rate that the provider rejected. While single messages are tried, the next rate does not change. See `active_blocks`.
- */
+/** Returns half of the rate that the provider rejected. While single messages are tried, the next rate does not change. */
 function reducedRate(last: Block | null, now: Date, fullRate: number): number {
   if (last === null || last.rate === null) return fullRate / 2;
   if (last.clearedAt === null) return last.rate;
-  const grown = last.rate + (fullRate / 20) * ((now.getTime() - last.clearedAt.getTime()) / 1_000);
-  return Math.min(fullRate, grown) / 2;
+  const isReduced = last.until !== null && last.until > now;
+  return (isReduced ? last.rate : fullRate) / 2;
 }
+
+const REDUCED_RATE_MS = 60_000;
 
 /**
  * Returns the block, cleared by a success: the provider accepted or delivered a message. Returns null if the success does not clear it:
@@ -128,7 +128,8 @@ export function afterSuccess(block: Block, now: Date, success: Signal): Block | 
   const isOfMessages = block.cause === 'fault' || block.cause === 'limit';
   if (!isOfMessages || block.failures === 0 || success.startedAt <= block.since) return null;
   if (block.source === 'receipt' && success.source !== 'receipt') return null;
-  return { ...block, failures: 0, until: now, clearedAt: success.startedAt };
+  const until = block.cause === 'limit' ? new Date(now.getTime() + REDUCED_RATE_MS) : now;
+  return { ...block, failures: 0, until, clearedAt: success.startedAt };
 }
 
 /** The reason of a new sender's pause, which lasts until the sender is activated, after its preflight allows it to send. */

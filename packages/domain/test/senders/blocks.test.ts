@@ -124,14 +124,14 @@ describe('afterLimit', () => {
     const second = reached(first, 3, 2.5)!;
     expect(second).toMatchObject({ failures: 2, until: at(7), rate: 40 });
     const eased = afterSuccess(second, at(9), success(8))!;
-    expect(eased).toMatchObject({ failures: 0, rate: 40, clearedAt: at(8) });
-    // The rate grows by four messages per second every second.
-    expect(reached(eased, 13, 12)).toMatchObject({ failures: 1, rate: 30 });
-    expect(reached(eased, 100, 99)).toMatchObject({ rate: 40 });
+    expect(eased).toMatchObject({ failures: 0, rate: 40, clearedAt: at(8), until: at(69) });
+    // The rate is reduced for a minute.
+    expect(reached(eased, 68, 67)).toMatchObject({ failures: 1, rate: 20 });
+    expect(reached(eased, 70, 69)).toMatchObject({ failures: 1, rate: 40 });
   });
 
   it('never sets a rate below one message per second', () => {
-    const last = { ...reached(null, 0, -1)!, rate: 0.5, failures: 0, clearedAt: at(0) };
+    const last = { ...reached(null, 0, -1)!, rate: 0.5, failures: 0, clearedAt: at(0), until: at(60) };
     expect(
       afterLimit(LIMIT, last, at(0), met(0.1), { fullRate: 1, retryAfterSeconds: null, random: 0 })?.rate,
     ).toBe(1);

@@ -93,13 +93,15 @@ export async function isSuperseded(
   return row?.is ?? false;
 }
 
-/** Returns the messages per second of all senders that a block applies to, as if there were no block. */
+/** Returns the permits per second of all senders that a block applies to, as if there were no block. */
 export async function fullRate(
   { sql }: Database,
   { scope, subject }: Pick<BlockSubject, 'scope' | 'subject'>,
 ): Promise<number> {
-  const [row] = await sql.query<{ rate: number | null }[]>`select full_rate(${scope}, ${subject}) as rate`;
-  return row?.rate ?? 1;
+  const [{ rate }] = await sql.query<[{ rate: number | null }]>`
+    select sum(r.throughput) * 0.9::double precision as rate from senders r
+    where r.removed_at is null and block_subject(${scope}, r.id, r.business_account_id, r.portfolio_id) = ${subject}`;
+  return rate ?? 1;
 }
 
 /** Deletes blocks that were cleared more than eight days ago. Meta repeats reports for seven days. */
