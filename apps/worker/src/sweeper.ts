@@ -2,7 +2,6 @@ import { deleteDueAccounts, expireCredits } from '@onecode/store/accounts';
 import { countDeliveryHours, deleteOldRefusedRequests } from '@onecode/store/reports';
 import { deleteExpiredVerifications } from '@onecode/store/mails';
 import { deleteOldIncidents, deleteOldProcesses, mergeOldTraffic } from '@onecode/store/operations';
-import { deleteOldBlocks } from '@onecode/store/senders';
 import { eraseExpiredCodes, retainOnwards } from '@onecode/store/sends';
 import { deleteEndedTries, deleteEndedKeys } from '@onecode/store/users';
 import type { WorkerContext } from './context.js';
@@ -22,7 +21,6 @@ export async function cleanUp({ database }: WorkerContext): Promise<void> {
   await deleteEndedKeys(database);
   await deleteEndedTries(database);
   await deleteExpiredVerifications(database);
-  await deleteOldBlocks(database);
   await deleteOldIncidents(database);
   await mergeOldTraffic(database);
   await countDeliveryHours(database);

@@ -103,8 +103,3 @@ export async function fullRate(
     where r.removed_at is null and block_subject(${scope}, r.id, r.business_account_id, r.portfolio_id) = ${subject}`;
   return rate ?? 1;
 }
-
-/** Deletes blocks that were cleared more than eight days ago. Meta repeats reports for seven days. */
-export async function deleteOldBlocks({ sql }: Database): Promise<number> {
-  return sql.execute`delete from sender_blocks where failures = 0 and cleared_at < clock_timestamp() - interval '8 days'`;
-}
