@@ -4,7 +4,7 @@ import type { GraphCall } from '@onecode/whatsapp/graph';
 import { watchBreakers } from './sends/breaker.js';
 import type { WorkerContext } from './context.js';
 import { withHeartbeats } from './heartbeats.js';
-import { readDueSenders } from './senders/readings.js';
+import { readDueSenders } from './senders/providerFacts.js';
 import type { DueDeliveries } from './sends/dueDeliveries.js';
 import type { Mailer } from './mail/mailer.js';
 import { createMailRun, queueStandingAlerts } from './mail/sendMails.js';

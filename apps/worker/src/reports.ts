@@ -3,7 +3,7 @@ import { RUN_MS_MAX, type WorkerContext } from './context.js';
 import { postponeFailed } from './postponedReports.js';
 import { applyReportedDenial } from './sends/denials.js';
 import { applyReceipts } from './sends/receipts.js';
-import { applyProviderChange } from './senders/providerChanges.js';
+import { applyProviderChange } from './senders/providerFacts.js';
 
 /** Applies the stored provider reports that are due. A report that cannot be applied does not block the others. */
 export async function applyDueReports(context: WorkerContext): Promise<void> {

@@ -9,7 +9,7 @@ import {
 import { storeReports } from '@onecode/store/sends';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';
 import { openGraph } from '@onecode/whatsapp/graph';
-import { readDueSenders } from '../src/senders/readings.js';
+import { readDueSenders } from '../src/senders/providerFacts.js';
 import { useWorker } from './testWorker.js';
 
 // The ids and the template of the simulator.

@@ -18,7 +18,6 @@ export * from './security/apiKey.js';
 export * from './security/keyring.js';
 export * from './security/encryption.js';
 export * from './security/trimOuter.js';
-export * from './senders/accessToken.js';
 export * from './senders/providerFacts.js';
 export * from './senders/senders.js';
 export * from './senders/blocks.js';

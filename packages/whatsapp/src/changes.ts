@@ -40,7 +40,7 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
     case 'phone_number_quality_update':
       return numberReport(value);
     case 'business_capability_update':
-      return { about: 'all_numbers', values: limitValues(value) };
+      return { about: 'number', displayNumber: null, values: limitValues(value) };
     case 'account_update':
       return accountReport(value);
     case 'account_review_update':

@@ -140,9 +140,11 @@ function templateValues(item: Record<string, unknown>): Partial<TemplateValues> 
   const components = elements(item['components']).map(members);
   const buttons = buttonsOf(item);
   const validity = components.find(({ type }) => type === 'FOOTER')?.['code_expiration_minutes'];
+  const hasReason = typeof reason === 'string' && reason !== '' && reason !== 'NONE';
   return {
     ...words({ status, category, quality: members(quality)['score'] ?? quality }),
-    reason: typeof reason === 'string' && reason !== '' && reason !== 'NONE' ? storableText(reason) : null,
+    // Without a reason, one that a webhook reported stays until the template is approved again: reads return none for a paused template.
+    ...(hasReason ? { reason: storableText(reason) } : status === 'APPROVED' ? { reason: null } : {}),
     ttlSeconds: ttlSecondsOf(ttl),
     codeExpirationMinutes: typeof validity === 'number' ? validity : validityOf(buttons),
     hasCodeButton: buttons.some(isCodeButton),

@@ -99,6 +99,24 @@ describe('readSender', () => {
     expect(reading.templates).toMatchObject({ value: [{ values: { hasCodeButton } }] });
   });
 
+  it('returns the reason of a template that Meta reports, and for an approved template that there is none', async () => {
+    const data = [
+      template('en', { status: 'PAUSED', rejected_reason: 'NONE' }),
+      template('en_US', { status: 'REJECTED', rejected_reason: 'ABUSIVE_CONTENT' }),
+      template('pt_BR', { status: 'APPROVED', rejected_reason: 'NONE' }),
+    ];
+    const { reading } = await readFrom((path) =>
+      path === `${ACCOUNT}/message_templates` ? { data } : number,
+    );
+    const { value } = reading.templates as { value: { values: object }[] };
+    expect(value.map(({ values }) => values)).toMatchObject([
+      { status: 'PAUSED' },
+      { status: 'REJECTED', reason: 'ABUSIVE_CONTENT' },
+      { status: 'APPROVED', reason: null },
+    ]);
+    expect(value[0]!.values).not.toHaveProperty('reason');
+  });
+
   it('returns the number without its business account if Meta returns none', async () => {
     const { reading } = await readFrom((path) =>
       path === SENDER.phoneNumberId ? { status: 'CONNECTED' } : { data: [] },

@@ -499,7 +499,8 @@ describe('changes', () => {
       [777, {}],
     ])('returns the messaging limit of all numbers for %s', (most, values) => {
       expect(reportOf('business_capability_update', { max_daily_conversations_per_business: most })).toEqual({
-        about: 'all_numbers',
+        about: 'number',
+        displayNumber: null,
         values,
       });
     });

@@ -12,7 +12,7 @@ import {
   type SenderFailure,
   type Signal,
 } from '@onecode/domain';
-import { changeBlock, fullRate, isSuperseded, type StartedBlock } from '@onecode/store/senders';
+import { changeBlock, fullRate, isSuperseded } from '@onecode/store/senders';
 import type { WorkerContext } from '../context.js';
 import type { OpenSender } from './senderPool.js';
 
@@ -123,15 +123,3 @@ const factsOf = ({ senderId, source }: SenderAttempt, send: Send): object => ({
   sender_id: senderId,
   source,
 });
-
-/** Raises an alert for each block that a report or a read from Meta started. */
-export function alertAboutBlocks(
-  { log, metrics }: Pick<Context, 'log' | 'metrics'>,
-  blocks: readonly StartedBlock[],
-): void {
-  for (const { senderId, locale, reason, source } of blocks) {
-    const scope = locale === null ? 'business' : 'template';
-    metrics.configurationFaults.inc({ scope, error_code: 'none' });
-    log.error({ sender_id: senderId, locale, reason, source, scope }, 'sender blocked');
-  }
-}

@@ -77,8 +77,8 @@ export interface BusinessAccountAlert {
 /** A provider report and its subject. */
 export type ProviderReport =
   | { about: 'template'; name: string; language: string; values: Partial<TemplateValues> }
-  | { about: 'number'; displayNumber: string; values: Partial<NumberValues> }
-  | { about: 'all_numbers'; values: Partial<NumberValues> }
+  // Without a number, about all numbers of the business account.
+  | { about: 'number'; displayNumber: string | null; values: Partial<NumberValues> }
   | { about: 'business_account'; values: Partial<BusinessAccountValues> }
   | { about: 'alert'; alert: BusinessAccountAlert };
 

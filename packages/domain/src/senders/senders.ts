@@ -20,3 +20,9 @@ export const SENDER_PATTERNS = {
   /** The secret of a Meta app, as its settings show it. */
   appSecret: /^[0-9a-f]{32}$/,
 } as const;
+
+/**
+ * The form of a provider's access token: the characters of a bearer token (RFC 6750, 2.1), and the vertical bar, which an app's own token
+ * contains. Quotes, brackets and commas are excluded: they get into a token by mistake, when the surrounding text is copied.
+ */
+export const ACCESS_TOKEN = /^(?=.{1,4096}$)[A-Za-z0-9._~+/|-]+=*$/;

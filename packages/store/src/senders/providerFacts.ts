@@ -15,7 +15,6 @@ import {
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { syncProviderBlocks, type StartedBlock } from './providerBlocks.js';
-import { countRecentRecipients } from './recipients.js';
 
 /** When the provider reported a fact, and through which channel. */
 interface FactOrigin {
@@ -36,13 +35,14 @@ export async function applyProviderReport(
   return database.transaction(async (connection) => {
     const senders = await lockSenders(connection, null, businessAccountId);
     switch (report.about) {
-      case 'template':
-        await mergeTemplate(connection, businessAccountId, report, origin);
+      case 'template': {
+        const { name: template, language, values } = report;
+        await merge(connection, { subject: businessAccountId, template, language }, values, origin);
         break;
+      }
       case 'number':
-      case 'all_numbers':
         for (const { id, number } of senders)
-          if (report.about === 'all_numbers' || number === `+${report.displayNumber}`)
+          if (report.displayNumber === null || number === `+${report.displayNumber}`)
             await merge(connection, { subject: id }, report.values, origin);
         break;
       case 'business_account':
@@ -124,6 +124,30 @@ async function writeReading(
     where id = ${senderId}::uuid`;
 }
 
+/** Meta's largest limit of recipients in 24 hours, apart from unlimited. */
+const MESSAGES_MAX = 100_000;
+
+/**
+ * Returns how many recipients all senders of a sender's business portfolio (or of its business account, if the portfolio is unknown) have
+ * had in the last 24 hours. Counts at most the last `MESSAGES_MAX` messages of each sender.
+ */
+export async function countRecentRecipients(
+  { sql }: Pick<Connection, 'sql'>,
+  senderId: string,
+): Promise<number> {
+  const [{ recipients }] = await sql.query<[{ recipients: number }]>`
+    select count(distinct s.recipient_key)::integer as recipients
+    from senders o join senders r
+      on block_subject('portfolio', r.id, r.business_account_id, r.portfolio_id) = block_subject('portfolio', o.id, o.business_account_id, o.portfolio_id)
+    cross join lateral (
+      select send_id from attempts
+      where sender_id = r.id and outcome = 'accepted' and finished_at >= statement_timestamp() - interval '1 day'
+      order by finished_at desc limit ${MESSAGES_MAX}
+    ) a cross join lateral (select recipient_key from sends where id = a.send_id limit 1) s
+    where o.id = ${senderId}::uuid`;
+  return recipients;
+}
+
 /**
  * Locks a sender and the senders of a business account. Changes of senders take locks in this order: senders by id, their facts, their
  * blocks. The lock of the senders serializes the changes of their facts and blocks, unless the business account of one is not stored yet.
@@ -183,36 +207,21 @@ async function addAlert(
     )`;
 }
 
-type ReportedTemplate = Omit<Extract<ProviderReport, { about: 'template' }>, 'about'>;
-
-async function mergeTemplate(
-  connection: Connection,
-  businessAccountId: string,
-  { name, language, values }: ReportedTemplate,
-  origin: FactOrigin,
-): Promise<void> {
-  const { reason, ...others } = values;
-  // A read returns no reason for a paused template: keep the webhook's reason until the template is approved again.
-  const keepsReason = origin.source === 'read' && reason === null && values.status !== 'APPROVED';
-  const of: FactSubject = { subject: businessAccountId, template: name, language };
-  await merge<TemplateValues>(connection, of, keepsReason ? others : values, origin);
-}
-
 /** Merges all languages of a template. A known language that the provider no longer lists was deleted. */
 async function mergeTemplates(
   connection: Connection,
-  businessAccountId: string,
-  name: string,
-  templates: readonly Omit<ReportedTemplate, 'name'>[],
+  subject: string,
+  template: string,
+  templates: readonly { language: string; values: Partial<TemplateValues> }[],
   origin: FactOrigin,
 ): Promise<void> {
   const known = await connection.sql.query<{ language: string }[]>`
-    select language from provider_facts where subject = ${businessAccountId} and template = ${name}`;
+    select language from provider_facts where subject = ${subject} and template = ${template}`;
   const deleted = known
-    .filter(({ language }) => templates.every((template) => template.language !== language))
+    .filter(({ language }) => templates.every((listed) => listed.language !== language))
     .map(({ language }) => ({ language, values: { status: 'DELETED' } }));
-  for (const template of [...templates, ...deleted])
-    await mergeTemplate(connection, businessAccountId, { name, ...template }, origin);
+  for (const { language, values } of [...templates, ...deleted])
+    await merge<TemplateValues>(connection, { subject, template, language }, values, origin);
 }
 
 /** Stores the business accounts of phone number ids, for senders without a known business account. */

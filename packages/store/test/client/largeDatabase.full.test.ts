@@ -45,7 +45,7 @@ import {
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
-import { countRecentRecipients } from '../../src/senders/recipients.js';
+import { countRecentRecipients } from '../../src/senders/providerFacts.js';
 import { nodesOf, plansOf, statementsOf, type Node } from './statementPlans.js';
 
 /** The sends of a busy account in a day. */

@@ -1,4 +1,7 @@
+import type { ProviderChange } from '@onecode/domain';
+import { deleteReports, type StoredReport } from '@onecode/store/sends';
 import {
+  applyProviderReport,
   applySenderReading,
   takeDueReading,
   type DueReading,
@@ -6,9 +9,20 @@ import {
 } from '@onecode/store/senders';
 import { readSender, type GraphCall } from '@onecode/whatsapp/graph';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
-import { alertAboutBlocks } from './senderFaults.js';
 
 type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'stopTimeout' | 'log' | 'metrics'>;
+
+/** Applies a reported change of a template, a number or a business account. */
+export async function applyProviderChange(
+  context: WorkerContext,
+  { key, report: { businessAccountId, report, occurredAt } }: StoredReport<ProviderChange>,
+): Promise<void> {
+  const { database } = context;
+  // crash point: worker before provider change
+  alertAboutBlocks(context, await applyProviderReport(database, businessAccountId, report, occurredAt));
+  // crash point: worker after provider change
+  await deleteReports(database, [key]);
+}
 
 /** Reads the due senders from Meta and stores the results. Each due read is made by one worker. */
 export async function readDueSenders(context: ReadingContext, graph: GraphCall): Promise<void> {
@@ -39,4 +53,16 @@ async function readDueSender(
   if (reading === null) return [];
   // crash point: worker after reading
   return applySenderReading(database, { id: senderId, template, businessAccountId }, reading, startedAt);
+}
+
+/** Raises an alert for each block that a report or a read from Meta started. */
+function alertAboutBlocks(
+  { log, metrics }: Pick<WorkerContext, 'log' | 'metrics'>,
+  blocks: readonly StartedBlock[],
+): void {
+  for (const { senderId, locale, reason, source } of blocks) {
+    const scope = locale === null ? 'business' : 'template';
+    metrics.configurationFaults.inc({ scope, error_code: 'none' });
+    log.error({ sender_id: senderId, locale, reason, source, scope }, 'sender blocked');
+  }
 }
