@@ -24,18 +24,18 @@ const TRIES_MAX = 100;
  */
 export async function changeBlock(
   database: Database,
-  which: BlockSubject,
+  { cause, scope, subject, onlyFor }: BlockSubject,
   rule: (last: Block | null, now: Date) => Block | null,
 ): Promise<Block | null> {
+  const where = { cause_scope_subject_onlyFor: { cause, scope, subject, onlyFor } };
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const [{ now, ...found }] = await database.sql.query<[Block & { now: Date }]>`
-      select t.*, n.now from (select clock_timestamp()::timestamptz(3) as now) n left join lateral (
-        select cause, scope, subject, only_for as "onlyFor", source, error_code as "errorCode", reason, is_configuration as "isConfiguration",
-          failures, since, until, cleared_at as "clearedAt", rate
-        from sender_blocks
-        where cause = ${which.cause} and scope = ${which.scope} and subject = ${which.subject} and only_for = ${which.onlyFor}
-      ) t on true`;
-    const last = (found.cause as unknown) === null ? null : found;
+    const last = (await database.prisma.senderBlock.findUnique({
+      where,
+      omit: { freeAt: true },
+    })) as Block | null;
+    const [{ now }] = await database.sql.query<
+      [{ now: Date }]
+    >`select clock_timestamp()::timestamptz(3) as now`;
     const next = rule(last, now);
     if (next === null) return null;
     const isAlert = next.scope === 'sender' && needsPerson(next) && !(last && needsPerson(last));

@@ -58,7 +58,7 @@ describe('changeBlock', () => {
     subject,
     onlyFor: '',
   });
-  const READ = 'from sender_blocks';
+  const READ = 'clock_timestamp()::timestamptz(3) as now';
 
   it('delays no claim while its worker is frozen before the write', async () => {
     const { id } = await buildSender(store.database);
