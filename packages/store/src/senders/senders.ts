@@ -266,61 +266,57 @@ export async function editSender(
   { secrets, ...wanted }: SenderChange,
 ): Promise<Sender | 'taken' | null> {
   return changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
-    const { prisma, sql } = connection;
-    const { id, accountId } = before;
-    const { token, appSecret } = secrets ?? {};
-    const encrypted = (name: string, text: string) => new Uint8Array(encrypt(secrets!.keyring, name, text));
-    const isOther = wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== before.phoneNumberId;
-    const after = await prisma.sender.update({
-      where: { id },
-      data: {
-        ...(isOther && UNREAD),
-        ...wanted,
-        ...(token !== undefined && { encryptedToken: encrypted(id, token) }),
-        ...(appSecret !== undefined && {
-          encryptedAppSecret: appSecret === null ? null : encrypted(appSecretName(id), appSecret),
-        }),
-      },
-      select: SELECTED,
-    });
-    if (token !== undefined) {
-      // Facts about the former token, and faults that it may have caused, do not apply to the new one.
-      await sql.execute`
-        update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
-      await sql.execute`
-        update sender_blocks set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp()
-        where cause = 'fault' and scope = 'sender' and subject = ${id} and only_for = '' and failures > 0 and is_configuration`;
-      await logEntry(connection, actor, { action: 'sender.set_token', accountId, subject: id });
-    }
-    if (appSecret !== undefined) {
-      const details = { after: { hasOwnApp: appSecret !== null } };
-      await logEntry(connection, actor, { action: 'sender.set_app_secret', accountId, subject: id, details });
-    }
-    if (isOther) {
-      await sql.execute`delete from provider_facts where subject = ${id}`;
-      await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
-      await pause(connection, id, NOT_ACTIVATED);
-    } else if (
-      after.template !== before.template ||
-      after.englishTemplateLanguage !== before.englishTemplateLanguage
-    )
-      await sql.execute`
+    const { id, phoneNumberId, template, englishTemplateLanguage } = before;
+    if (wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== phoneNumberId)
+      await endNumber(connection, id);
+    if (secrets !== undefined) await setSecrets(connection, actor, before, secrets);
+    const after = await connection.prisma.sender.update({ where: { id }, data: wanted, select: SELECTED });
+    if (after.template !== template || after.englishTemplateLanguage !== englishTemplateLanguage)
+      await connection.sql.execute`
         delete from sender_blocks where scope = 'sender' and subject = ${id} and only_for in ('en', 'pt-BR')`;
     await requestReading(connection, id);
     return {};
   }).catch(onTaken('taken' as const));
 }
 
-/** The values of the columns that reads fill, for a number that has not been read yet. */
-const UNREAD = {
-  businessAccountId: null,
-  portfolioId: null,
-  readTriedAt: null,
-  readAt: null,
-  readFailures: {},
-  recipients24h: null,
-  hasRecipientRoom: true,
-} as const;
+async function setSecrets(
+  connection: Connection,
+  actor: Actor,
+  { id, accountId }: SenderRow,
+  { keyring, token, appSecret }: SenderSecrets,
+): Promise<void> {
+  const { prisma, sql } = connection;
+  if (token !== undefined) {
+    const encryptedToken = new Uint8Array(encrypt(keyring, id, token));
+    await prisma.sender.update({ where: { id }, data: { encryptedToken } });
+    // Facts about the former token, and faults that it may have caused, do not apply to the new one.
+    await sql.execute`
+      update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
+    await sql.execute`
+      update sender_blocks set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp()
+      where cause = 'fault' and scope = 'sender' and subject = ${id} and only_for = '' and failures > 0 and is_configuration`;
+    await logEntry(connection, actor, { action: 'sender.set_token', accountId, subject: id });
+  }
+  if (appSecret !== undefined) {
+    const encryptedAppSecret =
+      appSecret === null ? null : new Uint8Array(encrypt(keyring, appSecretName(id), appSecret));
+    await prisma.sender.update({ where: { id }, data: { encryptedAppSecret } });
+    const details = { after: { hasOwnApp: appSecret !== null } };
+    await logEntry(connection, actor, { action: 'sender.set_app_secret', accountId, subject: id, details });
+  }
+}
+
+/** Deletes the results of reads and the blocks of a sender's former number, and pauses the sender until it is activated. */
+async function endNumber(connection: Connection, id: string): Promise<void> {
+  const { sql } = connection;
+  await sql.execute`
+    update senders set business_account_id = null, portfolio_id = null, read_tried_at = null, read_at = null, read_failures = '{}',
+      recipients_24h = null, has_recipient_room = true
+    where id = ${id}::uuid`;
+  await sql.execute`delete from provider_facts where subject = ${id}`;
+  await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
+  await pause(connection, id, NOT_ACTIVATED);
+}
 
 /**
  * Logs what the setup did at the provider for a sender, or that a test code was sent, and requests a read. @returns null if the sender does
