@@ -12,7 +12,7 @@ import {
   type SenderFailure,
   type Signal,
 } from '@onecode/domain';
-import { changeBlock, fullRate, isSuperseded } from '@onecode/store/senders';
+import { changeBlock, isSuperseded } from '@onecode/store/senders';
 import type { WorkerContext } from '../context.js';
 import type { OpenSender } from './senderPool.js';
 
@@ -76,7 +76,9 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
   if (subjects.every((subject) => ruleOf(subject)(findBlock(sender, subject), new Date()) === null)) return;
   // The widest scope decides: if the business account or portfolio delivers, it is not at fault.
   const widest = subjects.at(-1) as BlockSubject;
-  if (await isSuperseded(database, widest, { ...signal, sendId: send.id })) return;
+  const concerned = (await senders.of(widest)).filter((one) => mayConcern(widest.scope, one, at));
+  const about = { senderIds: concerned.map(({ id }) => id), onlyFor: widest.onlyFor };
+  if (await isSuperseded(database, about, { ...signal, sendId: send.id })) return;
   const begun: (Block | null)[] = [];
   for (const subject of subjects) begun.push(await changeBlock(database, subject, ruleOf(subject)));
   senders.forget();
@@ -107,7 +109,9 @@ async function slowDown(
   const widest = throttled === 'app' && sender.accountId !== null ? 'business' : throttled;
   const scope = mayConcern(widest, sender, at) ? widest : 'sender';
   const subject: BlockSubject = { cause: 'limit', scope, subject: blockSubject(scope, sender), onlyFor: '' };
-  const limit = { fullRate: await fullRate(database, subject), retryAfterSeconds, random: Math.random() };
+  const slowed = (await senders.of(subject)).filter(({ removedAt }) => removedAt === null);
+  const fullRate = slowed.reduce((sum, { throughput }) => sum + throughput, 0);
+  const limit = { fullRate, retryAfterSeconds, random: Math.random() };
   const begun = await changeBlock(database, subject, (last, now) =>
     afterLimit(subject, last, now, { ...signal, errorCode, reason }, limit),
   );

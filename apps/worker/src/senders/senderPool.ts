@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { tryDecrypt, type Keyring } from '@onecode/domain';
+import { blockSubject, tryDecrypt, type BlockSubject, type Keyring } from '@onecode/domain';
 import type { Database } from '@onecode/store/client';
 import { listSenderDetails, type SenderDetails } from '@onecode/store/senders';
 
@@ -15,6 +15,8 @@ export interface OpenSender extends SenderDetails {
 export interface SenderPool {
   /** Returns a sender. @throws Error when it does not exist */
   open(senderId: string): Promise<OpenSender>;
+  /** Returns the senders that a block applies to, including removed ones. */
+  of(block: Pick<BlockSubject, 'scope' | 'subject'>): Promise<OpenSender[]>;
   /** Clears the cache after a sender was changed. */
   forget(): void;
 }
@@ -41,6 +43,10 @@ export function createSenderPool(database: Database, secretKey: Keyring): Sender
         (await cache.forceFetch('all', { forceRefresh: true })).get(id);
       if (known === undefined) throw new Error(`the sender ${id} of a permit does not exist`);
       return known;
+    },
+    async of({ scope, subject }) {
+      const all = await cache.forceFetch('all');
+      return [...all.values()].filter((sender) => blockSubject(scope, sender) === subject);
     },
     forget: () => cache.clear(),
   };

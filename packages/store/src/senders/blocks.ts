@@ -64,42 +64,27 @@ async function writeBlock({ prisma }: Connection, next: Block, last: Block | nul
 
 /**
  * Returns whether a newer success clears a failure. The success is this message, or one of a later send that was started no earlier. The
- * provider must have accepted it and, for a failure from a receipt, also delivered it. Receipts signed by an account's own app clear only
- * faults of its own senders, never faults of a business account or a portfolio.
+ * provider must have accepted it and, for a failure from a receipt, also delivered it.
  *
- * @param about all messages of the scope, or only those in one language or to one country
+ * @param about the senders of the messages, and their language or country; empty for all
  */
 export async function isSuperseded(
   { sql }: Database,
-  about: Pick<BlockSubject, 'scope' | 'subject' | 'onlyFor'>,
+  about: { senderIds: readonly string[]; onlyFor: string },
   { sendId, startedAt, source }: Signal & { sendId: string },
 ): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }[]>`
     select exists (
-      select from senders r cross join lateral (
+      select from unnest(${about.senderIds}::uuid[]) as r (id) cross join lateral (
         select from attempts a cross join lateral (select * from sends where id = a.send_id limit 1) s
         -- A call ends after it has started, so this range of the index has all calls that have started since. "is true" prevents the use of
         -- the primary key.
         where a.sender_id = r.id and a.outcome = 'accepted' and a.finished_at >= ${startedAt}
           and a.started_at >= ${startedAt} and (a.send_id >= ${sendId}::uuid) is true
           and ${about.onlyFor} in ('', s.locale, coalesce(s.country, 'ZZ'))
-          and (${source} = 'answer' or (
-            (s.delivered_at is not null or s.read_at is not null) and (${about.scope} = 'sender' or r.account_id is null)
-          ))
+          and (${source} = 'answer' or s.delivered_at is not null or s.read_at is not null)
         order by a.finished_at limit 1
       ) l
-      where block_subject(${about.scope}, r.id, r.business_account_id, r.portfolio_id) = ${about.subject}
     ) as is`;
   return row?.is ?? false;
-}
-
-/** Returns the permits per second of all senders that a block applies to, as if there were no block. */
-export async function fullRate(
-  { sql }: Database,
-  { scope, subject }: Pick<BlockSubject, 'scope' | 'subject'>,
-): Promise<number> {
-  const [{ rate }] = await sql.query<[{ rate: number | null }]>`
-    select sum(r.throughput) * 0.9::double precision as rate from senders r
-    where r.removed_at is null and block_subject(${scope}, r.id, r.business_account_id, r.portfolio_id) = ${subject}`;
-  return rate ?? 1;
 }

@@ -2,6 +2,6 @@ export { applyProviderReport, applySenderReading, learnBusinessAccounts } from '
 export * from './readings.js';
 export { reencryptTokens } from './senderTokens.js';
 export * from './senders.js';
-export { changeBlock, fullRate, isSuperseded } from './blocks.js';
+export { changeBlock, isSuperseded } from './blocks.js';
 export type { StartedBlock } from './providerBlocks.js';
 export { countOwnFailure, findOwnApp, reportsOfApp, type OwnApp } from './ownApps.js';

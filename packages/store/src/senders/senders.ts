@@ -120,14 +120,16 @@ export async function listSenders(database: Connection, accountId?: string): Pro
 }
 
 /** A sender with its token, for calls to the provider. */
-export type SenderDetails = Sender & { encryptedToken: Uint8Array };
+export type SenderDetails = Sender & { encryptedToken: Uint8Array; removedAt: Date | null };
 
 /**
  * Returns all senders, including blocked ones, because `take_permits` decides which may send, and removed ones, because receipts still
  * arrive.
  */
 export async function listSenderDetails(database: Connection): Promise<SenderDetails[]> {
-  const rows = await database.prisma.sender.findMany({ select: { ...SELECTED, encryptedToken: true } });
+  const rows = await database.prisma.sender.findMany({
+    select: { ...SELECTED, encryptedToken: true, removedAt: true },
+  });
   return withBlocks(database, rows);
 }
 

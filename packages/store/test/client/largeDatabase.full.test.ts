@@ -359,7 +359,7 @@ describe('a large database', () => {
       (db) =>
         isSuperseded(
           db,
-          { scope: 'sender', subject: senderId, onlyFor: '' },
+          { senderIds: [senderId], onlyFor: '' },
           { sendId, startedAt: new Date(Date.now() - 60_000), source: 'answer' },
         ),
     ],
