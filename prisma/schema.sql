@@ -451,7 +451,7 @@ create table sender_blocks (
   error_code integer,
   reason text not null,
   is_configuration boolean default false not null,
-  failures smallint default 1 not null,
+  failures integer default 1 not null,
   rate double precision,
   since timestamp(3) with time zone default now() not null,
   until timestamp(3) with time zone,

@@ -164,7 +164,7 @@ create table sender_blocks (
   error_code integer,
   reason text not null check (length(reason) between 1 and 1000),
   is_configuration boolean not null default false,
-  failures smallint not null default 1 check (failures >= 0),
+  failures integer not null default 1 check (failures >= 0),
   rate double precision check (rate > 0),
   since timestamptz(3) not null default now(),
   until timestamptz(3),

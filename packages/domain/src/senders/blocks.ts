@@ -87,7 +87,7 @@ export function afterFault(
   { startedAt, ...met }: FaultSignal,
 ): Block | null {
   if (!isNewer(startedAt, last) || (last !== null && isBlocking(last, now))) return null;
-  const failures = Math.min((last?.failures ?? 0) + 1, FAILURES_MAX);
+  const failures = (last?.failures ?? 0) + 1;
   const until = new Date(now.getTime() + coolDownSeconds(subject, failures) * 1_000);
   return { ...subject, ...met, failures, since: now, until, clearedAt: null, rate: null };
 }
@@ -104,7 +104,7 @@ export function afterLimit(
   limit: { fullRate: number; retryAfterSeconds: number | null; random: number },
 ): Block | null {
   if (!isNewer(startedAt, last)) return null;
-  const failures = Math.min((last?.failures ?? 0) + 1, FAILURES_MAX);
+  const failures = (last?.failures ?? 0) + 1;
   const until = new Date(now.getTime() + limitWaitMs(failures, limit.retryAfterSeconds, limit.random));
   const rate = Math.max(1, reducedRate(last, now, limit.fullRate));
   return { ...subject, ...met, isConfiguration: false, failures, since: now, until, clearedAt: null, rate };
@@ -177,7 +177,6 @@ export function blocksOf(
   return scope === 'business' || scope === 'portfolio' ? [sender, { scope, onlyFor: '' }] : [sender];
 }
 
-const FAILURES_MAX = 1_000;
 const COOL_DOWN_SECONDS_MAX = 3_600;
 
 /**
