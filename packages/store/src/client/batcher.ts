@@ -34,6 +34,9 @@ export function createBatcher<Request, Result>(
   const waiting: Pending<Request, Result>[] = [];
   const underWay = new Set<Promise<void>>();
   let isStarting = false;
+  let latest = Promise.resolve();
+  /** When the latest batch is overdue, by `performance.now()`. */
+  let overdueAt = 0;
 
   const runBatch = async (batch: readonly Pending<Request, Result>[]): Promise<void> => {
     try {
@@ -48,13 +51,20 @@ export function createBatcher<Request, Result>(
     if (isStarting) return;
     isStarting = true;
     while (waiting.length > 0) {
+      const untilOverdueMs = overdueAt - performance.now();
+      // Without the first condition, each batch would have a timer, which wakes an idle process.
+      if (underWay.size > 0 && untilOverdueMs > 0)
+        await Promise.race([latest, pause(untilOverdueMs, undefined, { ref: false })]);
+      if (underWay.size >= concurrentBatchesMax) await Promise.race(underWay);
       // Collects all requests from one socket read. Otherwise the first request would run alone, and the others would wait for it.
       await endOfTurn();
       const batch = waiting.splice(0, batchSizeMax);
+      // The previous batch has failed them.
+      if (batch.length === 0) break;
       const ended = runBatch(batch).finally(() => underWay.delete(ended));
       underWay.add(ended);
-      await Promise.race([ended, pause(overdueAfterMs(batch.length), undefined, { ref: false })]);
-      if (underWay.size >= concurrentBatchesMax) await Promise.race(underWay);
+      latest = ended;
+      overdueAt = performance.now() + overdueAfterMs(batch.length);
     }
     isStarting = false;
   };
