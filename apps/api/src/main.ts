@@ -72,7 +72,7 @@ await runProcess('api', async () => {
     'key usage recording failed',
   );
   const metrics = apiMetrics(registry);
-  const refusedRequests = createRefusedRequestRecorder(database, metrics);
+  const refusedRequests = createRefusedRequestRecorder(database);
   const refusedRequestLoop = startFlushLoop(
     log,
     () => refusedRequests.flush(),

@@ -24,16 +24,5 @@ export function apiMetrics(registry: Registry) {
       labelNames: ['verification', 'valid'],
       registers,
     }),
-    webhookReceipts: new Counter({
-      name: 'onecode_webhook_receipts_total',
-      help: 'Receipts in webhook requests, including repeats',
-      registers,
-    }),
-    refusedRequests: new Counter({
-      name: 'onecode_refused_requests_total',
-      help: 'Refused requests with known keys: stored, counted with a stored one, or dropped because memory is full',
-      labelNames: ['result'],
-      registers,
-    }),
   };
 }

@@ -6,7 +6,6 @@ import { storeRefusedRequests, type RefusedRequest } from '@onecode/store/report
 import type { Database } from '@onecode/store/client';
 import { detailOf } from './answer.js';
 import { idempotencyKeyBytes } from './idempotencyKey.js';
-import type { ApiMetrics } from './metrics.js';
 import { callerOf, routeOf } from './requests.js';
 
 /** A group: the refusals of one application on one route for one reason, within a minute. */
@@ -14,7 +13,7 @@ const GROUP_MS = 60_000;
 const GROUPS_MAX = 2_000;
 /** How many requests of each group are kept. Further ones only increase the count of the last one. */
 const REQUESTS_PER_GROUP = 10;
-/** Bounds the memory while the database is unavailable. */
+/** Bounds the memory while the database is unavailable. Further requests are not recorded. */
 const UNWRITTEN_MAX = 10_000;
 
 /** Records refused requests of known keys. A process that is killed loses up to one second of them. */
@@ -33,7 +32,6 @@ interface Kept extends Omit<RefusedRequest, 'ageMs'> {
 /** Creates a recorder that keeps refused requests in memory until a loop writes them. @param now a monotonic clock, in milliseconds */
 export function createRefusedRequestRecorder(
   database: Database,
-  { refusedRequests: counter }: Pick<ApiMetrics, 'refusedRequests'>,
   now: () => number = () => performance.now(),
 ): RefusedRequestRecorder {
   const groups = new LRUCache<string, Kept[]>({
@@ -58,33 +56,27 @@ export function createRefusedRequestRecorder(
         detail: detailOf(problem),
         fields: Object.keys(details.errors ?? {}),
       };
-      const { accountId, applicationId, keyId } = caller;
-      const name = JSON.stringify([applicationId, refusal]);
+      const name = JSON.stringify([caller.applicationId, refusal]);
       const group = groups.get(name) ?? [];
       const last = group.at(-1);
       if (last !== undefined && group.length === REQUESTS_PER_GROUP) {
         last.count += 1;
         unwritten.add(last);
-        counter.inc({ result: 'counted' });
-      } else if (unwritten.size >= UNWRITTEN_MAX) {
-        counter.inc({ result: 'dropped' });
-      } else {
-        const requestId = requestIdOf(request);
+      } else if (unwritten.size < UNWRITTEN_MAX) {
+        const { accountId, applicationId, keyId } = caller;
         const key = idempotencyKeyBytes(request);
-        const idempotencyKeyHash = key && hashIdempotencyKey(key);
         const kept = {
-          requestId,
+          requestId: requestIdOf(request),
           accountId,
           applicationId,
           keyId,
           ...refusal,
-          idempotencyKeyHash,
+          idempotencyKeyHash: key && hashIdempotencyKey(key),
           at: now(),
           count: 1,
         };
         if (group.push(kept) === 1) groups.set(name, group);
         unwritten.add(kept);
-        counter.inc({ result: 'kept' });
       }
     },
     async flush() {

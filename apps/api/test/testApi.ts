@@ -42,8 +42,6 @@ export interface TestApi
   keyUsage: KeyUsageTracker;
   /** Records refused requests. Only the test writes them to the database. */
   refusedRequests: RefusedRequestRecorder;
-  /** Its own metrics. */
-  metrics: Registry;
   close(): Promise<void>;
 }
 
@@ -85,10 +83,8 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     onError: () => {},
   });
   const database = options.database ?? db.database;
-  const registry = new Registry();
-  const metrics = apiMetrics(registry);
   const keyUsage = createKeyUsageTracker(db.database);
-  const refusedRequests = createRefusedRequestRecorder(options.refusalDatabase ?? database, metrics);
+  const refusedRequests = createRefusedRequestRecorder(options.refusalDatabase ?? database);
   const app = createApp({
     config,
     database,
@@ -97,7 +93,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     readiness: createReadiness({ database: () => pingDatabase(database) }),
     deliveryQueue,
     log: createLog('api', config.LOG_LEVEL),
-    metrics,
+    metrics: apiMetrics(new Registry()),
     traffic: createTrafficCounter(),
   });
   const server = createHttpServer(app, config);
@@ -112,7 +108,6 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     docsUrl: config.DOCS_URL,
     keyUsage,
     refusedRequests,
-    metrics: registry,
     db,
     redis,
     prefix,

@@ -85,7 +85,7 @@ function resultOf(error: unknown): WebhookResult {
 
 /** Returns a function that stores the reports of a post. */
 function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<void> {
-  const { database, deliveryQueue, config, metrics } = context;
+  const { database, deliveryQueue, config } = context;
   const readBody = createBodyReader('payload_too_large', BODY_BYTES_MAX, BODIES_BYTES_MAX);
   const learn = businessAccountLearner(database);
   return async (request) => {
@@ -109,7 +109,6 @@ function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<
       learn(app === null ? reports.businessAccounts : new Map()),
     ]);
     // crash point: api webhook after store
-    metrics.webhookReceipts.inc(own.receipts.length);
     if (stored > 0) void deliveryQueue.enqueueReports();
   };
 }
