@@ -6,8 +6,7 @@ import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { docsRouter } from './docs.js';
 import { problemWriter } from './problem.js';
-import { checkHeaders, requestTimer, routeOf, withCommonHeaders } from './requests.js';
-import { resource } from './resource.js';
+import { prepareRequests, resource, routeOf } from './requests.js';
 import { createSendRoute } from './routes/createSend.js';
 import { sendStatusRoute } from './routes/sendStatus.js';
 import { signupSettingsRoute } from './routes/signupSettings.js';
@@ -25,13 +24,7 @@ export function createApp(dependencies: ApiDependencies): Express {
   app.disable('x-powered-by');
   app.enable('strict routing').enable('case sensitive routing');
 
-  app.use(
-    requestLog(log, routeOf),
-    requestSpan(TRACED, routeOf),
-    requestTimer(metrics),
-    withCommonHeaders(config.BASE_URL),
-    checkHeaders,
-  );
+  app.use(requestLog(log, routeOf), requestSpan(TRACED, routeOf), prepareRequests(metrics, config.BASE_URL));
 
   resource(app, '/v1/send', { post: createSendRoute(context) });
   resource(app, '/v1/send/:id/status', { get: sendStatusRoute(context) as RequestHandler });

@@ -7,7 +7,7 @@ import { gzip } from 'node:zlib';
 import express, { type Request, type Response, type Router } from 'express';
 import { LRUCache } from 'lru-cache';
 import { openApiDocument, SERVICE_PLACEHOLDER } from './contract.js';
-import { resource } from './resource.js';
+import { resource } from './requests.js';
 
 /** The output of the site's `npm run build`. */
 const SITE = fileURLToPath(new URL('../../docs/dist', import.meta.url));

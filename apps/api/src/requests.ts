@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Request, RequestHandler } from 'express';
+import type { IRouter, Request, RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { describeSpan, setRequestFact } from '@onecode/runtime';
 import type { Caller } from '@onecode/store/accounts';
@@ -13,13 +13,19 @@ export function routeOf(request: IncomingMessage): string {
   return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : NO_ROUTE;
 }
 
-/** Returns middleware that observes the duration of each request by route, method and status. */
-export function requestTimer(metrics: ApiMetrics): RequestHandler {
+/**
+ * Returns middleware for all requests: observes the duration by route, method and status, adds the common headers, and refuses malformed
+ * headers.
+ */
+export function prepareRequests(metrics: ApiMetrics, baseUrl: string): RequestHandler {
+  const headers = new Map(Object.entries(commonHeaders(baseUrl)));
   return (request, response, next) => {
     const end = metrics.requests.startTimer();
     response.once('finish', () => {
       end({ route: routeOf(request), method: request.method, status: String(response.statusCode) });
     });
+    response.setHeaders(headers);
+    checkHeaders(request);
     next();
   };
 }
@@ -52,14 +58,6 @@ export function commonHeaders(baseUrl: string): Readonly<Record<string, string>>
   };
 }
 
-export function withCommonHeaders(baseUrl: string): RequestHandler {
-  const headers = new Map(Object.entries(commonHeaders(baseUrl)));
-  return (_request, response, next) => {
-    response.setHeaders(headers);
-    next();
-  };
-}
-
 /**
  * Returns the target of a request in a form that Express can route, so that errors are answered with problem+json. If the percent-encoding
  * of the path is malformed, its percent signs are taken literally. So is a number sign, because a target has no fragment: Express would cut
@@ -77,14 +75,31 @@ export function readableTarget(target: string): string {
 }
 
 /** Headers that must not be repeated. Parsers disagree about which of two values counts, and attackers exploit that. */
-const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type', 'x-hub-signature-256'];
+const SINGLE = new Set(['host', 'authorization', 'idempotency-key', 'content-type', 'x-hub-signature-256']);
 
-/** Refuses requests with a repeated header of `SINGLE`, or without the host that HTTP/1.1 requires (RFC 9112, 3.2). */
-export const checkHeaders: RequestHandler = (request, _response, next) => {
-  const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
-  const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+/** Refuses a request with a repeated header of `SINGLE`, or without the host that HTTP/1.1 requires (RFC 9112, 3.2). @throws Problem */
+function checkHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const single = names.filter((name) => SINGLE.has(name));
+  const twice = single.find((name, index) => single.indexOf(name) !== index);
   if (twice !== undefined) throw new Problem('bad_request', { detail: `The ${twice} header is repeated.` });
-  if (request.headers.host === undefined && request.httpVersion === '1.1')
+  if (headers.host === undefined && httpVersion === '1.1')
     throw new Problem('bad_request', { detail: 'The host header is missing.' });
-  next();
-};
+}
+
+/** Registers the methods of a path, and answers other methods with 405 and `Allow`. @param methods `all` runs first, for every method */
+export function resource(
+  router: IRouter,
+  path: string | string[],
+  { all, get, post }: { all?: RequestHandler; get?: RequestHandler; post?: RequestHandler },
+): void {
+  const route = router.route(path);
+  if (all !== undefined) route.all(all);
+  if (get !== undefined) route.get(get);
+  if (post !== undefined) route.post(post);
+  const allowed = [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])].join(', ');
+  route.all((_request, response) => {
+    response.setHeader('Allow', allowed);
+    throw new Problem('method_not_allowed');
+  });
+}

@@ -33,7 +33,7 @@ export function createHttpServer(
       requestTimeout: REQUEST_MS_MAX,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // `checkHeaders` answers a missing host with problem+json.
+      // `prepareRequests` answers a missing host with problem+json.
       requireHostHeader: false,
       ...messagesOf(app),
     },
