@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -103,13 +103,8 @@ export function docsRouter({
     },
   });
   router.get('/', (_request, response) => response.redirect(302, 'docs/'));
-  // A page's address with a slash or `.html` at its end leads to the page. For other addresses, a browser gets a page, because
-  // it prefers HTML; a program that accepts anything falls through to the problem response.
+  // A browser gets a page, because it prefers HTML; a program that accepts anything falls through to the problem response.
   router.get('/docs/{*page}', async (request, response, next) => {
-    const { path } = request;
-    const page = path.replace(/(?:\/|(?:index)?\.html)$/, '');
-    if (page !== path && pages.has(page))
-      return response.redirect(308, `${path.endsWith('/') ? '..' : '.'}/${page.split('/').at(-1)}`);
     response.vary('Accept');
     if (request.accepts(['application/problem+json', 'text/html']) !== 'text/html') return next();
     await sendFile(request, response.status(404), MISSING_PAGE);
@@ -140,14 +135,21 @@ function readSite(): Site {
   }
 }
 
-/** Returns the file at each path, or a redirect to the path with a trailing slash. Redirects are relative, which keeps a path prefix. */
+/**
+ * Returns the file at each path, and the address of the page at a path with another ending. Redirects are relative, which keeps a path
+ * prefix.
+ */
 function pagesOf(files: readonly string[]): ReadonlyMap<string, { file: string } | { to: string }> {
   const pages = new Map<string, { file: string } | { to: string }>();
   for (const file of files) {
     if (TYPES[extname(file)] === undefined) continue;
     const path = `/docs/${file}`.replace(/(?:index)?\.html$/, '');
     pages.set(path, { file });
-    if (path.endsWith('/')) pages.set(path.slice(0, -1), { to: path.split('/').slice(-2).join('/') });
+    const name = basename(path);
+    if (path.endsWith('/'))
+      pages.set(path.slice(0, -1), { to: `${name}/` }).set(`${path}index.html`, { to: './' });
+    else if (file.endsWith('.html'))
+      pages.set(`${path}/`, { to: `../${name}` }).set(`${path}.html`, { to: `./${name}` });
   }
   return pages;
 }
