@@ -1,10 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { recordKeyUsage } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
-
-/** The last use of a key is written at most about once a minute. */
-const WRITTEN_MS = 60_000;
-const KEYS_MAX = 10_000;
 
 /** The recent uses of keys, by the keys' SHA-256 in latin1. */
 export interface KeyUsageTracker {
@@ -16,22 +11,16 @@ export interface KeyUsageTracker {
 
 /** Creates a tracker that keeps the uses of keys in memory until a loop writes them. */
 export function createKeyUsageTracker(database: Database): KeyUsageTracker {
-  const pending = new Set<string>();
-  const written = new LRUCache<string, true>({ max: KEYS_MAX, ttl: WRITTEN_MS });
+  const used = new Set<string>();
   return {
-    record(hash) {
-      if (pending.size < KEYS_MAX && !written.has(hash)) pending.add(hash);
-    },
+    record: (hash) => void used.add(hash),
     async flush() {
-      const hashes = [...pending];
+      const hashes = [...used];
       await recordKeyUsage(
         database,
         hashes.map((hash) => Buffer.from(hash, 'latin1')),
       );
-      for (const hash of hashes) {
-        pending.delete(hash);
-        written.set(hash, true);
-      }
+      for (const hash of hashes) used.delete(hash);
     },
   };
 }

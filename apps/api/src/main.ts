@@ -38,8 +38,8 @@ import { createHttpServer } from './server.js';
 
 /** A request on a silent connection fails, or is read again on a new connection, within three seconds. */
 const DATABASE_TIMEOUTS = { connectionMs: 3_000, statementMs: 2_000 };
-const FLUSH_MS = 1_000;
-const KEY_USAGE_FLUSH_MS = 5_000;
+/** How often counts, refused requests and uses of keys are written. A process that is killed loses those of this time. */
+const FLUSH_MS = 2_000;
 /** Incidents are recorded at this interval, so that installations without Prometheus have them too. */
 const INCIDENTS_PAUSE_MS = 20_000;
 
@@ -65,26 +65,16 @@ await runProcess('api', async () => {
     onError: (error) => log.debug({ err: error }, 'Redis unreachable'),
   });
   const keyUsage = createKeyUsageTracker(database);
-  const keyUsageLoop = startFlushLoop(
-    log,
-    () => keyUsage.flush(),
-    KEY_USAGE_FLUSH_MS,
-    'key usage recording failed',
-  );
   const metrics = apiMetrics(registry);
   const refusedRequests = createRefusedRequestRecorder(database);
-  const refusedRequestLoop = startFlushLoop(
-    log,
-    () => refusedRequests.flush(),
-    FLUSH_MS,
-    'refused request recording failed',
-  );
   const traffic = createTrafficCounter();
-  const trafficLoop = startFlushLoop(
+  const flushLoop = startFlushLoop(
     log,
-    () => traffic.flush(database),
+    async () => {
+      await Promise.all([keyUsage.flush(), refusedRequests.flush(), traffic.flush(database)]);
+    },
     FLUSH_MS,
-    'traffic recording failed',
+    'usage recording failed',
   );
   gaugeConnections(registry, () => countConnections(database));
   const readHealth = createHealthReader(database, () => deliveryQueue.readHealth());
@@ -128,9 +118,7 @@ await runProcess('api', async () => {
       await watch.stop();
       await closeHttpServer(server);
       await deliveryQueue.close();
-      await keyUsageLoop.stop();
-      await refusedRequestLoop.stop();
-      await trafficLoop.stop();
+      await flushLoop.stop();
       await incidentLoop.stop();
       await presenceLoop.stop();
       await closeDatabase(database);

@@ -16,7 +16,7 @@ const REQUESTS_PER_GROUP = 10;
 /** Bounds the memory while the database is unavailable. Further requests are not recorded. */
 const UNWRITTEN_MAX = 10_000;
 
-/** Records refused requests of known keys. A process that is killed loses up to one second of them. */
+/** Records refused requests of known keys. They are kept in memory until a loop writes them. */
 export interface RefusedRequestRecorder {
   /** Records a refused request in memory, unless its key is unknown. Never throws and never waits. */
   record(request: IncomingMessage, problem: Problem): void;

@@ -54,7 +54,7 @@ export async function readTraffic(
   };
 }
 
-/** Counts of this process that are not written yet. A killed process loses the counts of its last second. */
+/** Counts of this process that are not written yet. A killed process loses them. */
 export interface TrafficCounter {
   count(key: TrafficKey): void;
   /** Adds the counts to the database's. Keeps them for the next call if that fails. */
