@@ -27,11 +27,12 @@ export function createApp(dependencies: ApiDependencies): Express {
   app.use(requestLog(log, routeOf), requestSpan(TRACED, routeOf), prepareRequests(metrics, config.BASE_URL));
 
   resource(app, '/v1/send', { post: createSendRoute(context) });
+  // Express tries the paths in this order, and most requests are webhooks.
+  const webhook = { get: webhookHandshakeRoute(context), post: webhookRoute(context) };
+  for (const path of ['/webhooks/whatsapp', '/webhooks/whatsapp/:id']) resource(app, path, webhook);
   resource(app, '/v1/send/:id/status', { get: sendStatusRoute(context) as RequestHandler });
   resource(app, '/v1/send/:id/verify', { post: verifyRoute(context) as RequestHandler });
   resource(app, '/v1/signup-settings', { get: signupSettingsRoute(context) });
-  const webhook = { get: webhookHandshakeRoute(context), post: webhookRoute(context) };
-  for (const path of ['/webhooks/whatsapp', '/webhooks/whatsapp/:id']) resource(app, path, webhook);
   resource(app, '/livez', { get: (_request, response) => answerText(response, 200, 'ok\n') });
   resource(app, '/readyz', { get: readyRoute(readiness) });
   app.use(docsRouter({ baseUrl: config.BASE_URL, docsUrl: config.DOCS_URL, consoleUrl: config.CONSOLE_URL }));
