@@ -59,8 +59,6 @@ export function createBatcher<Request, Result>(
       // Collects all requests from one socket read. Otherwise the first request would run alone, and the others would wait for it.
       await endOfTurn();
       const batch = waiting.splice(0, batchSizeMax);
-      // The previous batch has failed them.
-      if (batch.length === 0) break;
       const ended = runBatch(batch).finally(() => underWay.delete(ended));
       underWay.add(ended);
       latest = ended;
