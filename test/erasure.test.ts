@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { changeSettings, findAccount, limitApplication, setIdentityCheck } from '@onecode/store/accounts';
+import { changeSettings, findAccount, changeApplication } from '@onecode/store/accounts';
 import { logTriedSend } from '@onecode/store/users';
 import { placeHold } from '@onecode/store/holds';
 import {
@@ -60,7 +60,7 @@ describe('a person’s number', () => {
     test = await buildCaller(database, 'test', { id: live.accountId });
     await stack.addSender();
     await stack.simulator.changeSender('106540352242921', { identityKeyCheck: true });
-    await setIdentityCheck(database, TEST_ACTOR, live.applicationId, 'observe');
+    await changeApplication(database, TEST_ACTOR, live.applicationId, { identityCheck: 'observe' });
     await changeSettings(database, TEST_ACTOR, { guessBudget: null });
 
     sends.tested = await create(test, NUMBER, 'k-tested');
@@ -89,7 +89,7 @@ describe('a person’s number', () => {
     sends.waiting = await create(live, NUMBER, 'k-waiting');
     await stack.untilWaiting(sends.waiting);
 
-    await limitApplication(database, TEST_ACTOR, live.applicationId, { perRecipientHour: 4 });
+    await changeApplication(database, TEST_ACTOR, live.applicationId, { perRecipientHour: 4 });
     await until('a denial and its receipts', async () => {
       const [row] = await stack.db.sql<{ done: boolean }>(
         `select exists (select from denials) and not exists (select from provider_reports) as done`,

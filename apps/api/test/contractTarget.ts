@@ -1,6 +1,6 @@
 import { decrypt, settle, simulateDelivery, type Outcome } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
-import { createApiKey, findAccount, limitApplication, revokeApiKey } from '@onecode/store/accounts';
+import { createApiKey, findAccount, changeApplication, revokeApiKey } from '@onecode/store/accounts';
 import { listSenderDetails } from '@onecode/store/senders';
 import { changeSend } from '@onecode/store/sends';
 import {
@@ -58,7 +58,7 @@ export function apiTarget({ port, db }: TestApi): ContractTarget {
       await revokeApiKey(database, TEST_ACTOR, callerOf(caller).keyId);
     },
     async limit(caller, limits) {
-      await limitApplication(database, TEST_ACTOR, callerOf(caller).applicationId, limits);
+      await changeApplication(database, TEST_ACTOR, callerOf(caller).applicationId, limits);
     },
     async unitsOf(caller) {
       const account = await findAccount(database, callerOf(caller).accountId);

@@ -1,5 +1,5 @@
 import type { IdentityCheck } from '@onecode/domain';
-import { setBreaker, setIdentityCheck } from '@onecode/store/accounts';
+import { setBreaker, changeApplication } from '@onecode/store/accounts';
 import { findSendDetails } from '@onecode/store/reports';
 import { forgetIdentity } from '@onecode/store/sends';
 import { recipientKeysOf, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
@@ -55,7 +55,7 @@ describe('a number with a new owner', () => {
 
   const check = async (identityCheck: IdentityCheck, { applicationId } = caller): Promise<void> => {
     const { database } = t.db;
-    await setIdentityCheck(database, TEST_ACTOR, applicationId, identityCheck);
+    await changeApplication(database, TEST_ACTOR, applicationId, { identityCheck });
     t.context.findExpectedIdentity = createIdentities(database);
   };
   const send = () => t.send(caller, { recipient: RECIPIENT });

@@ -1,10 +1,9 @@
 import { IDENTITY_CHECKS, type IdentityCheck, type Mode, type PhoneRecipient } from '@onecode/domain';
 import {
+  changeApplication,
   createApplication,
   findAccount,
   findApplications,
-  limitApplication,
-  setIdentityCheck,
   type Application,
 } from '@onecode/store/accounts';
 import { forgetIdentity } from '@onecode/store/sends';
@@ -102,7 +101,9 @@ export function addApplicationCommands(program: Command): void {
         ...(perMinute !== undefined && { perMinute: toNullable(perMinute) }),
         ...(perRecipientHour !== undefined && { perRecipientHour: toNullable(perRecipientHour) }),
       };
-      const limited = await changed('application', (...by) => limitApplication(...by, applicationId, limits));
+      const limited = await changed('application', (...by) =>
+        changeApplication(...by, applicationId, limits),
+      );
       print(command, formatLimits(limited), { absent: 'off' });
     });
 
@@ -124,11 +125,13 @@ Example:
       async (
         applicationId: string,
         _setting: string,
-        value: IdentityCheck,
+        identityCheck: IdentityCheck,
         _options: object,
         command: Command,
       ) => {
-        const set = await changed('application', (...by) => setIdentityCheck(...by, applicationId, value));
+        const set = await changed('application', (...by) =>
+          changeApplication(...by, applicationId, { identityCheck }),
+        );
         print(command, formatLimits(set), { absent: 'off' });
       },
     );

@@ -1,4 +1,4 @@
-import { changeSettings, createApplication, grantCredits, limitApplication } from '@onecode/store/accounts';
+import { changeSettings, createApplication, grantCredits, changeApplication } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { listAuditEntries } from '@onecode/store/operations';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
@@ -160,13 +160,13 @@ describe('the audit log', () => {
       name: 'Caixa Azul',
       mode: 'test',
     });
-    await limitApplication(database, { ...TEST_ACTOR, name: 'Olga' }, named!.id, { perMinute: 7 });
+    await changeApplication(database, { ...TEST_ACTOR, name: 'Olga' }, named!.id, { perMinute: 7 });
     const found = async (query: string): Promise<unknown[]> =>
       (await onCall.get(`/staff/audit?account=${shop.accountId}&${query}`)).body.entries.map(
         ({ action, subject }: AuditEntryView) => [action, subject],
       );
     const created = ['application.create', null];
-    const limited = ['application.limit', 'Caixa Azul'];
+    const limited = ['application.change', 'Caixa Azul'];
     expect(await found('person=olga')).toEqual([limited]);
     expect(await found('object=xa%20azul')).toEqual([limited, created]);
     expect(await found(`object=${named!.id}`)).toEqual([limited, created]);
@@ -196,7 +196,7 @@ describe('the audit log', () => {
       { action: 'account.read', ...byStaff },
       { action: 'account.change', ...byStaff },
       {
-        action: 'application.rename',
+        action: 'application.change',
         actor: { kind: 'user', name: developer.email },
         changes: [{ field: 'name', after: 'Caixa' }],
       },

@@ -90,7 +90,7 @@ describe('an application', () => {
 
     expect(await read(id)).toMatchObject({ name: 'New name', mode: 'test' });
     const [entry] = await server.db.sql<{ details: unknown }>(
-      `select details from audit_entries where action = 'application.rename' and subject = $1 and actor_id = $2`,
+      `select details from audit_entries where action = 'application.change' and subject = $1 and actor_id = $2`,
       [id, developer.id],
     );
     expect(entry?.details).toEqual({ before: { name: 'Old name' }, after: { name: 'New name' } });

@@ -6,7 +6,7 @@ import {
   changeAccount,
   createApiKey,
   grantCredits,
-  limitApplication,
+  changeApplication,
   scheduleDeletion,
 } from '@onecode/store/accounts';
 import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
@@ -507,7 +507,7 @@ beforeAll(async () => {
   );
   const read = await buildAccount(database, { name: 'Loja Lida' });
   const limited = await buildCaller(database, 'test', { id: read });
-  await limitApplication(database, TEST_ACTOR, limited.applicationId, {
+  await changeApplication(database, TEST_ACTOR, limited.applicationId, {
     perMinute: 60,
     perRecipientHour: 5,
   });

@@ -1,4 +1,4 @@
-import { grantCredits, renameApplication, suspendAccount } from '@onecode/store/accounts';
+import { grantCredits, changeApplication, suspendAccount } from '@onecode/store/accounts';
 import { pauseSender } from '@onecode/store/senders';
 import {
   buildAccount,
@@ -21,7 +21,7 @@ describeInBrowser('names and reasons of one long word', () => {
     const { database } = server.db;
     const account = await buildAccount(database, { name: LONG });
     const { applicationId } = await buildCaller(database, 'test', { id: account });
-    await renameApplication(database, TEST_ACTOR, applicationId, LONG);
+    await changeApplication(database, TEST_ACTOR, applicationId, { name: LONG });
     await grantCredits(database, TEST_ACTOR, account, 5, LONG, { reference: LONG });
     const sender = await buildSender(database, { owner: { accountId: account, applicationIds: [] } });
     await pauseSender(database, TEST_ACTOR, sender.id, LONG);

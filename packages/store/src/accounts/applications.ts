@@ -59,30 +59,6 @@ export async function insertApplication(
 }
 
 /**
- * Sets an application's creation limits: null turns a limit off, an omitted limit does not change.
- *
- * @returns null if the application does not exist
- */
-export async function limitApplication(
-  database: Database,
-  actor: Actor,
-  id: string,
-  limits: { perMinute?: number | null; perRecipientHour?: number | null },
-): Promise<Application | null> {
-  return change(database, actor, 'application.limit', id, limits);
-}
-
-/** Sets what an application does when a number may have a new owner. @returns null if the application does not exist */
-export async function setIdentityCheck(
-  database: Database,
-  actor: Actor,
-  id: string,
-  identityCheck: IdentityCheck,
-): Promise<Application | null> {
-  return change(database, actor, 'application.set_identity_check', id, { identityCheck });
-}
-
-/**
  * Returns all applications, an account's applications, or the one with this id. Oldest first; with a limit, only the newest ones, newest
  * first.
  */
@@ -99,25 +75,15 @@ export async function findApplications(
   return found.map(toApplication);
 }
 
-/** Renames an application. @returns null if it does not exist */
-export async function renameApplication(
+/** Changes the given fields; a null limit is off. @returns the changed application, or null if it does not exist */
+export function changeApplication(
   database: Database,
   actor: Actor,
-  id: string,
-  name: string,
-): Promise<Application | null> {
-  return change(database, actor, 'application.rename', id, { name });
-}
-
-function change(
-  database: Database,
-  actor: Actor,
-  action: string,
   id: string,
   data: Partial<Pick<Application, 'name' | 'perMinute' | 'perRecipientHour' | 'identityCheck'>>,
 ): Promise<Application | null> {
   const read = async (connection: Connection) => (await findApplications(connection, { id }))[0] ?? null;
-  const row = { action, table: 'applications', id, read } as const;
+  const row = { action: 'application.change', table: 'applications', id, read } as const;
   return changeRow(database, actor, row, ({ prisma }) =>
     prisma.application.update({ where: { id }, data, select: { id: true } }),
   );

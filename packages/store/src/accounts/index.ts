@@ -16,14 +16,7 @@ export {
   recordKeyUsage,
   revokeApiKey,
 } from './apiKeys.js';
-export {
-  type Application,
-  createApplication,
-  findApplications,
-  limitApplication,
-  renameApplication,
-  setIdentityCheck,
-} from './applications.js';
+export { type Application, changeApplication, createApplication, findApplications } from './applications.js';
 export * from './breaker.js';
 export * from './deleteAccount.js';
 export * from './settings.js';

@@ -1,5 +1,5 @@
 import { bodyHashes, hashApiKey } from '@onecode/domain';
-import { findCaller, limitApplication, readBreakerEvidence } from '@onecode/store/accounts';
+import { findCaller, changeApplication, readBreakerEvidence } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { placeHold, readHeldSends, releaseHold } from '@onecode/store/holds';
 import {
@@ -83,7 +83,7 @@ describe('a large database', () => {
     // Autovacuum would run between tests and change the plans: of a vacuumed table, PostgreSQL may read another index without the table.
     for (const table of LARGE) await store.sql(`alter table ${table} set (autovacuum_enabled = off)`);
     busy = await buildCaller(store.database, 'live', { freeQuota: 1_000_000, ratePerMinute: 600 });
-    await limitApplication(store.database, TEST_ACTOR, busy.applicationId, {
+    await changeApplication(store.database, TEST_ACTOR, busy.applicationId, {
       perMinute: 60,
       perRecipientHour: 5,
     });

@@ -174,8 +174,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     change: ({ database }, accountId) =>
       store.createApplication(database, ACTOR, { accountId, name: 'Shop', mode: 'test' }),
   },
-  limitApplication: ofApplication('application.limit', store.limitApplication, { perMinute: 60 }),
-  setIdentityCheck: ofApplication('application.set_identity_check', store.setIdentityCheck, 'observe'),
+  changeApplication: ofApplication('application.change', store.changeApplication, { perMinute: 60 }),
   forgetIdentity: {
     ...ofApplication('application.forget_identity', store.forgetIdentity, RECIPIENT_KEYS),
     given: async (fixture) => {
@@ -214,7 +213,6 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: givenSend,
     change: ({ database }, id) => store.eraseRecipient(database, ACTOR, RECIPIENT_KEYS, id, 'Request 17'),
   },
-  renameApplication: ofApplication('application.rename', store.renameApplication, 'Loja'),
   createApiKey: { ...ofApplication('key.create', store.createApiKey), isRepeatable: true },
   createVisitKey: {
     action: 'key.create',

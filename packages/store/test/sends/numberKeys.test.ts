@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { bodyHashes, recipientKeys, type Keyring } from '@onecode/domain';
-import { limitApplication } from '@onecode/store/accounts';
+import { changeApplication } from '@onecode/store/accounts';
 import { listSends } from '@onecode/store/reports';
 import { createSend, resetGuessBudgets, type Creation } from '@onecode/store/sends';
 import { buildCaller, newSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
@@ -39,7 +39,7 @@ const outcome = async (
 
 describe('a rotation of NUMBER_PEPPER', () => {
   it('restarts the limit per recipient, and leaves the sends under both keys searchable', async () => {
-    await limitApplication(store.database, TEST_ACTOR, caller.applicationId, { perRecipientHour: 1 });
+    await changeApplication(store.database, TEST_ACTOR, caller.applicationId, { perRecipientHour: 1 });
     for (const pepper of [first, rotated]) {
       expect(await outcome(pepper)).toBe('created');
       expect(await create(pepper)).toMatchObject({ outcome: 'rate_limited', cause: 'recipient_rate' });

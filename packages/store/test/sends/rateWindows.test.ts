@@ -1,5 +1,5 @@
 import { decideCreations, type CreationDecision, type RateWindow } from '@onecode/domain';
-import { limitApplication } from '@onecode/store/accounts';
+import { changeApplication } from '@onecode/store/accounts';
 import type { Creation, NewSend } from '@onecode/store/sends';
 import {
   buildCaller,
@@ -237,7 +237,7 @@ class Model {
 
   async limitApplication(which: number, limits: Limits): Promise<void> {
     const { applicationId } = this.callers[which]!;
-    await limitApplication(store.database, TEST_ACTOR, applicationId, limits);
+    await changeApplication(store.database, TEST_ACTOR, applicationId, limits);
     this.limits.set(applicationId, limits);
   }
 
@@ -359,7 +359,7 @@ describe('rate windows', () => {
 
   it('block for at most two windows after the clock stepped back', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 3 });
-    await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
+    await changeApplication(store.database, TEST_ACTOR, caller.applicationId, {
       perMinute: 2,
       perRecipientHour: 2,
     });

@@ -1,5 +1,5 @@
 import { maskRecipient } from '@onecode/domain';
-import { changeSettings, findAccount, limitApplication } from '@onecode/store/accounts';
+import { changeSettings, findAccount, changeApplication } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
 import { listLedger, listSends } from '@onecode/store/reports';
 import { createSend, eraseRecipient, readRetention, retainAll, retainOnwards } from '@onecode/store/sends';
@@ -77,7 +77,7 @@ describe('retention of numbers', () => {
   });
 
   it('counts masked numbers in the hourly limit', async () => {
-    await limitApplication(store.database, TEST_ACTOR, live.applicationId, { perRecipientHour: 1 });
+    await changeApplication(store.database, TEST_ACTOR, live.applicationId, { perRecipientHour: 1 });
     const id = await buildSend(store.database, live, { recipient: NUMBER });
     await store.sql('update sends set recipient = $2 where id = $1', [id, maskRecipient(NUMBER)]);
     const again = await createSend(store.database, newSend(live, { recipient: NUMBER }));

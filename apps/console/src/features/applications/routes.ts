@@ -1,14 +1,12 @@
 import { Type } from 'typebox';
 import { IDENTITY_CHECKS, KEY_DAYS_MAX } from '@onecode/domain';
 import {
+  changeApplication,
   createApiKey,
   createApplication,
   findApplications,
-  limitApplication,
   listApiKeys,
-  renameApplication,
   revokeApiKey,
-  setIdentityCheck,
   type Application,
 } from '@onecode/store/accounts';
 import { accountReading } from '../../http/accountReading.js';
@@ -53,14 +51,14 @@ export const applicationRoutes: readonly Route[] = [
     async handle(call) {
       const { context, actor, body } = call;
       const { id } = await applicationOf(call);
-      orNotFound(await renameApplication(context.database, actor, id, body.name.trim()));
+      orNotFound(await changeApplication(context.database, actor, id, { name: body.name.trim() }));
     },
   }),
   route('put', '/accounts/:account/applications/:application/limits', 'developer', {
     body: strictObject({ perMinute: LIMIT, perRecipientHour: LIMIT }),
     async handle(call) {
       const { id } = await applicationOf(call);
-      orNotFound(await limitApplication(call.context.database, call.actor, id, call.body));
+      orNotFound(await changeApplication(call.context.database, call.actor, id, call.body));
     },
   }),
   route('put', '/accounts/:account/applications/:application/identity-check', 'developer', {
@@ -68,7 +66,7 @@ export const applicationRoutes: readonly Route[] = [
     async handle(call) {
       const { id } = await applicationOf(call);
       const { context, actor, body } = call;
-      orNotFound(await setIdentityCheck(context.database, actor, id, body.identityCheck));
+      orNotFound(await changeApplication(context.database, actor, id, body));
     },
   }),
   route('get', '/accounts/:account/applications/:application/keys', 'viewer', {
