@@ -1,6 +1,6 @@
 import { hashApiKey, type Mode } from '@onecode/domain';
 import {
-  allowCountries,
+  changeAccount,
   changeSettings,
   createApiKey,
   findAccount,
@@ -209,7 +209,7 @@ describe('a list of countries', () => {
       const caller = await build(mode, { freeQuota: 2 });
       const key = { 'Idempotency-Key': 'before' };
       await api.create(caller, { to: GERMAN }, key).expect(202);
-      await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['BR', 'US']);
+      await changeAccount(api.db.database, TEST_ACTOR, caller.accountId, { allowedCountries: ['BR', 'US'] });
       for (const to of [GERMAN, OF_NO_COUNTRY])
         expect((await api.create(caller, { to }, NEW_KEY).expect(422)).body).toMatchObject({
           code: 'invalid_recipient',
@@ -225,7 +225,7 @@ describe('a list of countries', () => {
   it('is checked after the request’s format and before the limits', async () => {
     const caller = await build('test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);
-    await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['BR']);
+    await changeAccount(api.db.database, TEST_ACTOR, caller.accountId, { allowedCountries: ['BR'] });
     expect((await api.create(caller, { to: GERMAN, code: '1' })).body.code).toBe('invalid_code');
     expect((await api.create(caller, { to: GERMAN })).body.code).toBe('invalid_recipient');
     expect((await api.create(caller)).body.code).toBe('rate_limited');

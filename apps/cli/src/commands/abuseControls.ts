@@ -1,11 +1,10 @@
 import type { BreakerRule, PhoneRecipient } from '@onecode/domain';
 import {
-  allowCountries,
-  allowPremiumRate,
   CEILING_BOUNDS,
+  changeAccount,
+  findAbuseControls,
   resetBreaker,
   setBreaker,
-  setCeilings,
   type AbuseControls,
 } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
@@ -40,6 +39,20 @@ interface Breaker {
   minSends?: number;
   off?: true;
   reset?: true;
+}
+
+/** Changes an account and prints its abuse controls. */
+async function changeControls(
+  command: Command,
+  accountId: string,
+  fields: Parameters<typeof changeAccount>[3],
+): Promise<void> {
+  const controls = await changed(
+    'account',
+    async (database, actor) =>
+      (await changeAccount(database, actor, accountId, fields)) && findAbuseControls(database, accountId),
+  );
+  print(command, { id: accountId, ...formatAbuseControls(controls) });
 }
 
 /** Returns the change that the options of `account breaker` ask for. @throws UsageError unless they ask for exactly one */
@@ -78,20 +91,14 @@ export function addAbuseControlCommands(one: AddCommand): void {
       `\nGB is the United Kingdom without Jersey, Guernsey and the Isle of Man; +44 is all four (GB,GG,IM,JE).\n${example('account countries ID --allow BR,US')}`,
     )
     .action(async (accountId: string, { allow }: { allow: string[] | 'all' }, command: Command) => {
-      const controls = await changed('account', (...by) =>
-        allowCountries(...by, accountId, allow === 'all' ? null : allow),
-      );
-      print(command, { id: accountId, ...formatAbuseControls(controls) });
+      await changeControls(command, accountId, { allowedCountries: allow === 'all' ? null : allow });
     });
 
   one('premium-rate', 'allow or refuse sends of an account to satellite and premium-rate numbers')
     .argument('<value>', 'on or off', oneOf('the value', ['on', 'off']))
     .addHelpText('after', example('account premium-rate ID off'))
     .action(async (accountId: string, value: 'on' | 'off', _options: object, command: Command) => {
-      const controls = await changed('account', (...by) =>
-        allowPremiumRate(...by, accountId, value === 'on'),
-      );
-      print(command, { id: accountId, ...formatAbuseControls(controls) });
+      await changeControls(command, accountId, { allowsPremiumRate: value === 'on' });
     });
 
   one('ceiling', 'limit the units that an account may use per day and per month (UTC)')
@@ -101,13 +108,10 @@ export function addAbuseControlCommands(one: AddCommand): void {
     .action(async (accountId: string, { day, month }: CeilingOptions, command: Command) => {
       if (day === undefined && month === undefined)
         throw new UsageError('at least one of --day and --month is required');
-      const controls = await changed('account', (...by) =>
-        setCeilings(...by, accountId, {
-          ...(day !== undefined && { unitsPerDay: day === 'off' ? null : day }),
-          ...(month !== undefined && { unitsPerMonth: month === 'off' ? null : month }),
-        }),
-      );
-      print(command, { id: accountId, ...formatAbuseControls(controls) });
+      await changeControls(command, accountId, {
+        ...(day !== undefined && { unitsPerDay: day === 'off' ? null : day }),
+        ...(month !== undefined && { unitsPerMonth: month === 'off' ? null : month }),
+      });
     });
 
   one(

@@ -51,7 +51,7 @@ describe.each([
       ratePerMinute: 10_000,
     });
     expect(await latest()).toMatchObject({
-      action: 'account.allow_premium_rate',
+      action: 'account.change',
       accountId: account,
       actor: { kind: changes === 'admin' ? 'user' : 'staff', id: people[changes].id },
       details: { before: { allowsPremiumRate: true }, after: { allowsPremiumRate: false } },

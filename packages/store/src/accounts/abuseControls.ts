@@ -1,6 +1,5 @@
 import type { BreakerRule } from '@onecode/domain';
-import { type Actor, changeRow } from '../operations/audit.js';
-import type { Connection, Database } from '../client/database.js';
+import type { Connection } from '../client/database.js';
 import { EXHAUSTED_RECIPIENTS } from '../sends/guessBudgets.js';
 
 /** The minimum and maximum of a ceiling. */
@@ -46,53 +45,4 @@ export async function findAbuseControls(
     ) t
     where a.id = ${accountId}::uuid`;
   return controls ?? null;
-}
-
-/** Changes an account's abuse controls. @returns the new ones, or null if the account does not exist */
-export function changeAbuseControls(
-  database: Database,
-  actor: Actor,
-  action: string,
-  accountId: string,
-  change: (connection: Connection) => Promise<unknown>,
-): Promise<AbuseControls | null> {
-  const read = (connection: Connection) => findAbuseControls(connection, accountId);
-  const row = { action, table: 'accounts', id: accountId, read } as const;
-  return changeRow(database, actor, row, change);
-}
-
-/** Limits an account's sends to these countries (ISO 3166 codes, at least one); null allows all. */
-export function allowCountries(
-  database: Database,
-  actor: Actor,
-  accountId: string,
-  countries: readonly string[] | null,
-): Promise<AbuseControls | null> {
-  const change = ({ sql }: Connection) =>
-    sql.execute`update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`;
-  return changeAbuseControls(database, actor, 'account.allow_countries', accountId, change);
-}
-
-/** Allows or refuses an account's sends to satellite and premium-rate numbers. */
-export function allowPremiumRate(
-  database: Database,
-  actor: Actor,
-  accountId: string,
-  allowsPremiumRate: boolean,
-): Promise<AbuseControls | null> {
-  return changeAbuseControls(database, actor, 'account.allow_premium_rate', accountId, ({ prisma }) =>
-    prisma.account.update({ where: { id: accountId }, data: { allowsPremiumRate }, select: { id: true } }),
-  );
-}
-
-/** Changes the given ceilings; null removes one. Units that were used earlier in the day or month count. */
-export function setCeilings(
-  database: Database,
-  actor: Actor,
-  accountId: string,
-  data: Partial<Pick<AbuseControls, 'unitsPerDay' | 'unitsPerMonth'>>,
-): Promise<AbuseControls | null> {
-  return changeAbuseControls(database, actor, 'account.set_ceilings', accountId, ({ prisma }) =>
-    prisma.account.update({ where: { id: accountId }, data, select: { id: true } }),
-  );
 }

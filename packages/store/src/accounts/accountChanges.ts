@@ -1,6 +1,7 @@
 import { audited, changedFields, changeRow, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
+import type { AbuseControls } from './abuseControls.js';
 import { findAccount, type Account } from './accounts.js';
 
 /** The grant was refused and nothing changed: the account would have too many credits, or another grant has this id. */
@@ -85,16 +86,28 @@ export async function expireCredits({ sql }: Connection): Promise<void> {
   for (const { id } of due) await sql.execute`select expire_credits(${id}::uuid)`;
 }
 
-/** Changes the given fields; a null `ratePerMinute` follows the setting. @returns the changed account, or null if it does not exist */
+/** The fields of an account that `changeAccount` sets. */
+interface ChangeableFields
+  extends
+    Pick<Account, 'name' | 'language' | 'senders'>,
+    Pick<AbuseControls, 'allowedCountries' | 'allowsPremiumRate' | 'unitsPerDay' | 'unitsPerMonth'> {
+  /** Null follows the setting. */
+  ratePerMinute: number | null;
+}
+
+/** Changes the given fields. @returns the changed account, or null if it does not exist */
 export function changeAccount(
   database: Database,
   actor: Actor,
   id: string,
-  data: Partial<Pick<Account, 'senders' | 'name' | 'language'>> & { ratePerMinute?: number | null },
+  { allowedCountries, ...data }: Partial<ChangeableFields>,
 ): Promise<Account | null> {
-  return change(database, actor, 'account.change', id, ({ prisma }) =>
-    prisma.account.update({ where: { id }, data, select: { id: true } }),
-  );
+  return change(database, actor, 'account.change', id, async ({ prisma, sql }) => {
+    await prisma.account.update({ where: { id }, data, select: { id: true } });
+    // Prisma cannot set a list to null.
+    if (allowedCountries !== undefined)
+      await sql.execute`update accounts set allowed_countries = ${allowedCountries}::text[] where id = ${id}::uuid`;
+  });
 }
 
 /**
@@ -127,15 +140,6 @@ export function resumeAccount(database: Database, actor: Actor, id: string): Pro
   );
 }
 
-const CHANGEABLE = {
-  name: true,
-  language: true,
-  ratePerMinute: true,
-  senders: true,
-  suspendedAt: true,
-  suspensionReason: true,
-} as const;
-
 async function change(
   database: Database,
   actor: Actor,
@@ -143,9 +147,14 @@ async function change(
   id: string,
   write: (connection: Connection) => Promise<unknown>,
 ): Promise<Account | null> {
-  const read = ({ prisma }: Connection) => prisma.account.findUnique({ where: { id }, select: CHANGEABLE });
-  return (
-    (await changeRow(database, actor, { action, table: 'accounts', id, read }, write)) &&
-    findAccount(database, id)
-  );
+  const read = async ({ sql }: Connection) => {
+    const [fields] = await sql.query<object[]>`
+      select name, language, senders, rate_per_minute as "ratePerMinute", suspended_at as "suspendedAt",
+        suspension_reason as "suspensionReason", allowed_countries as "allowedCountries", allows_premium_rate as "allowsPremiumRate",
+        units_per_day as "unitsPerDay", units_per_month as "unitsPerMonth"
+      from accounts where id = ${id}::uuid`;
+    return fields ?? null;
+  };
+  const row = { action, table: 'accounts', id, read } as const;
+  return (await changeRow(database, actor, row, write)) && findAccount(database, id);
 }

@@ -1,9 +1,9 @@
 import { breakerResumed, NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
-import type { Actor } from '../operations/audit.js';
+import { type Actor, changeRow } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { writeEvent, writeMails } from '../mails/writeMails.js';
-import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
+import { findAbuseControls, type AbuseControls } from './abuseControls.js';
 
 /** The maximum number of an account's latest live sends of a day that the breaker judges. */
 const SENDS_MAX = 1_000;
@@ -51,7 +51,7 @@ export async function setBreaker(
   accountId: string,
   rule: BreakerRule | null,
 ): Promise<AbuseControls | null> {
-  return changeAbuseControls(database, actor, 'account.set_breaker', accountId, async (connection) => {
+  return change(database, actor, 'account.set_breaker', accountId, async (connection) => {
     await connection.sql.execute`
       update accounts set breaker_unverified_percent = ${rule?.unverifiedPercent ?? null}::integer,
         breaker_min_sends = ${rule?.minSends ?? null}::integer
@@ -66,8 +66,20 @@ export async function resetBreaker(
   actor: Actor,
   accountId: string,
 ): Promise<AbuseControls | null> {
-  const change = (connection: Connection) => endTrips(connection, accountId);
-  return changeAbuseControls(database, actor, 'account.reset_breaker', accountId, change);
+  return change(database, actor, 'account.reset_breaker', accountId, (connection) =>
+    endTrips(connection, accountId),
+  );
+}
+
+function change(
+  database: Database,
+  actor: Actor,
+  action: string,
+  accountId: string,
+  write: (connection: Connection) => Promise<void>,
+): Promise<AbuseControls | null> {
+  const read = (connection: Connection) => findAbuseControls(connection, accountId);
+  return changeRow(database, actor, { action, table: 'accounts', id: accountId, read }, write);
 }
 
 async function endTrips(connection: Connection, accountId: string): Promise<void> {

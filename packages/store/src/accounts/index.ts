@@ -1,3 +1,4 @@
+export * from './abuseControls.js';
 export * from './accountChanges.js';
 export {
   type Account,
@@ -21,11 +22,3 @@ export * from './breaker.js';
 export * from './deleteAccount.js';
 export * from './settings.js';
 export * from './trialAccounts.js';
-export {
-  allowCountries,
-  allowPremiumRate,
-  CEILING_BOUNDS,
-  findAbuseControls,
-  setCeilings,
-  type AbuseControls,
-} from './abuseControls.js';

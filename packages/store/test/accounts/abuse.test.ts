@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
-  allowCountries,
-  allowPremiumRate,
+  changeAccount,
   findAbuseControls,
   listBreakerTrips,
   readBreakerEvidence,
@@ -315,19 +314,19 @@ describe.each(['live', 'test'] as const)('a recipient in %s mode', (mode) => {
       await create({ country: 'US' }),
       await create({ country: null }),
     ];
-    await allowCountries(store.database, TEST_ACTOR, caller.accountId, ['BR']);
+    await changeAccount(store.database, TEST_ACTOR, caller.accountId, { allowedCountries: ['BR'] });
     expect(await ends()).toEqual(['created', 'country', 'country']);
-    await allowCountries(store.database, TEST_ACTOR, caller.accountId, null);
+    await changeAccount(store.database, TEST_ACTOR, caller.accountId, { allowedCountries: null });
     expect(await ends()).toEqual(['created', 'created', 'created']);
   });
 
   it('is refused if it is premium-rate and the account refuses premium-rate numbers', async () => {
-    await allowPremiumRate(store.database, TEST_ACTOR, caller.accountId, false);
+    await changeAccount(store.database, TEST_ACTOR, caller.accountId, { allowsPremiumRate: false });
     expect([await create({ isPremiumRate: true }), await create({ country: 'BR' })]).toEqual([
       'range',
       'created',
     ]);
-    await allowPremiumRate(store.database, TEST_ACTOR, caller.accountId, true);
+    await changeAccount(store.database, TEST_ACTOR, caller.accountId, { allowsPremiumRate: true });
     expect(await create({ isPremiumRate: true })).toBe('created');
   });
 });

@@ -1,4 +1,4 @@
-import { findAbuseControls, grantCredits, setCeilings } from '@onecode/store/accounts';
+import { changeAccount, findAbuseControls, grantCredits } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase } from '@onecode/store/client';
 import { createSend } from '@onecode/store/sends';
 import {
@@ -16,13 +16,13 @@ const store = useTestDatabase();
 const DAY_SECONDS = 86_400;
 const MONTH_SECONDS_MAX = 31 * DAY_SECONDS;
 
-async function limited(ceilings: Parameters<typeof setCeilings>[3]): Promise<TestCaller> {
+async function limited(ceilings: Parameters<typeof changeAccount>[3]): Promise<TestCaller> {
   const caller = await buildCaller(store.database, 'live', {
     freeQuota: 3,
     credits: 1_000,
     ratePerMinute: 10_000,
   });
-  await setCeilings(store.database, TEST_ACTOR, caller.accountId, ceilings);
+  await changeAccount(store.database, TEST_ACTOR, caller.accountId, ceilings);
   return caller;
 }
 
@@ -106,7 +106,7 @@ describe('a ceiling of units', () => {
     await took(today, 1, 9);
     expect(await create(caller)).toBe('created');
     expect(await create(caller)).toBe('month_ceiling');
-    await setCeilings(store.database, TEST_ACTOR, caller.accountId, { unitsPerMonth: null });
+    await changeAccount(store.database, TEST_ACTOR, caller.accountId, { unitsPerMonth: null });
     expect(await create(caller)).toBe('day_ceiling');
 
     // Another day of this month: its first day or, if that is today, its second.
@@ -146,7 +146,7 @@ describe('a ceiling of units', () => {
     const caller = await limited({ unitsPerDay: 0 });
     await store.sql('update accounts set free_quota = 0, credits = 0 where id = $1', [caller.accountId]);
     expect(await create(caller)).toBe('day_ceiling');
-    await setCeilings(store.database, TEST_ACTOR, caller.accountId, { unitsPerDay: 1 });
+    await changeAccount(store.database, TEST_ACTOR, caller.accountId, { unitsPerDay: 1 });
     expect(await create(caller)).toBe('insufficient_credits');
     await grantCredits(store.database, TEST_ACTOR, caller.accountId, 1, 'invoice 7');
     expect(await create(caller)).toBe('created');

@@ -150,9 +150,6 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     ...ofAccount('account.resume', store.resumeAccount),
     given: ({ database, caller }) => store.suspendAccount(database, ACTOR, caller.accountId, 'unpaid'),
   },
-  allowCountries: ofAccount('account.allow_countries', store.allowCountries, ['BR']),
-  allowPremiumRate: ofAccount('account.allow_premium_rate', store.allowPremiumRate, false),
-  setCeilings: ofAccount('account.set_ceilings', store.setCeilings, { unitsPerDay: 100 }),
   setBreaker: ofAccount('account.set_breaker', store.setBreaker, rule),
   setBalanceAlert: ofAccount('account.balance_alert', store.setBalanceAlert, 100),
   resetBreaker: {

@@ -1,13 +1,11 @@
 import {
-  allowCountries,
-  allowPremiumRate,
   CEILING_BOUNDS,
+  changeAccount,
   findAbuseControls,
   findAccount,
   listBreakerTrips,
   resetBreaker,
   setBreaker,
-  setCeilings,
 } from '@onecode/store/accounts';
 import { Type } from 'typebox';
 import { countriesField, readCountries, strictObject } from '../../http/fields.js';
@@ -39,20 +37,21 @@ const routesBelow = (account: string, sees: Access, changes: Access): readonly R
       countries: Type.Union([countriesField(300), Type.Null()]),
     }),
     async handle({ context, actor, accountId, body: { countries } }) {
-      const allowed = countries && readCountries(countries);
-      orNotFound(await allowCountries(context.database, actor, accountId, allowed));
+      const allowedCountries = countries && readCountries(countries);
+      orNotFound(await changeAccount(context.database, actor, accountId, { allowedCountries }));
     },
   }),
   route('put', `${account}/protection/premium-rate`, changes, {
     body: strictObject({ isAllowed: Type.Boolean() }),
     async handle({ context, actor, accountId, body }) {
-      orNotFound(await allowPremiumRate(context.database, actor, accountId, body.isAllowed));
+      const change = { allowsPremiumRate: body.isAllowed };
+      orNotFound(await changeAccount(context.database, actor, accountId, change));
     },
   }),
   route('put', `${account}/protection/ceilings`, changes, {
     body: strictObject({ unitsPerDay: CEILING, unitsPerMonth: CEILING }),
     async handle({ context, actor, accountId, body }) {
-      orNotFound(await setCeilings(context.database, actor, accountId, body));
+      orNotFound(await changeAccount(context.database, actor, accountId, body));
     },
   }),
   route('put', `${account}/protection/breaker`, changes, {
