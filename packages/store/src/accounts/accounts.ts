@@ -42,18 +42,14 @@ export async function createAccount(database: Database, actor: Actor, account: N
 /** Returns an account, or null if it does not exist. */
 export async function findAccount(database: Connection, id: string): Promise<Account | null> {
   const [row] = await database.sql.query<Account[]>`
-    select ${accountColumns('a')} from accounts a, settings where a.id = ${id}::uuid`;
+    select ${ACCOUNT_COLUMNS} from accounts a, settings where a.id = ${id}::uuid`;
   return row ?? null;
 }
 
-/** Returns the select list of an `Account`, from `settings` and the row of `accounts` named `alias`. */
-export const accountColumns = (alias: string): Prisma.Sql => {
-  const name = Prisma.raw(alias);
-  return Prisma.sql`${name}.id, ${name}.name, ${name}.language, ${name}.free_quota as "freeQuota", ${name}.credits,
-    coalesce(${name}.rate_per_minute, settings.account_rate_per_minute) as "ratePerMinute", ${name}.senders,
-    ${name}.suspended_at as "suspendedAt", ${name}.suspension_reason as "suspensionReason",
-    ${name}.trial_countries as "trialCountries"`;
-};
+/** The select list of an `Account`, from `settings` and a row `a` of `accounts`. */
+export const ACCOUNT_COLUMNS = Prisma.sql`a.id, a.name, a.language, a.free_quota as "freeQuota", a.credits,
+  coalesce(a.rate_per_minute, settings.account_rate_per_minute) as "ratePerMinute", a.senders, a.suspended_at as "suspendedAt",
+  a.suspension_reason as "suspensionReason", a.trial_countries as "trialCountries"`;
 
 /**
  * Creates and logs an account, with ledger entries for its initial units, in the caller's transaction.
@@ -69,7 +65,7 @@ export async function insertAccount(
 ): Promise<Account> {
   const id = newId();
   const [row] = await connection.sql.query<[Account]>`
-    with created as (
+    with a as (
       insert into accounts (id, name, language, free_quota, credits, rate_per_minute, trial_countries, allowed_countries, allows_premium_rate,
         units_per_day)
       select ${id}::uuid, ${account.name}, ${account.language}, coalesce(${account.freeQuota}::integer, free_sends),
@@ -79,11 +75,11 @@ export async function insertAccount(
       returning *
     ), granted as (
       insert into ledger_entries (account_id, kind, bucket, units, reason)
-      select created.id, 'granted', g.bucket, g.units, 'account created'
-      from created, lateral (values ('free_quota', created.free_quota), ('credit', created.credits)) as g (bucket, units)
+      select a.id, 'granted', g.bucket, g.units, 'account created'
+      from a, lateral (values ('free_quota', a.free_quota), ('credit', a.credits)) as g (bucket, units)
       where g.units > 0
     )
-    select ${accountColumns('created')} from created, settings`;
+    select ${ACCOUNT_COLUMNS} from a, settings`;
   const after = { ...account, freeQuota: row.freeQuota, ...(trialCountries && { trialCountries }) };
   await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
   return row;

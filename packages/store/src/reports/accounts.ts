@@ -1,5 +1,5 @@
 import { findApplications, type Application } from '../accounts/applications.js';
-import { accountColumns, type Account } from '../accounts/accounts.js';
+import { ACCOUNT_COLUMNS, type Account } from '../accounts/accounts.js';
 import type { Connection, Database } from '../client/database.js';
 import { isId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -25,7 +25,7 @@ export async function searchAccounts(
 ): Promise<FoundAccount[]> {
   const cursor = before === undefined ? Prisma.empty : Prisma.sql`and a.id < ${before}::uuid`;
   return database.sql.query<FoundAccount[]>`
-    select ${accountColumns('a')}, a.created_at as "createdAt", a.sends_created::float8 as "sendsCreated",
+    select ${ACCOUNT_COLUMNS}, a.created_at as "createdAt", a.sends_created::float8 as "sendsCreated",
       exists (select from holds h where h.kind = 'account' and h.target = a.id::text) as held
     from accounts a, settings
     where ${matching(text.trim())} ${cursor}
