@@ -466,9 +466,6 @@ begin
     select p_account_id, 'expired', 'credit', units, expires_at from ended where units > 0 order by expires_at returning units
   )
   update accounts set credits = credits - (select sum(units) from expired) where id = p_account_id and exists (select from expired);
-  -- An account without expiring credits needs no rows in `credit_grants`.
-  delete from credit_grants where account_id = p_account_id
-    and not exists (select from credit_grants where account_id = p_account_id and expires_at is not null);
 end
 $$;
 

@@ -56,12 +56,10 @@ export function grantCredits(
       throw new GrantRefused('other_grant');
     }
     if (before.credits > CREDITS_MAX - amount) throw new GrantRefused('too_many');
-    if (expiresAt !== null)
-      await sql.execute`
-        insert into credit_grants (account_id, units) values (${id}::uuid, ${before.credits}) on conflict do nothing`;
     await sql.execute`
-      insert into credit_grants (account_id, expires_at, units)
-      select ${id}::uuid, ${expiresAt}::timestamptz, ${amount}::integer where exists (select from credit_grants where account_id = ${id}::uuid)
+      insert into credit_grants (account_id, units) values (${id}::uuid, ${before.credits}) on conflict do nothing`;
+    await sql.execute`
+      insert into credit_grants (account_id, expires_at, units) values (${id}::uuid, ${expiresAt}::timestamptz, ${amount}::integer)
       on conflict (account_id, expires_at) do update set units = credit_grants.units + excluded.units`;
     await sql.execute`
       update accounts set credits = credits + ${amount}::integer, trial_countries = null where id = ${id}::uuid`;

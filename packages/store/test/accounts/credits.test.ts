@@ -171,7 +171,8 @@ describe('credits that expire', () => {
     expect(left).toBe(46 + sum('reserved') + sum('expired'));
     expect(left).toBeLessThanOrEqual(20);
     expect((await verifyLedger(store.database, 10)).faults).toEqual([]);
-    expect(await store.sql('select from credit_grants where account_id = $1', [accountId])).toEqual([]);
+    const rows = await store.sql('select expires_at from credit_grants where account_id = $1', [accountId]);
+    expect(rows).toEqual([{ expires_at: null }]);
   });
 
   it('are granted once per grant id, and refused with another reference or expiry', async () => {
