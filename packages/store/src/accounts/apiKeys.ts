@@ -64,32 +64,32 @@ export async function createApiKey(
   );
 }
 
-/** Inserts a key and logs it. @param visit for the key of a visit: the visitor, the keyring that encrypts the key, and its lifetime */
+/** Inserts a key and logs it. @param visit for the key of a visit: the visitor, and the keyring that encrypts the key */
 export async function insertApiKey(
   connection: Connection,
   actor: Actor,
   applicationId: string,
-  terms: {
-    name?: string | null;
-    expiresAt?: Date | null;
-    visit?: { userId: string; keyring: Keyring; seconds: number };
-  },
+  {
+    name = null,
+    expiresAt = null,
+    visit,
+  }: { name?: string | null; expiresAt?: Date | null; visit?: { userId: string; keyring: Keyring } },
 ): Promise<NewApiKey | null> {
   const application = await connection.prisma.application.findUnique({
     where: { id: applicationId },
     select: { mode: true, accountId: true },
   });
   if (application === null) return null;
-  const { name = null, visit } = terms;
   const mode = application.mode as Mode;
   const key = generateApiKey(mode);
   const [id, hint] = [newId(), apiKeyHint(key)];
-  const encryptedKey = visit ? new Uint8Array(encrypt(visit.keyring, id, key)) : null;
-  const [{ expiresAt }] = await connection.sql.query<[{ expiresAt: Date | null }]>`
-    insert into api_keys (id, application_id, hash, hint, name, user_id, encrypted_key, expires_at)
-    values (${id}::uuid, ${applicationId}::uuid, ${new Uint8Array(hashApiKey(key))}::bytea, ${hint}, ${name}, ${visit?.userId ?? null}::uuid,
-      ${encryptedKey}::bytea, coalesce(${terms.expiresAt ?? null}::timestamptz, now() + make_interval(secs => ${visit?.seconds ?? null}::float8)))
-    returning expires_at as "expiresAt"`;
+  const ofVisit = visit && {
+    userId: visit.userId,
+    encryptedKey: new Uint8Array(encrypt(visit.keyring, id, key)),
+  };
+  const hash = new Uint8Array(hashApiKey(key));
+  const data = { id, applicationId, hash, hint, name, expiresAt, ...ofVisit };
+  await connection.prisma.apiKey.create({ data, select: { id: true } });
   const { accountId } = application;
   const details = { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
   await logEntry(connection, actor, { action: 'key.create', accountId, subject: id, details });

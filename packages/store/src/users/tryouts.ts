@@ -29,8 +29,9 @@ export async function createVisitKey(
         and expires_at > now() + make_interval(secs => ${KEY_SECONDS_LEFT_MIN})
       limit 1`;
     if (known !== undefined) return decrypt(keyring, known.id, known.encrypted_key);
-    const visit = { userId, keyring, seconds: KEY_SECONDS };
-    const made = await insertApiKey(connection, actor, applicationId, { visit });
+    const expiresAt = new Date(Date.now() + KEY_SECONDS * 1000);
+    const visit = { userId, keyring };
+    const made = await insertApiKey(connection, actor, applicationId, { expiresAt, visit });
     return made?.key ?? null;
   });
 }
