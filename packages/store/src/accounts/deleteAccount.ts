@@ -36,12 +36,11 @@ export async function deleteAccount(
 ): Promise<DeletedAccount | null> {
   const left = await audited(database, actor, async (connection, log) => {
     const { sql } = connection;
-    const [account] = await sql.query<{ suspended: boolean }[]>`
-      select suspended_at is not null as suspended from accounts where id = ${accountId}::uuid for no key update`;
-    if (account === undefined) return null;
-    await sql.execute`
+    const suspended = await sql.execute`
       update accounts set suspended_at = clock_timestamp(), suspension_reason = ${reason}
       where id = ${accountId}::uuid and suspended_at is null`;
+    if (suspended === 0 && (await connection.prisma.account.count({ where: { id: accountId } })) === 0)
+      return null;
     await sql.execute`
       with gone as (
         update senders set removed_at = clock_timestamp(), encrypted_token = '', encrypted_app_secret = null
@@ -53,7 +52,7 @@ export async function deleteAccount(
       delete from api_keys k using applications p where p.id = k.application_id and p.account_id = ${accountId}::uuid`;
     const peopleDeleted = await deletePeople(connection, accountId);
     const details = { reason, people: peopleDeleted, keys: keysDeleted };
-    if (!account.suspended || keysDeleted + peopleDeleted > 0)
+    if (suspended + keysDeleted + peopleDeleted > 0)
       await log({ action: 'account.delete', accountId, subject: accountId, details });
     return { keysDeleted, peopleDeleted };
   });
