@@ -224,16 +224,15 @@ describe('mails', () => {
     await t.letTimePass();
     const taken: string[] = [];
     for (let n = 0; n < 3; n += 1) taken.push((await takeDueMails(t.database, 1))[0]!.kind);
-    expect(taken).toEqual(['password_reset', 'two_factor_on', 'key_made']);
+    expect(taken[0]).toBe('password_reset');
+    expect(taken.toSorted()).toEqual(['key_made', 'password_reset', 'two_factor_on']);
     await t.letTimePass();
     await t.run();
     const subjects = t.mailbox.mails.map(({ subject }) => subject);
     // Two mails are sent at a time.
-    expect(subjects.slice(0, 2).toSorted()).toEqual([
-      'Set a new password',
-      'Two-factor authentication is on',
-    ]);
-    expect(subjects.slice(0, 4)).toContain('New API key for Loja');
+    expect(subjects.slice(0, 2)).toContain('Set a new password');
+    const urgent = ['Set a new password', 'Two-factor authentication is on', 'New API key for Loja'];
+    expect(subjects.slice(0, 4)).toEqual(expect.arrayContaining(urgent));
     expect(t.mailbox.to(admin.email)).toHaveLength(2);
     expect(subjects).toHaveLength(404);
   });

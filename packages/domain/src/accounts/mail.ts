@@ -82,27 +82,10 @@ export type MutableMail = (typeof MUTABLE_MAILS)[number];
 export const STAFF_MAILS: readonly MutableMail[] = ['finding'];
 
 /**
- * The kinds that are sent before all others, the most urgent first, because people wait for the links and may have to react to the notices.
- * Each of these kinds is limited per person or account, so that none delays the others for long.
+ * The kinds that are sent after all others. The others are links that people wait for and notices about security. Each of them is limited
+ * per person or account, so that none delays the others for long.
  */
-export const URGENT_MAILS = [
-  'password_reset',
-  'address_change',
-  'sign_up',
-  'password_changed',
-  'address_changed',
-  'two_factor_on',
-  'two_factor_off',
-  'backup_codes_replaced',
-  'passkey_added',
-  'passkey_removed',
-  'key_made',
-  'key_revoked',
-  'webhook_changed',
-  'member_joined',
-  'deletion_scheduled',
-  'deletion_cancelled',
-] as const satisfies readonly MailKind[];
+export const LATE_MAILS: readonly MailKind[] = [...MUTABLE_MAILS, 'invitation'];
 
 /**
  * Returns the seconds from a failed attempt to the next: two, doubling up to an hour, plus up to a tenth as jitter.

@@ -1,4 +1,4 @@
-import { outboxRetrySeconds, URGENT_MAILS, type Locale, type MailKind } from '@onecode/domain';
+import { LATE_MAILS, outboxRetrySeconds, type Locale, type MailKind } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { FAILS_FOR_LONG } from './staffAlerts.js';
@@ -28,21 +28,22 @@ export interface DueMail {
 }
 
 /**
- * Claims due mails for the duration of the lease: urgent ones first, then the oldest. Several workers claim different mails.
+ * Claims due mails for the duration of the lease: password resets first, `LATE_MAILS` last, and otherwise the oldest first. Several workers
+ * claim different mails.
  *
- * @param which `urgent`: only `URGENT_MAILS`
+ * @param which `urgent`: without `LATE_MAILS`
  */
 export async function takeDueMails(
   { sql }: Database,
   limit: number,
   which: 'all' | 'urgent' = 'all',
 ): Promise<DueMail[]> {
-  const urgent = [...URGENT_MAILS];
+  const late = [...LATE_MAILS];
   return sql.query<DueMail[]>`
     with due as materialized (
       select id from outbox
-      where account_id is null and due_at <= clock_timestamp() and (${which} = 'all' or kind = any(${urgent}::text[]))
-      order by array_position(${urgent}::text[], kind), due_at limit ${limit}::integer for update skip locked
+      where account_id is null and due_at <= clock_timestamp() and (${which} = 'all' or kind <> all(${late}::text[]))
+      order by kind = any(${late}::text[]), kind <> 'password_reset', due_at limit ${limit}::integer for update skip locked
     )
     update outbox m set tries = tries + 1, due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     from due where m.id = due.id
