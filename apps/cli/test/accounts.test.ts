@@ -177,7 +177,7 @@ describe('abuse controls', () => {
     const rule = { unverifiedPercent: 90, minSends: 50 };
     await setBreaker(store.database, TEST_ACTOR, id, rule);
     for (const country of ['NG', 'ZZ']) {
-      const evidence = { accountId: id, country, sends: 50, unverified: 50, denying: 0, lastOpenUntil: null };
+      const evidence = { accountId: id, country, sends: 50, unverified: 50, denying: 0 };
       expect(await tripBreaker(store.database, { ...evidence, rule }, 3600)).toBe(true);
     }
     const blocked = { blocked_countries: ['NG', 'ZZ'], blocked_until: TIME };

@@ -12,13 +12,23 @@ const VERIFIED_WITHIN_SECONDS = 120;
 /** A code sent later than this after its request is not counted, because by then the person has requested another code or given up. */
 const SENT_WITHIN_SECONDS = 60;
 
-/** Whether a send `s` that had time to be verified counts for the breaker. */
-const IS_EVIDENCE = Prisma.sql`s.status <> 'failed' and (
-  s.verification = 'verified' or s.sent_at <= s.created_at + make_interval(secs => ${SENT_WITHIN_SECONDS})
-)`;
+/**
+ * Returns SQL for the sends that the breaker judges: the latest live sends of an account in the day before a time, without failed sends and
+ * without those that people had no time to verify. A send that was sent late counts only if it was verified, so that an outage of the
+ * service cannot trip a breaker.
+ */
+const judgedSends = (accountId: Prisma.Sql, at: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  select s.* from applications p cross join lateral (
+    select s.* from sends s
+    where s.application_id = p.id and s.id >= first_id_at(${at} - interval '1 day')
+      and s.id < first_id_at(${at} - make_interval(secs => ${VERIFIED_WITHIN_SECONDS}))
+    order by s.id desc limit ${SENDS_MAX}::integer
+  ) s
+  where p.account_id = ${accountId} and p.mode = 'live' and s.status <> 'failed' and (
+    s.verification = 'verified' or s.sent_at <= s.created_at + make_interval(secs => ${SENT_WITHIN_SECONDS})
+  )
+  order by s.id desc limit ${SENDS_MAX}::integer`;
 
-/** The maximum number of trips in a list. */
-const TRIPS_MAX = 100;
 /** The maximum number of prefixes listed for a trip, and how many people must share a prefix, so that none identifies a number. */
 const PREFIXES_MAX = 5;
 const PREFIX_PEOPLE_MIN = 5;
@@ -40,8 +50,6 @@ export interface CountryEvidence extends BreakerEvidence {
   accountId: string;
   country: string;
   rule: BreakerRule;
-  /** When the last trip ended or ends: only later sends count. */
-  lastOpenUntil: Date | null;
 }
 
 /** Sets an account's breaker, or turns it off and ends its trips. @returns the result of `findAbuseControls` */
@@ -93,40 +101,26 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
   }
 }
 
-/**
- * Returns the evidence about every account that uses the breaker. It counts sends that people had time to verify and that did not fail; one
- * that was sent late counts only if it was verified, so that an outage of the service cannot trip a breaker. For each application, it reads
- * at most `SENDS_MAX` sends, plus those of the last two minutes (at most twice the account's rate), which are too young to count.
- */
+/** Returns the evidence about every account that uses the breaker. After a trip, only later sends count. */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
   return database.sql.query<CountryEvidence[]>`
-    select a.id as "accountId", e.country, e.sends, e.unverified, e.denying, e.open_until as "lastOpenUntil",
+    select a.id as "accountId", e.*,
       jsonb_build_object('unverifiedPercent', a.breaker_unverified_percent, 'minSends', a.breaker_min_sends) as rule
-    from accounts a cross join settings cross join lateral (
-      select coalesce(s.country, ${NO_COUNTRY}) as country, t.open_until, count(*)::integer as sends,
-        (count(*) filter (where s.verification <> 'verified' or s.is_denied))::integer as unverified,
-        (count(distinct s.recipient_key) filter (where s.is_denied))::integer as denying
-      from (
-        select s.country, s.status, s.verification, s.created_at, s.sent_at, s.recipient_key,
-          exists (select from denials where send_id = s.id) as is_denied
-        from applications p cross join lateral (
-          select s.* from sends s where s.application_id = p.id
-          order by s.id desc limit ${SENDS_MAX}::integer + 2 * coalesce(a.rate_per_minute, settings.account_rate_per_minute)
-        ) s
-        where p.account_id = a.id and p.mode = 'live' and s.created_at > statement_timestamp() - interval '1 day'
-          and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= statement_timestamp()
-        order by s.id desc limit ${SENDS_MAX}::integer
-      ) s
+    from accounts a cross join lateral (
+      select coalesce(s.country, ${NO_COUNTRY}) as country, count(*)::integer as sends,
+        (count(*) filter (where s.verification <> 'verified' or d.is_denied))::integer as unverified,
+        (count(distinct s.recipient_key) filter (where d.is_denied))::integer as denying
+      from (${judgedSends(Prisma.sql`a.id`, Prisma.sql`statement_timestamp()`)}) s
+      cross join lateral (select exists (select from denials where send_id = s.id) as is_denied) d
       left join breaker_trips t on t.account_id = a.id and t.country = coalesce(s.country, ${NO_COUNTRY})
-      where ${IS_EVIDENCE} and (t.open_until is null or s.created_at > t.open_until)
-      group by 1, 2
+      where t.open_until is null or s.created_at > t.open_until
+      group by 1
     ) e
     where a.breaker_unverified_percent is not null`;
 }
 
 /**
- * Blocks an account's sends to a country for a time. Of several callers with the same evidence, only one succeeds. Evidence from before a
- * reset is ignored.
+ * Blocks an account's sends to a country for a time, unless they are blocked already: all workers see the same evidence.
  *
  * @returns whether this call started the block
  */
@@ -143,7 +137,7 @@ export async function tripBreaker(
     from accounts where id = ${evidence.accountId}::uuid and breaker_unverified_percent is not null
     on conflict (account_id, country) do update set tripped_at = excluded.tripped_at, open_until = excluded.open_until,
       sends = excluded.sends, unverified = excluded.unverified
-    where t.open_until = ${evidence.lastOpenUntil}::timestamptz
+    where t.open_until <= clock_timestamp()
     returning open_until`;
     if (trip === undefined) return false;
     const { accountId, country, sends, unverified } = evidence;
@@ -163,19 +157,13 @@ export async function listBreakerTrips(database: Database, accountId: string): P
       select coalesce(jsonb_agg(g order by g.sends desc, g.prefix), '[]') as prefixes from (
         select left(s.recipient, least(8, length(s.recipient) - 4)) as prefix, count(*)::integer as sends,
           (count(*) filter (where s.verification = 'verified'))::integer as verified
-        from applications a cross join lateral (
-          select s.* from sends s where s.application_id = a.id and s.id < first_id_at(t.tripped_at)
-          order by s.id desc limit ${SENDS_MAX}::integer
-        ) s
-        where o.is_open and a.account_id = t.account_id and a.mode = 'live' and coalesce(s.country, ${NO_COUNTRY}) = t.country
-          and s.created_at > t.tripped_at - interval '1 day'
-          and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= t.tripped_at and ${IS_EVIDENCE}
-          -- Skips numbers that are already masked.
-          and s.recipient ~ '^[+][0-9]+$'
+        from (${judgedSends(Prisma.sql`t.account_id`, Prisma.sql`t.tripped_at`)}) s
+        -- Skips numbers that are already masked.
+        where o.is_open and coalesce(s.country, ${NO_COUNTRY}) = t.country and s.recipient ~ '^[+][0-9]+$'
         group by 1 having count(distinct s.recipient_key) >= ${PREFIX_PEOPLE_MIN}::integer
         order by sends desc, prefix limit ${PREFIXES_MAX}::integer
       ) g
     ) p
     where t.account_id = ${accountId}::uuid
-    order by t.tripped_at desc limit ${TRIPS_MAX}::integer`;
+    order by t.tripped_at desc`;
 }

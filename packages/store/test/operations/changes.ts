@@ -156,7 +156,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     ...ofAccount('account.reset_breaker', store.resetBreaker),
     given: async ({ database, caller: { accountId } }) => {
       await store.setBreaker(database, ACTOR, accountId, rule);
-      const evidence = { country: 'BR', rule, lastOpenUntil: null, sends: 60, unverified: 59, denying: 0 };
+      const evidence = { country: 'BR', rule, sends: 60, unverified: 59, denying: 0 };
       await store.tripBreaker(database, { accountId, ...evidence }, 3_600);
     },
   },
