@@ -1,5 +1,5 @@
-import { deliveryWait, GUESSES_MAX, holdMatches } from '@onecode/domain';
-import { listHolds, type Hold } from '@onecode/store/holds';
+import { deliveryWait, GUESSES_MAX } from '@onecode/domain';
+import { listHoldsOf, type Hold } from '@onecode/store/holds';
 import { logRead } from '@onecode/store/operations';
 import {
   findSendAccount,
@@ -75,9 +75,7 @@ export function addSendCommands(program: Command): void {
         const send = account && (await findSendDetails(database, account.id, sendId));
         if (!send) throw new UserError('there is no send with this id');
         await logRead(database, actor(), { action: 'send.read', accountId: account.id, subject: sendId });
-        const holds = send.mode === 'live' && send.dueAt !== null ? await listHolds(database) : [];
-        const matching = holds.filter((hold) => holdMatches(hold, { ...send, accountId: account.id }));
-        return formatSend(send, account, matching);
+        return formatSend(send, account, await listHoldsOf(database, sendId));
       });
       print(command, row, { apart: 'timeline' });
     });

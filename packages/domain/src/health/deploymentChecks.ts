@@ -1,7 +1,7 @@
 import { canonicalNumber } from '../recipients/canonicalNumber.js';
 import { runbookPath } from './findings.js';
 import { findingTexts, type Finding, type MissingDeliveries } from './healthFindings.js';
-import type { HoldTarget } from '../sends/holds.js';
+import type { HoldTarget } from '../sends/waiting.js';
 import type { Keyring } from '../security/keyring.js';
 import { recipientKeys } from '../recipients/numberKeys.js';
 import { isMasked } from '../recipients/recipient.js';

@@ -102,6 +102,9 @@ export function isCountry(code: string): boolean {
   return /^[A-Z]{2}$/.test(code) && isSupportedCountry(code);
 }
 
+/** Returns whether this is the stored country of a number: an ISO 3166 code, or `NO_COUNTRY`. */
+export const isCountryTarget = (code: string): boolean => code === NO_COUNTRY || isCountry(code);
+
 /** The ISO 3166 codes of all countries that have phone numbers. */
 export const COUNTRIES: readonly string[] = getCountries();
 

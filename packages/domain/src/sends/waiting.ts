@@ -1,5 +1,11 @@
 import type { Send, Verification } from './send.js';
 
+/** The sends that a hold matches. `target` is empty for `live`, an ISO 3166 code or `NO_COUNTRY`, or an account's id. */
+export interface HoldTarget {
+  kind: 'live' | 'country' | 'account';
+  target: string;
+}
+
 /** The fields of a send from which its wait is derived. */
 export interface DeliveryProgress extends Pick<Send, 'phase' | 'dueAt' | 'expiresAt'> {
   verification: Verification;

@@ -2,6 +2,7 @@ import {
   canonicalNumber,
   countriesOf,
   isCountry,
+  isCountryTarget,
   maskNumberIn,
   maskRecipient,
   NO_COUNTRY,
@@ -238,7 +239,7 @@ describe('parseRecipient with an e-mail address', () => {
   });
 });
 
-describe('isCountry and countriesOf', () => {
+describe('isCountry, isCountryTarget and countriesOf', () => {
   it.each(['BR', 'US', 'GB', 'ZW'])('isCountry returns true for %s', (code) =>
     expect(isCountry(code)).toBe(true),
   );
@@ -254,6 +255,13 @@ describe('isCountry and countriesOf', () => {
   it('isCountry returns false for the code of numbers without a country', () => {
     expect(NO_COUNTRY).toMatch(/^[A-Z]{2}$/);
     expect(isCountry(NO_COUNTRY)).toBe(false);
+  });
+  it.each([
+    ['BR', true],
+    [NO_COUNTRY, true],
+    ['XX', false],
+  ])('isCountryTarget(%j) returns %s', (target, isTarget) => {
+    expect(isCountryTarget(target)).toBe(isTarget);
   });
 });
 

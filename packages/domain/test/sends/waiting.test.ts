@@ -1,14 +1,4 @@
-import {
-  deliveryWait,
-  holdMatches,
-  isCountryTarget,
-  isHeld,
-  NO_COUNTRY,
-  PHASES,
-  type DeliveryProgress,
-  type HoldTarget,
-  type Phase,
-} from '@onecode/domain';
+import { deliveryWait, PHASES, type DeliveryProgress, type Phase } from '@onecode/domain';
 import { at, LIFE_SECONDS } from './sendFixtures.js';
 
 const progress = (phase: Phase, fields: Partial<DeliveryProgress> = {}): DeliveryProgress => ({
@@ -47,38 +37,4 @@ describe('deliveryWait', () => {
           : deliveryWait(progress(phase), false),
       );
   });
-});
-
-const live: HoldTarget = { kind: 'live', target: '' };
-const brazil: HoldTarget = { kind: 'country', target: 'BR' };
-const nowhere: HoldTarget = { kind: 'country', target: NO_COUNTRY };
-const ofAccount: HoldTarget = { kind: 'account', target: 'account-1' };
-
-const TO_BRAZIL = { accountId: 'account-1', country: 'BR' };
-const TO_PORTUGAL = { accountId: 'account-2', country: 'PT' };
-const TO_NO_COUNTRY = { accountId: 'account-2', country: null };
-
-describe('holdMatches and isHeld', () => {
-  it.each([
-    ['all live sends', live, [true, true, true]],
-    ['a country', brazil, [true, false, false]],
-    ['numbers without a country', nowhere, [false, false, true]],
-    ['an account', ofAccount, [true, false, false]],
-  ])('match only their own sends: %s', (_, hold, matches) => {
-    expect([TO_BRAZIL, TO_PORTUGAL, TO_NO_COUNTRY].map((send) => holdMatches(hold, send))).toEqual(matches);
-  });
-
-  it('match live sends and no test sends', () => {
-    expect(isHeld({ ...TO_BRAZIL, mode: 'live' }, [nowhere, brazil])).toBe(true);
-    expect(isHeld({ ...TO_PORTUGAL, mode: 'live' }, [nowhere, brazil])).toBe(false);
-    expect(isHeld({ ...TO_BRAZIL, mode: 'test' }, [live, brazil, ofAccount])).toBe(false);
-  });
-});
-
-it.each([
-  ['BR', true],
-  [NO_COUNTRY, true],
-  ['XX', false],
-])('isCountryTarget(%j) returns %s', (target, isTarget) => {
-  expect(isCountryTarget(target)).toBe(isTarget);
 });

@@ -64,6 +64,14 @@ export async function listHolds(database: Connection): Promise<Hold[]> {
   return (await database.prisma.hold.findMany({ orderBy: { since: 'asc' } })) as Hold[];
 }
 
+/** Returns the holds that match a live send which is not finished, oldest first. Test sends are never held. */
+export async function listHoldsOf({ sql }: Connection, sendId: string): Promise<Hold[]> {
+  return sql.query<Hold[]>`
+    select h.kind, h.target, h.reason, h.since, h.set_by as "setBy"
+    from sends s join holds h on is_held(array[h.kind || ' ' || h.target], s.account_id, s.country)
+    where s.id = ${sendId}::uuid and s.mode = 'live' and s.due_at is not null order by h.since`;
+}
+
 /** The active holds, and the live sends that wait for a sender or the end of a hold. */
 export interface HeldSends {
   /**
@@ -79,22 +87,16 @@ const COUNTED_MAX = 10_000;
 
 /** Returns the active holds, with the number of waiting sends of each among the first ten thousand. */
 export async function readHeldSends({ sql }: Connection): Promise<HeldSends> {
-  const [{ holds, waiting }] = await sql.query<
-    [{ holds: (Omit<HeldSends['holds'][number], 'since'> & { since: string })[]; waiting: number }]
-  >`
+  const [{ waiting }] = await sql.query<[{ waiting: number }]>`
+    select count(*)::integer as waiting from (select from sends where is_waiting limit ${COUNTED_MAX + 1}::integer) w`;
+  const holds = await sql.query<HeldSends['holds']>`
     with waiting as materialized (
       select account_id, country, count(*) as sends
-      from (select account_id, country from sends where is_waiting limit ${COUNTED_MAX + 1}::integer) w group by account_id, country
+      from (select account_id, country from sends where is_waiting limit ${COUNTED_MAX}::integer) w group by account_id, country
     )
-    select (select coalesce(sum(sends), 0)::integer from waiting) as waiting, coalesce(jsonb_agg(jsonb_build_object(
-      'kind', h.kind, 'target', h.target, 'reason', h.reason, 'since', h.since, 'setBy', h.set_by,
-      'accountName', (select name from accounts where id = case h.kind when 'account' then h.target::uuid end),
-      'waiting', (select coalesce(sum(w.sends), 0) from waiting w where is_held(array[h.kind || ' ' || h.target], w.account_id, w.country))
-    ) order by h.since), '[]') as holds
-    from holds h`;
-  return {
-    holds: holds.map((hold) => ({ ...hold, since: new Date(hold.since) })),
-    waiting: Math.min(waiting, COUNTED_MAX),
-    isCapped: waiting > COUNTED_MAX,
-  };
+    select h.kind, h.target, h.reason, h.since, h.set_by as "setBy", a.name as "accountName", (
+      select coalesce(sum(w.sends), 0)::integer from waiting w where is_held(array[h.kind || ' ' || h.target], w.account_id, w.country)
+    ) as waiting
+    from holds h left join accounts a on a.id = case h.kind when 'account' then h.target::uuid end order by h.since`;
+  return { holds, waiting: Math.min(waiting, COUNTED_MAX), isCapped: waiting > COUNTED_MAX };
 }

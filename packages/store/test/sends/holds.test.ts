@@ -1,5 +1,5 @@
 import { NO_COUNTRY, type HoldTarget } from '@onecode/domain';
-import { listHolds, placeHold, releaseHold } from '@onecode/store/holds';
+import { listHolds, listHoldsOf, placeHold, releaseHold } from '@onecode/store/holds';
 import { eraseExpiredCodes } from '@onecode/store/sends';
 import {
   buildCaller,
@@ -116,7 +116,7 @@ describe('holds', () => {
     await buildSender(store.database);
   });
 
-  const { waiting, takeDue } = sendActions(store);
+  const { fail, takeDue, waiting } = sendActions(store);
   const holdFor = (what: HoldTarget) => placeHold(store.database, TEST_ACTOR, { ...what, reason: 'a test' });
   const live: HoldTarget = { kind: 'live', target: '' };
   const brazil: HoldTarget = { kind: 'country', target: 'BR' };
@@ -148,6 +148,23 @@ describe('holds', () => {
       expect(await passed()).toEqual(expected);
       await releaseHold(store.database, TEST_ACTOR, what());
       expect(await passed()).toEqual([true, true, true, true]);
+    });
+
+    it('is listed for its unfinished live sends only', async () => {
+      const test = await buildCaller(store.database, 'test', { id: caller.accountId });
+      const toBrazil = await buildSend(store.database, caller, { recipient: '+5511987650001' });
+      const toNowhere = await buildSend(store.database, other);
+      await store.sql('update sends set country = null where id = $1', [toNowhere]);
+      const inTestMode = await buildSend(store.database, test, { recipient: '+5511987650001' });
+      const done = await buildSend(store.database, caller, { recipient: '+5511987650001' });
+      await fail(done);
+      for (const what of [live, brazil, nowhere, account()]) await holdFor(what);
+      const targetsOf = async (id: string) =>
+        (await listHoldsOf(store.database, id)).map(({ target }) => target);
+      expect(await targetsOf(toBrazil)).toEqual(['', 'BR', caller.accountId]);
+      expect(await targetsOf(toNowhere)).toEqual(['', NO_COUNTRY]);
+      expect(await targetsOf(inTestMode)).toEqual([]);
+      expect(await targetsOf(done)).toEqual([]);
     });
 
     it('is placed once, with its first reason and operator', async () => {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { DELIVERY_STATES, FAILURE_REASONS, isHeld } from '@onecode/domain';
-import { listHolds } from '@onecode/store/holds';
+import { DELIVERY_STATES, FAILURE_REASONS } from '@onecode/domain';
+import { listHoldsOf } from '@onecode/store/holds';
 import { logRead } from '@onecode/store/operations';
 import { findSendAccount, findSendDetails, listSends, type SendFilter } from '@onecode/store/reports';
 import type { ConsoleContext } from '../../context.js';
@@ -75,12 +75,12 @@ export const sendRoutes: readonly Route[] = [
   }),
   route('get', '/accounts/:account/sends/:send', 'viewer', {
     async handle({ context, accountId, params }) {
+      const id = params['send'] ?? '';
       const [send, holds] = await Promise.all([
-        findSendDetails(context.database, accountId, params['send'] ?? ''),
-        listHolds(context.database),
+        findSendDetails(context.database, accountId, id),
+        listHoldsOf(context.database, id),
       ]);
-      const found = orNotFound(send);
-      return sendDetailsView(found, isHeld({ ...found, accountId }, holds), new Date());
+      return sendDetailsView(orNotFound(send), holds.length > 0, new Date());
     },
   }),
   route('get', '/staff/sends/:send', 'on_call', {
@@ -89,16 +89,13 @@ export const sendRoutes: readonly Route[] = [
       const account = orNotFound(await findSendAccount(database, id));
       const [send, holds] = await Promise.all([
         findSendDetails(database, account.id, id),
-        listHolds(database),
+        listHoldsOf(database, id),
       ]);
       const found = orNotFound(send);
       // Before the response: a send that cannot be logged is not shown.
       const read = { action: 'send.read', accountId: account.id, subject: id } as const;
       await logRead(database, actor, read);
-      return staffSendView(
-        sendDetailsView(found, isHeld({ ...found, accountId: account.id }, holds), new Date()),
-        account,
-      );
+      return staffSendView(sendDetailsView(found, holds.length > 0, new Date()), account);
     },
   }),
 ];
