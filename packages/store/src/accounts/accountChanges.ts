@@ -48,12 +48,10 @@ export function grantCredits(
       values (${id}::uuid, 'granted', 'credit', ${amount}, ${reason}, ${grantId}::uuid, ${reference}, ${expiresAt}::timestamptz)
       on conflict do nothing`;
     if (granted === 0) {
-      const [{ isSame }] = await sql.query<[{ isSame: boolean }]>`
-        select (account_id, units, reason, reference, expires_at)
-          is not distinct from (${id}::uuid, ${amount}::integer, ${reason}::text, ${reference}::text, ${expiresAt}::timestamptz) as "isSame"
-        from ledger_entries where grant_id = ${grantId}::uuid`;
-      if (isSame) return before;
-      throw new GrantRefused('other_grant');
+      const same = { grantId, accountId: id, units: amount, reason, reference, expiresAt };
+      if ((await connection.prisma.ledgerEntry.count({ where: same })) === 0)
+        throw new GrantRefused('other_grant');
+      return before;
     }
     if (before.credits > CREDITS_MAX - amount) throw new GrantRefused('too_many');
     await sql.execute`

@@ -57,11 +57,9 @@ export async function createApiKey(
   database: Database,
   actor: Actor,
   applicationId: string,
-  { name = null, expiresAt = null }: { name?: string | null; expiresAt?: Date | null } = {},
+  terms: { name?: string | null; expiresAt?: Date | null } = {},
 ): Promise<NewApiKey | null> {
-  return audited(database, actor, (connection) =>
-    insertApiKey(connection, actor, applicationId, { name, expiresAt }),
-  );
+  return audited(database, actor, (connection) => insertApiKey(connection, actor, applicationId, terms));
 }
 
 /** Inserts a key and logs it. @param visit for the key of a visit: the visitor, and the keyring that encrypts the key */
