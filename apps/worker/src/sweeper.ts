@@ -1,4 +1,4 @@
-import { deleteDueAccounts, expireCredits } from '@onecode/store/accounts';
+import { deleteDueAccount, expireCredits } from '@onecode/store/accounts';
 import { countDeliveryHours, deleteOldRefusedRequests } from '@onecode/store/reports';
 import { deleteExpiredVerifications } from '@onecode/store/mails';
 import { deleteOldIncidents, deleteOldProcesses, mergeOldTraffic } from '@onecode/store/operations';
@@ -38,8 +38,8 @@ export async function retain({ database, log }: WorkerContext, stopping: AbortSi
     log.info({ numbers_replaced: numbersReplaced, sends_deleted: sendsDeleted }, 'retention applied');
 }
 
-/** Deletes accounts at their scheduled times. @param stopping as for `retain` */
+/** Deletes an account after its scheduled time. @param stopping as for `retain` */
 export async function deleteAccounts({ database, log }: WorkerContext, stopping: AbortSignal): Promise<void> {
-  for (const id of await deleteDueAccounts(database, stopping))
-    log.info({ account_id: id }, 'account deleted');
+  const id = await deleteDueAccount(database, stopping);
+  if (id !== null) log.info({ account_id: id }, 'account deleted');
 }

@@ -1,11 +1,5 @@
 import type { DeploymentCheck } from '@onecode/domain';
-import {
-  cancelDeletion,
-  listApiKeys,
-  readDeletion,
-  revokeApiKey,
-  type ApiKey,
-} from '@onecode/store/accounts';
+import { cancelDeletion, listApiKeys, revokeApiKey, type ApiKey } from '@onecode/store/accounts';
 import { isId, type Database } from '@onecode/store/client';
 import { placeHold } from '@onecode/store/holds';
 import {
@@ -155,8 +149,6 @@ const REPEATED: Readonly<
 > = {
   'key.revoke': async (...change) => (await revokeApiKey(...change)) !== null,
   // Otherwise workers would delete the account when they start, if its time has passed.
-  'account.cancel_deletion': async (database, who, accountId) => {
-    await cancelDeletion(database, who, accountId, { areWorkersStopped: true });
-    return (await readDeletion(database, accountId)) === null;
-  },
+  'account.cancel_deletion': async (...change) =>
+    (await cancelDeletion(...change, { areWorkersStopped: true })) === null,
 };

@@ -1,5 +1,5 @@
 import { failure } from '@onecode/domain';
-import { type Actor, audited } from '../operations/audit.js';
+import { type Actor, audited, changeRow } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { changeSend } from '../sends/changeSend.js';
@@ -107,65 +107,71 @@ export async function readDeletion({ prisma }: Connection, accountId: string): P
 
 /** Schedules an account's deletion in 30 days; an earlier schedule stays. @returns its time; null if the account does not exist */
 export function scheduleDeletion(database: Database, actor: Actor, accountId: string): Promise<Date | null> {
-  return audited(database, actor, async (connection, log) => {
-    const [scheduled] = await connection.sql.query<{ delete_at: Date }[]>`
+  return changeDeletion(
+    database,
+    actor,
+    'account.schedule_deletion',
+    accountId,
+    ({ sql }) => sql.execute`
       update accounts
       set delete_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(days => ${DELETION_DAYS}::integer)
-      where id = ${accountId}::uuid and delete_at is null returning delete_at`;
-    if (scheduled === undefined) return readDeletion(connection, accountId);
-    const details = { deletedOn: scheduled.delete_at.toISOString() };
-    await log({ action: 'account.schedule_deletion', accountId, subject: accountId, details });
-    return scheduled.delete_at;
-  });
+      where id = ${accountId}::uuid and delete_at is null`,
+  );
 }
 
 /**
- * Cancels a scheduled deletion.
+ * Cancels a scheduled deletion, unless it is due and a worker may be executing it.
  *
- * @param areWorkersStopped whether to cancel a deletion that is due, too: no worker can be executing it
- * @returns false if none was scheduled, or it is due and workers may be running
+ * @param areWorkersStopped whether to cancel a deletion that is due, too
+ * @returns when the account will still be deleted; null if it will not
  */
 export function cancelDeletion(
   database: Database,
   actor: Actor,
   accountId: string,
   { areWorkersStopped = false } = {},
-): Promise<boolean> {
-  return audited(database, actor, async ({ sql }, log) => {
-    const kept = await sql.execute`
+): Promise<Date | null> {
+  return changeDeletion(
+    database,
+    actor,
+    'account.cancel_deletion',
+    accountId,
+    ({ sql }) => sql.execute`
       update accounts set delete_at = null
-      where id = ${accountId}::uuid and delete_at is not null and (delete_at > clock_timestamp() or ${areWorkersStopped}::boolean)`;
-    if (kept > 0) await log({ action: 'account.cancel_deletion', accountId, subject: accountId });
-    return kept > 0;
-  });
+      where id = ${accountId}::uuid and (delete_at > clock_timestamp() or ${areWorkersStopped}::boolean)`,
+  );
+}
+
+async function changeDeletion(
+  database: Database,
+  actor: Actor,
+  action: string,
+  id: string,
+  write: (connection: Connection) => Promise<unknown>,
+): Promise<Date | null> {
+  const read = ({ prisma }: Connection) =>
+    prisma.account.findUnique({ where: { id }, select: { deleteAt: true } });
+  return (await changeRow(database, actor, { action, table: 'accounts', id, read }, write))?.deleteAt ?? null;
 }
 
 /**
- * Deletes the accounts that are due for deletion. The audit log names the admin who requested it.
+ * Deletes one of the accounts that are due for deletion. The audit log names the admin who requested it. The choice is random, so that an
+ * account with a failing deletion does not block the others.
  *
- * @param signal ends the call early; the next call deletes the rest
- * @returns their ids
- * @throws the first fault, after the other accounts were deleted
+ * @param signal ends the call early; a later call continues
+ * @returns the account's id; null if none was deleted completely
  */
-export async function deleteDueAccounts(database: Database, signal: AbortSignal): Promise<string[]> {
-  const due = await database.sql.query<(Actor & { accountId: string })[]>`
+export async function deleteDueAccount(database: Database, signal: AbortSignal): Promise<string | null> {
+  const [due] = await database.sql.query<(Actor & { accountId: string })[]>`
     select a.id as "accountId", e.actor_kind as kind, e.actor_id as id, e.actor_name as name
     from accounts a cross join lateral (
       select actor_kind, actor_id, actor_name from audit_entries
       where account_id = a.id and action = 'account.schedule_deletion' order by id desc limit 1
-    ) e where a.delete_at <= clock_timestamp() order by a.delete_at`;
-  const deleted: string[] = [];
-  let fault: unknown;
-  for (const { accountId, ...actor } of due) {
-    try {
-      await deleteAccount(database, actor, accountId, 'requested by an admin of the account', signal);
-      if (signal.aborted) break;
-      await database.sql.execute`update accounts set delete_at = null where id = ${accountId}::uuid`;
-      deleted.push(accountId);
-    } catch (error) {
-      fault ??= error;
-    }
-  }
-  if (fault !== undefined) throw fault;
-  return deleted;
+    ) e where a.delete_at <= clock_timestamp() order by random() limit 1`;
+  if (due === undefined) return null;
+  const { accountId, ...actor } = due;
+  await deleteAccount(database, actor, accountId, 'requested by an admin of the account', signal);
+  if (signal.aborted) return null;
+  await database.sql.execute`update accounts set delete_at = null where id = ${accountId}::uuid`;
+  return accountId;
 }

@@ -79,7 +79,8 @@ export async function writeSecurityNotice(
   }
   const deletionMail = DELETION_MAILS[action];
   if (deletionMail !== undefined) {
-    const facts = { deleteAt: String(details['deletedOn']), by };
+    const { deleteAt } = details['after'] as { deleteAt: Date | null };
+    const facts = { deleteAt: deleteAt?.toISOString(), by };
     return writeMails(connection, { kind: deletionMail, event, facts }, toAll);
   }
   const keyMail = KEY_MAILS[action];

@@ -59,9 +59,9 @@ export const accountRoutes: readonly Route[] = [
   }),
   route('delete', '/accounts/:account/deletion', 'admin', {
     async handle({ context, actor, accountId }) {
-      await cancelDeletion(context.database, actor, accountId);
       // It stays scheduled when it is due, because a worker may be deleting the account.
-      if ((await readDeletion(context.database, accountId)) !== null) throw new ConsoleProblem('conflict');
+      if ((await cancelDeletion(context.database, actor, accountId)) !== null)
+        throw new ConsoleProblem('conflict');
     },
   }),
   route('get', '/staff/accounts', 'on_call', {
