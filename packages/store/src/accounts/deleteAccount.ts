@@ -4,6 +4,7 @@ import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { changeSend } from '../sends/changeSend.js';
 import { deleteDailyStatistics } from '../reports/dailyStatistics.js';
+import { listSenders, removeSender } from '../senders/senders.js';
 import { deleteSends } from '../sends/retention.js';
 
 export interface DeletedAccount {
@@ -19,9 +20,9 @@ const PAGE = 200;
 const DELETION_DAYS = 30;
 
 /**
- * Deletes an account's personal data: first its members, invitations, webhook, keys, and own senders with their tokens, then its sends,
- * page by page, with all their data, and their statistics. Unfinished live sends fail first, with a refund. The account stays, suspended,
- * with its applications, grants and ledger, which bookkeeping needs. A repeated call continues an interrupted one.
+ * Deletes an account's personal data: first its members, invitations, webhook and keys, then its own senders with their tokens, then its
+ * sends, page by page, with all their data, and their statistics. Unfinished live sends fail first, with a refund. The account stays,
+ * suspended, with its applications, grants and ledger, which bookkeeping needs. A repeated call continues an interrupted one.
  *
  * @param reason for the audit log and the suspension
  * @param signal ends the deletion after the current page
@@ -41,12 +42,6 @@ export async function deleteAccount(
       where id = ${accountId}::uuid and suspended_at is null`;
     if (suspended === 0 && (await connection.prisma.account.count({ where: { id: accountId } })) === 0)
       return null;
-    await sql.execute`
-      with gone as (
-        update senders set removed_at = clock_timestamp(), encrypted_token = '', encrypted_app_secret = null
-        where account_id = ${accountId}::uuid and removed_at is null returning id::text
-      )
-      delete from sender_blocks where scope = 'sender' and subject in (select id from gone)`;
     await sql.execute`delete from event_webhooks where account_id = ${accountId}::uuid`;
     const keysDeleted = await sql.execute`
       delete from api_keys k using applications p where p.id = k.application_id and p.account_id = ${accountId}::uuid`;
@@ -57,6 +52,7 @@ export async function deleteAccount(
     return { keysDeleted, peopleDeleted };
   });
   if (left === null) return null;
+  for (const { id } of await listSenders(database, accountId)) await removeSender(database, actor, id);
   const sendsDeleted = await deleteAllSends(database, accountId, signal);
   for (const table of ['guess_budgets', 'breaker_trips', 'refused_requests'] as const)
     await database.sql.execute`delete from ${Prisma.raw(table)} where account_id = ${accountId}::uuid`;
