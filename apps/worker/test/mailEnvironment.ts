@@ -107,8 +107,7 @@ export class MailEnvironment {
       { kind: 'user', id: admin.id, name: admin.email },
       { name, language: 'en', countries: ['BR'], names: { application: name, key: name } },
     );
-    if (made.kind !== 'member') throw new Error(made.kind);
-    return { accountId: made.accountId, admin };
+    return { accountId: made!.accountId, admin };
   }
 
   /** Invites an address as viewer. */

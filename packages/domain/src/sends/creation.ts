@@ -218,21 +218,27 @@ function decideBeforeLimits(
   return cause === null ? null : { outcome: 'recipient_refused', cause };
 }
 
-/** Returns why the account may not send to the number. Numbers without a country are on no list. */
-function recipientRefusal(
+/** The limits of an account on the recipients of its sends in one mode. */
+export type RecipientLimits = Pick<
+  CreationState,
+  'mode' | 'allowedCountries' | 'allowsPremiumRate' | 'trialCountries'
+>;
+
+/** Returns why the account may not send to the number, or null. Numbers without a country are on no list. */
+export function recipientRefusal(
   country: string | null,
   isPremiumRate: boolean,
-  state: CreationState,
+  limits: RecipientLimits,
 ): RecipientCause | null {
   const isListed = (list: readonly string[] | null): boolean =>
     list === null || (country !== null && list.includes(country));
-  if (isPremiumRate && (isOnTrial(state) || !state.allowsPremiumRate)) return 'range';
-  if (isOnTrial(state) && !isListed(state.trialCountries)) return 'trial_country';
-  return isListed(state.allowedCountries) ? null : 'country';
+  if (isPremiumRate && (isOnTrial(limits) || !limits.allowsPremiumRate)) return 'range';
+  if (isOnTrial(limits) && !isListed(limits.trialCountries)) return 'trial_country';
+  return isListed(limits.allowedCountries) ? null : 'country';
 }
 
 /** Returns whether a send is a live send of a trial account. */
-const isOnTrial = ({ mode, trialCountries }: CreationState): boolean =>
+const isOnTrial = ({ mode, trialCountries }: RecipientLimits): boolean =>
   mode === 'live' && trialCountries !== null;
 
 function decideByLimits(one: Creating): CreationDecision {

@@ -1,4 +1,4 @@
-import type { Locale } from '@onecode/domain';
+import type { Locale, RecipientLimits } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { listMemberships } from '../users/members.js';
@@ -21,30 +21,25 @@ export interface FirstApplication {
   key: string;
 }
 
-type OwnAccount =
-  { kind: 'member'; accountId: string; first: FirstApplication | null } | { kind: 'made_before' | 'unknown' };
-
 /**
  * Creates a trial account for a person without an account, with the free sends of the setting, a test application and its key; the person
  * becomes its admin. A person who already has an account gets the existing one, without a key, so that a repeated or concurrent request
  * creates no second account.
  *
- * @returns `made_before` for a person who created an account and left it, because free sends are granted once per person; `unknown` if the
- * person does not exist
+ * @returns null for a person who created an account and left it, because free sends are granted once per person
  */
 export async function createOwnAccount(
   database: Database,
   actor: Actor & { id: string },
   { name, language, countries, names }: NewOwnAccount,
-): Promise<OwnAccount> {
-  return audited<OwnAccount>(database, actor, async (connection, log) => {
+): Promise<{ accountId: string; first: FirstApplication | null } | null> {
+  return audited(database, actor, async (connection, log) => {
     // The lock serializes a person's requests, so that the next one sees the account that this one creates.
     const [person] = await connection.sql.query<{ accountMadeAt: Date | null }[]>`
       select account_made_at as "accountMadeAt" from users where id = ${actor.id}::uuid for no key update`;
-    if (person === undefined) return { kind: 'unknown' };
     const [existing] = await listMemberships(connection, actor.id);
-    if (existing !== undefined) return { kind: 'member', accountId: existing.accountId, first: null };
-    if (person.accountMadeAt !== null) return { kind: 'made_before' };
+    if (existing !== undefined) return { accountId: existing.accountId, first: null };
+    if (person === undefined || person.accountMadeAt !== null) return null;
     const account = { name, language, freeQuota: null, credits: 0, ratePerMinute: null };
     const { id } = await insertAccount(connection, log, account, countries);
     await connection.prisma.member.create({ data: { accountId: id, userId: actor.id, role: 'admin' } });
@@ -53,7 +48,7 @@ export async function createOwnAccount(
     const wanted = { accountId: id, name: names.application, mode: 'test' } as const;
     const { id: applicationId } = await insertApplication(connection, log, wanted);
     const made = await insertApiKey(connection, actor, applicationId, { name: names.key });
-    return { kind: 'member', accountId: id, first: made && { applicationId, key: made.key } };
+    return { accountId: id, first: made && { applicationId, key: made.key } };
   });
 }
 
@@ -72,17 +67,13 @@ export async function readTrialSends(database: Connection) {
   return row;
 }
 
-/**
- * Returns the countries (ISO 3166; null for all) that an account may send to in live mode, and whether premium-rate numbers are refused,
- * as always for trial accounts. Null if the account does not exist.
- */
-export async function readLiveCountries(database: Connection, accountId: string) {
-  const [row] = await database.sql.query<{ countries: string[] | null; refusesPremiumRate: boolean }[]>`
-    select trial_countries is not null or not allows_premium_rate as "refusesPremiumRate", case
-      when trial_countries is null then allowed_countries
-      when allowed_countries is null then trial_countries
-      else array(select unnest(trial_countries) intersect select unnest(allowed_countries) order by 1)
-    end as countries
+/** Returns the limits on the recipients of an account's live sends, or null if the account does not exist. */
+export async function readRecipientLimits(
+  { sql }: Connection,
+  accountId: string,
+): Promise<RecipientLimits | null> {
+  const [row] = await sql.query<RecipientLimits[]>`
+    select 'live' as mode, trial_countries as "trialCountries", allowed_countries as "allowedCountries", allows_premium_rate as "allowsPremiumRate"
     from accounts where id = ${accountId}::uuid`;
   return row ?? null;
 }

@@ -50,9 +50,8 @@ export const authRoutes: readonly Route[] = [
         names: FIRST_NAMES[language],
       };
       const created = await createOwnAccount(context.database, actor, account);
-      if (created.kind === 'made_before') throw new ConsoleProblem('account_made');
-      const { accountId, first } = orNotFound(created.kind === 'member' ? created : null);
-      return { id: accountId, first };
+      if (created === null) throw new ConsoleProblem('account_made');
+      return { id: created.accountId, first: created.first };
     },
   }),
   route('post', '/invitations/look-up', 'anyone', {

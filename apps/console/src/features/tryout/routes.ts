@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { exampleNumber, maskRecipient, parseRecipient, TEST_CODE } from '@onecode/domain';
-import { readLiveCountries, type Application } from '@onecode/store/accounts';
+import { exampleNumber, maskRecipient, parseRecipient, recipientRefusal, TEST_CODE } from '@onecode/domain';
+import { readRecipientLimits, type Application } from '@onecode/store/accounts';
 import {
   logTriedSend,
   hasTriedSend,
@@ -40,8 +40,10 @@ export const tryoutRoutes: readonly Route[] = [
       const { context, person, query } = call;
       const reader = { baseUrl: context.config.BASE_URL, language: person.language };
       const application = await applicationOf(call);
-      const { countries } = orNotFound(await readLiveCountries(context.database, call.accountId));
-      const recipient = exampleNumber(countries?.[0] ?? HOME_COUNTRY);
+      const limits = orNotFound(await readRecipientLimits(context.database, call.accountId));
+      const listed = limits.trialCountries ?? limits.allowedCountries ?? [HOME_COUNTRY];
+      const allowed = listed.find((code) => recipientRefusal(code, false, limits) === null);
+      const recipient = exampleNumber(allowed ?? HOME_COUNTRY);
       return tryoutSamples(application, query.send ?? null, recipient, reader);
     },
   }),
@@ -50,14 +52,8 @@ export const tryoutRoutes: readonly Route[] = [
     async handle({ context, accountId, body }) {
       const recipient = parseRecipient(pastedNumber(body.to));
       if (recipient.kind !== 'phone') throw new ConsoleProblem('invalid_input', { errors: { to: 'number' } });
-      const { countries, refusesPremiumRate } = orNotFound(
-        await readLiveCountries(context.database, accountId),
-      );
-      const { country, isPremiumRate } = recipient;
-      if (
-        (countries !== null && (country === null || !countries.includes(country))) ||
-        (refusesPremiumRate && isPremiumRate)
-      )
+      const limits = orNotFound(await readRecipientLimits(context.database, accountId));
+      if (recipientRefusal(recipient.country, recipient.isPremiumRate, limits) !== null)
         throw new ConsoleProblem('invalid_input', { errors: { to: 'country' } });
     },
   }),
