@@ -1,7 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { MailFacts, MailKind } from './mail.js';
 
-/** An event for a webhook: its type, and its data in addition to the account. It contains no send, number, code or key. */
+/**
+ * An event for a webhook: its type, and its data in addition to the account. It contains no send, number, code or key. `breaker.resumed`: a
+ * person ended the breaker's block of a country early.
+ */
 export interface AccountEvent {
   type: 'balance.low' | 'breaker.tripped' | 'breaker.resumed' | 'sender.blocked' | 'webhook.test';
   data: Readonly<Record<string, string | number | null>>;
@@ -22,15 +25,6 @@ export const EVENTS: { readonly [Kind in MailKind]?: (facts: MailFacts[Kind]) =>
     data: { sender_id: senderId, language, country, reason },
   }),
 };
-
-/** Returns the event that is sent when a person ends the breaker's block of a country early. */
-export const breakerResumed = (country: string): AccountEvent => ({
-  type: 'breaker.resumed',
-  data: { country },
-});
-
-/** The event of a test delivery. */
-export const TEST_EVENT: AccountEvent = { type: 'webhook.test', data: {} };
 
 const SECRET_PREFIX = 'whsec_';
 

@@ -1,4 +1,4 @@
-import { breakerResumed, NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
+import { NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
 import { type Actor, changeRow } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -97,7 +97,7 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
     returning country, extract(epoch from tripped_at)::text as at`;
   for (const { country, at } of ended) {
     const event = `breaker_resumed ${accountId} ${country} ${at}`;
-    await writeEvent(connection, accountId, breakerResumed(country), event);
+    await writeEvent(connection, accountId, { type: 'breaker.resumed', data: { country } }, event);
   }
 }
 

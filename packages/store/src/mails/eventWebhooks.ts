@@ -1,9 +1,11 @@
-import { encrypt, newEventSecret, reencrypt, TEST_EVENT, type Keyring } from '@onecode/domain';
+import { encrypt, newEventSecret, reencrypt, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { writeEvent } from './writeMails.js';
 import { takeAction, type Requester } from '../users/outwardLimits.js';
+
+const TEST_EVENT = { type: 'webhook.test', data: {} } as const;
 
 /** An account's webhook for its events, without its secret. */
 export interface EventWebhook {
