@@ -96,10 +96,12 @@ async function deleteAllSends(
 }
 
 /** Returns when an account will be deleted at an admin's request; null without a request or an account. */
-export async function readDeletion({ prisma }: Connection, accountId: string): Promise<Date | null> {
-  const where = { id: accountId };
-  return (await prisma.account.findUnique({ where, select: { deleteAt: true } }))?.deleteAt ?? null;
+export async function readDeletion(database: Connection, accountId: string): Promise<Date | null> {
+  return (await readSchedule(database, accountId))?.deleteAt ?? null;
 }
+
+const readSchedule = ({ prisma }: Connection, id: string) =>
+  prisma.account.findUnique({ where: { id }, select: { deleteAt: true } });
 
 /** Schedules an account's deletion in 30 days; an earlier schedule stays. @returns its time; null if the account does not exist */
 export function scheduleDeletion(database: Database, actor: Actor, accountId: string): Promise<Date | null> {
@@ -145,8 +147,7 @@ async function changeDeletion(
   id: string,
   write: (connection: Connection) => Promise<unknown>,
 ): Promise<Date | null> {
-  const read = ({ prisma }: Connection) =>
-    prisma.account.findUnique({ where: { id }, select: { deleteAt: true } });
+  const read = (connection: Connection) => readSchedule(connection, id);
   return (await changeRow(database, actor, { action, table: 'accounts', id, read }, write))?.deleteAt ?? null;
 }
 

@@ -35,11 +35,10 @@ export async function createOwnAccount(
 ): Promise<{ accountId: string; first: FirstApplication | null } | null> {
   return audited(database, actor, async (connection, log) => {
     // The lock serializes a person's requests, so that the next one sees the account that this one creates.
-    const [person] = await connection.sql.query<{ accountMadeAt: Date | null }[]>`
-      select account_made_at as "accountMadeAt" from users where id = ${actor.id}::uuid for no key update`;
+    await connection.sql.execute`select from users where id = ${actor.id}::uuid for no key update`;
     const [existing] = await listMemberships(connection, actor.id);
     if (existing !== undefined) return { accountId: existing.accountId, first: null };
-    if (person === undefined || person.accountMadeAt !== null) return null;
+    if (!(await mayCreateAccount(connection, actor.id))) return null;
     const account = { name, language, freeQuota: null, credits: 0, ratePerMinute: null };
     const { id } = await insertAccount(connection, log, account, countries);
     await connection.prisma.member.create({ data: { accountId: id, userId: actor.id, role: 'admin' } });
