@@ -103,6 +103,8 @@ describe('the metrics server', () => {
     expect(status).toBe(200);
     expect(body).toContain('sends_total{process="worker"} 3');
     expect(body).toMatch(/^process_resident_memory_bytes\{process="worker"\} \d+/m);
+    // Sampled lags would include the interval of their samples.
+    expect(body.match(/^nodejs_eventloop_lag_\w+/gm)).toEqual(['nodejs_eventloop_lag_seconds']);
   });
 
   it('returns 404 for any other path', async () => {
