@@ -15,10 +15,6 @@ import type { WorkerContext } from './context.js';
 import { applyDueReports } from './reports.js';
 import { deliver, deliverTaken } from './sends/deliver.js';
 
-/** BullMQ finds a dead worker's jobs only after their locks end. Their sends do not wait for that, because the delivery loop takes them. */
-const LOCK_MS = 10_000;
-const STALLED_CHECK_MS = 30_000;
-
 /** Returns an error that is safe to store in Redis: only the kind and code, because the message may quote parameters. */
 function removeErrorText(error: unknown): Error {
   const { name, code } = error as { name?: unknown; code?: unknown };
@@ -55,13 +51,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
         activeJobs.delete(active);
       }
     };
-    const worker = new Consumer(queue, process, {
-      connection,
-      prefix,
-      concurrency,
-      lockDuration: LOCK_MS,
-      stalledInterval: STALLED_CHECK_MS,
-    });
+    const worker = new Consumer(queue, process, { connection, prefix, concurrency });
     worker.on('error', (error) => log.debug({ err: error, queue }, 'queue unreachable'));
     return worker;
   };

@@ -13,7 +13,8 @@ import { cleanUp, deleteAccounts, retain } from './sweeper.js';
 import { createEventRun } from './webhooks/postEvents.js';
 import type { Poster } from './webhooks/poster.js';
 
-/** Half of `PERMIT_WAIT_MS_MAX`: with fewer runs, permits would expire unused. */
+const LOOK_PAUSE_MS = 1_000;
+/** While sends are due. Half of `PERMIT_WAIT_MS_MAX`: with fewer runs, permits would expire unused. */
 const DELIVER_PAUSE_MS = 250;
 
 const EVERYTHING: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
@@ -40,25 +41,31 @@ export function startLoops(
     } catch (error) {
       due = EVERYTHING;
       throw error;
+    } finally {
+      if (due.deliveries) deliveries.wake();
     }
   };
   const whenDue = (work: keyof DueWork, run: () => Promise<void>) => async (): Promise<void> => {
     if (due[work]) await run();
   };
-  const start = (loop: string, run: () => Promise<void>, pauseMs: number | (() => number)): Loop =>
+  const start = (loop: string, run: () => Promise<void>, pauseMs: number | (() => number)) =>
     startLoop(run, pauseMs, repeatedFaults(log, 'error', 'loop run failed', { loop }));
   /** Starts a loop with a heartbeat, which the health page watches. */
-  const startWatched = (loop: LoopName, run: () => Promise<void>, pauseMs: number | (() => number)): Loop =>
+  const startWatched = (loop: LoopName, run: () => Promise<void>, pauseMs: number | (() => number)) =>
     start(loop, withHeartbeat(loop, run), pauseMs);
   const events = createEventRun({ ...context, poster });
   const mails = { ...context, ...mail, hasMails: () => due.mails };
+  const deliveries = startWatched(
+    'deliver',
+    whenDue('deliveries', () => dueDeliveries.run(stopping.signal)),
+    () => {
+      if (!due.deliveries) return LOOK_PAUSE_MS;
+      return dueDeliveries.hasMore() ? 0 : DELIVER_PAUSE_MS;
+    },
+  );
   const loops = [
-    start('look', look, 1_000),
-    startWatched(
-      'deliver',
-      whenDue('deliveries', () => dueDeliveries.run(stopping.signal)),
-      () => (due.deliveries && dueDeliveries.hasMore() ? 0 : DELIVER_PAUSE_MS),
-    ),
+    start('look', look, LOOK_PAUSE_MS),
+    deliveries,
     // Applies postponed reports, and reports with a job that Redis lost.
     startWatched(
       'sweep',

@@ -85,12 +85,17 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
+export interface WakeableLoop extends Loop {
+  /** Ends the current pause; does nothing during a run. */
+  wake(): void;
+}
+
 /** Starts a loop, which continues after a failed run. @param pauseMs between the end of a run and the start of the next */
 export function startLoop(
   run: () => Promise<void>,
   pauseMs: number | (() => number),
   onError: (error: unknown) => void,
-): Loop {
+): WakeableLoop {
   let stopped = false;
   let wake = (): void => {};
   const ended = (async () => {
@@ -111,6 +116,7 @@ export function startLoop(
     }
   })();
   return {
+    wake: () => wake(),
     async stop() {
       stopped = true;
       wake();

@@ -58,7 +58,7 @@ function reasonOf(error: NodeJS.ErrnoException): string {
   return reason.length > REASON_LENGTH_MAX ? `${reason.slice(0, REASON_LENGTH_MAX)}…` : reason;
 }
 
-const WATCH_PAUSE_MS = 5_000;
+const WATCH_PAUSE_MS = 10_000;
 /** The pause while a service is unavailable. */
 const FAILED_PAUSE_MS = 1_000;
 
