@@ -4,12 +4,11 @@ import {
   COMMON_VARIABLES,
   EVENT_ADDRESSES,
   oneOf,
+  parseServerAddress,
   PROXY,
   proxyFaults,
   readConfig,
   secret,
-  splitAddress,
-  splitServer,
   variable,
   wholeNumber,
 } from '@onecode/runtime';
@@ -61,8 +60,7 @@ function faultsBetween(config: {
 
 /** Returns the value if it is `smtp://user:password@host:port`, or `smtps://` for TLS from the first byte; otherwise throws. */
 function parseSmtpUrl(value: string): string {
-  const { hosts, path } = splitAddress(value, ['smtp', 'smtps']);
-  splitServer(hosts);
+  const { path } = parseServerAddress(value, ['smtp', 'smtps']);
   if (!/^\/?$/.test(path)) throw new Error('must have no path');
   return value;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { parseDatabaseAddress, parsePlainAddress, splitAddress, splitServer } from './addresses.js';
+import { checkDatabaseAddress, parsePlainAddress, parseServerAddress } from './addresses.js';
 
-export { parsePlainAddress, splitAddress, splitServer } from './addresses.js';
+export { parsePlainAddress, parseServerAddress } from './addresses.js';
 
 /** Thrown if the environment is invalid. Each fault is one line and does not contain the value. */
 export class ConfigError extends Error {
@@ -120,7 +120,7 @@ export function address(schemes: readonly string[], fallback?: string): Variable
 
 /** Returns a variable for the address of PostgreSQL: one or several servers, or the folder of a socket. */
 export function databaseAddress(fallback?: string): Variable<string> {
-  return secret(variable(parseDatabaseAddress, fallback));
+  return secret(variable(checkDatabaseAddress, fallback));
 }
 
 /** The proxy of calls to Meta. The lower-case forms take precedence. */
@@ -132,7 +132,7 @@ export function proxyFaults(config: { https_proxy?: string; HTTPS_PROXY?: string
   const proxy = config[name];
   if (!proxy) return [];
   try {
-    splitServer(splitAddress(proxy, ['http', 'https']).hosts);
+    parseServerAddress(proxy, ['http', 'https']);
     return [];
   } catch (error) {
     return [`${name} ${(error as Error).message}`];

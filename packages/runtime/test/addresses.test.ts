@@ -43,30 +43,19 @@ describe('databaseAddress', () => {
   const read = (url: string): string => readConfig({ URL: url }, { URL: databaseAddress() }).URL;
 
   it.each([
-    ['postgres://u:p@h/d', 'postgres://u:p@h/d'],
-    ['postgresql://h', 'postgresql://h/'],
-    ['postgresql://h:1/d//', 'postgresql://h:1/d'],
-    ['postgresql://u:p%40%2F%25@[::1]:5432/d', 'postgresql://u:p%40%2F%25@[::1]:5432/d'],
-    ['postgresql://é:ü@h/ñ', 'postgresql://é:ü@h/%C3%B1'],
-    ['postgresql://a:1,b:2/d', 'postgresql://a:1,b:2/d'],
+    'postgres://u:p@h/d',
+    'postgresql://h',
+    'postgresql://u:p%40%2F%25@[::1]:5432/d',
+    'postgresql://é:ü@h/ñ',
+    'postgresql://a:1,b:2/d',
     // Sockets: Google's form, libpq's form with a port, and libpq's form with the folder as the host.
-    ['postgresql://u@/d?host=/cloudsql/p:r:i', 'postgresql://u@%2Fcloudsql%2Fp%3Ar%3Ai/d'],
-    ['postgresql://u:p@localhost/d?host=/cloudsql/p:r:i', 'postgresql://u:p@%2Fcloudsql%2Fp%3Ar%3Ai/d'],
-    ['postgresql:///d?host=/var/run/postgresql&port=5433', 'postgresql://%2Fvar%2Frun%2Fpostgresql:5433/d'],
-    ['postgresql://u@?host=/run&user=v', 'postgresql://u@%2Frun/?user=v'],
-    ['postgresql://u@%2Fvar%2Frun:5433/d', 'postgresql://u@%2Fvar%2Frun:5433/d'],
-    // Parameters of libpq that the driver does not know or misinterprets.
-    ['postgresql://a,b:7/d?port=1', 'postgresql://a:1,b:1/d'],
-    ['postgresql://h?dbname=d%2Fe&sslmode=require', 'postgresql://h/d/e?sslmode=require'],
-    ['postgresql://h/d%2Fe%20f', 'postgresql://h/d/e%20f'],
-    [
-      'postgresql://h/d?options=-c%20geqo%3Doff&unknown=',
-      'postgresql://h/d?options=-c%20geqo%3Doff&unknown=',
-    ],
-    ['postgresql://h/d?schema=public&sslmode=no-verify', 'postgresql://h/d?schema=public&sslmode=no-verify'],
-  ])('reads %s as %s', (url, address) => {
-    expect(read(url)).toBe(address);
-    expect(read(address)).toBe(address);
+    'postgresql://u@/d?host=/cloudsql/p:r:i',
+    'postgresql:///d?host=/var/run/postgresql&port=5433',
+    'postgresql://u@%2Fvar%2Frun:5433/d',
+    'postgresql://h/d?options=-c%20geqo%3Doff&unknown=',
+    'postgresql://h/d?schema=public&sslmode=no-verify',
+  ])('accepts %s', (url) => {
+    expect(read(url)).toBe(url);
   });
 
   it.each<Refused>([
@@ -90,20 +79,18 @@ describe('databaseAddress', () => {
     ['postgres://:5432/d', 'must name a host'],
     ['postgres://leaked,,b/d', 'must name a host'],
     ['postgres:///d?host=', 'must name a host'],
-    ['postgres:///d?host=leaked,', 'must name a host'],
     ['postgres://leaked:70000/d', PORT],
     ['postgres://leaked:0/d', PORT],
     ['postgres://leaked:/d', PORT],
     ['postgres://leaked:port/d', PORT],
     ['postgres://leaked:1,h:65536/d', PORT],
-    ['postgres:///d?host=/leaked&port=70000', PORT],
-    ['postgres:///d?host=a,b&port=1,2', PORT],
     ['postgres://[leaked/d', SERVERS],
     ['postgres://leaked^/d', SERVERS],
-    ['postgres://h/lea%3Fked', 'must name a database without @, ? and #'],
-    ['postgres://h/d?sslmode=leaked', /^must have one of disable, .* as its sslmode$/],
+    ['postgres://h/d?sslmode=leaked', /^must have disable or .* as its sslmode$/],
     ['postgres://h/d?sslnegotiation=leaked', /as its sslnegotiation$/],
     ['postgres://h/d?target_session_attrs=standby', /as its target_session_attrs$/],
+    ['postgres://h/d?schema=leaked', 'must have public as its schema'],
+    ['postgres://h/d?sslmode=require&sslmode=leaked', /as its sslmode$/],
   ])('refuses %j without quoting it', (url, fault) => {
     const found = faultOf(() => read(url));
     expect(found).toMatch(fault);
@@ -111,7 +98,7 @@ describe('databaseAddress', () => {
   });
 });
 
-const NODES = [
+const SERVERS_TWO = [
   { host: 'a', port: 1 },
   { host: 'b.internal', port: 65_535 },
 ];
@@ -119,27 +106,34 @@ const NODES = [
 describe('parseRedisAddress', () => {
   it.each([
     ['redis://u:p@h:1/2?family=6', { kind: 'server', isTls: false, url: 'redis://u:p@h:1/2?family=6' }],
-    ['rediss://h//', { kind: 'server', isTls: true, url: 'rediss://h' }],
+    ['rediss://h/', { kind: 'server', isTls: true, url: 'rediss://h/' }],
     [
-      'redis+sentinel://a:1/main',
-      { kind: 'sentinel', isTls: false, nodes: [NODES[0]], master: 'main', db: 0 },
+      'redis+sentinel://a/main',
+      { kind: 'sentinel', isTls: false, servers: [{ host: 'a' }], user: {}, master: 'main', db: 0 },
     ],
     [
       'redis+sentinel+tls://app:p%40%3A%2F@a:1,b.internal:65535/my%20main/3',
       {
         kind: 'sentinel',
         isTls: true,
-        nodes: NODES,
-        username: 'app',
-        password: 'p@:/',
+        servers: SERVERS_TWO,
+        user: { username: 'app', password: 'p@:/' },
         master: 'my main',
         db: 3,
       },
     ],
-    ['redis+cluster://a:1,b.internal:65535/', { kind: 'cluster', isTls: false, nodes: NODES }],
+    [
+      'redis+cluster://a:1,b.internal:65535/',
+      { kind: 'cluster', isTls: false, servers: SERVERS_TWO, user: {} },
+    ],
     [
       'redis+cluster+tls://:secret@[::1]:7000',
-      { kind: 'cluster', isTls: true, nodes: [{ host: '::1', port: 7_000 }], password: 'secret' },
+      {
+        kind: 'cluster',
+        isTls: true,
+        servers: [{ host: '::1', port: 7_000 }],
+        user: { password: 'secret' },
+      },
     ],
   ])('parses %s', (text, address) => {
     expect(parseRedisAddress(text)).toEqual(address);
@@ -147,12 +141,12 @@ describe('parseRedisAddress', () => {
 
   it('accepts a colon in the password', () => {
     expect(parseRedisAddress('redis+sentinel://u:a:b@h:1/main')).toMatchObject({
-      username: 'u',
-      password: 'a:b',
+      user: { username: 'u', password: 'a:b' },
     });
   });
 
   const SCHEME = /^must be an address that begins with redis:\/\/ or rediss:\/\/ or redis\+sentinel:/;
+  const MASTER = /^must end with the name of the master, and may add the number of a database/;
   it.each<Refused>([
     ...UNENCODED.flatMap((text) =>
       ['redis://:TEXT@h', 'redis+sentinel://TEXT:p@h:1/main', 'redis+cluster+tls://u:TEXT@h:1'].map(
@@ -172,16 +166,12 @@ describe('parseRedisAddress', () => {
     ['redis://leaked:70000', PORT],
     ['redis+sentinel://leaked:65536/main', PORT],
     ['redis://leaked:1,leaked:2', /^must name one server: redis\+sentinel:/],
-    ['redis://leaked/zero', 'must have a number as its database, at the end'],
-    ['redis+sentinel://leaked:1/main/first', 'must have a number as its database, at the end'],
-    ['redis+sentinel://leaked:1/main/1/2', 'must have a number as its database, at the end'],
-    ['redis+sentinel://leaked:1', /^must name a master after the sentinels/],
-    ['redis+sentinel://leaked/main', 'must have a port for each host: host:port'],
-    ['redis+cluster://leaked', 'must have a port for each host: host:port'],
+    ['redis://leaked/zero', 'must have nothing but the number of a database at its end'],
+    ['redis+sentinel://leaked:1/main/first', MASTER],
+    ['redis+sentinel://leaked:1/main/1/2', MASTER],
+    ['redis+sentinel://leaked:1', MASTER],
     ['redis+cluster://leaked:1/0', 'must have nothing after the hosts of a cluster'],
     ['redis+cluster://leaked:1?family=6', /^must have no query/],
-    ['redis://leaked@h', 'must have a password for its user: user:password@'],
-    ['redis+sentinel://leaked:@h:1/main', 'must have a password for its user: user:password@'],
   ])('refuses %j without quoting it', (url, fault) => {
     const found = faultOf(() => parseRedisAddress(url));
     expect(found).toMatch(fault);

@@ -1,20 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { splitAddress, splitServer } from '../addresses.js';
+import { parseAddress, type Address } from '../addresses.js';
 import { secret, variable } from '../config.js';
 
-interface Several {
-  nodes: readonly { host: string; port: number }[];
-  /** Absent for the default user. */
-  username?: string;
-  password?: string;
-}
-
-/** The parsed REDIS_URL. */
+/** The parsed REDIS_URL. ioredis reads the address of one server itself. */
 export type RedisAddress = { isTls: boolean } & (
   | { kind: 'server'; url: string }
-  | ({ kind: 'sentinel'; master: string; db: number } & Several)
-  | ({ kind: 'cluster' } & Several)
+  | ({ kind: 'sentinel'; master: string; db: number } & Pick<Address, 'servers' | 'user'>)
+  | ({ kind: 'cluster' } & Pick<Address, 'servers' | 'user'>)
 );
 
 const SCHEMES = [
@@ -25,8 +18,6 @@ const SCHEMES = [
   'redis+cluster',
   'redis+cluster+tls',
 ] as const;
-const DATABASE = /^\d{0,5}$/;
-const BAD_DATABASE = 'must have a number as its database, at the end';
 
 /**
  * Parses a Redis address: `redis://` or `rediss://` for one server, `redis+sentinel://` for a master behind sentinels, `redis+cluster://`
@@ -35,47 +26,25 @@ const BAD_DATABASE = 'must have a number as its database, at the end';
  * @throws Error with a message that completes the sentence "REDIS_URL …" and repeats no part of the address
  */
 export function parseRedisAddress(text: string): RedisAddress {
-  const { scheme, user, hosts, path, query } = splitAddress(text, SCHEMES);
+  const { scheme, user, servers, path, query } = parseAddress(text, SCHEMES);
   const isTls = scheme === 'rediss' || scheme.endsWith('+tls');
-  const pathRead = path.replace(/(?<!\/)\/+$/, '');
-  const [, first = '', second, rest] = pathRead.split('/');
-  const credentials = parseUser(user);
   if (!scheme.includes('+')) {
-    if (hosts.includes(','))
+    if (servers.length !== 1)
       throw new Error('must name one server: redis+sentinel:// and redis+cluster:// name several');
-    splitServer(hosts);
-    if (!DATABASE.test(first) || second !== undefined) throw new Error(BAD_DATABASE);
-    const url = `${scheme}://${user && `${user}@`}${hosts}${pathRead}${query && `?${query}`}`;
-    return { kind: 'server', url, isTls };
+    if (!/^\/?\d*$/.test(path)) throw new Error('must have nothing but the number of a database at its end');
+    return { kind: 'server', isTls, url: text };
   }
   if (query !== '') throw new Error('must have no query: only redis:// and rediss:// may have one');
-  const several = { isTls, nodes: hosts.split(',').map(parseNode), ...credentials };
   if (scheme.startsWith('redis+cluster')) {
-    if (first !== '') throw new Error('must have nothing after the hosts of a cluster');
-    return { kind: 'cluster', ...several };
+    if (!/^\/?$/.test(path)) throw new Error('must have nothing after the hosts of a cluster');
+    return { kind: 'cluster', isTls, servers, user };
   }
-  if (first === '')
-    throw new Error('must name a master after the sentinels: redis+sentinel://host:port,host:port/NAME');
-  if (!DATABASE.test(second ?? '') || rest !== undefined) throw new Error(BAD_DATABASE);
-  return { kind: 'sentinel', ...several, master: decodeURIComponent(first), db: Number(second ?? '0') };
-}
-
-/** Parses a user and a password, or a password alone. */
-function parseUser(user: string): Pick<Several, 'username' | 'password'> {
-  if (user === '') return {};
-  const [username = '', ...rest] = user.split(':');
-  const password = rest.join(':');
-  if (password === '') throw new Error('must have a password for its user: user:password@');
-  return {
-    ...(username !== '' && { username: decodeURIComponent(username) }),
-    password: decodeURIComponent(password),
-  };
-}
-
-function parseNode(server: string): { host: string; port: number } {
-  const { host, port } = splitServer(server);
-  if (port === null) throw new Error('must have a port for each host: host:port');
-  return { host: host.replace(/^\[|\]$/g, ''), port };
+  const [, master, db = '0'] = /^\/([^/]+)(?:\/(\d+))?\/?$/.exec(path) ?? [];
+  if (master === undefined)
+    throw new Error(
+      'must end with the name of the master, and may add the number of a database: redis+sentinel://host:port,host:port/NAME/1',
+    );
+  return { kind: 'sentinel', isTls, servers, user, master: decodeURIComponent(master), db: Number(db) };
 }
 
 /** Returns the prefix of the queues' keys. In a cluster it has braces, which keep all keys on one node, as BullMQ's scripts require. */

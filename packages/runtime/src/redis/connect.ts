@@ -79,10 +79,9 @@ function open(
   const tls = redisCa === '' ? {} : { ca: redisCa };
   const options = { ...use, ...(address.isTls && { tls }) };
   if (address.kind === 'server') return new Redis(address.url, options);
-  const { nodes, username, password } = address;
-  const user = { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
+  const { servers, user } = address;
   if (address.kind === 'cluster')
-    return new Cluster([...nodes], {
+    return new Cluster(servers, {
       enableOfflineQueue: options.enableOfflineQueue,
       clusterRetryStrategy: reconnectMs,
       slotsRefreshTimeout: ANSWER_MS_MAX,
@@ -93,13 +92,13 @@ function open(
   return new Redis({
     ...options,
     ...user,
-    sentinels: [...nodes],
+    sentinels: servers,
     name: address.master,
     db: address.db,
     ...(address.isTls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
     sentinelCommandTimeout: ANSWER_MS_MAX,
     sentinelRetryStrategy: reconnectMs,
     // A sentinel without a password accepts any password of its default user.
-    ...(password !== undefined && { sentinelUsername: 'default', sentinelPassword: password }),
+    ...(user.password !== undefined && { sentinelUsername: 'default', sentinelPassword: user.password }),
   });
 }

@@ -6,7 +6,7 @@ import type { Settings } from './settings.js';
 /** Milliseconds to connect to a server, and for its response, while searching for the writable one. */
 const SEARCH_MS_MAX = 3_000;
 
-const ADDRESS = /^(\w+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
+const ADDRESS = /^(\w+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)([^?#]*)\??(.*)$/s;
 
 type Server = Pick<pg.Client, 'host' | 'port'>;
 
@@ -24,33 +24,27 @@ export class Servers {
 
   /** @param settings requested in the start-up packet of each connection, without another round trip */
   constructor(url: string, settings: Settings) {
-    const [, before = '', hosts = '', after = ''] = ADDRESS.exec(url) ?? [];
-    const { searchParams } = new URL(`any://host${after}`);
+    const [, before = '', hosts = '', path = '', query = ''] = ADDRESS.exec(url) ?? [];
+    const parameters = new URLSearchParams(query);
     const isOne = !hosts.includes(',');
-    this.#needsWriter =
-      (searchParams.get('target_session_attrs') ?? (isOne ? 'any' : 'read-write')) !== 'any';
+    this.#needsWriter = (parameters.get('target_session_attrs') ?? (isOne ? 'any' : 'read-write')) !== 'any';
     // If a setting occurs twice, PostgreSQL uses the last value.
-    const options = `${searchParams.get('options') ?? ''} ${toCommandLine(settings)}`;
-    this.#configs = hosts.split(',').map((host) => {
-      const one = new URL(before + host + after);
-      for (const name of ['target_session_attrs', 'options']) one.searchParams.delete(name);
-      return { connectionString: one.href, options };
-    });
+    const options = `${parameters.get('options') ?? ''} ${toCommandLine(settings)}`;
+    parameters.delete('options');
+    this.#configs = hosts
+      .split(',')
+      .map((host) => ({ connectionString: `${before}${host}${path}?${parameters.toString()}`, options }));
   }
 
   /**
    * Opens a connection if the server rejected the user or password of the last new one. Without this check, open connections would hide the
    * fault.
-   * @throws if it is rejected again
+   * @throws if it fails
    */
   async retryRefused(): Promise<void> {
     if (!this.#isRefused) return;
-    try {
-      await this.#findServer();
-      this.#isRefused = false;
-    } catch (error) {
-      if (isRefusal(error)) throw error;
-    }
+    await this.#findServer();
+    this.#isRefused = false;
   }
 
   /** Searches for the writable server. Connections that open at the same time share a search. */

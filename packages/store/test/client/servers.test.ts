@@ -1,3 +1,9 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { databaseAddress, readConfig } from '@onecode/runtime/config';
 import {
   closeDatabase,
   findRightsFault,
@@ -115,6 +121,27 @@ describe('an address with several hosts', () => {
       await expect(pingDatabase(database)).rejects.toThrow('the database cannot be reached');
     });
   });
+});
+
+it.each([
+  ['postgresql://USER@/DATABASE?host=FOLDER', 'as Google documents it'],
+  ['postgresql:///DATABASE?host=FOLDER&port=5432&user=USER', 'as libpq documents it'],
+  ['postgresql://USER@ENCODED:5432/DATABASE', 'as the host'],
+])('an address may name the folder of a socket: %s, %s', async (form) => {
+  const { username, password, hostname, port, pathname } = new URL(store.url);
+  const folder = await mkdtemp(join(tmpdir(), 'socket-'));
+  const server = createServer((socket) =>
+    pipeline(socket, connect(Number(port), hostname), socket, () => {}),
+  ).listen(join(folder, '.s.PGSQL.5432'));
+  const url = form
+    .replace('USER@', `${username}:${password}@`)
+    .replace('USER', `${username}&password=${password}`)
+    .replace('DATABASE', pathname.slice(1))
+    .replace('FOLDER', folder)
+    .replace('ENCODED', encodeURIComponent(folder));
+  await withDatabase(readConfig({ URL: url }, { URL: databaseAddress() }).URL, pingDatabase);
+  server.close();
+  await rm(folder, { recursive: true });
 });
 
 const PGBOUNCER = findPgBouncer();
