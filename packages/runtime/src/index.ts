@@ -9,7 +9,6 @@ export { openDeliveryQueue, REPORTS_PAUSE_MS, type DeliveryQueue } from './deliv
 export { keyPrefix, parseRedisAddress, REDIS_ADDRESS, type RedisAddress } from './redis/address.js';
 export { checkRedis, RefusedByRedis, tryRedis } from './redis/check.js';
 export { connectRedis, type RedisConnection, type RedisSource } from './redis/connect.js';
-export { readRedisHealth } from './redis/health.js';
 export * from './readiness.js';
 export { repeatedFaults } from './repeatedFaults.js';
 export { refuseUnfitDatabase, startPresence } from './presence.js';

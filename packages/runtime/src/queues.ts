@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 import { keyPrefix } from './redis/address.js';
-import { checkRedis } from './redis/check.js';
+import { checkRedis, RefusedByRedis } from './redis/check.js';
 import { connectRedis, type RedisSource } from './redis/connect.js';
 
 /** The queues. Jobs of `deliver` and `simulate` contain a send's id; jobs of `receipts` are empty. */
@@ -46,7 +46,16 @@ export interface Queues {
   isReady(): boolean;
   of(name: QueueName): Queue<JobData>;
   ping(): Promise<void>;
+  /** Returns the latency of Redis, why it refuses commands, and the job counts of the queues. Never throws. */
+  readHealth(): Promise<RedisHealth>;
   close(): Promise<void>;
+}
+
+/** Null for values that could not be read. */
+interface RedisHealth {
+  redisMs: number | null;
+  redisRefusal: RefusedByRedis['reason'] | null;
+  queues: { name: QueueName; isPaused: boolean; waiting: number; active: number; failed: number }[] | null;
 }
 
 /** Opens the queues. They connect in the background, so this succeeds while Redis is unavailable. */
@@ -66,14 +75,34 @@ export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queue
     return queue.on('error', onError);
   };
   const queues = { deliver: open('deliver'), simulate: open('simulate'), receipts: open('receipts') };
+  const ping = async (): Promise<void> => {
+    if (closed) throw new Error('Redis is not connected');
+    await checkRedis(connection, keys);
+  };
+  const countJobs = async (name: QueueName) => {
+    const [isPaused, { waiting = 0, active = 0, failed = 0 }] = await Promise.all([
+      queues[name].isPaused(),
+      queues[name].getJobCounts('waiting', 'active', 'failed'),
+    ]);
+    return { name, isPaused, waiting, active, failed };
+  };
 
   return {
     // After `disconnect`, ioredis reports `ready` until the socket has closed.
     isReady: () => !closed && connection.status === 'ready',
     of: (name) => queues[name],
-    async ping() {
-      if (closed) throw new Error('Redis is not connected');
-      await checkRedis(connection, keys);
+    ping,
+    async readHealth() {
+      const startedAt = performance.now();
+      try {
+        await ping();
+      } catch (error) {
+        const redisRefusal = error instanceof RefusedByRedis ? error.reason : null;
+        return { redisMs: null, redisRefusal, queues: null };
+      }
+      const redisMs = performance.now() - startedAt;
+      const counts = await Promise.all(QUEUE_NAMES.map(countJobs)).catch(() => null);
+      return { redisMs, redisRefusal: null, queues: counts };
     },
     async close() {
       closed = true;

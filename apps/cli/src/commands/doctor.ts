@@ -130,7 +130,7 @@ async function examineRedis(
 ): Promise<{ check: DeploymentCheck; health: RedisHealth | null }> {
   if (runtime === null) return { check: skipped('redis', 'REDIS_URL'), health: null };
   const { QUEUE_PREFIX, REDIS_URL, REDIS_CA_FILE } = config;
-  const { openQueues, readRedisHealth, RefusedByRedis, tryRedis } = runtime;
+  const { openQueues, RefusedByRedis, tryRedis } = runtime;
   const source = { redisUrl: REDIS_URL, redisCa: REDIS_CA_FILE ?? '' };
   const fault = await tryRedis(source, QUEUE_PREFIX);
   if (fault !== null) {
@@ -144,7 +144,7 @@ async function examineRedis(
   const end = performance.now() + ANSWER_MS_MAX;
   while (!queues.isReady() && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 20));
-  const health = await readRedisHealth(queues);
+  const health = await queues.readHealth();
   await queues.close();
   return { check: { check: 'redis', ok: true, detail: 'Redis accepts writes.' }, health };
 }

@@ -1,5 +1,5 @@
 import { healthFindings, type Finding } from '@onecode/domain';
-import { readRedisHealth, type Queues } from '@onecode/runtime';
+import type { Queues } from '@onecode/runtime';
 import type { Database } from '@onecode/store/client';
 import {
   createHealthReader,
@@ -30,7 +30,7 @@ export function createStatisticsReader({
   database: Database;
   queues: Queues;
 }): () => Promise<ConsoleHealthStatistics> {
-  const readHealth = createHealthReader(database, () => readRedisHealth(queues));
+  const readHealth = createHealthReader(database, () => queues.readHealth());
   const readAttempts = source(() => readAttemptMinutes(database, CHART_MINUTES));
   let findings: Finding[] = [];
   const readIncidents = source(async () => {
