@@ -26,14 +26,19 @@ const PORT_MAX = 65_535;
 
 /** Parses an address of the form `scheme://user:password@host:port,host:port/path?query`. @throws Error */
 export function parseAddress(text: string, schemes: readonly string[]): Address {
-  const scheme = readScheme(text, schemes);
+  const scheme = schemes.find((one) => text.startsWith(`${one}://`));
+  if (scheme === undefined)
+    throw new Error(`must be an address that begins with ${schemes.map((one) => `${one}://`).join(' or ')}`);
+  if (/[\s\p{Cc}\p{Cf}]|%[01][0-9a-f]|%7f/iu.test(text))
+    throw new Error('must not contain white space, control or invisible characters; write % itself as %25');
   const parts = PARTS.exec(text);
   if (parts === null || !isPercentEncoded(text))
     throw new Error(
       'must have user and password percent-encoded in UTF-8, and any other %, # and @: % as %25, # as %23, / as %2F, ? as %3F, @ as %40',
     );
   const [, user = '', hosts = '', path = '', query = ''] = parts;
-  const [, username = '', password = ''] = /^([^:]*):?(.*)$/.exec(user)!.map(decodeURIComponent);
+  const [username = '', ...rest] = user.split(':').map(decodeURIComponent);
+  const password = rest.join(':');
   return {
     scheme,
     user: { ...(username !== '' && { username }), ...(password !== '' && { password }) },
@@ -41,32 +46,6 @@ export function parseAddress(text: string, schemes: readonly string[]): Address 
     path,
     query,
   };
-}
-
-/** Parses the address of one server. @throws Error */
-export function parseServerAddress(text: string, schemes: readonly string[]): Address {
-  const parsed = parseAddress(text, schemes);
-  if (parsed.servers.length !== 1) throw new Error('must name one host');
-  return parsed;
-}
-
-/** Parses an address with only a scheme, host, port and path, and returns it without trailing slashes. @throws Error */
-export function parsePlainAddress(text: string, schemes: readonly string[]): string {
-  readScheme(text, schemes);
-  if (/[@?#]/.test(text)) throw new Error('must be an address without @, ? and #');
-  if (!isPercentEncoded(text)) throw new Error('must percent-encode a literal % as %25');
-  parseServer(/^[a-z+]+:\/\/([^/]*)/.exec(text)?.[1] ?? '');
-  if (!URL.canParse(text)) throw new Error('must name a valid host');
-  return text.replace(/(?<!\/)\/+$/, '');
-}
-
-function readScheme(text: string, schemes: readonly string[]): string {
-  const scheme = schemes.find((one) => text.startsWith(`${one}://`));
-  if (scheme === undefined)
-    throw new Error(`must be an address that begins with ${schemes.map((one) => `${one}://`).join(' or ')}`);
-  if (/[\s\p{Cc}\p{Cf}]|%[01][0-9a-f]|%7f/iu.test(text))
-    throw new Error('must not contain white space, control or invisible characters; write % itself as %25');
-  return scheme;
 }
 
 function isPercentEncoded(text: string): boolean {
@@ -91,25 +70,31 @@ function parseServer(text: string): Server {
   return { host, port };
 }
 
-/** The values that PostgreSQL's driver, or our schema, allows for these parameters. The driver silently misinterprets other values. */
-const DATABASE_WORDS: Readonly<Record<string, readonly string[]>> = {
-  target_session_attrs: ['read-write', 'primary', 'any'],
-  sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
-  sslnegotiation: ['postgres', 'direct'],
-  schema: ['public'],
-};
+/** Parses the address of one server. @throws Error */
+export function parseServerAddress(text: string, schemes: readonly string[]): Address {
+  const parsed = parseAddress(text, schemes);
+  if (parsed.servers.length !== 1) throw new Error('must name one host');
+  return parsed;
+}
+
+/** Checks an address with only a scheme, host, port and path, and returns it without trailing slashes. @throws Error */
+export function parsePlainAddress(text: string, schemes: readonly string[]): string {
+  if (/[@?#]/.test(text)) throw new Error('must be an address without @, ? and #');
+  parseServerAddress(text, schemes);
+  if (!URL.canParse(text)) throw new Error('must name a valid host');
+  return text.replace(/(?<!\/)\/+$/, '');
+}
 
 /**
- * Checks a PostgreSQL address, which may name several servers, or the folder of a socket in the parameter `host`.
+ * Checks a PostgreSQL address, which may name several servers, or the folder of a socket in the parameter `host`. The driver checks the
+ * other parameters, except that of Prisma's addresses for the schema.
  *
  * @returns the same text
  * @throws Error
  */
 export function checkDatabaseAddress(text: string): string {
   const { query } = parseAddress(text, ['postgres', 'postgresql']);
-  const parameters = Object.fromEntries(new URLSearchParams(query));
-  for (const [name, words] of Object.entries(DATABASE_WORDS))
-    if (!words.includes(parameters[name] ?? words[0]!))
-      throw new Error(`must have ${words.join(' or ')} as its ${name}`);
+  const schemas = new URLSearchParams(query).getAll('schema');
+  if (schemas.some((schema) => schema !== 'public')) throw new Error('must have public as its schema');
   return text;
 }

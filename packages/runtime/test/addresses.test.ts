@@ -86,11 +86,7 @@ describe('databaseAddress', () => {
     ['postgres://leaked:1,h:65536/d', PORT],
     ['postgres://[leaked/d', SERVERS],
     ['postgres://leaked^/d', SERVERS],
-    ['postgres://h/d?sslmode=leaked', /^must have disable or .* as its sslmode$/],
-    ['postgres://h/d?sslnegotiation=leaked', /as its sslnegotiation$/],
-    ['postgres://h/d?target_session_attrs=standby', /as its target_session_attrs$/],
     ['postgres://h/d?schema=leaked', 'must have public as its schema'],
-    ['postgres://h/d?sslmode=require&sslmode=leaked', /as its sslmode$/],
   ])('refuses %j without quoting it', (url, fault) => {
     const found = faultOf(() => read(url));
     expect(found).toMatch(fault);
@@ -205,8 +201,8 @@ describe('parsePlainAddress', () => {
     ['https://user:leaked@h', 'must be an address without @, ? and #'],
     ['https://h/?leaked', 'must be an address without @, ? and #'],
     ['https://h/#leaked', 'must be an address without @, ? and #'],
-    ['https://h/leaked%', 'must percent-encode a literal % as %25'],
-    ['https://h/leaked%ff', 'must percent-encode a literal % as %25'],
+    ['https://h/leaked%', NOT_ENCODED],
+    ['https://h/leaked%ff', NOT_ENCODED],
     ['https://leaked.1.2.3.4.5', 'must name a valid host'],
     ['https://lea<ked', SERVERS],
   ])('refuses %j without quoting it', (url, fault) => {
