@@ -35,51 +35,41 @@ const STOP_MS_MAX = 9_000;
  */
 export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
   setFlagsFromString(SMALL_HEAP);
-  let running: Running;
-  let pendingSignal: NodeJS.Signals | null = null;
-  let onSignal = (signal: NodeJS.Signals): void => {
-    pendingSignal = signal;
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal(signal));
-
-  try {
-    running = await start();
-  } catch (error) {
+  // A signal during the start takes effect after it.
+  const signalled = new Promise<NodeJS.Signals>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, resolve);
+  });
+  const {
+    log,
+    drain,
+    shutdownDelayMs = 0,
+    stop,
+  } = await start().catch((error: unknown) => {
     const lines = error instanceof ConfigError ? error.faults : [startFault(error)];
     for (const line of lines) process.stderr.write(`${name}: ${line}\n`);
-    process.exit(1);
-  }
-  const { log, drain, shutdownDelayMs = 0, stop } = running;
-
+    return process.exit(1);
+  });
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught error');
     process.exit(1);
   });
 
-  const stopNow = async (): Promise<void> => {
-    setTimeout(() => {
-      log.warn('stop timed out');
-      process.exit(0);
-    }, STOP_MS_MAX);
-    try {
-      await stop();
-      log.info('stopped');
-      process.exit(0);
-    } catch (error) {
-      log.error({ err: error }, 'stop failed');
-      process.exit(1);
-    }
-  };
-  let stopping = false;
-  onSignal = (signal) => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ signal, ...(shutdownDelayMs > 0 && { delay_ms: shutdownDelayMs }) }, 'stopping');
-    drain?.();
-    if (shutdownDelayMs > 0) setTimeout(stopNow, shutdownDelayMs);
-    else void stopNow();
-  };
-  if (pendingSignal !== null) onSignal(pendingSignal);
+  const signal = await signalled;
+  log.info({ signal, ...(shutdownDelayMs > 0 && { delay_ms: shutdownDelayMs }) }, 'stopping');
+  drain?.();
+  await new Promise((resolve) => setTimeout(resolve, shutdownDelayMs));
+  setTimeout(() => {
+    log.warn('stop timed out');
+    process.exit(0);
+  }, STOP_MS_MAX);
+  try {
+    await stop();
+    log.info('stopped');
+    process.exit(0);
+  } catch (error) {
+    log.error({ err: error }, 'stop failed');
+    process.exit(1);
+  }
 }
 
 function startFault(error: unknown): string {

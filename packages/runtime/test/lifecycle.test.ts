@@ -4,7 +4,7 @@ import { killModules, linesOf, startModule, type ModuleProcess } from './moduleP
 
 afterEach(killModules);
 
-/** Starts a process that runs `start` at its start and `stop` at its stop. It logs `up` after its start. */
+/** Starts a process that runs `start` at its start and `stop` at its stop. It logs `up` at the end of its start. */
 function startProcess(parts: {
   before?: string;
   start?: string;
@@ -19,14 +19,14 @@ function startProcess(parts: {
      await runProcess('demo', async () => {
        ${parts.start ?? ''}
        const log = createLog('demo', 'info');
+       process.stdout.write('{"msg":"up"}\\n');
        return {
          log,
          drain() { ${parts.drain ?? ''} },
          shutdownDelayMs: ${parts.delayMs},
          async stop() { ${parts.stop ?? ''} },
        };
-     });
-     process.stdout.write('{"msg":"up"}\\n');`,
+     });`,
   );
 }
 
@@ -130,8 +130,8 @@ it('runProcess waits for the shutdown delay between drain and stop, in addition 
     'stopping',
     'draining',
     'ticked 19999',
-    'stop began',
     'ticked 1',
+    'stop began',
     'ticked 8999',
     'stop timed out',
   ]);

@@ -18,10 +18,10 @@ const startProcess = (env: Record<string, string> = {}): ModuleProcess =>
          describeSpan({ fact: 1 }, '${PARENT}');
          await inSpan('inner', {}, async () => { throw new TypeError('a secret'); }).catch(() => {});
        });
+       setInterval(() => {}, 1000);
+       process.stdout.write('{"msg":"up"}\\n');
        return { log, stop: () => tracing.stop() };
-     });
-     const alive = setInterval(() => {}, 1000);
-     process.stdout.write('{"msg":"up"}\\n');`,
+     });`,
     env,
   );
 
