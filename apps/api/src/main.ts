@@ -21,7 +21,7 @@ import {
   VERSION,
   watchServices,
 } from '@onecode/runtime';
-import { closeDatabase, countConnections, openDatabase, pingDatabase } from '@onecode/store/client';
+import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
 import {
   createPresence,
   createHealthReader,
@@ -76,7 +76,7 @@ await runProcess('api', async () => {
     FLUSH_MS,
     'usage recording failed',
   );
-  gaugeConnections(registry, () => countConnections(database));
+  gaugeConnections(registry, database.pool);
   const readHealth = createHealthReader(database, () => deliveryQueue.readHealth());
   gaugeHealth(registry, readHealth);
   const incidentLoop = startLoop(

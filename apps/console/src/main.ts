@@ -18,7 +18,7 @@ import {
   VERSION,
   watchServices,
 } from '@onecode/runtime';
-import { closeDatabase, countConnections, openDatabase, pingDatabase } from '@onecode/store/client';
+import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
 import { createPresence } from '@onecode/store/operations';
 import { createApp } from './app.js';
 import { readConsoleConfig } from './config.js';
@@ -48,7 +48,7 @@ await runProcess('console', async () => {
   });
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
   await listen(server, config.PORT, config.HOST);
-  gaugeConnections(registry, () => countConnections(database));
+  gaugeConnections(registry, database.pool);
   const readiness = createReadiness({ database: () => pingDatabase(database) });
   const metrics = await serveMetrics(registry, config, readiness);
   const watch = watchServices(log, {

@@ -19,7 +19,7 @@ import {
   VERSION,
   watchServices,
 } from '@onecode/runtime';
-import { closeDatabase, countConnections, openDatabase, pingDatabase } from '@onecode/store/client';
+import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
 import { createPresence, createTrafficCounter } from '@onecode/store/operations';
 import { openDeliveries } from '@onecode/store/sends';
 import { createCloudApi } from '@onecode/whatsapp/client';
@@ -59,7 +59,7 @@ await runProcess('worker', async () => {
     onConnectionError: repeatedFaults(log, 'warn', 'database connection lost'),
     onDelivery: (before, after) => recordDelivery(traffic, metrics, before, after),
   });
-  gaugeConnections(registry, () => countConnections(database));
+  gaugeConnections(registry, database.pool);
   const presence = createPresence(database, { kind: 'worker', release: RELEASE });
   await refuseUnfitDatabase(presence);
   const stopTimeout = new AbortController();

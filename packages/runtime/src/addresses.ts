@@ -86,8 +86,8 @@ export function parsePlainAddress(text: string, schemes: readonly string[]): str
 }
 
 /**
- * Checks a PostgreSQL address, which may name several servers, or the folder of a socket in the parameter `host`. The driver checks the
- * other parameters, except that of Prisma's addresses for the schema.
+ * Checks a PostgreSQL address, which may name several servers, or the folder of a socket in the parameter `host`. The driver reads the
+ * other parameters, but would ignore a schema, which Prisma's addresses may name.
  *
  * @returns the same text
  * @throws Error

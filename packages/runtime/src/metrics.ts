@@ -85,14 +85,19 @@ export async function serveMetrics(
 }
 
 /** Registers the gauge of this process's connections to PostgreSQL, by state. */
-export function gaugeConnections(registry: Registry, count: () => Record<string, number>): void {
+export function gaugeConnections(
+  registry: Registry,
+  pool: Readonly<Record<'totalCount' | 'idleCount' | 'waitingCount', number>>,
+): void {
   const gauge = new Gauge({
     name: 'onecode_database_pool',
     help: 'Connections of this process to PostgreSQL, and statements waiting for a connection',
     labelNames: ['state'],
     registers: [registry],
     collect() {
-      for (const [state, connections] of Object.entries(count())) gauge.set({ state }, connections);
+      gauge.set({ state: 'used' }, pool.totalCount - pool.idleCount);
+      gauge.set({ state: 'idle' }, pool.idleCount);
+      gauge.set({ state: 'waiting' }, pool.waitingCount);
     },
   });
 }

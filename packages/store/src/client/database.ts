@@ -161,10 +161,3 @@ export async function pingDatabase(database: Database): Promise<void> {
     throw fault === null ? error : new Error(fault, { cause: error });
   }
 }
-
-/** Counts the connections of the pool: in use, idle, and requests that wait for one. */
-export function countConnections({
-  pool: { totalCount, idleCount, waitingCount },
-}: Pick<Database, 'pool'>): Record<'used' | 'idle' | 'waiting', number> {
-  return { used: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
-}

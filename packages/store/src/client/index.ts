@@ -1,7 +1,6 @@
 export {
   closeDatabase,
   type Connection,
-  countConnections,
   type Database,
   type DatabaseOptions,
   openDatabase,
