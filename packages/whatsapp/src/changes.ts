@@ -5,8 +5,7 @@ import {
   type ProviderChange,
   type ProviderReport,
 } from '@onecode/domain';
-import { elements, isMetaId, members, storableText, words } from './json.js';
-import { timeOf } from './timestamp.js';
+import { elements, isMetaId, members, storableText, timeOf, words } from './json.js';
 
 /**
  * Returns the reports in an entry of a webhook about templates, numbers and business accounts. Unknown values are kept unchanged. Source:

@@ -1,11 +1,10 @@
 import type { MessageStatus, Outcome } from '@onecode/domain';
 import { classifyError, providerErrorOf } from './errors.js';
 import { retry, unknown } from './errorTable.js';
-import { type CloudApiOptions, type ExchangeEnd, openExchanges } from './exchange.js';
+import { type AnswerHeaders, type CloudApiOptions, type ExchangeEnd, openExchanges } from './exchange.js';
 import { elements, members, parseJson } from './json.js';
 import { messageIdOf } from './messageId.js';
 import { type AuthenticationMessage, messageBody } from './message.js';
-import { retryAfterSeconds } from './retryAfter.js';
 
 export { type CloudApiOptions, mayUseProxy } from './exchange.js';
 
@@ -57,3 +56,17 @@ function outcomeOfAnswer({ status, headers, text }: ExchangeEnd & { end: 'answer
 
 const isHeld = (status: unknown): status is MessageStatus =>
   status === 'held_for_quality_assessment' || status === 'paused';
+
+/**
+ * Returns the wait in seconds that Meta requests, or null without one. The source is `Retry-After` or, if that is missing, Meta's
+ * `X-Business-Use-Case-Usage`, which has minutes.
+ */
+export function retryAfterSeconds(headers: AnswerHeaders): number | null {
+  const { 'retry-after': seconds, 'x-business-use-case-usage': usage } = headers;
+  if (typeof seconds === 'string' && /^\d+$/.test(seconds)) return Number(seconds);
+  const minutes = Object.values(members(parseJson(typeof usage === 'string' ? usage : '')))
+    .flatMap(elements)
+    .map((limit) => members(limit)['estimated_time_to_regain_access'])
+    .filter((wait) => typeof wait === 'number' && wait > 0) as number[];
+  return minutes.length === 0 ? null : Math.max(...minutes) * 60;
+}

@@ -1,5 +1,4 @@
 import type { AttemptName } from '@onecode/domain';
-import { opaqueDataOf } from './opaqueData.js';
 
 /** A code for a recipient. `to` is E.164 with `+`; `language` is the template's, such as `pt_BR`. */
 export interface AuthenticationMessage {
@@ -37,4 +36,17 @@ export function messageBody(message: AuthenticationMessage) {
     },
     biz_opaque_callback_data: opaqueDataOf(message.attempt),
   };
+}
+
+const OPAQUE_DATA = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.([1-9][0-9]{0,4})$/;
+const NUMBER_MAX = 32_767;
+
+/** Returns the `biz_opaque_callback_data` of a message, which its receipts contain. */
+export const opaqueDataOf = ({ sendId, number }: AttemptName): string => `${sendId}.${number}`;
+
+/** Returns the attempt in a `biz_opaque_callback_data`; null for any other value. */
+export function attemptNameOf(value: unknown): AttemptName | null {
+  const [, sendId, digits] = (typeof value === 'string' ? OPAQUE_DATA.exec(value) : null) ?? [];
+  const number = Number(digits);
+  return sendId === undefined || number > NUMBER_MAX ? null : { sendId, number };
 }

@@ -1,7 +1,7 @@
 import type { Denial, Keyring, ProviderChange, Receipt } from '@onecode/domain';
 import { changesOf } from './changes.js';
-import { denialOf } from './denials.js';
-import { elements, isAbsentOr, isMetaId, members, parseJson } from './json.js';
+import { elements, isAbsentOr, isMetaId, members, parseJson, timeOf } from './json.js';
+import { messageIdOf } from './messageId.js';
 import { receiptOf } from './receipts.js';
 
 /** The reports of a webhook, in their order, with duplicates. */
@@ -53,4 +53,18 @@ export function parseWebhook(rawBody: Buffer, numberPepper: Keyring): WebhookRep
       }),
     ),
   };
+}
+
+/**
+ * Returns the denial in an incoming message: a press of the button "I didn't request a code". `context.id` is the id of the message with
+ * the code. Other incoming messages are not read.
+ * Source: Meta, "Authentication templates",
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/authentication-templates
+ *
+ * @returns null for any other message
+ */
+function denialOf({ type, button, context, timestamp }: Record<string, unknown>): Denial | null {
+  if (type !== 'button' || members(button)['payload'] !== 'DID_NOT_REQUEST_CODE') return null;
+  const messageId = messageIdOf(members(context)['id']);
+  return messageId === null ? null : { messageId, occurredAt: timeOf(timestamp) };
 }

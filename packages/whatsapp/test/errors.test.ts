@@ -2,7 +2,7 @@ import type { FaultScope, Outcome } from '@onecode/domain';
 import { describeWithReference, reference } from '@onecode/testing';
 import { KNOWN_CODES } from '../src/errorTable.js';
 import { classifyError, explainError } from '../src/index.js';
-import { retryAfterSeconds } from '../src/retryAfter.js';
+import { retryAfterSeconds } from '../src/client.js';
 
 const classifyCode = (code: number | null, httpStatus: number | null = 400, isTransient = false) =>
   classifyError({ httpStatus, code, subcode: null, isTransient });
