@@ -243,7 +243,7 @@ describe('sender setup', () => {
     await simulator.business.changeTemplate(key, { codeExpirationMinutes: 5 });
     expect((await setUp(0, '--fix')).steps['template_pt_BR']).toMatchObject({
       status: 'needs_you',
-      detail: expect.stringContaining('change it in WhatsApp Manager'),
+      detail: expect.stringContaining('only in WhatsApp Manager'),
     });
     expect(simulator.business.findTemplate(key)).toMatchObject({ ...template, codeExpirationMinutes: 5 });
   });

@@ -225,9 +225,13 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
 /** The known codes, without the ranges of permissions and of business account limits. */
 export const KNOWN_CODES: readonly number[] = [...TABLE.keys()];
 
-/** Returns the row of a code. Codes 200 to 299 are permissions, and codes 80000 to 80014 are business account limits. */
-export function knownError(code: number | null): KnownError | undefined {
+/**
+ * Returns the row of a code. Codes 200 to 299 are permissions, and codes 80000 to 80014 are business account limits. Code 100 is a fault of
+ * the request, but with subcode 33 it means that the token cannot access the node.
+ */
+export function knownError(code: number | null, subcode: number | null = null): KnownError | undefined {
   if (code === null) return undefined;
+  if (code === 100 && subcode === 33) return UNKNOWN_SENDER;
   if (code >= 200 && code <= 299) return TABLE.get(200);
   return TABLE.get(code >= 80_000 && code <= 80_014 ? 80_007 : code);
 }

@@ -1,13 +1,4 @@
-import {
-  config,
-  knownError,
-  recipient,
-  retry,
-  UNKNOWN_SENDER,
-  unknown,
-  type Failure,
-  type FailureOf,
-} from './errorTable.js';
+import { config, knownError, recipient, retry, unknown, type Failure, type FailureOf } from './errorTable.js';
 import { errorNumber, members } from './json.js';
 
 /** An error that Meta returned. `httpStatus` is null for an error in a receipt. */
@@ -41,9 +32,9 @@ export function providerErrorOf(httpStatus: number | null, error: unknown): Prov
  */
 export function classifyError(error: ProviderError): Failure {
   const { httpStatus, code, subcode } = error;
-  // Code 100 is a fault of the request, but with subcode 33 it means that the token cannot access this phone number id.
-  const known = code === 100 && subcode === 33 ? UNKNOWN_SENDER : knownError(code);
-  const failure = (known?.failureOf ?? failureWithoutKnownCode(httpStatus, code !== null))(code);
+  const failure = (
+    knownError(code, subcode)?.failureOf ?? failureWithoutKnownCode(httpStatus, code !== null)
+  )(code);
   if (
     httpStatus === 429 &&
     (isRefusal(failure) || (failure.kind === 'retry' && failure.throttled === 'none'))

@@ -7,7 +7,7 @@ import type {
   TemplateValues,
 } from '@onecode/domain';
 import type { CloudApiSender } from './client.js';
-import { readList, type GraphCall, type GraphResult } from './graphCalls.js';
+import { readList, type GraphCall, type GraphFailure } from './graphCalls.js';
 import { elements, isMetaId, members, storableText, words } from './json.js';
 
 export { openGraph, type GraphCall } from './graphCalls.js';
@@ -33,22 +33,16 @@ export async function readSender(call: GraphCall, sender: ReadSender): Promise<S
     call(sender.token, sender.phoneNumberId, { query: { fields: NUMBER_FIELDS } }),
     readToken(call, sender.token),
   ]);
-  const entities =
-    'value' in node ? elements(members(node.value['health_status'])['entities']).map(members) : [];
+  const entities = 'value' in node ? healthEntities(node.value) : [];
   const businessAccountId = entityId(entities, 'WABA') ?? sender.businessAccountId;
-  const number: SenderReading['number'] = mapped(node, (value) => numberValues(value, entities));
+  const read = {
+    number: mapped(node, (value) => numberValues(value, entities)),
+    token: mapped(token, (value) => value),
+  };
   if (businessAccountId === null) {
-    const part = {
-      failure: 'failure' in node ? node.failure : 'The business account of the number is not known.',
-    };
-    return {
-      businessAccountId: part,
-      number,
-      token,
-      businessAccount: part,
-      subscription: part,
-      templates: part,
-    };
+    const why = 'failure' in node ? node.failure : 'The business account of the number is not known.';
+    const part = { failure: why };
+    return { ...read, businessAccountId: part, businessAccount: part, subscription: part, templates: part };
   }
   const [account, subscription, templates] = await Promise.all([
     call(sender.token, businessAccountId, { query: { fields: ACCOUNT_FIELDS } }),
@@ -56,16 +50,18 @@ export async function readSender(call: GraphCall, sender: ReadSender): Promise<S
     readTemplates(call, sender, businessAccountId),
   ]);
   return {
+    ...read,
     businessAccountId: { value: businessAccountId },
-    number,
-    token,
     businessAccount: mapped(account, (value) => accountValues(value, entities)),
     subscription: mapped(subscription, ({ data }) => elements(data).length > 0),
     templates,
   };
 }
 
-function mapped<Value>(result: GraphResult, map: (value: Record<string, unknown>) => Value): Part<Value> {
+function mapped<Read, Value>(
+  result: { value: Read } | GraphFailure,
+  map: (value: Read) => Value,
+): Part<Value> {
   return 'value' in result ? { value: map(result.value) } : { failure: result.failure };
 }
 
@@ -75,20 +71,22 @@ const INVALID_TOKEN = 190;
 /** The latest time of a JavaScript date. */
 const SECONDS_MAX = 8_640_000_000_000;
 
-async function readToken(call: GraphCall, token: string): Promise<SenderReading['token']> {
+/** Reads what Meta reports about a token, and the id of its app if Meta reports one. */
+export async function readToken(
+  call: GraphCall,
+  token: string,
+): Promise<{ value: NumberValues['token']; appId: string | null } | GraphFailure> {
   const result = await call(token, 'debug_token', { query: { input_token: token } });
-  if ('failure' in result && result.code === INVALID_TOKEN)
-    return { value: { isValid: false, scopes: [], expiresAt: 0 } };
-  return mapped(result, tokenValues);
-}
-
-/** Returns the values in the response of `debug_token`. */
-export function tokenValues({ data }: Record<string, unknown>): NumberValues['token'] {
-  const { is_valid: isValid, scopes, expires_at: expiresAt } = members(data);
+  if ('failure' in result && result.code !== INVALID_TOKEN) return result;
+  const data = 'value' in result ? members(result.value['data']) : {};
+  const { is_valid: isValid, scopes, expires_at: expiresAt, app_id: appId } = data;
   return {
-    isValid: isValid === true,
-    scopes: elements(scopes).flatMap((scope) => (typeof scope === 'string' ? [storableText(scope)] : [])),
-    expiresAt: typeof expiresAt === 'number' && expiresAt <= SECONDS_MAX ? expiresAt : 0,
+    value: {
+      isValid: isValid === true,
+      scopes: elements(scopes).flatMap((scope) => (typeof scope === 'string' ? [storableText(scope)] : [])),
+      expiresAt: typeof expiresAt === 'number' && expiresAt <= SECONDS_MAX ? expiresAt : 0,
+    },
+    appId: typeof appId === 'string' ? appId : null,
   };
 }
 
@@ -189,6 +187,10 @@ function validityOf(buttons: readonly Record<string, unknown>[]): number | null 
   return null;
 }
 
+/** Returns Meta's states of a number, its business account, its business and its app. */
+export const healthEntities = (node: Record<string, unknown>): Record<string, unknown>[] =>
+  elements(members(node['health_status'])['entities']).map(members);
+
 function numberValues(
   node: Record<string, unknown>,
   entities: readonly Record<string, unknown>[],
@@ -230,14 +232,19 @@ function accountValues(
   };
 }
 
-function canSendOf(
+/** Returns whether Meta lets a part of a sender send, and Meta's reasons and advice if it may not, or only with restrictions. */
+export function canSendOf(
   entities: readonly Record<string, unknown>[],
-  type: 'PHONE_NUMBER' | 'WABA',
+  type: string,
 ): { can: CanSend; why: string | null } | null {
   const entity = entities.find((one) => one['entity_type'] === type);
   const can = entity?.['can_send_message'];
   if (can !== 'AVAILABLE' && can !== 'LIMITED' && can !== 'BLOCKED') return null;
-  const [error] = elements(entity?.['errors']).map(members);
-  const why = error?.['error_description'] ?? elements(entity?.['additional_info'])[0];
-  return { can, why: typeof why === 'string' ? storableText(why) : null };
+  const why = [
+    ...elements(entity?.['errors'])
+      .map(members)
+      .flatMap((error) => [error['error_description'], error['possible_solution']]),
+    ...elements(entity?.['additional_info']),
+  ].filter((text) => typeof text === 'string' && text !== '');
+  return { can, why: why.length === 0 ? null : storableText(why.join(' ')) };
 }

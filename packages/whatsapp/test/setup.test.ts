@@ -71,6 +71,7 @@ async function setUp(answers: Answers, options: Partial<SetupOptions> = {}) {
       status: 'done',
       detail: `${number} ${throughput}`,
       text: null,
+      facts: {},
       link: null,
     }),
     ...options,

@@ -22,12 +22,12 @@ import {
 import { listReceiptStatuses } from '@onecode/store/sends';
 import { createCloudApi, mayUseProxy, type CloudApiOptions } from '@onecode/whatsapp/client';
 import {
+  englishStep as stepOf,
   isWell,
   openGraph,
   openSteps,
   sendTestCode,
   setUpNumber,
-  step as stepOf,
   type SetupNumber,
   type SetupStep,
 } from '@onecode/whatsapp/setup';
@@ -161,7 +161,7 @@ const providerOf = (config: SetupConfig): CloudApiOptions => ({
 
 type Report = (step: SetupStep) => void;
 
-/** Prints each step when it changes, unless only JSON is wanted. */
+/** Prints a step, unless only JSON is wanted. */
 function reporter(command: Command): Report {
   const { json } = command.optsWithGlobals<{ json?: true }>();
   return ({ step, status, detail }) => {
@@ -178,8 +178,8 @@ async function setUp(
 ) {
   const steps = new Map<string, SetupStep>();
   const note = (step: SetupStep): void => {
+    if (steps.get(step.step)?.detail !== step.detail) report(step);
     steps.set(step.step, step);
-    report(step);
   };
   const provider = providerOf(config);
   const { codeValiditySeconds } = await readSettings(database);

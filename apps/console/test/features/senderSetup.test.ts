@@ -143,7 +143,7 @@ describe('the setup of a sender', () => {
     const id = await add();
     expect(stepOf(await run(id, PIN), 'template_en')).toMatchObject({
       status: 'needs_you',
-      text: 'template_rejected',
+      text: 'template_status',
       detail: expect.stringContaining('INVALID_FORMAT'),
       link: expect.stringContaining('message-templates'),
     });

@@ -30,7 +30,7 @@ const OF_SERVER: Texts = {
       .filter(([code]) => !OF_WEBHOOKS.has(code))
       .map(([code, { meaning }]) => [code, meaning] as const),
   ]),
-  'senderSetup.json': Object.fromEntries(SETUP_TEXTS.map((name) => [name, 'English of the setup'])),
+  'senderSetup.json': SETUP_TEXTS,
   'providerErrors.json': {
     meanings: Object.fromEntries([
       ...KNOWN_CODES.map((code) => meaning(code, 'recipient')),

@@ -129,7 +129,7 @@ export function preflight(input: PreflightInput): PreflightResult[] {
     const why = input.failures[part];
     const { fault, facts } = why === undefined ? (find(input) ?? bad('unknown')) : bad('not_read', { why });
     const name = fault ?? check;
-    return { check, ok: fault === null, name, facts, text: filled(PREFLIGHT_TEXTS[name], facts) };
+    return { check, ok: fault === null, name, facts, text: fillText(PREFLIGHT_TEXTS[name], facts) };
   });
 }
 
@@ -148,7 +148,8 @@ export function maySend(results: readonly PreflightResult[]): boolean {
   );
 }
 
-const filled = (text: string, facts: Found['facts']): string =>
+/** Replaces each `{{name}}` in a text with the fact of this name. */
+export const fillText = (text: string, facts: Found['facts']): string =>
   text.replaceAll(/\{\{(\w+)\}\}/g, (_, fact: string) => String(facts[fact]));
 
 const fine = (facts: Found['facts'] = {}): Found => ({ fault: null, facts });

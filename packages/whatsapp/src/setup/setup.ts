@@ -3,12 +3,12 @@ import type { GraphCall } from '../graphCalls.js';
 import { checkToken, subscribe } from './access.js';
 import { findNumber, readHealth, readNumbers, register } from './number.js';
 import type { FoundNumber, SetupOptions } from './options.js';
-import { step, type SetupStep } from './steps.js';
+import { englishStep, type SetupStep } from './steps.js';
 import { existingEnglish, provideTemplates } from './templates.js';
 
 export { openGraph, type GraphCall } from '../graphCalls.js';
 export type { FoundNumber, SetupNumber, SetupOptions } from './options.js';
-export { step, SETUP_TEXTS, type SetupStep } from './steps.js';
+export { englishStep, SETUP_TEXTS, step, type SetupStep } from './steps.js';
 export { sendTestCode } from './testCode.js';
 
 /**
@@ -16,7 +16,7 @@ export { sendTestCode } from './testCode.js';
  * creates the templates, waits for their approval and reads whether the number can send. Each step reads before it writes, so that a later
  * run continues after an interruption. Existing objects are not changed, except templates if `mayChangeTemplates` is set.
  *
- * Yields a step whenever its state changes; the last state of each step counts. Ends early if a step that later steps need fails.
+ * The last state of each step counts. Ends early if a step that later steps need fails.
  */
 export async function* setUpNumber(call: GraphCall, options: SetupOptions): AsyncGenerator<SetupStep, void> {
   const token = await checkToken(call, options.token);
@@ -34,7 +34,7 @@ export async function* setUpNumber(call: GraphCall, options: SetupOptions): Asyn
 
   const templates = await readTemplates(call, options, options.businessAccountId);
   if ('failure' in templates) {
-    yield step('templates', 'failed', `The templates could not be read: ${templates.failure}`);
+    yield englishStep('templates', 'failed', `The templates could not be read: ${templates.failure}`);
     return;
   }
   const english = options.english ?? existingEnglish(templates.value);
@@ -58,7 +58,9 @@ export async function listNumbers(
   if ('step' in read) return read;
   const templates = await readTemplates(call, options, options.businessAccountId);
   if ('failure' in templates)
-    return { step: step('templates', 'failed', `The templates could not be read: ${templates.failure}`) };
+    return {
+      step: englishStep('templates', 'failed', `The templates could not be read: ${templates.failure}`),
+    };
   return { numbers: read.numbers, english: existingEnglish(templates.value) };
 }
 

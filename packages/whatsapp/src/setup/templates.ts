@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { CODE_CATEGORY, type TemplateValues } from '@onecode/domain';
 import { readTemplates, type ReadTemplate } from '../graph.js';
-import type { GraphCall, GraphFailure, GraphResult } from '../graphCalls.js';
+import type { GraphCall, GraphResult } from '../graphCalls.js';
 import type { SetupOptions } from './options.js';
-import { adviceOn, refused, step, templatesPage, type SetupStep } from './steps.js';
+import { refused, step, templatesPage, type SetupStep } from './steps.js';
 
 /** Returns the English language in which the template exists; `en` if it exists in none or in both. */
 export const existingEnglish = (templates: readonly ReadTemplate[]): 'en' | 'en_US' =>
@@ -58,7 +58,7 @@ const findTemplate = (templates: Templates, language: string): ReadTemplate | un
 
 /**
  * Creates the templates that are missing in these languages, and changes those that differ if that is allowed. Then yields the state of
- * each, until none waits for approval or `approvalMs` has passed.
+ * each, and yields them again until none waits for approval or `approvalMs` has passed.
  */
 export async function* provideTemplates(
   call: GraphCall,
@@ -69,44 +69,47 @@ export async function* provideTemplates(
   const { businessAccountId, codeValiditySeconds, approvalMs, isDryRun } = options;
   const minutes = codeValiditySeconds / 60;
   if (!Number.isInteger(minutes) || minutes > FOOTER_MINUTES_MAX) {
-    const detail = `Codes are valid for ${codeValiditySeconds} seconds, which a template cannot state: set code_validity_seconds to whole minutes, up to ${FOOTER_MINUTES_MAX * 60}.`;
-    for (const language of languages) yield step(`template_${language}`, 'needs_you', detail);
+    const facts = { seconds: codeValiditySeconds, most: FOOTER_MINUTES_MAX * 60 };
+    for (const language of languages)
+      yield step(`template_${language}`, 'needs_you', 'validity_not_in_minutes', facts);
     return;
   }
 
   const results = new Map<string, GraphResult>();
-  for (const language of languages) {
+  for (const language of isDryRun ? [] : languages) {
     const before = findTemplate(known, language);
-    if (needsWrite(options, before) && !isDryRun)
+    if (needsWrite(options, before))
       results.set(language, await writeTemplate(call, options, language, before));
   }
-  const read = async (): Promise<Templates | null> => {
+
+  const read = async (otherwise: Templates): Promise<Templates> => {
     const result = await readTemplates(call, options, businessAccountId);
-    return 'value' in result ? result.value : null;
+    return 'value' in result ? result.value : otherwise;
   };
-  const stateOf = (templates: Templates, language: string): SetupStep => {
-    const before = findTemplate(known, language);
+  const stateOf = (language: string, templates: Templates): SetupStep => {
+    const [before, now] = [findTemplate(known, language), findTemplate(templates, language)];
     if (isDryRun && needsWrite(options, before)) return planned(options, language, before);
     const result = results.get(language);
-    const now = findTemplate(templates, language);
     // A new template may exist although the response to its creation was lost.
     const wasCreated = before === undefined && now !== undefined;
     return result !== undefined && 'failure' in result && !wasCreated
-      ? templateRefused(language, result, businessAccountId)
+      ? refused(
+          `template_${language}`,
+          'Meta did not accept the template.',
+          result,
+          templatesPage(businessAccountId),
+        )
       : judgeTemplate(options, language, now, result !== undefined);
   };
   const endsAt = performance.now() + (isDryRun ? 0 : approvalMs);
   const unwritten = known.filter(({ language }) => !results.has(language));
-  let templates = results.size === 0 ? known : ((await read()) ?? unwritten);
-  let waiting: readonly string[] = languages;
+  let templates = results.size === 0 ? known : await read(unwritten);
   for (let pauseMs = READ_PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 1.5, READ_PAUSE_MS.max)) {
-    const states = waiting.map((language) => stateOf(templates, language));
-    const isFirst = waiting === languages;
-    yield* states.filter(({ status }) => isFirst || status !== 'waiting');
-    waiting = waiting.filter((_, index) => states[index]?.status === 'waiting');
-    if (waiting.length === 0 || performance.now() >= endsAt) return;
+    const states = languages.map((language) => stateOf(language, templates));
+    yield* states;
+    if (states.every(({ status }) => status !== 'waiting') || performance.now() >= endsAt) return;
     await wait(pauseMs);
-    templates = (await read()) ?? templates;
+    templates = await read(templates);
   }
 }
 
@@ -123,13 +126,8 @@ function needsWrite(
 }
 
 function planned({ template }: SetupOptions, language: string, found: ReadTemplate | undefined): SetupStep {
-  const detail = `Would ${found === undefined ? 'create' : 'change'} the template ${template} (${language}).`;
-  return step(
-    `template_${language}`,
-    'waiting',
-    detail,
-    found === undefined ? 'would_create_template' : null,
-  );
+  const text = found === undefined ? 'would_create_template' : 'would_change_template';
+  return step(`template_${language}`, 'waiting', text, { template, language });
 }
 
 /** Creates a template, or changes an existing one. */
@@ -145,20 +143,6 @@ function writeTemplate(
     : call(token, found.id, { body: wanted });
 }
 
-function templateRefused(language: string, failure: GraphFailure, businessAccountId: string): SetupStep {
-  const advice = adviceOn(failure);
-  // Codes from 2388000 are about the template. Meta's message explains the necessary change.
-  const isAboutTemplate = [failure.subcode, failure.code].some(
-    (code) => code !== null && code >= 2_388_000 && code < 2_389_000,
-  );
-  return refused(
-    `template_${language}`,
-    'Meta did not accept the template.',
-    failure,
-    isAboutTemplate ? { ...advice, status: 'needs_you', link: templatesPage(businessAccountId) } : advice,
-  );
-}
-
 /** Returns the state of a template. One that Meta does not list yet was just created. */
 function judgeTemplate(
   { businessAccountId, template, codeValiditySeconds }: SetupOptions,
@@ -168,24 +152,16 @@ function judgeTemplate(
 ): SetupStep {
   const name = `template_${language}`;
   const link = templatesPage(businessAccountId);
-  const title = `The template ${template} (${language})`;
-  const status = found?.values.status;
+  const facts = { template, language };
+  const { status, reason } = found?.values ?? {};
   const differences = found === undefined ? [] : differencesOf(found.values, codeValiditySeconds);
   if (differences.length > 0) {
-    const remedy = found?.hasAppButton ? 'or change it in WhatsApp Manager' : 'or allow the change';
-    const detail = `${title} exists and was not changed: ${differences.join(', ')}. Use another name, ${remedy}.`;
-    return step(name, 'needs_you', detail, 'template_differs', link);
+    const differs = step(name, 'needs_you', 'template_differs', facts, link);
+    return { ...differs, detail: `${differs.detail} Differences: ${differences.join(', ')}.` };
   }
-  if (status === 'APPROVED')
-    return step(name, isNew ? 'done' : 'already', `${title} is approved.`, 'template_approved');
+  if (status === 'APPROVED') return step(name, isNew ? 'done' : 'already', 'template_approved', facts);
   if (status === undefined || status === 'PENDING' || status === 'IN_APPEAL')
-    return step(name, 'waiting', `${title} waits for Meta’s approval.`, 'template_pending', link);
-  const reason = found?.values.reason ? ` (${found.values.reason})` : '';
-  return step(
-    name,
-    'needs_you',
-    `${title} is ${status}${reason}. Do what WhatsApp Manager asks for, or use another name.`,
-    status === 'REJECTED' ? 'template_rejected' : null,
-    link,
-  );
+    return step(name, 'waiting', 'template_pending', facts, link);
+  const shown = reason ? `${status} (${reason})` : status;
+  return step(name, 'needs_you', 'template_status', { ...facts, status: shown }, link);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { generateCode, templateLanguages, type PhoneRecipient } from '@onecode/domain';
 import type { CloudApi } from '../client.js';
-import { step, type SetupStep } from './steps.js';
+import { englishStep, step, type SetupStep } from './steps.js';
 
 interface TestCodeOptions {
   token: string;
@@ -38,7 +38,7 @@ export async function sendTestCode(cloudApi: CloudApi, options: TestCodeOptions)
   );
   if (outcome.kind !== 'accepted') {
     const number = outcome.errorCode === null ? '' : ` (error ${outcome.errorCode})`;
-    return step(name, 'failed', `Meta did not accept the test message${number}: ${outcome.reason}`);
+    return englishStep(name, 'failed', `Meta did not accept the test message${number}: ${outcome.reason}`);
   }
   const startedAt = performance.now();
   let statuses: string[] = [];
@@ -48,18 +48,8 @@ export async function sendTestCode(cloudApi: CloudApi, options: TestCodeOptions)
     statuses = await options.listStatuses(outcome.messageId);
   }
   const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
-  if (has('failed')) {
-    const detail = 'Meta accepted the test message and then reported that it failed.';
-    return step(name, 'failed', detail, 'test_failed');
-  }
-  if (has('delivered', 'read')) {
-    const detail = `The test code ${code} was delivered within ${seconds} seconds.`;
-    return step(name, 'done', detail, 'test_delivered');
-  }
-  if (has('sent')) {
-    const detail = `The test code ${code} was sent but not delivered within ${seconds} seconds: is the phone online?`;
-    return step(name, 'waiting', detail, 'test_sent');
-  }
-  const detail = `Meta accepted the test code ${code}, but no receipt reached this service. Check that an API is running, and the callback address and verify token in the app's WhatsApp settings.`;
-  return step(name, 'needs_you', detail, 'test_unreported');
+  if (has('failed')) return step(name, 'failed', 'test_failed');
+  if (has('delivered', 'read')) return step(name, 'done', 'test_delivered', { code, seconds });
+  if (has('sent')) return step(name, 'waiting', 'test_sent', { code, seconds });
+  return step(name, 'needs_you', 'test_unreported', { code });
 }

@@ -15,7 +15,14 @@ import {
   noteSenderSetup,
 } from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
-import { listNumbers, sendTestCode, setUpNumber, type SetupStep } from '@onecode/whatsapp/setup';
+import {
+  englishStep,
+  listNumbers,
+  sendTestCode,
+  setUpNumber,
+  step as stepOf,
+  type SetupStep,
+} from '@onecode/whatsapp/setup';
 import { Type } from 'typebox';
 import { strictObject } from '../../http/fields.js';
 import { createFairLimiter } from '../../http/limiters.js';
@@ -38,14 +45,6 @@ const APPROVAL_MS_MAX = 5_000;
 
 /** Limits calls to Meta per user, because they may take seconds. */
 const limited = createFairLimiter({ concurrency: 16, concurrencyPerKey: 2, queuedPerKeyMax: 4 });
-
-const stepOf = (step: string, detail: string, text: SetupStep['text'] = null): SetupStep => ({
-  step,
-  status: 'needs_you',
-  detail,
-  text,
-  link: null,
-});
 
 /**
  * The routes that add a sender and set it up at Meta, below a path. Nothing of a run is stored: each step reads its state from Meta, so that
@@ -86,15 +85,8 @@ export function setupRoutesAt(
   ): Promise<SetupStep[]> {
     const { graph, database } = call.context;
     const { sender, token } = await findSender(call);
-    if (!token) return [stepOf('token', 'The stored token cannot be decrypted: enter the token again.')];
-    if (sender.businessAccountId === null)
-      return [
-        stepOf(
-          'number',
-          'The number’s business account is not known yet: check the sender, then continue.',
-          'business_account_unknown',
-        ),
-      ];
+    if (!token) return [stepOf('token', 'needs_you', 'token_undecryptable')];
+    if (sender.businessAccountId === null) return [stepOf('number', 'needs_you', 'business_account_unknown')];
     const { codeValiditySeconds } = await readSettings(database);
     const setup = setUpNumber(graph, {
       ...options,
@@ -106,7 +98,7 @@ export function setupRoutesAt(
       codeValiditySeconds,
       approvalMs: APPROVAL_MS_MAX,
       isKnown: async () => options.pin === null && isRegistered(database, sender),
-      addSender: async () => ({ ...stepOf('sender', ''), status: 'already' }),
+      addSender: async () => englishStep('sender', 'already', ''),
     });
     const steps = new Map<string, SetupStep>();
     for await (const step of setup) if (step.step !== 'sender') steps.set(step.step, step);
@@ -188,8 +180,7 @@ export function setupRoutesAt(
         const { context, actor, body } = call;
         const to = recipientOf(body.to);
         const { sender, token } = await findSender(call);
-        if (!token)
-          return { step: stepOf('test', 'The stored token cannot be decrypted: enter the token again.') };
+        if (!token) return { step: stepOf('test', 'needs_you', 'token_undecryptable') };
         const step = await limited(actor.id, () =>
           sendTestCode(context.cloudApi, {
             ...sender,

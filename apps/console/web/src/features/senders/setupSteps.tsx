@@ -42,7 +42,7 @@ export function SetupSteps({ steps }: { steps: readonly SetupStepView[] }) {
               {/* Details that quote Meta have no translation. */}
               {step.text === null
                 ? step.detail
-                : t(`senderSetup:${step.text}`, { defaultValue: step.detail })}
+                : t(`senderSetup:${step.text}`, { ...step.facts, defaultValue: step.detail })}
             </Text>
             {step.link !== null && !isWell(step) && (
               <Anchor href={step.link} target="_blank" rel="noreferrer" underline="always">
