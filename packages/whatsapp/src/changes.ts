@@ -4,8 +4,9 @@ import {
   type BusinessAccountValues,
   type ProviderChange,
   type ProviderReport,
+  type Reported,
 } from '@onecode/domain';
-import { elements, isMetaId, members, storableText, timeOf, words } from './json.js';
+import { elements, isMetaId, members, timeOf, word } from './json.js';
 
 /**
  * Returns the reports in an entry of a webhook about templates, numbers and business accounts. Unknown values are kept unchanged. Source:
@@ -30,20 +31,20 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
     case 'message_template_status_update':
       return templateReport(value, statusValues(value));
     case 'message_template_quality_update':
-      return templateReport(value, words({ quality: value['new_quality_score'] }));
+      return templateReport(value, { quality: word(value['new_quality_score']) });
     case 'template_category_update':
       return templateReport(value, {
-        ...words({ category: value['new_category'] }),
-        nextCategory: text(value['correct_category']),
+        category: word(value['new_category']),
+        nextCategory: word(value['correct_category']) ?? null,
       });
     case 'phone_number_quality_update':
       return numberReport(value);
     case 'business_capability_update':
-      return { about: 'number', displayNumber: null, values: limitValues(value) };
+      return { about: 'number', displayNumber: null, values: { messagingLimit: limitOf(value) } };
     case 'account_update':
       return accountReport(value);
     case 'account_review_update':
-      return ofAccount(words({ review: value['decision'] }));
+      return ofAccount({ review: word(value['decision']) });
     case 'account_alerts':
       return accountAlert(members(value['alert_info']));
     case 'security': {
@@ -54,9 +55,6 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
       return null;
   }
 }
-
-/** Returns a non-empty text as it can be stored; null for any other value. */
-const text = (value: unknown): string | null => (typeof value === 'string' && storableText(value)) || null;
 
 type TemplateReport = Extract<ProviderReport, { about: 'template' }>;
 
@@ -75,41 +73,36 @@ function templateReport(
 const RETURNS = new Set(['REINSTATED', 'UNARCHIVED', 'UNPAUSED', 'UNLOCKED']);
 
 function statusValues(value: Record<string, unknown>): TemplateReport['values'] {
-  const event = text(value['event']);
-  if (event === null) return {};
-  const reason = text(value['reason']);
-  const title = text(members(value['other_info'])['title']);
+  const event = word(value['event']);
+  if (event === undefined) return {};
+  const reason = value['reason'] === 'NONE' ? undefined : word(value['reason']);
   return {
     status: RETURNS.has(event) ? 'APPROVED' : event,
-    reason: reason === null || reason === 'NONE' ? title : reason,
-    ...words({ category: value['message_template_category'] }),
+    reason: reason ?? word(members(value['other_info'])['title']) ?? null,
+    category: word(value['message_template_category']),
   };
 }
 
 function numberReport(value: Record<string, unknown>): ProviderReport | null {
-  const displayNumber = text(value['display_phone_number'])?.replaceAll(/\D/g, '');
+  const displayNumber = word(value['display_phone_number'])?.replaceAll(/\D/g, '');
   if (displayNumber === undefined) return null;
-  return { about: 'number', displayNumber, values: numberValues(value) };
-}
-
-function numberValues(
-  value: Record<string, unknown>,
-): Extract<ProviderReport, { about: 'number' }>['values'] {
   // The `current_limit` of this event is always unlimited, so it is not the messaging limit.
-  return value['event'] === 'THROUGHPUT_UPGRADE' ? { throughputLevel: 'HIGH' } : limitValues(value);
+  const isUpgrade = value['event'] === 'THROUGHPUT_UPGRADE';
+  return {
+    about: 'number',
+    displayNumber,
+    values: isUpgrade ? { throughputLevel: 'HIGH' } : { messagingLimit: limitOf(value) },
+  };
 }
 
 /** Returns the messaging limit, which Meta reports by name or as a number. */
-function limitValues(value: Record<string, unknown>): { messagingLimit?: string } {
+function limitOf(value: Record<string, unknown>): string | undefined {
   const most = value['max_daily_conversations_per_business'] ?? value['current_limit'];
-  if (typeof most === 'number') {
-    const name = messagingLimitName(most);
-    return name === null ? {} : { messagingLimit: name };
-  }
-  return typeof most === 'string' && /^TIER_\w+$/.test(most) ? { messagingLimit: most } : {};
+  if (typeof most === 'number') return messagingLimitName(most) ?? undefined;
+  return typeof most === 'string' && /^TIER_\w+$/.test(most) ? most : undefined;
 }
 
-const ofAccount = (values: Partial<BusinessAccountValues>): ProviderReport => ({
+const ofAccount = (values: Reported<BusinessAccountValues>): ProviderReport => ({
   about: 'business_account',
   values,
 });
@@ -121,15 +114,15 @@ function accountReport(value: Record<string, unknown>): ProviderReport | null {
   const { event, waba_info: _account, ...others } = value;
   switch (event) {
     case 'DISABLED_UPDATE':
-      return ofAccount(words({ ban: members(value['ban_info'])['waba_ban_state'] }));
+      return ofAccount({ ban: word(members(value['ban_info'])['waba_ban_state']) });
     case 'ACCOUNT_RESTRICTION':
       return ofAccount({
         restrictions: elements(value['restriction_info'])
           .slice(0, RESTRICTIONS_MAX)
           .map(members)
           .flatMap(({ restriction_type: type, expiration }) => {
-            const kind = text(type);
-            return kind === null ? [] : [{ kind, until: secondsOf(expiration) }];
+            const kind = word(type);
+            return kind === undefined ? [] : [{ kind, until: secondsOf(expiration) }];
           }),
       });
     case 'ACCOUNT_DELETED':
@@ -147,9 +140,12 @@ function accountReport(value: Record<string, unknown>): ProviderReport | null {
 
 /** Returns the report of an alert; null without a type. @param detail a text, or an object with texts */
 function alertReport(type: unknown, severity: unknown, detail: unknown): ProviderReport | null {
-  const known = text(type);
-  if (known === null) return null;
-  return { about: 'alert', alert: { type: known, severity: text(severity), detail: text(textsOf(detail)) } };
+  const known = word(type);
+  if (known === undefined) return null;
+  return {
+    about: 'alert',
+    alert: { type: known, severity: word(severity) ?? null, detail: word(textsOf(detail)) ?? null },
+  };
 }
 
 /** The depth of an alert's objects and lists; deeper ones are left out. */
@@ -169,17 +165,9 @@ function textsOf(value: unknown, name = '', depth = 0): string {
 }
 
 function accountAlert(info: Record<string, unknown>): ProviderReport | null {
-  const {
-    alert_type: type,
-    alert_severity: severity,
-    alert_status: status,
-    alert_description: detail,
-  } = info;
-  return alertReport(
-    type,
-    severity,
-    status === undefined || status === 'ACTIVE' ? detail : { status, detail },
-  );
+  const { alert_status: status, alert_description: detail } = info;
+  const shown = status === undefined || status === 'ACTIVE' ? detail : { status, detail };
+  return alertReport(info['alert_type'], info['alert_severity'], shown);
 }
 
 function secondsOf(value: unknown): number | null {

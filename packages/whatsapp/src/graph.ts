@@ -3,12 +3,13 @@ import type {
   CanSend,
   NumberValues,
   Part,
+  Reported,
   SenderReading,
   TemplateValues,
 } from '@onecode/domain';
 import type { CloudApiSender } from './client.js';
 import { readList, type GraphCall, type GraphFailure } from './graphCalls.js';
-import { elements, isMetaId, members, storableText, words } from './json.js';
+import { elements, isMetaId, members, storableText, word } from './json.js';
 
 export { openGraph, type GraphCall } from './graphCalls.js';
 
@@ -94,7 +95,7 @@ export async function readToken(
 export interface ReadTemplate {
   id: string | null;
   language: string;
-  values: Partial<TemplateValues>;
+  values: Reported<TemplateValues>;
   /** Whether it has a one-tap or zero-tap button, which names an app. */
   hasAppButton: boolean;
 }
@@ -127,23 +128,20 @@ export async function readTemplates(
   };
 }
 
-function templateValues(item: Record<string, unknown>): Partial<TemplateValues> {
-  const {
-    status,
-    category,
-    quality_score: quality,
-    rejected_reason: reason,
-    message_send_ttl_seconds: ttl,
-  } = item;
+function templateValues(item: Record<string, unknown>): Reported<TemplateValues> {
+  const { quality_score: quality, rejected_reason: reason } = item;
   const components = elements(item['components']).map(members);
   const buttons = buttonsOf(item);
   const validity = components.find(({ type }) => type === 'FOOTER')?.['code_expiration_minutes'];
+  const status = word(item['status']);
   const hasReason = typeof reason === 'string' && reason !== '' && reason !== 'NONE';
   return {
-    ...words({ status, category, quality: members(quality)['score'] ?? quality }),
+    status,
+    category: word(item['category']),
+    quality: word(members(quality)['score'] ?? quality),
     // Without a reason, one that a webhook reported stays until the template is approved again: reads return none for a paused template.
-    ...(hasReason ? { reason: storableText(reason) } : status === 'APPROVED' ? { reason: null } : {}),
-    ttlSeconds: ttlSecondsOf(ttl),
+    reason: hasReason ? word(reason) : status === 'APPROVED' ? null : undefined,
+    ttlSeconds: ttlSecondsOf(item['message_send_ttl_seconds']),
     codeExpirationMinutes: typeof validity === 'number' ? validity : validityOf(buttons),
     hasCodeButton: buttons.some(isCodeButton),
   };
@@ -194,52 +192,45 @@ export const healthEntities = (node: Record<string, unknown>): Record<string, un
 function numberValues(
   node: Record<string, unknown>,
   entities: readonly Record<string, unknown>[],
-): Partial<NumberValues> & { portfolioId?: string } {
-  const { quality_rating: quality, status, throughput, is_on_biz_app: isOnBusinessApp } = node;
-  const portfolioId = entityId(entities, 'BUSINESS');
-  const canSend = canSendOf(entities, 'PHONE_NUMBER');
+): Reported<NumberValues & { portfolioId: string }> {
+  const { throughput, is_on_biz_app: isOnBusinessApp } = node;
   return {
-    ...words({
-      quality,
-      status,
-      messagingLimit: node['whatsapp_business_manager_messaging_limit'],
-      throughputLevel: members(throughput)['level'],
-    }),
-    ...(portfolioId === null ? {} : { portfolioId }),
-    ...(typeof isOnBusinessApp === 'boolean' ? { isOnBusinessApp } : {}),
-    ...(canSend === null ? {} : { canSend }),
+    quality: word(node['quality_rating']),
+    status: word(node['status']),
+    messagingLimit: word(node['whatsapp_business_manager_messaging_limit']),
+    throughputLevel: word(members(throughput)['level']),
+    portfolioId: entityId(entities, 'BUSINESS'),
+    isOnBusinessApp: typeof isOnBusinessApp === 'boolean' ? isOnBusinessApp : undefined,
+    canSend: canSendOf(entities, 'PHONE_NUMBER'),
   };
 }
 
-/** Returns the id of the business account (`WABA`) or the portfolio (`BUSINESS`) of a number; null if it is missing or malformed. */
-function entityId(entities: readonly Record<string, unknown>[], type: 'WABA' | 'BUSINESS'): string | null {
+/** Returns the id of the business account (`WABA`) or the portfolio (`BUSINESS`) of a number; undefined if it is missing or malformed. */
+function entityId(
+  entities: readonly Record<string, unknown>[],
+  type: 'WABA' | 'BUSINESS',
+): string | undefined {
   const id = entities.find((entity) => entity['entity_type'] === type)?.['id'];
-  return isMetaId(id) ? id : null;
+  return isMetaId(id) ? id : undefined;
 }
 
-function accountValues(
+const accountValues = (
   account: Record<string, unknown>,
   entities: readonly Record<string, unknown>[],
-): Partial<BusinessAccountValues> {
-  const { account_review_status: review, business_verification_status: verification } = account;
-  const canSend = canSendOf(entities, 'WABA');
-  return {
-    ...words({
-      review,
-      verification: typeof verification === 'string' ? verification.toUpperCase() : undefined,
-    }),
-    ...(canSend === null ? {} : { canSend }),
-  };
-}
+): Reported<BusinessAccountValues> => ({
+  review: word(account['account_review_status']),
+  verification: word(account['business_verification_status'])?.toUpperCase(),
+  canSend: canSendOf(entities, 'WABA'),
+});
 
 /** Returns whether Meta lets a part of a sender send, and Meta's reasons and advice if it may not, or only with restrictions. */
 export function canSendOf(
   entities: readonly Record<string, unknown>[],
   type: string,
-): { can: CanSend; why: string | null } | null {
+): { can: CanSend; why: string | null } | undefined {
   const entity = entities.find((one) => one['entity_type'] === type);
   const can = entity?.['can_send_message'];
-  if (can !== 'AVAILABLE' && can !== 'LIMITED' && can !== 'BLOCKED') return null;
+  if (can !== 'AVAILABLE' && can !== 'LIMITED' && can !== 'BLOCKED') return undefined;
   const why = [
     ...elements(entity?.['errors'])
       .map(members)

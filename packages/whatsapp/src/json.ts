@@ -39,14 +39,9 @@ export function storableText(text: string): string {
   return text.slice(0, TEXT_LENGTH_MAX).replaceAll(/\0|\p{Surrogate}/gu, '');
 }
 
-/** Returns the members that are non-empty texts. */
-export function words<Name extends string>(values: Record<Name, unknown>): Partial<Record<Name, string>> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) =>
-      typeof value === 'string' && value !== '' ? [[name, storableText(value)]] : [],
-    ),
-  ) as Partial<Record<Name, string>>;
-}
+/** Returns a non-empty text as it can be stored; undefined for any other value. */
+export const word = (value: unknown): string | undefined =>
+  (typeof value === 'string' && storableText(value)) || undefined;
 
 /** 2009-01-01. WhatsApp did not exist before that day. */
 const EARLIEST_SECONDS = 1_230_768_000;

@@ -76,10 +76,10 @@ export interface BusinessAccountAlert {
 
 /** A provider report and its subject. */
 export type ProviderReport =
-  | { about: 'template'; name: string; language: string; values: Partial<TemplateValues> }
+  | { about: 'template'; name: string; language: string; values: Reported<TemplateValues> }
   // Without a number, about all numbers of the business account.
-  | { about: 'number'; displayNumber: string | null; values: Partial<NumberValues> }
-  | { about: 'business_account'; values: Partial<BusinessAccountValues> }
+  | { about: 'number'; displayNumber: string | null; values: Reported<NumberValues> }
+  | { about: 'business_account'; values: Reported<BusinessAccountValues> }
   | { about: 'alert'; alert: BusinessAccountAlert };
 
 /** A provider report from a webhook, with the business account that it is about. */
@@ -268,12 +268,12 @@ export interface SenderKnowledge {
 export interface SenderReading {
   businessAccountId: Part<string>;
   /** With the id of the business portfolio that owns its business account. */
-  number: Part<Partial<NumberValues> & { portfolioId?: string }>;
+  number: Part<Reported<NumberValues & { portfolioId: string }>>;
   token: Part<NumberValues['token']>;
-  businessAccount: Part<Partial<BusinessAccountValues>>;
+  businessAccount: Part<Reported<BusinessAccountValues>>;
   subscription: Part<boolean>;
   /** All languages of the sender's template. */
-  templates: Part<{ language: string; values: Partial<TemplateValues> }[]>;
+  templates: Part<{ language: string; values: Reported<TemplateValues> }[]>;
 }
 
 export type Part<Value> = { value: Value } | { failure: string };

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { CODE_CATEGORY, type TemplateValues } from '@onecode/domain';
+import { CODE_CATEGORY, type Reported, type TemplateValues } from '@onecode/domain';
 import { readTemplates, type ReadTemplate } from '../graph.js';
 import type { GraphCall, GraphResult } from '../graphCalls.js';
 import type { SetupOptions } from './options.js';
@@ -28,7 +28,7 @@ const wantedTemplate = (codeValiditySeconds: number) => ({
 });
 
 /** Returns how an existing template differs from the wanted one. */
-function differencesOf(values: Partial<TemplateValues>, codeValiditySeconds: number): string[] {
+function differencesOf(values: Reported<TemplateValues>, codeValiditySeconds: number): string[] {
   const { category, ttlSeconds, codeExpirationMinutes, hasCodeButton } = values;
   const minutes = codeValiditySeconds / 60;
   return [
