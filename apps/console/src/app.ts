@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import { requestLog, requestSpan } from '@onecode/runtime';
-import { createCloudApi, type CloudApiOptions } from '@onecode/whatsapp/client';
-import { openGraph } from '@onecode/whatsapp/setup';
+import { createCloudApi } from '@onecode/whatsapp/client';
 import { boardRouter } from './board/router.js';
 import type { ConsoleContext, ConsoleDependencies } from './context.js';
 import { securityHeaders } from './http/securityHeaders.js';
@@ -24,16 +23,14 @@ const TRACED = /^\/(?:api|board)\//;
 /** Builds the HTTP application. Its routes are in the order in which they are tried. */
 export function createApp(dependencies: ConsoleDependencies): Express {
   const { config, log } = dependencies;
-  const provider: CloudApiOptions = {
-    baseUrl: config.WHATSAPP_API_URL,
-    timeoutMs: PROVIDER_TIMEOUT_MS,
-    proxy: { url: config.HTTPS_PROXY, except: config.NO_PROXY },
-  };
   const context: ConsoleContext = {
     ...dependencies,
     identity: createIdentity(dependencies),
-    graph: openGraph(provider),
-    cloudApi: createCloudApi(provider),
+    cloudApi: createCloudApi({
+      baseUrl: config.WHATSAPP_API_URL,
+      timeoutMs: PROVIDER_TIMEOUT_MS,
+      proxy: { url: config.HTTPS_PROXY, except: config.NO_PROXY },
+    }),
     readHealth: createStatisticsReader(dependencies),
   };
   const app = express();

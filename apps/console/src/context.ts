@@ -1,7 +1,6 @@
 import type { Logger, Queues } from '@onecode/runtime';
 import type { Database } from '@onecode/store/client';
 import type { CloudApi } from '@onecode/whatsapp/client';
-import type { GraphCall } from '@onecode/whatsapp/setup';
 import type { ConsoleConfig } from './config.js';
 import type { ConsoleHealthStatistics } from './features/health/statistics.js';
 import type { Identity } from './auth/identity.js';
@@ -17,8 +16,7 @@ export interface ConsoleDependencies {
 /** The dependencies of every route. */
 export interface ConsoleContext extends ConsoleDependencies {
   identity: Identity;
-  /** Meta's Graph API, with which senders are set up. */
-  graph: GraphCall;
+  /** Sets up senders, and sends their test codes. */
   cloudApi: CloudApi;
   readHealth: () => Promise<ConsoleHealthStatistics>;
 }

@@ -1,6 +1,5 @@
 import { repeatedFaults, startLoop, type Loop } from '@onecode/runtime';
 import { readDueWork, type DueWork, type LoopName } from '@onecode/store/operations';
-import type { GraphCall } from '@onecode/whatsapp/graph';
 import { watchBreakers } from './sends/breaker.js';
 import type { WorkerContext } from './context.js';
 import { withHeartbeats } from './heartbeats.js';
@@ -26,7 +25,6 @@ const EVERYTHING: DueWork = { deliveries: true, reports: true, readings: true, m
 export function startLoops(
   context: WorkerContext,
   dueDeliveries: DueDeliveries,
-  graph: GraphCall,
   workerId: string,
   mail: { mailer: Mailer | null; consoleUrl: string | null },
   poster: Poster,
@@ -78,7 +76,7 @@ export function startLoops(
     start('delete_accounts', () => deleteAccounts(context, stopping.signal), 60_000),
     start(
       'read',
-      whenDue('readings', () => readDueSenders(context, graph)),
+      whenDue('readings', () => readDueSenders(context)),
       1_000,
     ),
     // No heartbeat: the health page watches the age of waiting mails instead.

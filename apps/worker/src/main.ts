@@ -23,7 +23,6 @@ import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client
 import { createPresence, createTrafficCounter } from '@onecode/store/operations';
 import { openDeliveries } from '@onecode/store/sends';
 import { createCloudApi } from '@onecode/whatsapp/client';
-import { openGraph } from '@onecode/whatsapp/graph';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
@@ -66,15 +65,14 @@ await runProcess('worker', async () => {
   // Each call in progress adds a listener, so Node must not warn about many of them.
   setMaxListeners(0, stopTimeout.signal);
   const policy = { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS };
-  const provider = {
-    baseUrl: config.WHATSAPP_API_URL,
-    timeoutMs: config.PROVIDER_TIMEOUT_MS,
-    proxy: { url: config.HTTPS_PROXY, except: config.NO_PROXY },
-  };
   const context: WorkerContext = {
     database,
     deliveries: openDeliveries(database, { policy, leaseMs: config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS }),
-    cloudApi: createCloudApi(provider),
+    cloudApi: createCloudApi({
+      baseUrl: config.WHATSAPP_API_URL,
+      timeoutMs: config.PROVIDER_TIMEOUT_MS,
+      proxy: { url: config.HTTPS_PROXY, except: config.NO_PROXY },
+    }),
     senders: createSenderPool(database, config.SECRET_KEY),
     findExpectedIdentity: createIdentities(database),
     secretKey: config.SECRET_KEY,
@@ -86,7 +84,6 @@ await runProcess('worker', async () => {
   };
   const mail = { mailer: await openMailer(config), consoleUrl: config.CONSOLE_URL || null };
   const consumers = startConsumers(context, config);
-  const graph = openGraph(provider);
   const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
   const checkDatabase = (): Promise<void> => pingDatabase(database);
   const checkRedis = (): Promise<void> => consumers.isReady();
@@ -100,14 +97,7 @@ await runProcess('worker', async () => {
   );
   const metricsServer = await serveMetrics(registry, config, readiness);
   const presenceLoop = await startPresence(presence, log);
-  const loops = startLoops(
-    context,
-    dueDeliveries,
-    graph,
-    presence.id,
-    mail,
-    openPoster(config.EVENT_ADDRESSES),
-  );
+  const loops = startLoops(context, dueDeliveries, presence.id, mail, openPoster(config.EVENT_ADDRESSES));
   log.info({ metrics_port: metricsServer.port }, 'ready');
 
   return {

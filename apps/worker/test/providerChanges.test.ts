@@ -8,7 +8,6 @@ import {
 } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';
-import { openGraph } from '@onecode/whatsapp/graph';
 import { readDueSenders } from '../src/senders/providerFacts.js';
 import { useWorker } from './testWorker.js';
 
@@ -212,8 +211,7 @@ describe('a read of a sender from the provider', () => {
     await read();
   });
 
-  const read = () =>
-    readDueSenders(t.context, openGraph({ baseUrl: `${t.tap.url}/v25.0`, timeoutMs: 5_000 }));
+  const read = () => readDueSenders(t.context);
   const readAgain = async () => {
     const since = await requestReading(t.database, sender.id);
     await read();

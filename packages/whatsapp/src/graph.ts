@@ -7,11 +7,8 @@ import type {
   SenderReading,
   TemplateValues,
 } from '@onecode/domain';
-import type { CloudApiSender } from './client.js';
-import { readList, type GraphCall, type GraphFailure } from './graphCalls.js';
+import { readList, type CloudApiSender, type GraphCall, type GraphFailure } from './client.js';
 import { elements, isMetaId, members, storableText, word } from './json.js';
-
-export { openGraph, type GraphCall } from './graphCalls.js';
 
 export interface ReadSender extends CloudApiSender {
   template: string;

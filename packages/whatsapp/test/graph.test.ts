@@ -1,4 +1,5 @@
-import { openGraph, readSender, type ReadSender } from '../src/graph.js';
+import { createCloudApi } from '../src/client.js';
+import { readSender, type ReadSender } from '../src/graph.js';
 import { closeProviders, startProvider } from './provider.js';
 
 const SENDER = {
@@ -22,7 +23,10 @@ async function readFrom(
     const answer = answers(pathname.replace('/v25.0/', ''), searchParams);
     response.writeHead('error' in answer ? 400 : 200).end(JSON.stringify(answer));
   });
-  const reading = await readSender(openGraph({ baseUrl: provider.baseUrl, timeoutMs: 5_000 }), sender);
+  const reading = await readSender(
+    createCloudApi({ baseUrl: provider.baseUrl, timeoutMs: 5_000 }).call,
+    sender,
+  );
   return { reading, requests: provider.requests };
 }
 

@@ -1,4 +1,5 @@
-import { openGraph, setUpNumber, type SetupOptions, type SetupStep } from '../src/setup/setup.js';
+import { createCloudApi } from '../src/client.js';
+import { setUpNumber, type SetupOptions, type SetupStep } from '../src/setup/setup.js';
 import { closeProviders, startProvider } from './provider.js';
 
 const ACCOUNT = '300000000000001';
@@ -54,7 +55,7 @@ async function setUp(answers: Answers, options: Partial<SetupOptions> = {}) {
         .end(JSON.stringify(answer ?? error(2500)));
   });
   const steps = new Map<string, SetupStep>();
-  const setup = setUpNumber(openGraph({ baseUrl: provider.baseUrl, timeoutMs: 2_000 }), {
+  const setup = setUpNumber(createCloudApi({ baseUrl: provider.baseUrl, timeoutMs: 2_000 }).call, {
     token: TOKEN,
     businessAccountId: ACCOUNT,
     number: null,

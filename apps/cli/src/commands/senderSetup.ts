@@ -24,7 +24,6 @@ import { createCloudApi, mayUseProxy, type CloudApiOptions } from '@onecode/what
 import {
   englishStep as stepOf,
   isWell,
-  openGraph,
   openSteps,
   sendTestCode,
   setUpNumber,
@@ -181,12 +180,12 @@ async function setUp(
     if (steps.get(step.step)?.detail !== step.detail) report(step);
     steps.set(step.step, step);
   };
-  const provider = providerOf(config);
+  const cloudApi = createCloudApi(providerOf(config));
   const { codeValiditySeconds } = await readSettings(database);
   let phoneNumberId: string | null = null;
   const find = async (): Promise<ListedSender | null> =>
     (await listSenders(database)).find((sender) => sender.phoneNumberId === phoneNumberId) ?? null;
-  const setup = setUpNumber(openGraph(provider), {
+  const setup = setUpNumber(cloudApi.call, {
     token: options.token,
     businessAccountId: options.businessAccount,
     number: options.number?.e164 ?? null,
@@ -215,7 +214,7 @@ async function setUp(
     note(await activate(database, sender, [...steps.values()]));
     if (options.testTo && isWell(steps.get('activation') as SetupStep))
       note(
-        await sendTestCode(createCloudApi(provider), {
+        await sendTestCode(cloudApi, {
           ...sender,
           token: options.token,
           template: options.template,
@@ -266,7 +265,7 @@ export async function fixSender(
       'the business account of the sender is unknown: run sender check without --fix first',
     );
   const { codeValiditySeconds } = await readSettings(database);
-  const setup = setUpNumber(openGraph(providerOf(config)), {
+  const setup = setUpNumber(createCloudApi(providerOf(config)).call, {
     token,
     businessAccountId: sender.businessAccountId,
     number: sender.number,

@@ -7,10 +7,13 @@ import {
   type DueReading,
   type StartedBlock,
 } from '@onecode/store/senders';
-import { readSender, type GraphCall } from '@onecode/whatsapp/graph';
+import { readSender } from '@onecode/whatsapp/graph';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
 
-type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'stopTimeout' | 'log' | 'metrics'>;
+type ReadingContext = Pick<
+  WorkerContext,
+  'cloudApi' | 'database' | 'senders' | 'stopTimeout' | 'log' | 'metrics'
+>;
 
 /** Applies a reported change of a template, a number or a business account. */
 export async function applyProviderChange(
@@ -25,13 +28,13 @@ export async function applyProviderChange(
 }
 
 /** Reads the due senders from Meta and stores the results. Each due read is made by one worker. */
-export async function readDueSenders(context: ReadingContext, graph: GraphCall): Promise<void> {
+export async function readDueSenders(context: ReadingContext): Promise<void> {
   const failures: unknown[] = [];
   for (;;) {
     const due = await takeDueReading(context.database);
     if (due === null) break;
     // A sender that cannot be read or written does not block the others.
-    await readDueSender(context, graph, due)
+    await readDueSender(context, due)
       .then((blocks) => alertAboutBlocks(context, blocks))
       .catch((error: unknown) => failures.push(error));
   }
@@ -39,15 +42,14 @@ export async function readDueSenders(context: ReadingContext, graph: GraphCall):
 }
 
 async function readDueSender(
-  { database, senders, stopTimeout }: ReadingContext,
-  graph: GraphCall,
+  { cloudApi, database, senders, stopTimeout }: ReadingContext,
   { senderId, startedAt }: DueReading,
 ): Promise<StartedBlock[]> {
   // The token may just have been replaced, and this read checks whether Meta accepts the new one.
   senders.forget();
   const { phoneNumberId, template, token, businessAccountId } = await senders.open(senderId);
   const reading = await waitUnlessAborted(
-    readSender(graph, { phoneNumberId, template, token: token ?? '', businessAccountId }),
+    readSender(cloudApi.call, { phoneNumberId, template, token: token ?? '', businessAccountId }),
     stopTimeout,
   );
   if (reading === null) return [];

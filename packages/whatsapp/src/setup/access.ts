@@ -1,6 +1,6 @@
 import { TOKEN_SCOPES, type NumberValues } from '@onecode/domain';
 import { readToken } from '../graph.js';
-import type { GraphCall } from '../graphCalls.js';
+import type { GraphCall } from '../client.js';
 import { elements, members } from '../json.js';
 import type { SetupOptions } from './options.js';
 import { englishStep, refused, step, SYSTEM_USERS, type SetupStep } from './steps.js';

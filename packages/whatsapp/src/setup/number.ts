@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { canonicalNumber, THROUGHPUT_ON_BUSINESS_APP } from '@onecode/domain';
 import { canSendOf, healthEntities } from '../graph.js';
-import { readList, type GraphCall } from '../graphCalls.js';
+import { readList, type GraphCall } from '../client.js';
 import { isMetaId, members, storableText } from '../json.js';
 import type { FoundNumber, SetupOptions } from './options.js';
 import { englishStep, numbersPage, refused, step, type SetupStep } from './steps.js';

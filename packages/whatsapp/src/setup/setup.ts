@@ -1,12 +1,11 @@
 import { readTemplates } from '../graph.js';
-import type { GraphCall } from '../graphCalls.js';
+import type { GraphCall } from '../client.js';
 import { checkToken, subscribe } from './access.js';
 import { findNumber, readHealth, readNumbers, register } from './number.js';
 import type { FoundNumber, SetupOptions } from './options.js';
 import { englishStep, type SetupStep } from './steps.js';
 import { existingEnglish, provideTemplates } from './templates.js';
 
-export { openGraph, type GraphCall } from '../graphCalls.js';
 export type { FoundNumber, SetupNumber, SetupOptions } from './options.js';
 export { englishStep, SETUP_TEXTS, step, type SetupStep } from './steps.js';
 export { sendTestCode } from './testCode.js';

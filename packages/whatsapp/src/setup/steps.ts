@@ -1,6 +1,6 @@
 import { fillText } from '@onecode/domain';
 import { knownError } from '../errorTable.js';
-import type { GraphFailure } from '../graphCalls.js';
+import type { GraphFailure } from '../client.js';
 import { REMEDIES } from '../remedies.js';
 
 /**

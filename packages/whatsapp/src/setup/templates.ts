@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { CODE_CATEGORY, type Reported, type TemplateValues } from '@onecode/domain';
 import { readTemplates, type ReadTemplate } from '../graph.js';
-import type { GraphCall, GraphResult } from '../graphCalls.js';
+import type { GraphCall, GraphResult } from '../client.js';
 import type { SetupOptions } from './options.js';
 import { refused, step, templatesPage, type SetupStep } from './steps.js';
 

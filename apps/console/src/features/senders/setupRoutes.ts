@@ -83,12 +83,12 @@ export function setupRoutesAt(
     call: Call,
     options: { pin: string | null; mayChangeTemplates: boolean; isDryRun: boolean },
   ): Promise<SetupStep[]> {
-    const { graph, database } = call.context;
+    const { cloudApi, database } = call.context;
     const { sender, token } = await findSender(call);
     if (!token) return [stepOf('token', 'needs_you', 'token_undecryptable')];
     if (sender.businessAccountId === null) return [stepOf('number', 'needs_you', 'business_account_unknown')];
     const { codeValiditySeconds } = await readSettings(database);
-    const setup = setUpNumber(graph, {
+    const setup = setUpNumber(cloudApi.call, {
       ...options,
       token,
       businessAccountId: sender.businessAccountId,
@@ -109,8 +109,8 @@ export function setupRoutesAt(
     route('post', `${path}/numbers`, changes, {
       confirmed: true,
       body: strictObject(CONNECTION),
-      async handle({ context: { graph, database }, actor, body }): Promise<NumbersView> {
-        const found = await limited(actor.id, () => listNumbers(graph, body));
+      async handle({ context: { cloudApi, database }, actor, body }): Promise<NumbersView> {
+        const found = await limited(actor.id, () => listNumbers(cloudApi.call, body));
         if ('step' in found) return { numbers: [], step: found.step };
         const taken = new Set((await listSenders(database)).map(({ phoneNumberId }) => phoneNumberId));
         const numbers = found.numbers.map(({ phoneNumberId, number, verifiedName, status }) => ({
@@ -133,7 +133,7 @@ export function setupRoutesAt(
       async handle(call): Promise<AddedView> {
         const { context, actor, body } = call;
         await refuseMore(call);
-        const found = await limited(actor.id, () => listNumbers(context.graph, body));
+        const found = await limited(actor.id, () => listNumbers(context.cloudApi.call, body));
         if ('step' in found) return { id: null, step: found.step };
         const number = found.numbers.find(({ phoneNumberId }) => phoneNumberId === body.phoneNumberId);
         if (number === undefined)
