@@ -56,9 +56,9 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
 function outcomeOf(end: ExchangeEnd): Outcome {
   switch (end.end) {
     case 'unsent':
-      return retry(end.reason)(null);
+      return { ...retry(end.reason), errorCode: null };
     case 'lost':
-      return unknown(end.reason)(null);
+      return { ...unknown(end.reason), errorCode: null };
     case 'answered':
       return outcomeOfAnswer(end);
   }
@@ -116,7 +116,7 @@ function resultOf(end: ExchangeEnd, token: string): GraphResult {
     isTemporary:
       isTransient ||
       end.status === 429 ||
-      (code === null ? end.status >= 500 : knownError(code)?.failureOf(code).kind === 'retry'),
+      (code === null ? end.status >= 500 : knownError(code)?.fault.kind === 'retry'),
   };
 }
 

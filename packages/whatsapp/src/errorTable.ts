@@ -3,28 +3,21 @@ import type { RemedyName } from './remedies.js';
 
 export type Failure = Exclude<Outcome, { kind: 'accepted' }>;
 
-/** Returns the failure for Meta's error code, or for null if there is none. */
-export type FailureOf = (errorCode: number | null) => Failure;
+type WithoutCode<One> = One extends unknown ? Omit<One, 'errorCode'> : never;
 
-export const retry =
-  (reason: string, throttled: 'none' | ThrottleScope = 'none'): FailureOf =>
-  (errorCode) => ({ kind: 'retry', errorCode, reason, throttled, retryAfterSeconds: null });
+/** What an error means for a message, without Meta's code. */
+export type Fault = WithoutCode<Failure>;
 
-export const unknown =
-  (reason: string): FailureOf =>
-  (errorCode) => ({ kind: 'unknown', errorCode, reason });
-
-const sender =
-  (reason: string): FailureOf =>
-  (errorCode) => ({ kind: 'sender', errorCode, reason });
-
-export const recipient =
-  (reason: string): FailureOf =>
-  (errorCode) => ({ kind: 'recipient', errorCode, reason });
-
-export const config =
-  (scope: FaultScope, reason: string): FailureOf =>
-  (errorCode) => ({ kind: 'config', errorCode, reason, scope });
+export const retry = (reason: string, throttled: 'none' | ThrottleScope = 'none'): Fault => ({
+  kind: 'retry',
+  reason,
+  throttled,
+  retryAfterSeconds: null,
+});
+export const unknown = (reason: string): Fault => ({ kind: 'unknown', reason });
+const sender = (reason: string): Fault => ({ kind: 'sender', reason });
+export const recipient = (reason: string): Fault => ({ kind: 'recipient', reason });
+export const config = (scope: FaultScope, reason: string): Fault => ({ kind: 'config', reason, scope });
 
 /** The party that can act on an error. `us`: the operator of the service. `none`: no action is possible or needed. */
 export type ErrorOwner = 'recipient' | 'us' | 'provider' | 'none';
@@ -32,8 +25,8 @@ export type ErrorOwner = 'recipient' | 'us' | 'provider' | 'none';
 interface KnownError {
   /** The key of translations, usually the code. */
   name: string;
-  /** The failure of a message with this error. Its `reason` is the error's meaning. */
-  failureOf: FailureOf;
+  /** Its `reason` is the error's meaning. */
+  fault: Fault;
   remedy: RemedyName;
   /** Overrides the owner that follows from the error's class. */
   owner?: ErrorOwner | undefined;
@@ -42,25 +35,25 @@ interface KnownError {
 /** Error 100 with subcode 33. */
 export const UNKNOWN_SENDER: KnownError = {
   name: 'unknown_sender',
-  failureOf: sender('The sender’s phone number id does not exist for its access token.'),
+  fault: sender('The sender’s phone number id does not exist for its access token.'),
   remedy: 'check_phone_number_id',
 };
 
 /** Error 135000 of a message that was held before: see `afterHold`. */
 export const PORTFOLIO_DROPPED: KnownError = {
   name: 'portfolio_held',
-  failureOf: config('portfolio', PORTFOLIO_HELD),
+  fault: config('portfolio', PORTFOLIO_HELD),
   remedy: 'portfolio_review',
 };
 
 type Row = readonly [code: number, meaning: string, remedy: RemedyName, owner?: ErrorOwner];
 
-const fault = (scope: FaultScope) => (reason: string) => config(scope, reason);
+const configOf = (scope: FaultScope) => (reason: string) => config(scope, reason);
 const throttle = (scope: ThrottleScope) => (reason: string) => retry(reason, scope);
-const known = (failureOf: (reason: string) => FailureOf, rows: readonly Row[]): [number, KnownError][] =>
+const known = (faultOf: (reason: string) => Fault, rows: readonly Row[]): [number, KnownError][] =>
   rows.map(([code, meaning, remedy, owner]) => [
     code,
-    { name: String(code), failureOf: failureOf(meaning), remedy, owner },
+    { name: String(code), fault: faultOf(meaning), remedy, owner },
   ]);
 
 /**
@@ -70,7 +63,7 @@ const known = (failureOf: (reason: string) => FailureOf, rows: readonly Row[]): 
  */
 const TABLE: ReadonlyMap<number, KnownError> = new Map([
   // The token and its permissions. Code 3 comes with HTTP 500 but is not temporary.
-  ...known(fault('token'), [
+  ...known(configOf('token'), [
     [0, 'WhatsApp no longer accepts the sender’s access token.', 'new_token'],
     [3, 'The sender’s access token lacks a capability.', 'permissions'],
     [10, 'A permission of the sender’s access token was never granted or was removed.', 'permissions'],
@@ -80,7 +73,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [131005, 'The sender’s access token may not send messages.', 'permissions'],
   ]),
   // The business account.
-  ...known(fault('business'), [
+  ...known(configOf('business'), [
     [368, 'WhatsApp has restricted the sender’s business for violating a policy.', 'account_quality'],
     [131031, 'WhatsApp has locked the sender’s business account.', 'account_quality'],
     [131042, 'The sender’s business account has a payment problem.', 'fix_payment'],
@@ -92,11 +85,11 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     ],
     [134011, 'The sender’s business account has not accepted the terms for payments.', 'accept_terms'],
   ]),
-  ...known(fault('country'), [
+  ...known(configOf('country'), [
     [130497, 'The sender’s business may not message numbers in this country.', 'verify_business'],
   ]),
   // The app.
-  ...known(fault('app'), [
+  ...known(configOf('app'), [
     [131030, 'The sender is a test number and may message only listed numbers.', 'production_number'],
   ]),
   // Limits. 4 and 341 are limits of the whole app; the codes below are limits of the whole business account or its token, so another sender
@@ -127,16 +120,19 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [131056, 'The sender had messaged this number too often in a short time.', 'wait_between_codes', 'none'],
   ]),
   // The platform.
-  ...known(retry, [
-    [1, 'WhatsApp had an unexplained error.', 'retried'],
-    [2, 'WhatsApp was unavailable or overloaded.', 'retried'],
-    [131000, 'WhatsApp had an internal error.', 'retried'],
-    [131016, 'A part of WhatsApp was unavailable.', 'retried'],
-    [133004, 'A WhatsApp server was unavailable.', 'retried'],
-    // Meta describes this only as an error of the request. It is as vague as code 1: another attempt may succeed, so it is retried up to
-    // the limit of attempts. Failing the send or blocking the sender would be worse.
-    [135000, 'WhatsApp refused the message without a reason.', 'retried'],
-  ]),
+  ...known(
+    (reason) => retry(reason),
+    [
+      [1, 'WhatsApp had an unexplained error.', 'retried'],
+      [2, 'WhatsApp was unavailable or overloaded.', 'retried'],
+      [131000, 'WhatsApp had an internal error.', 'retried'],
+      [131016, 'A part of WhatsApp was unavailable.', 'retried'],
+      [133004, 'A WhatsApp server was unavailable.', 'retried'],
+      // Meta describes this only as an error of the request. It is as vague as code 1: another attempt may succeed, so it is retried up to
+      // the limit of attempts. Failing the send or blocking the sender would be worse.
+      [135000, 'WhatsApp refused the message without a reason.', 'retried'],
+    ],
+  ),
   // The sender.
   ...known(sender, [
     [33, 'The sender’s number was deleted from WhatsApp.', 'replace_sender'],
@@ -179,7 +175,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [131050, 'The person has opted out of messages from this business.', 'allow_messages'],
   ]),
   // The request.
-  ...known(fault('request'), [
+  ...known(configOf('request'), [
     [100, 'WhatsApp did not accept a parameter of the message.', 'our_request'],
     [131008, 'A parameter was missing from the message.', 'our_request'],
     [131009, 'A parameter of the message had a value that WhatsApp does not accept.', 'our_request'],
@@ -188,7 +184,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [131062, 'WhatsApp sends codes to phone numbers only.', 'our_request'],
   ]),
   // The template.
-  ...known(fault('template'), [
+  ...known(configOf('template'), [
     [
       131063,
       'WhatsApp counts the template as marketing, which is switched off for the business.',

@@ -1,4 +1,4 @@
-import { config, knownError, recipient, retry, unknown, type Failure, type FailureOf } from './errorTable.js';
+import { config, knownError, recipient, retry, unknown, type Failure, type Fault } from './errorTable.js';
 import { errorNumber, members } from './json.js';
 
 /** An error that Meta returned. `httpStatus` is null for an error in a receipt. */
@@ -32,17 +32,18 @@ export function providerErrorOf(httpStatus: number | null, error: unknown): Prov
  */
 export function classifyError(error: ProviderError): Failure {
   const { httpStatus, code, subcode } = error;
-  const failure = (
-    knownError(code, subcode)?.failureOf ?? failureWithoutKnownCode(httpStatus, code !== null)
-  )(code);
-  if (
-    httpStatus === 429 &&
-    (isRefusal(failure) || (failure.kind === 'retry' && failure.throttled === 'none'))
-  )
-    return retry('The provider asked to slow down.', 'sender')(code);
-  return isTemporary(error) && isRefusal(failure)
-    ? retry('The provider refused the message for a temporary reason.')(code)
-    : failure;
+  const known = knownError(code, subcode)?.fault ?? faultWithoutKnownCode(httpStatus, code !== null);
+  return { ...faultNow(error, known), errorCode: code };
+}
+
+/** Returns the fault of an error with this meaning, which its HTTP status can make temporary. */
+function faultNow(error: ProviderError, known: Fault): Fault {
+  const isUnlimited = known.kind === 'retry' && known.throttled === 'none';
+  if (error.httpStatus === 429 && (isRefusal(known) || isUnlimited))
+    return retry('The provider asked to slow down.', 'sender');
+  return isTemporary(error) && isRefusal(known)
+    ? retry('The provider refused the message for a temporary reason.')
+    : known;
 }
 
 function isTemporary({ httpStatus, isTransient }: ProviderError): boolean {
@@ -51,12 +52,12 @@ function isTemporary({ httpStatus, isTransient }: ProviderError): boolean {
   );
 }
 
-/** Returns whether a failure concerns, or may concern, only the message. */
-function isRefusal(failure: Failure): boolean {
-  return failure.kind === 'recipient' || (failure.kind === 'config' && failure.scope === 'request');
+/** Returns whether a fault concerns, or may concern, only the message. */
+function isRefusal(fault: Fault): boolean {
+  return fault.kind === 'recipient' || (fault.kind === 'config' && fault.scope === 'request');
 }
 
-function failureWithoutKnownCode(httpStatus: number | null, hasCode: boolean): FailureOf {
+function faultWithoutKnownCode(httpStatus: number | null, hasCode: boolean): Fault {
   // A failure in a receipt is always final, and an unknown code does not show an operator what to fix.
   if (httpStatus === null) return recipient('The provider reported that the message was not delivered.');
   if (httpStatus < 300) return unknown('The provider responded without a message id.');

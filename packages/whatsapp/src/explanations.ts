@@ -42,16 +42,12 @@ const BY_OUTCOME: Readonly<Record<FailureKind, readonly [meaning: string, Remedy
  */
 export function explainError(code: number | null, outcome: FailureKind): Explanation {
   const known = findKnown(code, outcome);
-  if (known === undefined) {
-    const [meaning, remedy, owner] = BY_OUTCOME[outcome];
-    return { ...texts(outcome, meaning, remedy), owner };
-  }
+  if (known === undefined) return explanation(outcome, ...BY_OUTCOME[outcome]);
   // The class of a known code takes precedence, because receipts report all failures with the same outcome.
-  const failure = known.failureOf(code);
+  const { name, fault, remedy } = known;
   // The operator can raise limits or send more slowly.
-  const isLimit = failure.kind === 'retry' && failure.throttled !== 'none';
-  const owner = known.owner ?? (isLimit ? 'us' : BY_OUTCOME[failure.kind][2]);
-  return { ...texts(known.name, failure.reason, known.remedy), owner };
+  const isLimit = fault.kind === 'retry' && fault.throttled !== 'none';
+  return explanation(name, fault.reason, remedy, known.owner ?? (isLimit ? 'us' : BY_OUTCOME[fault.kind][2]));
 }
 
 function findKnown(code: number | null, outcome: FailureKind): ReturnType<typeof knownError> {
@@ -59,11 +55,8 @@ function findKnown(code: number | null, outcome: FailureKind): ReturnType<typeof
   return code === 135000 && outcome === 'config' ? PORTFOLIO_DROPPED : knownError(code);
 }
 
-const texts = (
-  name: string,
-  meaning: string,
-  remedy: RemedyName,
-): Pick<Explanation, 'meaning' | 'remedy'> => ({
+const explanation = (name: string, meaning: string, remedy: RemedyName, owner: ErrorOwner): Explanation => ({
   meaning: { name, english: meaning },
   remedy: { name: remedy, english: REMEDIES[remedy] },
+  owner,
 });

@@ -197,7 +197,7 @@ describe('receipts', () => {
         recipientKeys: recipientKeysOf(`+${STATUS.recipient_id}`),
       });
       const bare = { ...STATUS, status: 'failed', recipient_id: 'US.13491208655302741918' };
-      expect(Object.keys(parse(post(bare))[0]!.failure!)).toEqual(['kind', 'errorCode', 'reason']);
+      expect(Object.keys(parse(post(bare))[0]!.failure!)).toEqual(['kind', 'reason', 'errorCode']);
     });
   });
 
