@@ -322,7 +322,7 @@ describe('sender setup', () => {
     expect(names).toEqual(['token']);
     expect(steps[0]).toMatchObject({
       status: 'failed',
-      detail: expect.stringContaining('refused the connection'),
+      detail: expect.stringContaining('ECONNREFUSED'),
     });
   });
 

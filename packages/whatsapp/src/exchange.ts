@@ -75,7 +75,6 @@ export function openExchanges({
         ...limits,
       })
     : new Pool(origin, { connect: { timeout: timeoutMs }, ...limits });
-  const peer = isProxied ? 'proxy or provider' : 'provider';
   return (token, node, request) =>
     new Promise((resolve) => {
       // Empty if the stored token cannot be decrypted.
@@ -91,7 +90,7 @@ export function openExchanges({
       };
       dispatcher.dispatch(
         { origin, method, path: `${path}/${node}${query}`, headers, body },
-        new Exchange(timeoutMs, ANSWER_BYTES_MAX[method], peer, resolve),
+        new Exchange(timeoutMs, ANSWER_BYTES_MAX[method], resolve),
       );
     });
 }
@@ -112,8 +111,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     timeoutMs: number,
     private readonly bytesMax: number,
-    /** The name, for error messages, of the server to which connections are opened. */
-    private readonly peer: string,
     private readonly resolve: (end: ExchangeEnd) => void,
   ) {
     this.#timer = setTimeout(() => this.#onTimeout(), timeoutMs);
@@ -147,7 +144,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: unknown): void {
-    if (this.#controller === undefined) this.#end({ end: 'unsent', reason: whyUnsent(error, this.peer) });
+    if (this.#controller === undefined) this.#end({ end: 'unsent', reason: whyUnsent(error) });
     else this.#end({ end: 'lost', reason: 'The connection broke before the provider responded.' });
   }
 
@@ -171,19 +168,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Returns the reason for a network error. The error's own message is not used, because it can contain addresses. */
-function whyUnsent(error: unknown, peer: string): string {
-  switch ((error as { code?: unknown } | null)?.code) {
-    case 'ECONNREFUSED':
-      return `The ${peer} refused the connection.`;
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `The ${peer}'s host name could not be resolved.`;
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return `No connection to the ${peer} could be made in time.`;
-    case 'UND_ERR_ABORTED':
-      return 'The proxy refused to connect to the provider.';
-    default:
-      return 'No usable connection to the provider could be made.';
-  }
+/** Returns the reason for a network error, with its code. The error's own message is not used, because it can contain addresses. */
+function whyUnsent(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  if (code === 'UND_ERR_ABORTED') return 'The proxy refused to connect to the provider.';
+  const cause = typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? ` (${code})` : '';
+  return `No connection to the provider could be made${cause}.`;
 }

@@ -37,7 +37,7 @@ describe('sendCode with a proxy', () => {
   it('bypasses the proxy for https on this machine', async () => {
     proxy = await startConnectProxy(() => -403);
     const outcome = await send(`https://localhost:${await closedPort()}`);
-    expect(outcome).toMatchObject({ kind: 'retry', reason: 'The provider refused the connection.' });
+    expect(outcome).toMatchObject({ kind: 'retry', reason: expect.stringContaining('ECONNREFUSED') });
     expect(proxy.requests).toEqual([]);
   });
 
@@ -80,6 +80,9 @@ describe('a proxy that opens no tunnel', () => {
   it('causes a retry when it is unreachable', async () => {
     proxy = await startConnectProxy(() => null);
     const outcome = await send(PROVIDER, '', 5_000, `http://127.0.0.1:${await closedPort()}`);
-    expect(outcome).toEqual({ ...retried, reason: 'The proxy or provider refused the connection.' });
+    expect(outcome).toEqual({
+      ...retried,
+      reason: 'No connection to the provider could be made (ECONNREFUSED).',
+    });
   });
 });
