@@ -138,7 +138,7 @@ export async function readList(
   token: string,
   node: string,
   query: Record<string, string>,
-): Promise<{ items: Record<string, unknown>[] } | GraphFailure> {
+): Promise<{ value: Record<string, unknown>[] } | GraphFailure> {
   const items: Record<string, unknown>[] = [];
   let after: string | null = null;
   for (let page = 0; page < PAGES_MAX; page++) {
@@ -152,5 +152,5 @@ export async function readList(
     if (typeof next !== 'string' || typeof cursor !== 'string') break;
     after = cursor;
   }
-  return { items };
+  return { value: items };
 }

@@ -52,7 +52,7 @@ export async function readSender(call: GraphCall, sender: ReadSender): Promise<S
     businessAccountId: { value: businessAccountId },
     businessAccount: mapped(account, (value) => accountValues(value, entities)),
     subscription: mapped(subscription, ({ data }) => elements(data).length > 0),
-    templates,
+    templates: mapped(templates, (value) => value),
   };
 }
 
@@ -102,27 +102,21 @@ export async function readTemplates(
   call: GraphCall,
   { token, template }: { token: string; template: string },
   businessAccountId: string,
-): Promise<Part<ReadTemplate[]>> {
-  const read = await readList(call, token, `${businessAccountId}/message_templates`, {
-    name: template,
-    fields: TEMPLATE_FIELDS,
-  });
-  if ('failure' in read) return { failure: read.failure };
+): Promise<{ value: ReadTemplate[] } | GraphFailure> {
+  const node = `${businessAccountId}/message_templates`;
+  const read = await readList(call, token, node, { name: template, fields: TEMPLATE_FIELDS });
+  if ('failure' in read) return read;
   return {
-    value: read.items.flatMap((item) => {
-      const { id, name, language } = item;
-      // Meta's search also returns templates with names that contain this one.
-      if (name !== template || typeof language !== 'string' || !/^\w{2,16}$/.test(language)) return [];
-      return [
-        {
-          id: typeof id === 'string' ? id : null,
-          language,
-          values: templateValues(item),
-          hasAppButton: buttonsOf(item).some((button) => /^(?:ONE|ZERO)_TAP$/.test(otpTypeOf(button))),
-        },
-      ];
-    }),
+    // Meta's search also returns templates with names that contain this one.
+    value: read.value.filter(({ name }) => name === template).flatMap(templateOf),
   };
+}
+
+function templateOf(item: Record<string, unknown>): ReadTemplate[] {
+  const { id, language } = item;
+  if (typeof language !== 'string' || !/^\w{2,16}$/.test(language)) return [];
+  const hasAppButton = buttonsOf(item).some((button) => /^(?:ONE|ZERO)_TAP$/.test(otpTypeOf(button)));
+  return [{ id: typeof id === 'string' ? id : null, language, values: templateValues(item), hasAppButton }];
 }
 
 function templateValues(item: Record<string, unknown>): Reported<TemplateValues> {

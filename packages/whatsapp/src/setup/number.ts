@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { canonicalNumber, THROUGHPUT_ON_BUSINESS_APP } from '@onecode/domain';
 import { canSendOf, healthEntities } from '../graph.js';
-import { readList, type GraphCall } from '../client.js';
+import { readList, type GraphCall, type GraphFailure } from '../client.js';
 import { isMetaId, members, storableText } from '../json.js';
 import type { FoundNumber, SetupOptions } from './options.js';
 import { englishStep, numbersPage, refused, step, type SetupStep } from './steps.js';
@@ -11,37 +11,30 @@ const NUMBER_FIELDS = 'id,display_phone_number,verified_name,quality_rating,stat
 const THROUGHPUT_HIGH = 1_000;
 const THROUGHPUT_STANDARD = 80;
 
-/** Returns the numbers of the business account, or the step that failed. */
+/** Reads the numbers of a business account. */
 export async function readNumbers(
   call: GraphCall,
   { token, businessAccountId }: Pick<SetupOptions, 'token' | 'businessAccountId'>,
-): Promise<{ numbers: FoundNumber[] } | { step: SetupStep }> {
+): Promise<{ value: FoundNumber[] } | GraphFailure> {
   const read = await readList(call, token, `${businessAccountId}/phone_numbers`, { fields: NUMBER_FIELDS });
-  if ('failure' in read) return { step: refused('number', 'The numbers could not be read.', read) };
-  const numbers = read.items.flatMap(numberOf);
-  if (numbers.length > 0) return { numbers };
-  return { step: step('number', 'needs_you', 'no_number', {}, numbersPage(businessAccountId)) };
+  return 'failure' in read ? read : { value: read.value.flatMap(numberOf) };
 }
 
 /** Returns the wanted number of the business account, or its only number. */
-export async function findNumber(
-  call: GraphCall,
-  options: SetupOptions,
-): Promise<{ step: SetupStep; number: FoundNumber | null }> {
-  const read = await readNumbers(call, options);
-  if ('step' in read) return { step: read.step, number: null };
-  const { number: wanted, businessAccountId } = options;
-  const chosen = read.numbers.filter(
-    ({ number }) => wanted === null || canonicalNumber(number) === canonicalNumber(wanted),
+export function chooseNumber(
+  numbers: readonly FoundNumber[],
+  { number: wanted, businessAccountId }: SetupOptions,
+): { step: SetupStep; number: FoundNumber | null } {
+  const [number, ...others] = numbers.filter(
+    (one) => wanted === null || canonicalNumber(one.number) === canonicalNumber(wanted),
   );
-  const [number] = chosen;
-  if (number !== undefined && (wanted !== null || chosen.length === 1))
+  if (number !== undefined && (wanted !== null || others.length === 0))
     return { step: englishStep('number', 'already', `${number.text}.`), number };
   const fault =
     wanted === null
       ? 'The business account has several numbers: choose one.'
       : `The business account has no number ${wanted}. It has:`;
-  const detail = `${fault} ${read.numbers.map(({ text }) => text).join('; ')}.`;
+  const detail = `${fault} ${numbers.map(({ text }) => text).join('; ')}.`;
   return {
     step: englishStep('number', 'needs_you', detail, numbersPage(businessAccountId)),
     number: null,

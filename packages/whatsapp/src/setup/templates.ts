@@ -5,13 +5,6 @@ import type { GraphCall, GraphResult } from '../client.js';
 import type { SetupOptions } from './options.js';
 import { refused, step, templatesPage, type SetupStep } from './steps.js';
 
-/** Returns the English language in which the template exists; `en` if it exists in none or in both. */
-export const existingEnglish = (templates: readonly ReadTemplate[]): 'en' | 'en_US' =>
-  templates.some(({ language }) => language === 'en_US') &&
-  !templates.some(({ language }) => language === 'en')
-    ? 'en_US'
-    : 'en';
-
 /** Limits of a template. Source: Meta, "Authentication templates": the footer has 1 to 90 minutes, the time to live 30 to 900 seconds. */
 const FOOTER_MINUTES_MAX = 90;
 const TTL_SECONDS_MAX = 900;
