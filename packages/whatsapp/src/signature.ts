@@ -19,18 +19,15 @@ export function signatureMatches(rawBody: Buffer, header: string | undefined, ap
   return timingSafeEqual(Buffer.from(hex, 'hex'), expected);
 }
 
-/** The parsed `hub.*` query parameters of a handshake. */
-export interface HandshakeQuery {
-  mode: unknown;
-  verifyToken: unknown;
-  challenge: unknown;
-}
-
 /**
- * Returns the response to Meta's GET handshake: the challenge as plain text, or null for a 403. An empty expected token matches nothing.
+ * Returns the response to Meta's GET handshake with these query parameters: the challenge as plain text, or null for a 403. A repeated
+ * parameter is an array, which is refused. An empty expected token matches nothing.
  */
-export function handshakeAnswer(query: HandshakeQuery, expectedToken: string): string | null {
-  const { mode, verifyToken, challenge } = query;
+export function handshakeAnswer(
+  query: Readonly<Record<string, unknown>>,
+  expectedToken: string,
+): string | null {
+  const { 'hub.mode': mode, 'hub.verify_token': verifyToken, 'hub.challenge': challenge } = query;
   if (mode !== 'subscribe' || typeof challenge !== 'string' || challenge === '') return null;
   if (typeof verifyToken !== 'string' || expectedToken === '') return null;
   return timingSafeEqual(sha256(verifyToken), sha256(expectedToken)) ? challenge : null;

@@ -61,27 +61,27 @@ describeWithReference('signatureMatches, compared with the reference vector', ()
 });
 
 describe('handshakeAnswer', () => {
-  const query = { mode: 'subscribe', verifyToken: 'right', challenge: '1158201444' };
+  const query = { 'hub.mode': 'subscribe', 'hub.verify_token': 'right', 'hub.challenge': '1158201444' };
 
   it('returns the challenge', () => {
     expect(handshakeAnswer(query, 'right')).toBe('1158201444');
   });
 
   it.each([
-    ['the token is wrong', { verifyToken: 'wrong' }],
-    ['the token is a prefix of the correct token', { verifyToken: 'righ' }],
-    ['the token is missing', { verifyToken: undefined }],
-    ['the token is given twice', { verifyToken: ['right', 'right'] }],
-    ['the mode is wrong', { mode: 'unsubscribe' }],
-    ['the mode is missing', { mode: undefined }],
-    ['the challenge is missing', { challenge: undefined }],
-    ['the challenge is empty', { challenge: '' }],
-    ['the challenge is an object', { challenge: { a: '1' } }],
+    ['the token is wrong', { 'hub.verify_token': 'wrong' }],
+    ['the token is a prefix of the correct token', { 'hub.verify_token': 'righ' }],
+    ['the token is missing', { 'hub.verify_token': undefined }],
+    ['the token is given twice', { 'hub.verify_token': ['right', 'right'] }],
+    ['the mode is wrong', { 'hub.mode': 'unsubscribe' }],
+    ['the mode is missing', { 'hub.mode': undefined }],
+    ['the challenge is missing', { 'hub.challenge': undefined }],
+    ['the challenge is empty', { 'hub.challenge': '' }],
+    ['the challenge is an object', { 'hub.challenge': { a: '1' } }],
   ])('returns null when %s', (_, change) => {
     expect(handshakeAnswer({ ...query, ...change }, 'right')).toBeNull();
   });
 
   it('returns null when no token is configured', () => {
-    expect(handshakeAnswer({ ...query, verifyToken: '' }, '')).toBeNull();
+    expect(handshakeAnswer({ ...query, 'hub.verify_token': '' }, '')).toBeNull();
   });
 });

@@ -43,14 +43,9 @@ async function appOf(
 export function webhookHandshakeRoute(context: ApiContext): RequestHandler<OfApp> {
   return async (request, response) => {
     const app = await appOf(context, request);
-    // A repeated parameter is an array, which is refused.
-    const { 'hub.mode': mode, 'hub.verify_token': verifyToken, 'hub.challenge': challenge } = request.query;
-    const answer = handshakeAnswer(
-      { mode, verifyToken, challenge },
-      app === null
-        ? context.config.WHATSAPP_VERIFY_TOKEN
-        : verifyTokenOf(app.secret, request.params.id ?? ''),
-    );
+    const { WHATSAPP_VERIFY_TOKEN } = context.config;
+    const token = app === null ? WHATSAPP_VERIFY_TOKEN : verifyTokenOf(app.secret, request.params.id ?? '');
+    const answer = handshakeAnswer(request.query, token);
     if (answer === null) throw new Problem('forbidden');
     answerText(response, 200, answer);
   };
