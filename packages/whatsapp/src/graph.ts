@@ -31,10 +31,10 @@ export async function readSender(call: GraphCall, sender: ReadSender): Promise<S
     call(sender.token, sender.phoneNumberId, { query: { fields: NUMBER_FIELDS } }),
     readToken(call, sender.token),
   ]);
-  const entities = 'value' in node ? healthEntities(node.value) : [];
-  const businessAccountId = entityId(entities, 'WABA') ?? sender.businessAccountId;
+  const health = 'value' in node ? node.value : {};
+  const businessAccountId = entityId(health, 'WABA') ?? sender.businessAccountId;
   const read = {
-    number: mapped(node, (value) => numberValues(value, entities)),
+    number: mapped(node, numberValues),
     token: mapped(token, (value) => value),
   };
   if (businessAccountId === null) {
@@ -50,7 +50,7 @@ export async function readSender(call: GraphCall, sender: ReadSender): Promise<S
   return {
     ...read,
     businessAccountId: { value: businessAccountId },
-    businessAccount: mapped(account, (value) => accountValues(value, entities)),
+    businessAccount: mapped(account, (value) => accountValues(value, health)),
     subscription: mapped(subscription, ({ data }) => elements(data).length > 0),
     templates: mapped(templates, (value) => value),
   };
@@ -176,57 +176,54 @@ function validityOf(buttons: readonly Record<string, unknown>[]): number | null 
   return null;
 }
 
-/** Returns Meta's states of a number, its business account, its business and its app. */
-export const healthEntities = (node: Record<string, unknown>): Record<string, unknown>[] =>
-  elements(members(node['health_status'])['entities']).map(members);
-
-function numberValues(
-  node: Record<string, unknown>,
-  entities: readonly Record<string, unknown>[],
-): Reported<NumberValues & { portfolioId: string }> {
+function numberValues(node: Record<string, unknown>): Reported<NumberValues & { portfolioId: string }> {
   const { throughput, is_on_biz_app: isOnBusinessApp } = node;
   return {
     quality: word(node['quality_rating']),
     status: word(node['status']),
     messagingLimit: word(node['whatsapp_business_manager_messaging_limit']),
     throughputLevel: word(members(throughput)['level']),
-    portfolioId: entityId(entities, 'BUSINESS'),
+    portfolioId: entityId(node, 'BUSINESS'),
     isOnBusinessApp: typeof isOnBusinessApp === 'boolean' ? isOnBusinessApp : undefined,
-    canSend: canSendOf(entities, 'PHONE_NUMBER'),
+    canSend: canSendOf(node, 'PHONE_NUMBER'),
   };
 }
 
-/** Returns the id of the business account (`WABA`) or the portfolio (`BUSINESS`) of a number; undefined if it is missing or malformed. */
-function entityId(
-  entities: readonly Record<string, unknown>[],
-  type: 'WABA' | 'BUSINESS',
-): string | undefined {
-  const id = entities.find((entity) => entity['entity_type'] === type)?.['id'];
-  return isMetaId(id) ? id : undefined;
-}
-
+/** @param number the node of a number, which contains the health of the business account too */
 const accountValues = (
   account: Record<string, unknown>,
-  entities: readonly Record<string, unknown>[],
+  number: Record<string, unknown>,
 ): Reported<BusinessAccountValues> => ({
   review: word(account['account_review_status']),
   verification: word(account['business_verification_status'])?.toUpperCase(),
-  canSend: canSendOf(entities, 'WABA'),
+  canSend: canSendOf(number, 'WABA'),
 });
+
+/** The parts of a sender in Meta's health status. */
+type HealthPart = 'PHONE_NUMBER' | 'WABA' | 'BUSINESS' | 'APP';
+
+/** Returns what Meta reports about the health of a part of a sender. @param node of the number */
+const healthOf = ({ health_status: health }: Record<string, unknown>, part: HealthPart) =>
+  elements(members(health)['entities'])
+    .map(members)
+    .find(({ entity_type: type }) => type === part) ?? {};
+
+/** Returns the id of the business account (`WABA`) or the portfolio (`BUSINESS`) of a number; undefined if it is missing or malformed. */
+function entityId(node: Record<string, unknown>, part: HealthPart): string | undefined {
+  const { id } = healthOf(node, part);
+  return isMetaId(id) ? id : undefined;
+}
 
 /** Returns whether Meta lets a part of a sender send, and Meta's reasons and advice if it may not, or only with restrictions. */
 export function canSendOf(
-  entities: readonly Record<string, unknown>[],
-  type: string,
+  node: Record<string, unknown>,
+  part: HealthPart,
 ): { can: CanSend; why: string | null } | undefined {
-  const entity = entities.find((one) => one['entity_type'] === type);
-  const can = entity?.['can_send_message'];
+  const { can_send_message: can, errors, additional_info: info } = healthOf(node, part);
   if (can !== 'AVAILABLE' && can !== 'LIMITED' && can !== 'BLOCKED') return undefined;
-  const why = [
-    ...elements(entity?.['errors'])
-      .map(members)
-      .flatMap((error) => [error['error_description'], error['possible_solution']]),
-    ...elements(entity?.['additional_info']),
-  ].filter((text) => typeof text === 'string' && text !== '');
+  const advice = elements(errors)
+    .map(members)
+    .flatMap(({ error_description: text, possible_solution: solution }) => [text, solution]);
+  const why = [...advice, ...elements(info)].filter((text) => typeof text === 'string' && text !== '');
   return { can, why: why.length === 0 ? null : storableText(why.join(' ')) };
 }

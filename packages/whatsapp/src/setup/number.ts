@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { canonicalNumber, THROUGHPUT_ON_BUSINESS_APP } from '@onecode/domain';
-import { canSendOf, healthEntities } from '../graph.js';
+import { canSendOf } from '../graph.js';
 import { readList, type GraphCall, type GraphFailure } from '../client.js';
 import { isMetaId, members, storableText } from '../json.js';
 import type { FoundNumber, SetupOptions } from './options.js';
@@ -97,8 +97,12 @@ export async function register(
 const CONNECTED_READS = 10;
 const CONNECTED_PAUSE_MS = 1_000;
 
-/** The parts of a sender, by Meta's name. */
-const ENTITIES = { PHONE_NUMBER: 'number', WABA: 'business account', BUSINESS: 'business', APP: 'app' };
+const PARTS = [
+  ['PHONE_NUMBER', 'number'],
+  ['WABA', 'business account'],
+  ['BUSINESS', 'business'],
+  ['APP', 'app'],
+] as const;
 
 /** Returns the step that shows whether Meta allows the number, its business account and its business to send, and what Meta requires. */
 export async function readHealth(
@@ -116,10 +120,9 @@ export async function readHealth(
     if (value['status'] === undefined || isConnected(value['status'])) break;
   }
   const link = numbersPage(businessAccountId);
-  const entities = healthEntities(value);
-  const problems = Object.entries(ENTITIES)
-    .map(([type, what]) => ({ what, ...canSendOf(entities, type) }))
-    .filter(({ can }) => can === 'BLOCKED' || can === 'LIMITED');
+  const problems = PARTS.map(([part, what]) => ({ what, ...canSendOf(value, part) })).filter(
+    ({ can }) => can === 'BLOCKED' || can === 'LIMITED',
+  );
   if (problems.length > 0) {
     const sentences = problems.map(({ what, can, why }) => {
       const fault =
