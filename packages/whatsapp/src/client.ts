@@ -54,31 +54,22 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
 }
 
 function outcomeOf(end: ExchangeEnd): Outcome {
-  switch (end.end) {
-    case 'unsent':
-      return { ...retry(end.reason), errorCode: null };
-    case 'lost':
-      return { ...unknown(end.reason), errorCode: null };
-    case 'answered':
-      return outcomeOfAnswer(end);
+  if (end.end !== 'answered') {
+    const fault = end.end === 'unsent' ? retry(end.reason) : unknown(end.reason);
+    return { ...fault, errorCode: null };
   }
-}
-
-function outcomeOfAnswer({ status, headers, text }: ExchangeEnd & { end: 'answered' }): Outcome {
+  const { status, headers, text } = end;
   const answer = members(parseJson(text));
-  const messageId = messageIdOf(members(elements(answer['messages'])[0])['id']);
-  if (status >= 200 && status < 300 && messageId !== null) {
-    const messageStatus = members(elements(answer['messages'])[0])['message_status'];
-    // Meta accepted the message although it holds it, and receipts report its result.
-    return isHeld(messageStatus)
-      ? { kind: 'accepted', messageId, messageStatus }
-      : { kind: 'accepted', messageId };
-  }
+  const { id, message_status: messageStatus } = members(elements(answer['messages'])[0]);
+  const messageId = messageIdOf(id);
+  if (status >= 200 && status < 300 && messageId !== null)
+    return { kind: 'accepted', messageId, ...(isHeld(messageStatus) && { messageStatus }) };
 
   const failure = classifyError(providerErrorOf(status, answer['error']));
   return failure.kind === 'retry' ? { ...failure, retryAfterSeconds: retryAfterSeconds(headers) } : failure;
 }
 
+/** Meta accepts a message that it holds, and its receipts report the result. */
 const isHeld = (status: unknown): status is MessageStatus =>
   status === 'held_for_quality_assessment' || status === 'paused';
 

@@ -11,8 +11,7 @@ export type AnswerHeaders = Readonly<Record<string, string | string[] | undefine
  */
 export type ExchangeEnd =
   | { end: 'answered'; status: number; headers: AnswerHeaders; text: string }
-  | { end: 'unsent'; reason: string }
-  | { end: 'lost'; reason: string };
+  | { end: 'unsent' | 'lost'; reason: string };
 
 /** The limit of a GET is higher, because a page of templates is longer than any response to a message. */
 const ANSWER_BYTES_MAX = { GET: 2 * 1024 * 1024, POST: 64 * 1024 };
@@ -129,29 +128,33 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_: unknown, chunk: Buffer): void {
     this.#size += chunk.byteLength;
-    if (this.#size <= this.bytesMax) return void this.#chunks.push(chunk);
-    this.#end({ end: 'lost', reason: "The provider's response was too long to read." });
-    this.#abort();
+    if (this.#size > this.bytesMax) this.#fail("The provider's response was too long to read.");
+    else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
-    this.#end({
-      end: 'answered',
-      status: this.#status,
-      headers: this.#headers,
-      text: UTF8.decode(Buffer.concat(this.#chunks)),
-    });
+    const text = UTF8.decode(Buffer.concat(this.#chunks));
+    this.#end({ end: 'answered', status: this.#status, headers: this.#headers, text });
   }
 
   onResponseError(_: unknown, error: unknown): void {
-    if (this.#controller === undefined) this.#end({ end: 'unsent', reason: whyUnsent(error) });
-    else this.#end({ end: 'lost', reason: 'The connection broke before the provider responded.' });
+    this.#fail('The connection broke before the provider responded.', whyUnsent(error));
   }
 
   #onTimeout(): void {
-    if (this.#controller === undefined)
-      return this.#end({ end: 'unsent', reason: 'No connection to the provider could be made in time.' });
-    this.#end({ end: 'lost', reason: 'The provider did not respond in time.' });
+    this.#fail(
+      'The provider did not respond in time.',
+      'No connection to the provider could be made in time.',
+    );
+  }
+
+  /** Ends without a complete response. @param whyUnsent the reason if the request had not started */
+  #fail(whyLost: string, whyUnsent = ''): void {
+    this.#end(
+      this.#controller === undefined
+        ? { end: 'unsent', reason: whyUnsent }
+        : { end: 'lost', reason: whyLost },
+    );
     this.#abort();
   }
 
