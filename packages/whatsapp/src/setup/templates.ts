@@ -24,30 +24,30 @@ const wantedTemplate = (codeValiditySeconds: number) => ({
 function differencesOf(values: Reported<TemplateValues>, codeValiditySeconds: number): string[] {
   const { category, ttlSeconds, codeExpirationMinutes, hasCodeButton } = values;
   const minutes = codeValiditySeconds / 60;
-  return [
-    ...(category === undefined || category === CODE_CATEGORY ? [] : [`its category is ${category}`]),
-    ...(codeExpirationMinutes === minutes
-      ? []
-      : [
-          codeExpirationMinutes == null
-            ? `its footer does not say that codes are valid for ${minutes} minutes`
-            : `its footer says ${codeExpirationMinutes} minutes, and codes are valid for ${minutes}`,
-        ]),
-    ...(ttlSeconds != null && ttlSeconds > codeValiditySeconds
-      ? [
-          `its messages are delivered for up to ${ttlSeconds} seconds, but codes are valid for ${codeValiditySeconds}`,
-        ]
-      : []),
-    ...(hasCodeButton === true ? [] : ['it has no button for the code']),
+  const footer = codeExpirationMinutes == null ? 'has no validity' : `says ${codeExpirationMinutes} minutes`;
+  const rules: [isBroken: boolean, difference: string][] = [
+    [category !== undefined && category !== CODE_CATEGORY, `its category is ${category}`],
+    [codeExpirationMinutes !== minutes, `its footer ${footer}, and codes are valid for ${minutes}`],
+    [
+      ttlSeconds != null && ttlSeconds > codeValiditySeconds,
+      `its messages are delivered for up to ${ttlSeconds} seconds, but codes are valid for ${codeValiditySeconds}`,
+    ],
+    [hasCodeButton !== true, 'it has no button for the code'],
   ];
+  return rules.flatMap(([isBroken, difference]) => (isBroken ? [difference] : []));
 }
 
 /** Milliseconds between two reads of templates that wait for approval: the first, and the longest. */
 const READ_PAUSE_MS = { first: 250, max: 5_000 };
 
-type Templates = readonly ReadTemplate[];
-const findTemplate = (templates: Templates, language: string): ReadTemplate | undefined =>
-  templates.find((template) => template.language === language);
+/** A template of the setup. */
+interface Provided {
+  language: string;
+  before: ReadTemplate | undefined;
+  isToWrite: boolean;
+  /** The result of its creation or change; null if it was not written. */
+  result: GraphResult | null;
+}
 
 /**
  * Creates the templates that are missing in these languages, and changes those that differ if that is allowed. Then yields the state of
@@ -57,7 +57,7 @@ export async function* provideTemplates(
   call: GraphCall,
   options: SetupOptions,
   languages: readonly string[],
-  known: Templates,
+  known: readonly ReadTemplate[],
 ): AsyncGenerator<SetupStep, void> {
   const { businessAccountId, codeValiditySeconds, approvalMs, isDryRun } = options;
   const minutes = codeValiditySeconds / 60;
@@ -68,41 +68,34 @@ export async function* provideTemplates(
     return;
   }
 
-  const results = new Map<string, GraphResult>();
-  for (const language of isDryRun ? [] : languages) {
-    const before = findTemplate(known, language);
-    if (needsWrite(options, before))
-      results.set(language, await writeTemplate(call, options, language, before));
+  const provided: Provided[] = [];
+  for (const language of languages) {
+    const before = known.find((template) => template.language === language);
+    const isToWrite = needsWrite(options, before);
+    const result = isToWrite && !isDryRun ? await writeTemplate(call, options, language, before) : null;
+    provided.push({ language, before, isToWrite, result });
   }
 
-  const read = async (otherwise: Templates): Promise<Templates> => {
+  const written = provided.filter(({ result }) => result !== null).map(({ language }) => language);
+  let templates = known.filter(({ language }) => !written.includes(language));
+  const read = async (): Promise<void> => {
     const result = await readTemplates(call, options, businessAccountId);
-    return 'value' in result ? result.value : otherwise;
+    if ('value' in result) templates = result.value;
   };
-  const stateOf = (language: string, templates: Templates): SetupStep => {
-    const [before, now] = [findTemplate(known, language), findTemplate(templates, language)];
-    if (isDryRun && needsWrite(options, before)) return planned(options, language, before);
-    const result = results.get(language);
-    // A new template may exist although the response to its creation was lost.
-    const wasCreated = before === undefined && now !== undefined;
-    return result !== undefined && 'failure' in result && !wasCreated
-      ? refused(
-          `template_${language}`,
-          'Meta did not accept the template.',
-          result,
-          templatesPage(businessAccountId),
-        )
-      : judgeTemplate(options, language, now, result !== undefined);
-  };
+  if (written.length > 0) await read();
   const endsAt = performance.now() + (isDryRun ? 0 : approvalMs);
-  const unwritten = known.filter(({ language }) => !results.has(language));
-  let templates = results.size === 0 ? known : await read(unwritten);
   for (let pauseMs = READ_PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 1.5, READ_PAUSE_MS.max)) {
-    const states = languages.map((language) => stateOf(language, templates));
+    const states = provided.map((one) =>
+      stateOf(
+        options,
+        one,
+        templates.find(({ language }) => language === one.language),
+      ),
+    );
     yield* states;
     if (states.every(({ status }) => status !== 'waiting') || performance.now() >= endsAt) return;
     await wait(pauseMs);
-    templates = await read(templates);
+    await read();
   }
 }
 
@@ -118,11 +111,6 @@ function needsWrite(
   return found.values.ttlSeconds === null || differencesOf(found.values, codeValiditySeconds).length > 0;
 }
 
-function planned({ template }: SetupOptions, language: string, found: ReadTemplate | undefined): SetupStep {
-  const text = found === undefined ? 'would_create_template' : 'would_change_template';
-  return step(`template_${language}`, 'waiting', text, { template, language });
-}
-
 /** Creates a template, or changes an existing one. */
 function writeTemplate(
   call: GraphCall,
@@ -136,23 +124,32 @@ function writeTemplate(
     : call(token, found.id, { body: wanted });
 }
 
-/** Returns the state of a template. One that Meta does not list yet was just created. */
-function judgeTemplate(
-  { businessAccountId, template, codeValiditySeconds }: SetupOptions,
-  language: string,
-  found: ReadTemplate | undefined,
-  isNew: boolean,
+/** Returns the state of a template. @param now as read last; undefined if Meta does not list it, as if it was just created */
+function stateOf(
+  { businessAccountId, template, codeValiditySeconds, isDryRun }: SetupOptions,
+  { language, before, isToWrite, result }: Provided,
+  now: ReadTemplate | undefined,
 ): SetupStep {
   const name = `template_${language}`;
   const link = templatesPage(businessAccountId);
   const facts = { template, language };
-  const { status, reason } = found?.values ?? {};
-  const differences = found === undefined ? [] : differencesOf(found.values, codeValiditySeconds);
+  if (isDryRun && isToWrite) {
+    const text = before === undefined ? 'would_create_template' : 'would_change_template';
+    return step(name, 'waiting', text, facts);
+  }
+  // A new template may exist although the response to its creation was lost.
+  const wasCreated = before === undefined && now !== undefined;
+  if (result !== null && 'failure' in result && !wasCreated)
+    return refused(name, 'Meta did not accept the template.', result, link);
+
+  const { status, reason } = now?.values ?? {};
+  const differences = now === undefined ? [] : differencesOf(now.values, codeValiditySeconds);
   if (differences.length > 0) {
     const differs = step(name, 'needs_you', 'template_differs', facts, link);
     return { ...differs, detail: `${differs.detail} Differences: ${differences.join(', ')}.` };
   }
-  if (status === 'APPROVED') return step(name, isNew ? 'done' : 'already', 'template_approved', facts);
+  if (status === 'APPROVED')
+    return step(name, result === null ? 'already' : 'done', 'template_approved', facts);
   if (status === undefined || status === 'PENDING' || status === 'IN_APPEAL')
     return step(name, 'waiting', 'template_pending', facts, link);
   const shown = reason ? `${status} (${reason})` : status;
