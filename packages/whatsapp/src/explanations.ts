@@ -28,7 +28,7 @@ const BY_OUTCOME: Readonly<Record<FailureKind, readonly [meaning: string, Remedy
     'wait_for_receipt',
     'none',
   ],
-  sender: ['WhatsApp did not let this sender send.', 'check_number_and_resume', 'us'],
+  sender: ['WhatsApp did not let this sender send.', 'check_number', 'us'],
   recipient: ['WhatsApp reported that it did not deliver the message.', 'other_number', 'recipient'],
   config: ['WhatsApp refused the message because of how the sender is set up.', 'check_sender', 'us'],
 };

@@ -115,7 +115,7 @@ export async function readTemplates(
 function templateOf(item: Record<string, unknown>): ReadTemplate[] {
   const { id, language } = item;
   if (typeof language !== 'string' || !/^\w{2,16}$/.test(language)) return [];
-  const hasAppButton = buttonsOf(item).some((button) => /^(?:ONE|ZERO)_TAP$/.test(otpTypeOf(button)));
+  const hasAppButton = buttonsOf(item).some((button) => ['ONE_TAP', 'ZERO_TAP'].includes(otpTypeOf(button)));
   return [{ id: typeof id === 'string' ? id : null, language, values: templateValues(item), hasAppButton }];
 }
 
@@ -134,7 +134,8 @@ function templateValues(item: Record<string, unknown>): Reported<TemplateValues>
     reason: hasReason ? word(reason) : status === 'APPROVED' ? null : undefined,
     ttlSeconds: ttlSecondsOf(item['message_send_ttl_seconds']),
     codeExpirationMinutes: typeof validity === 'number' ? validity : validityOf(buttons),
-    hasCodeButton: buttons.some(isCodeButton),
+    // One-tap and zero-tap templates are sent like copy-code ones: their button copies the code on phones without the app's handshake.
+    hasCodeButton: buttons.some((button) => ['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'].includes(otpTypeOf(button))),
   };
 }
 
@@ -151,13 +152,6 @@ const buttonsOf = ({ components }: Record<string, unknown>): Record<string, unkn
     .map(members)
     .flatMap(({ buttons }) => elements(buttons))
     .map(members);
-
-/**
- * Returns whether a button is for a code. One-tap and zero-tap templates are sent like copy-code ones, and their button copies the code on
- * phones without the app's handshake.
- */
-const isCodeButton = (button: Record<string, unknown>): boolean =>
-  /^(?:COPY_CODE|ONE_TAP|ZERO_TAP)$/.test(otpTypeOf(button));
 
 /** Returns the kind of a code button; empty for other buttons. Older templates have a link with the kind in its query. */
 function otpTypeOf({ type, otp_type: otpType, url }: Record<string, unknown>): string {

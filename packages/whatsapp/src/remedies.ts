@@ -58,8 +58,6 @@ export const REMEDIES = {
   new_template: 'Create a new template, have it approved, and give it to the sender.',
   delete_templates: 'Delete unused templates in WhatsApp Manager.',
   wait_for_receipt: 'Wait: a receipt will report the result, or the same code is sent again.',
-  check_number_and_resume:
-    'Check the number in WhatsApp Manager, then resume the sender; other senders send meanwhile.',
   check_sender:
     'Check the sender’s token, business account and template in Meta’s business settings, then resume the sender.',
   check_phone_number_id: 'Check the phone number id and the token’s permissions, then resume the sender.',
