@@ -1,5 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { CODE_CATEGORY, type Reported, type TemplateValues } from '@onecode/domain';
+import {
+  CODE_CATEGORY,
+  findValidityConflict,
+  mergeFacts,
+  type Reported,
+  type TemplateValues,
+} from '@onecode/domain';
 import { readTemplates, type ReadTemplate } from '../graph.js';
 import type { GraphCall, GraphResult } from '../client.js';
 import type { SetupOptions } from './options.js';
@@ -22,16 +28,15 @@ const wantedTemplate = (codeValiditySeconds: number) => ({
 
 /** Returns how an existing template differs from the wanted one. */
 function differencesOf(values: Reported<TemplateValues>, codeValiditySeconds: number): string[] {
-  const { category, ttlSeconds, codeExpirationMinutes, hasCodeButton } = values;
-  const minutes = codeValiditySeconds / 60;
-  const footer = codeExpirationMinutes == null ? 'has no validity' : `says ${codeExpirationMinutes} minutes`;
+  const facts = mergeFacts<TemplateValues>({}, values, new Date(), 'read');
+  const { footerMinutes, ttlSeconds } = findValidityConflict(facts, codeValiditySeconds) ?? {};
+  const footer = footerMinutes === null ? 'has no validity' : `says ${footerMinutes} minutes`;
+  const valid = `codes are valid for ${codeValiditySeconds / 60} minutes`;
+  const { category = CODE_CATEGORY, hasCodeButton } = values;
   const rules: [isBroken: boolean, difference: string][] = [
-    [category !== undefined && category !== CODE_CATEGORY, `its category is ${category}`],
-    [codeExpirationMinutes !== minutes, `its footer ${footer}, and codes are valid for ${minutes}`],
-    [
-      ttlSeconds != null && ttlSeconds > codeValiditySeconds,
-      `its messages are delivered for up to ${ttlSeconds} seconds, but codes are valid for ${codeValiditySeconds}`,
-    ],
+    [category !== CODE_CATEGORY, `its category is ${category}`],
+    [footerMinutes !== undefined, `its footer ${footer}, and ${valid}`],
+    [ttlSeconds !== undefined, `its messages are delivered for up to ${ttlSeconds} seconds, but ${valid}`],
     [hasCodeButton !== true, 'it has no button for the code'],
   ];
   return rules.flatMap(([isBroken, difference]) => (isBroken ? [difference] : []));
