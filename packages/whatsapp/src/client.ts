@@ -9,8 +9,7 @@ import {
   type Exchanger,
 } from './exchange.js';
 import { elements, members, parseJson, storableText } from './json.js';
-import { messageIdOf } from './messageId.js';
-import { type AuthenticationMessage, messageBody } from './message.js';
+import { messageBody, messageIdOf, type AuthenticationMessage } from './message.js';
 
 export { type CloudApiOptions, mayUseProxy } from './exchange.js';
 

@@ -3,7 +3,6 @@ export * from './errors.js';
 export { KNOWN_CODES } from './errorTable.js';
 export * from './explanations.js';
 export * from './message.js';
-export { messageIdOf } from './messageId.js';
 export { REMEDIES } from './remedies.js';
 export * from './signature.js';
 export * from './webhook.js';

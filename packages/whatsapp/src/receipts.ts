@@ -1,8 +1,7 @@
 import { canonicalNumber, recipientKeys, type Keyring, type Pricing, type Receipt } from '@onecode/domain';
 import { classifyError, providerErrorOf } from './errors.js';
 import { elements, isAbsentOr, isMetaId, members, timeOf } from './json.js';
-import { attemptNameOf } from './message.js';
-import { messageIdOf } from './messageId.js';
+import { attemptNameOf, messageIdOf } from './message.js';
 
 /**
  * Returns the receipt in a status of a webhook, or null for a status that is not about a message or has no valid message id.

@@ -1,7 +1,7 @@
 import type { Denial, Keyring, ProviderChange, Receipt } from '@onecode/domain';
 import { changesOf } from './changes.js';
 import { elements, isAbsentOr, isMetaId, members, parseJson, timeOf } from './json.js';
-import { messageIdOf } from './messageId.js';
+import { messageIdOf } from './message.js';
 import { receiptOf } from './receipts.js';
 
 /** The reports of a webhook, in their order, with duplicates. */

@@ -4,7 +4,7 @@ import { closedPort, startTcpServer } from '@onecode/testing';
 import fc from 'fast-check';
 import { createCloudApi } from '../src/client.js';
 import { messageBody } from '../src/index.js';
-import { messageIdOf } from '../src/messageId.js';
+import { messageIdOf } from '../src/message.js';
 import { ACCEPTED, closeProviders, MESSAGE, send, SENDER, sendTo, startProvider } from './provider.js';
 
 afterEach(closeProviders);

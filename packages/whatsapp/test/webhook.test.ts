@@ -1,7 +1,7 @@
 import { describeWithReference, recipientKeysOf, reference, TEST_NUMBER_PEPPER } from '@onecode/testing';
 import fc from 'fast-check';
 import { parseWebhook as parseWithPepper } from '../src/index.js';
-import { messageIdOf } from '../src/messageId.js';
+import { messageIdOf } from '../src/message.js';
 
 const parseWebhook = (body: Buffer) => parseWithPepper(body, TEST_NUMBER_PEPPER)!;
 /** Returns the reports of a post with one entry. */
