@@ -212,7 +212,7 @@ async function mergeTemplates(
   connection: Connection,
   subject: string,
   template: string,
-  templates: readonly { language: string; values: Partial<TemplateValues> }[],
+  templates: readonly { language: string; values: Reported<TemplateValues> }[],
   origin: FactOrigin,
 ): Promise<void> {
   const known = await connection.sql.query<{ language: string }[]>`
