@@ -6,13 +6,13 @@ import type { Connection, Database } from '../client/database.js';
 export interface Hold extends HoldTarget {
   reason: string;
   since: Date;
-  /** The name of the operator who placed it. */
+  /** The name of the operator who placed it, or who gave it this reason. */
   setBy: string;
 }
 
 /**
  * Places a hold on the sends that `what` matches. Messages that already have a permit are still sent, within half a second. A hold that is
- * already active keeps its reason.
+ * already active gets the new reason and operator, and keeps its time.
  *
  * @returns the active hold, or null if the account does not exist
  */
@@ -25,12 +25,11 @@ export async function placeHold(
   return audited(database, actor, async (connection, log) => {
     if (kind === 'account' && (await connection.prisma.account.count({ where: { id: target } })) === 0)
       return null;
-    const { count } = await connection.prisma.hold.createMany({
-      data: { kind, target, reason, setBy: actor.name },
-      skipDuplicates: true,
-    });
+    const changed = await connection.sql.execute`
+      insert into holds as h (kind, target, reason, set_by) values (${kind}, ${target}, ${reason}, ${actor.name})
+      on conflict (kind, target) do update set reason = excluded.reason, set_by = excluded.set_by where h.reason <> excluded.reason`;
     const details = { kind, target, reason };
-    if (count === 1) await log({ action: 'hold.set', ...auditOf(what), details });
+    if (changed === 1) await log({ action: 'hold.set', ...auditOf(what), details });
     return (await connection.prisma.hold.findUnique({ where: { kind_target: { kind, target } } })) as Hold;
   });
 }

@@ -167,20 +167,20 @@ describe('holds', () => {
       expect(await targetsOf(done)).toEqual([]);
     });
 
-    it('is placed once, with its first reason and operator', async () => {
-      expect(await placeHold(store.database, TEST_ACTOR, { ...brazil, reason: 'first' })).toMatchObject({
-        ...brazil,
-        reason: 'first',
-        setBy: TEST_ACTOR.name,
-      });
-      expect(await placeHold(store.database, TEST_ACTOR, { ...brazil, reason: 'second' })).toMatchObject({
-        reason: 'first',
-      });
-      expect(await listHolds(store.database)).toHaveLength(1);
-      expect(await releaseHold(store.database, TEST_ACTOR, brazil)).toMatchObject({
-        ...brazil,
-        reason: 'first',
-      });
+    it('is placed once, with its last reason and the operator who gave it', async () => {
+      const placed = await placeHold(store.database, TEST_ACTOR, { ...brazil, reason: 'first' });
+      expect(placed).toMatchObject({ ...brazil, reason: 'first', setBy: TEST_ACTOR.name });
+      const another = { ...TEST_ACTOR, name: 'another operator' };
+      const changed = { ...brazil, reason: 'second', setBy: another.name, since: placed?.since };
+      expect(await placeHold(store.database, another, { ...brazil, reason: 'second' })).toEqual(changed);
+      // A repetition with the same reason changes nothing.
+      expect(await placeHold(store.database, TEST_ACTOR, { ...brazil, reason: 'second' })).toEqual(changed);
+      expect(await listHolds(store.database)).toEqual([changed]);
+      const entries = await store.sql(
+        `select details ->> 'reason' as reason from audit_entries where action = 'hold.set' order by id desc limit 2`,
+      );
+      expect(entries).toEqual([{ reason: 'second' }, { reason: 'first' }]);
+      expect(await releaseHold(store.database, TEST_ACTOR, brazil)).toEqual(changed);
       expect(await releaseHold(store.database, TEST_ACTOR, brazil)).toBeNull();
       expect(await listHolds(store.database)).toEqual([]);
     });
