@@ -86,10 +86,22 @@ export function retryAfterSeconds(headers: AnswerHeaders): number | null {
   return minutes.length === 0 ? null : Math.max(...minutes) * 60;
 }
 
+const temporaryFailure = (failure: string): GraphFailure => ({
+  failure,
+  message: null,
+  code: null,
+  subcode: null,
+  isTemporary: true,
+});
+
 function resultOf(end: ExchangeEnd, token: string): GraphResult {
-  if (end.end !== 'answered')
-    return { failure: end.reason, message: null, code: null, subcode: null, isTemporary: true };
-  const answer = members(parseJson(end.text));
+  if (end.end !== 'answered') return temporaryFailure(end.reason);
+  const value = parseJson(end.text);
+  if (end.status >= 200 && end.status < 300 && value === undefined)
+    return temporaryFailure(
+      `The answer (HTTP ${end.status}) is not JSON, so it is not from Meta: check the address and the proxy.`,
+    );
+  const answer = members(value);
   if (end.status >= 200 && end.status < 300 && answer['error'] === undefined) return { value: answer };
   const error = members(answer['error']);
   const { code, subcode, isTransient } = providerErrorOf(end.status, error);

@@ -8,8 +8,8 @@ const TOKEN = 'EAAGsecretToken';
 
 afterEach(closeProviders);
 
-/** The responses of Graph, by method and node: an object, or a status with an error. Null cuts the connection. */
-type Answers = Record<string, object | null | (() => object | null)>;
+/** The responses of Graph, by method and node: an object, a text, or a status with an error. Null cuts the connection. */
+type Answers = Record<string, object | string | null | (() => object | null)>;
 
 const NUMBER = { id: NUMBER_ID, display_phone_number: '+1 555-078-3881', status: 'CONNECTED' };
 const template = (language: string, more: object = {}) => ({
@@ -49,6 +49,7 @@ async function setUp(answers: Answers, options: Partial<SetupOptions> = {}) {
     const found = all[`${method} ${node}`];
     const answer = typeof found === 'function' ? found() : found;
     if (answer === null) response.destroy();
+    else if (typeof answer === 'string') response.end(answer);
     else
       response
         .writeHead(answer === undefined || 'error' in answer ? 400 : 200)
@@ -192,6 +193,13 @@ describe('setUpNumber', () => {
     const { steps } = await setUp({ 'GET debug_token': error(100) });
     expect(steps['token']).toMatchObject({ status: 'already' });
     expect(steps['health']).toMatchObject({ status: 'already' });
+  });
+
+  it('does not take the page of a proxy or a sign-in page for an answer of Meta', async () => {
+    const { steps } = await setUp({ 'GET debug_token': '<!doctype html><title>Sign in</title>' });
+    expect(Object.values(steps)).toMatchObject([
+      { step: 'token', status: 'failed', detail: expect.stringMatching(/not JSON, so it is not from Meta/) },
+    ]);
   });
 
   it('reports the requirements in the number’s health status', async () => {
