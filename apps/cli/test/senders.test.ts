@@ -105,7 +105,7 @@ describe('sender', () => {
       portfolio_id: null,
       quality: 'UNKNOWN',
       messaging_limit: null,
-      unique_recipients_24h: 0,
+      unique_recipients_24h: null,
       held_messages_24h: 0,
       checked_at: null,
       alerts: [],

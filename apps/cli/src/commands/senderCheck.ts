@@ -57,7 +57,8 @@ export async function showSender(database: Database, sender: Sender): Promise<Ro
     portfolio_id: sender.portfolioId,
     quality: number.quality?.value ?? 'UNKNOWN',
     messaging_limit: number.messagingLimit?.value ?? null,
-    unique_recipients_24h: recipients24h ?? 0,
+    /** null until a worker has counted them. */
+    unique_recipients_24h: recipients24h,
     held_messages_24h: held.find(({ senderId }) => senderId === sender.id)?.lastDay ?? 0,
     checked_at: readAt,
     alerts: alerts.map((alert) => pickFields(alert, 'type', 'severity', 'detail', 'at')),
