@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import type { Locale } from '@onecode/domain';
 import type { Request, Response } from 'express';
 import { logOf, type Logger } from '@onecode/runtime';
 import { createFairLimiter } from './limiters.js';
@@ -8,7 +9,11 @@ const PAGE_ROWS = 1_000;
 
 type Cell = string | number | Date | null;
 
-/** A list as a file (RFC 4180). Times are in UTC (RFC 3339), and the names of columns are the same in every language. */
+/**
+ * A list as a file (RFC 4180). Times are in UTC (RFC 3339), and the names of columns are the same in every language. For readers of
+ * Portuguese, it has semicolons between columns and decimal commas: Excel reads a file by the region of its machine, and in Brazil it would
+ * show each line in one column. A first line `sep=,` would make Excel ignore the byte order mark.
+ */
 export class CsvDownload {
   constructor(
     /** The file name without its extension. */
@@ -60,9 +65,10 @@ export async function sendCsv(
   request: Request,
   response: Response,
   { name, columns, pages }: CsvDownload,
+  language: Locale,
   log: Logger,
 ): Promise<void> {
-  const texts = textsOf(columns, pages);
+  const texts = textsOf(columns, pages, language);
   const first = await texts.next();
   response.set({
     'Content-Type': 'text/csv; charset=utf-8',
@@ -84,7 +90,12 @@ export async function sendCsv(
 async function* textsOf(
   columns: readonly string[],
   pages: AsyncIterable<readonly (readonly Cell[])[]>,
+  language: Locale,
 ): AsyncGenerator<string> {
+  const { separator, point } =
+    language === 'pt-BR' ? { separator: ';', point: ',' } : { separator: ',', point: '.' };
+  const lineOf = (cells: readonly Cell[]): string =>
+    `${cells.map((cell) => cellOf(cell, point)).join(separator)}\r\n`;
   let head = `\ufeff${lineOf(columns)}`;
   for await (const rows of pages) {
     yield head + rows.map(lineOf).join('');
@@ -92,19 +103,17 @@ async function* textsOf(
   }
 }
 
-const lineOf = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\r\n`;
-
 /**
  * Matches where a spreadsheet may read a text as a formula: at its start, and after a separator of some languages or formats. The sign,
  * which may be full-width or small, may follow white space, invisible characters and quotes.
  */
 const FORMULA =
-  /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=(?:(?![\t\r\n])[\s\p{Cc}\p{Cf}\p{DI}"])*[=+\-@|\u2212\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20])/gu;
+  /^(?=[\t\r\n])|(?:^|(?<=[,;\t\r\n]))(?=(?:(?![\t\r\n])[\s\p{Cc}\p{Cf}\p{DI}"])*[=+\-@|\u2212\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20])/gu;
 
-function cellOf(cell: Cell): string {
+function cellOf(cell: Cell, point: string): string {
   if (cell === null) return '';
   if (cell instanceof Date) return cell.toISOString();
-  if (typeof cell === 'number') return String(cell);
+  if (typeof cell === 'number') return String(cell).replace('.', point);
   const safe = cell.replace(FORMULA, "'");
   return /[",;\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -32,7 +32,8 @@ function handlerOf(context: ConsoleContext, route: Route): RequestHandler {
     });
     if (route.confirmed) await requireConfirmation(context, call.person);
     const answer = await route.handle(call as Call<never, never>);
-    if (answer instanceof CsvDownload) await sendCsv(request, response, answer, context.log);
+    if (answer instanceof CsvDownload)
+      await sendCsv(request, response, answer, call.person.language, context.log);
     else if (answer === undefined) response.status(204).end();
     else response.json(answer);
   };

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import fc from 'fast-check';
+import type { Locale } from '@onecode/domain';
 import { createLog } from '@onecode/runtime';
 import {
   buildCaller,
@@ -94,6 +95,15 @@ describe('a download', () => {
     expect(overview.at(-1)).toMatch(/^failure_reason,rejected_by_provider,,/);
   });
 
+  it('has semicolons between columns, and decimal commas, for a reader of Portuguese', async () => {
+    const of = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
+    await server.db.sql(`update users set language = 'pt-BR' where id = $1`, [of.id]);
+    const { body } = await of.get<string>(`/accounts/${caller.accountId}/overview.csv?${SPAN}`);
+    const [head, total] = body.split('\r\n');
+    expect(head).toMatch(/^by;value;name;sends;/);
+    expect(total).toMatch(new RegExp(`^total;;;${SENDS};(?:\\d+;)+(?:\\d+(?:,\\d+)?;?){2}$`));
+  });
+
   it('with an invalid filter is refused like the page', async () => {
     expect((await download('sends.csv?status=lost')).status).toBe(422);
     expect((await download('overview.csv')).status).toBe(422);
@@ -129,8 +139,16 @@ describe('a cell of a download', () => {
   const pages = async function* () {
     yield cells.map((cell) => [cell]);
   };
+  let language: Locale = 'en';
+  afterEach(() => (language = 'en'));
   app.get('/', (request, response) =>
-    sendCsv(request, response, new CsvDownload('list', ['text'], pages()), createLog('console', 'silent')),
+    sendCsv(
+      request,
+      response,
+      new CsvDownload('list', ['text'], pages()),
+      language,
+      createLog('console', 'silent'),
+    ),
   );
   const listening = app.listen(0);
   // The server must not close a connection that `fetch` is about to use again.
@@ -155,6 +173,7 @@ describe('a cell of a download', () => {
 
   it.each([
     ['a;=1+1', "a;'=1+1"],
+    ['a,=1+1', "a,'=1+1"],
     ['a; ＝1+1', "a;' ＝1+1"],
     ['a;"=1+1"', `a;'"=1+1"`],
     ['a\t@b', "a\t'@b"],
@@ -171,9 +190,14 @@ describe('a cell of a download', () => {
 
   it('with a number is written as a number', async () => {
     expect(await fileOf([-5, 0, 2.5])).toBe('-5\r\n0\r\n2.5\r\n');
+    language = 'pt-BR';
+    expect(await fileOf([-5, 0, 2.5])).toBe('-5\r\n0\r\n2,5\r\n');
   });
 
-  it('never begins a formula, for every separator of spreadsheets', async () => {
+  it.each(['en', 'pt-BR'] as const)('never begins a formula in any spreadsheet (%s)', async (of) => {
+    language = of;
+    // A spreadsheet with the file's separator sees the quotes around a cell.
+    const separators = of === 'en' ? /[;\t\r\n]/ : /[,\t\r\n]/;
     const piece = fc.oneof(
       fc.constantFrom(...SIGNS, ...BEFORE, ';', '\t', '\r', '\n', ',', "'", 'a', '1'),
       fc.string({ unit: 'binary', maxLength: 2 }),
@@ -186,8 +210,7 @@ describe('a cell of a download', () => {
         expect(written.map((one) => one.replaceAll("'", ''))).toEqual(
           texts.map((one) => one.replaceAll("'", '')),
         );
-        // A spreadsheet that separates by semicolons or tabs does not see the quotes around such a cell.
-        for (const part of [...written, ...file.split(/[;\t\r\n]/)]) expect(part).not.toMatch(BEGINS_FORMULA);
+        for (const part of [...written, ...file.split(separators)]) expect(part).not.toMatch(BEGINS_FORMULA);
       }),
       { numRuns: 100 },
     );
@@ -207,6 +230,7 @@ describe('a download that fails', () => {
       request,
       response,
       new CsvDownload('list', ['name', 'number'], cut(Number(request.params.pages))),
+      'en',
       createLog('console', 'silent'),
     ),
   );
