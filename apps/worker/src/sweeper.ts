@@ -3,7 +3,7 @@ import { countDeliveryHours, deleteOldRefusedRequests } from '@onecode/store/rep
 import { deleteExpiredVerifications } from '@onecode/store/mails';
 import { deleteOldIncidents, deleteOldProcesses, mergeOldTraffic } from '@onecode/store/operations';
 import { eraseExpiredCodes, retainOnwards } from '@onecode/store/sends';
-import { deleteEndedTries, deleteEndedKeys } from '@onecode/store/users';
+import { deleteEndedTries, deleteEndedKeys, deleteOldInvitations } from '@onecode/store/users';
 import type { WorkerContext } from './context.js';
 
 const BATCH = 500;
@@ -20,6 +20,7 @@ export async function cleanUp({ database }: WorkerContext): Promise<void> {
   await expireCredits(database);
   await deleteEndedKeys(database);
   await deleteEndedTries(database);
+  await deleteOldInvitations(database);
   await deleteExpiredVerifications(database);
   await deleteOldIncidents(database);
   await mergeOldTraffic(database);

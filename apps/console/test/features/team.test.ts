@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { noteMailSender } from '@onecode/store/mails';
+import { deleteOldInvitations } from '@onecode/store/users';
 import { buildAccount, tableContents } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { callConsole, person, type Answer, type TestPerson } from '../people.js';
@@ -68,6 +69,20 @@ describe('an invitation', () => {
     const { id, token } = (await invite('dora@example.com')).body;
     await end(id);
     expect(await lookUp(token)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  });
+
+  it('is deleted with its address 30 days after it expired', async () => {
+    const { id } = (await invite('eva@example.com')).body;
+    const listedAfter = async (days: number): Promise<number> => {
+      await server.db.sql(
+        'update invitations set expires_at = now() - make_interval(days => $2) where id = $1',
+        [id, days],
+      );
+      await deleteOldInvitations(server.db.database);
+      return (await admin.get(`/accounts/${account}/invitations`)).body.invitations.length;
+    };
+    expect(await listedAfter(29)).toBe(1);
+    expect(await listedAfter(31)).toBe(0);
   });
 
   it('is stored as a hash only, and shown without its link', async () => {

@@ -1,5 +1,6 @@
 export {
   acceptInvitation,
+  deleteOldInvitations,
   findInvitation,
   type Invitation,
   inviteMember,

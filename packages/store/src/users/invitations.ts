@@ -9,6 +9,8 @@ import type { MemberRole } from './members.js';
 import { LimitReached, normalizeMailbox, takeAction } from './outwardLimits.js';
 
 const VALIDITY_DAYS = 7;
+/** How long an expired invitation is listed, so that admins see that it was not accepted. */
+const EXPIRED_DAYS = 30;
 /** How often an account may mail an invitation to one address, even if it was revoked in between. */
 const MAILS_PER_ADDRESS = { max: 1, seconds: 3_600 };
 
@@ -112,6 +114,11 @@ export async function listInvitations(database: Database, accountId: string): Pr
     role: role as MemberRole,
     invitedBy: inviter?.name ?? null,
   }));
+}
+
+/** Deletes invitations that expired some time ago, with the addresses of people who never accepted them. */
+export async function deleteOldInvitations({ sql }: Database): Promise<void> {
+  await sql.execute`delete from invitations where expires_at < now() - make_interval(days => ${EXPIRED_DAYS}::integer)`;
 }
 
 /** Revokes an invitation and its link. @returns false if the account has no such invitation */
