@@ -102,10 +102,12 @@ describe('setUpNumber', () => {
   });
 
   it.each([
+    [133000, 'failed', /register it again, then run the setup again\.$/],
     [133005, 'needs_you', /PIN is wrong/],
     [133006, 'needs_you', /Verify the number/],
     [133008, 'waiting', /too often/],
-    [133015, 'failed', /five minutes/],
+    [133010, 'failed', /register it again, then run the setup again\.$/],
+    [133015, 'failed', /five minutes, register the number, then run the setup again\.$/],
     [133016, 'waiting', /72 hours/],
     [10, 'needs_you', /full control/],
     [131999, 'failed', /error 131999, HTTP 400.*Meta’s message: "quotes …"/],

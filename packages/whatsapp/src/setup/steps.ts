@@ -107,6 +107,9 @@ const NO_ACCESS: Fault = ['needs_you', 'no_access', SYSTEM_USERS];
 const RESTRICTED: Fault = ['needs_you', 'account_restricted', ACCOUNT_QUALITY];
 const PIN_TRIES: Fault = ['waiting', 'pin_tries', null];
 
+/** The end of remedies for a sender that sent messages before. The setup activates the sender itself. */
+const RESUME = /, then resume (?:the sender|it)\.$/;
+
 /**
  * What Meta's errors mean for the setup, by their name in the error table. A fault without a link is about the object of the step. Source:
  * Meta, "Graph API error handling" and "Error codes".
@@ -151,7 +154,8 @@ export function refused(
   if (isTemporary) return englishStep(name, 'failed', detailWith('Run the setup again later.'));
   const remedy = (knownError(subcode) ?? known)?.remedy;
   // In the setup, a refused parameter is usually one that the operator gave: only Meta's message helps.
-  const detail = detailWith(remedy === undefined || remedy === 'our_request' ? '' : REMEDIES[remedy]);
+  const advice = remedy === undefined || remedy === 'our_request' ? '' : REMEDIES[remedy];
+  const detail = detailWith(advice.replace(RESUME, ', then run the setup again.'));
   // Codes from 2388000 are about the template. Meta's message explains the necessary change.
   const isAboutTemplate = [subcode, code].some((one) => one !== null && Math.floor(one / 1_000) === 2_388);
   return isAboutTemplate ? englishStep(name, 'needs_you', detail, page) : englishStep(name, 'failed', detail);
