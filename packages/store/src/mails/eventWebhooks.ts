@@ -155,10 +155,15 @@ export async function takeEvent(database: Database, by: Requester): Promise<void
   });
 }
 
-/** Makes an event due again, with the same id, for one more day. @returns false if it does not exist, or the receiver is gone */
+/**
+ * Makes an event due again, with the same id, for one more day, in which its retries slow down like those of a new event.
+ *
+ * @returns false if it does not exist, or the receiver is gone
+ */
 export async function repeatEvent({ sql }: Connection, accountId: string, id: string): Promise<boolean> {
   const repeated = await sql.execute`
-    update outbox o set outcome = null, ended_at = null, due_at = clock_timestamp(), gives_up_at = clock_timestamp() + interval '1 day'
+    update outbox o set outcome = null, ended_at = null, tries = 0, due_at = clock_timestamp(),
+      gives_up_at = clock_timestamp() + interval '1 day'
     from event_webhooks w
     where o.id = ${id}::uuid and o.account_id = ${accountId}::uuid and w.account_id = o.account_id and w.gone_at is null`;
   return repeated === 1;
