@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -192,7 +192,9 @@ it('Processes.claim names a folder that it cannot use', async () => {
   });
 });
 
-it('Processes.claim stops the processes of a killed run', async () => {
+it('the guard of a killed run stops its processes, and removes the addresses for the command line', async () => {
+  const environment = join(folder, 'environment.json');
+  writeFileSync(environment, '{}');
   const script = `
     import { Processes } from ${JSON.stringify(new URL('../scripts/processes/processes.mjs', import.meta.url).href)};
     const processes = await Processes.claim(${JSON.stringify(folder)});
@@ -210,6 +212,7 @@ it('Processes.claim stops the processes of a killed run', async () => {
   expect(isAlive(child)).toBe(true);
   run.kill('SIGKILL');
   await until('the end of the child', () => !isAlive(child));
+  await until('the end of the addresses', () => !existsSync(environment));
 });
 
 function isAlive(pid: number): boolean {

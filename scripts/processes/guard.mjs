@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { hurried, readRecord, removeRecord, stopChildren } from './processes.mjs';
 
 /**
@@ -10,6 +11,8 @@ const [folder = '', remove] = process.argv.slice(2);
 process.stdin.resume().once('end', async () => {
   await stopChildren(hurried(readRecord(folder).children));
   removeRecord(folder);
+  // Otherwise the command line would use addresses at which nothing listens.
+  rmSync(join(folder, 'environment.json'), { force: true });
   if (remove === '--remove') rmSync(folder, { recursive: true, force: true });
   process.exit(0);
 });
