@@ -76,14 +76,14 @@ export async function countedUntil({ sql }: Pick<Database, 'sql'>): Promise<Date
  * Aggregates the days that are final, oldest first, each exactly once even after an interruption. Skips a day that another caller is
  * aggregating. Does not aggregate a day, or any later day, while one of its sends or receipts is still pending.
  *
- * @param signal ends the run after the current day
+ * @param signal ends the run; a day that was begun is aggregated by the next run
  */
 export async function aggregateDays(database: Database, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && (await aggregateDay(database)));
+  while (!signal.aborted && (await aggregateDay(database, signal)));
 }
 
 /** Aggregates the next day. @returns whether there may be another one */
-async function aggregateDay(database: Database): Promise<boolean> {
+async function aggregateDay(database: Database, signal: AbortSignal): Promise<boolean> {
   return database.transaction(
     async ({ sql }) => {
       const [first] = await sql.query<{ id: string; cutoff: Date }[]>`
@@ -106,6 +106,7 @@ async function aggregateDay(database: Database): Promise<boolean> {
       if (waits) return false;
       const rows = new Map<string, FoldedCell>();
       for (let id: string | undefined = first.id; id !== undefined;) {
+        if (signal.aborted) return false;
         const [next]: { id: string }[] = await sql.query<{ id: string }[]>`
           select id from sends where id >= ${id}::uuid and id < ${afterDay} order by id offset ${PART} limit 1`;
         const part = Prisma.sql`

@@ -214,6 +214,27 @@ it('aggregateDays counts each day once after a lost connection and by concurrent
   expect(reported).toEqual(counted);
 });
 
+it('aggregateDays ends during a day when its worker stops', async () => {
+  await insertSends(store, history(3));
+  const stopping = new AbortController();
+  let ended: Promise<unknown> = Promise.resolve();
+  await store.database.transaction(async ({ sql }) => {
+    await sql.execute`lock table sends in access exclusive mode`;
+    ended = retainOnwards(store.database, stopping.signal);
+    await until('a fold that waits', async () => {
+      const rows = await store.sql(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike '%statistics%'`,
+      );
+      return rows.length > 0;
+    });
+    stopping.abort();
+  });
+  await ended;
+  expect(await store.sql('select from daily_statistics')).toEqual([]);
+  await fold();
+  expect(await store.sql('select from daily_statistics')).not.toEqual([]);
+});
+
 it('deleteAccount deletes only the statistics of its account', async () => {
   await insertSends(store, history(4));
   await fold();
