@@ -71,7 +71,7 @@ export function startLoops(
       1_000,
     ),
     startWatched('breaker', () => watchBreakers(context), 5_000),
-    startWatched('clean_up', () => cleanUp(context), 60_000),
+    startWatched('clean_up', () => cleanUp(context, stopping.signal), 60_000),
     start('retain', () => retain(context, stopping.signal), 60_000),
     start('delete_accounts', () => deleteAccounts(context, stopping.signal), 60_000),
     start(

@@ -13,8 +13,12 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
   while ((await batch()) >= count);
 }
 
-/** Deletes data after its retention, erases codes that can no longer be sent, expires credits, and counts deliveries. */
-export async function cleanUp({ database }: WorkerContext): Promise<void> {
+/**
+ * Deletes data after its retention, erases codes that can no longer be sent, expires credits, and counts deliveries.
+ *
+ * @param stopping ends the counting early
+ */
+export async function cleanUp({ database }: WorkerContext, stopping: AbortSignal): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
   await expireCredits(database);
@@ -24,8 +28,8 @@ export async function cleanUp({ database }: WorkerContext): Promise<void> {
   await deleteExpiredVerifications(database);
   await deleteOldIncidents(database);
   await mergeOldTraffic(database);
-  await countDeliveryHours(database);
   await deleteOldProcesses(database);
+  await countDeliveryHours(database, stopping);
 }
 
 /**

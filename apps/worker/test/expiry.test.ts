@@ -95,7 +95,7 @@ it('a worker expires only credits that are due', async () => {
     `update credit_grants set expires_at = expires_at - interval '25 hours' where account_id = $1`,
     [accountId],
   );
-  await cleanUp(t.context);
+  await cleanUp(t.context, new AbortController().signal);
   expect((await t.units(accountId)).credits).toBe(5);
 });
 

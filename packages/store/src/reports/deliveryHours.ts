@@ -4,45 +4,56 @@ import { Prisma } from '../generated/prisma/client.js';
 import { UNDELIVERED } from './dailyStatistics.js';
 
 const HOUR_MS = 3_600_000;
-/** The last day, which is counted again each hour because receipts may be late. */
 const DAY_HOURS = 24;
 /** The last day and the seven days before it. */
 const KEPT_HOURS = 8 * DAY_HOURS;
-const COUNTING_MS_MAX = 60_000;
+/** The ages at which an hour is counted, newest first: again for codes that expired later, and for late receipts. */
+const COUNTED_HOURS_AGO = [1, 2, 4, 8, DAY_HOURS];
+/** How much of an hour one statement reads. At thousands of sends a second, a whole hour would exceed the statement time-out. */
+const PART_MS = 300_000;
+const HOUR_COUNTING_MS_MAX = 60_000;
 
 /**
- * Counts the accepted live messages of the last 24 hours and of the current one, and how many of them never arrived, by country and sender.
- * A message counts when its code has expired, because Meta drops it by then: the template's time to live is not longer. Does nothing if it
- * has run in the current hour, or if another caller is counting. Reads the sends of each hour in a separate statement, because a busy day
- * would exceed the timeout.
+ * Counts the accepted live messages of some hours of the last day, and how many of them never arrived, by country and sender. Each hour is
+ * counted again at growing ages, because reading the whole day each hour would keep a busy database occupied. A message counts when its
+ * code has expired, because Meta drops it by then: the template's time to live is not longer. Does nothing if it has run in the current
+ * hour, or if another caller has begun.
+ *
+ * @param signal ends the run after the current hour
  */
-export async function countDeliveryHours(database: Database): Promise<void> {
-  await database.transaction(
-    async ({ sql }) => {
-      const [due] = await sql.query<{ current: Date }[]>`
-        with hour as materialized (select date_bin('1 hour', statement_timestamp(), 'epoch') as current)
-        select h.current from cursors c, hour h
-        where c.name = 'deliveries' and c.position < first_id_at(h.current) for update of c skip locked`;
-      if (due === undefined) return;
-      const hoursAgo = (hours: number): Date => new Date(due.current.getTime() - hours * HOUR_MS);
-      for (let hours = DAY_HOURS; hours >= 0; hours--) await countHour({ sql }, hoursAgo(hours));
-      await sql.execute`delete from delivery_hours where hour < ${hoursAgo(KEPT_HOURS)}`;
-      await sql.execute`update cursors set position = first_id_at(${due.current}::timestamptz) where name = 'deliveries'`;
-    },
-    { timeout: COUNTING_MS_MAX },
-  );
+export async function countDeliveryHours(database: Database, signal: AbortSignal): Promise<void> {
+  const [due] = await database.sql.query<{ current: Date }[]>`
+    with hour as materialized (select date_bin('1 hour', statement_timestamp(), 'epoch') as current)
+    update cursors c set position = first_id_at(h.current) from hour h
+    where c.name = 'deliveries' and c.position < first_id_at(h.current) returning h.current`;
+  if (due === undefined) return;
+  const hoursAgo = (hours: number): Date => new Date(due.current.getTime() - hours * HOUR_MS);
+  for (const hours of COUNTED_HOURS_AGO) {
+    if (signal.aborted) return;
+    await countHour(database, hoursAgo(hours));
+  }
+  await database.sql.execute`delete from delivery_hours where hour < ${hoursAgo(KEPT_HOURS)}`;
 }
 
-async function countHour({ sql }: Pick<Connection, 'sql'>, hour: Date): Promise<void> {
-  const end = new Date(hour.getTime() + HOUR_MS);
-  await sql.execute`delete from delivery_hours where hour = ${hour}`;
-  await sql.execute`
-    insert into delivery_hours (hour, country, sender_id, accepted, undelivered)
-    select ${hour}::timestamptz, coalesce(country, ${NO_COUNTRY}), sender_id, count(*), count(*) filter (where ${Prisma.raw(UNDELIVERED)})
-    from sends
-    where id >= first_id_at(${hour}::timestamptz) and id < first_id_at(${end}::timestamptz) and expires_at <= statement_timestamp()
-      and mode = 'live' and status in ('sent', 'delivered', 'read') and sender_id is not null
-    group by 2, 3`;
+async function countHour(database: Database, hour: Date): Promise<void> {
+  await database.transaction(
+    async ({ sql }) => {
+      await sql.execute`delete from delivery_hours where hour = ${hour}`;
+      for (let ms = 0; ms < HOUR_MS; ms += PART_MS) {
+        const [start, end] = [new Date(hour.getTime() + ms), new Date(hour.getTime() + ms + PART_MS)];
+        await sql.execute`
+          insert into delivery_hours as d (hour, country, sender_id, accepted, undelivered)
+          select ${hour}::timestamptz, coalesce(country, ${NO_COUNTRY}), sender_id, count(*), count(*) filter (where ${Prisma.raw(UNDELIVERED)})
+          from sends
+          where id >= first_id_at(${start}::timestamptz) and id < first_id_at(${end}::timestamptz) and expires_at <= statement_timestamp()
+            and mode = 'live' and status in ('sent', 'delivered', 'read') and sender_id is not null
+          group by 2, 3
+          on conflict (hour, country, sender_id) do update
+            set accepted = d.accepted + excluded.accepted, undelivered = d.undelivered + excluded.undelivered`;
+      }
+    },
+    { timeout: HOUR_COUNTING_MS_MAX },
+  );
 }
 
 /** Returns the counted messages of each country and sender. */
