@@ -157,7 +157,7 @@ public final class Onecode {
     }
 
     /**
-     * @param timeout for one try, response included
+     * @param timeout for one try, response included. Java connects only to the first address of a host, by default an IPv4 address
      * @param maxRetries how often {@code send} tries again
      * @param deadline for one call, with all its tries and the waits between them
      */

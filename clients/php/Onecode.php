@@ -32,7 +32,8 @@ final class Client
     private readonly string $path;
 
     /**
-     * @param float $timeoutSeconds the time for one try, including the DNS lookup
+     * @param float $timeoutSeconds the time for one try, including the DNS lookup. PHP connects to a host's addresses in order, and one
+     *     that drops packets uses up the time: where IPv6 does not work, make the system prefer IPv4 (`/etc/gai.conf`)
      * @param int $maxRetries how often `send` tries again
      * @param float $deadlineSeconds the time for one call, with all its tries and the waits between them
      * @param string[] $testHosts hosts of a test double, such as a container's name, that may also use http. Never list the
