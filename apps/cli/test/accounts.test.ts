@@ -85,11 +85,14 @@ describe('account', () => {
     expect(await json(`account show ${id}`)).toMatchObject({ senders, rate_per_minute: rate });
   });
 
-  it('suspend stores a reason until the account is resumed', async () => {
+  it('suspend stores the last reason until the account is resumed', async () => {
     const id = await buildAccount(store.database);
     const suspended = { id, suspended_at: TIME, suspension_reason: 'unpaid' };
     expect(await json(`account suspend ${id} --reason unpaid`)).toMatchObject(suspended);
     expect(await json(`account show ${id}`)).toMatchObject(suspended);
+    const [before] = await store.sql('select suspended_at from accounts where id = $1', [id]);
+    expect(await json(`account suspend ${id} --reason fraud`)).toMatchObject({ suspension_reason: 'fraud' });
+    expect(await store.sql('select suspended_at from accounts where id = $1', [id])).toEqual([before]);
     const free = { id, suspended_at: null, suspension_reason: null };
     expect(await json(`account resume ${id}`)).toMatchObject(free);
     expect(await json(`account show ${id}`)).toMatchObject(free);
@@ -395,10 +398,10 @@ describe('hold', () => {
     const brazil = { kind: 'country', target: 'BR', reason: 'pumped', since: TIME, set_by: username };
     const all = { kind: 'live', target: null, reason: 'template', since: TIME, set_by: username };
     expect(await json('hold set country br --reason pumped')).toEqual(brazil);
-    expect(await json('hold set country BR --reason again')).toEqual(brazil);
+    expect(await json('hold set country BR --reason again')).toEqual({ ...brazil, reason: 'again' });
     expect(await json('hold set live --reason template')).toEqual(all);
-    expect(await json('hold list')).toEqual([brazil, all]);
-    expect(await json('hold release country BR --reason over')).toEqual(brazil);
+    expect(await json('hold list')).toEqual([{ ...brazil, reason: 'again' }, all]);
+    expect(await json('hold release country BR --reason over')).toEqual({ ...brazil, reason: 'again' });
     expect(await json('hold release live')).toEqual(all);
     expect(await json('hold list')).toEqual([]);
     await expectFault('there is no hold on this target', 'hold release country US');

@@ -107,7 +107,8 @@ export function changeAccount(
 }
 
 /**
- * Suspends an account: its keys stop being valid within a second. Earlier sends continue. A suspended account keeps its reason.
+ * Suspends an account: its keys stop being valid within a second. Earlier sends continue. A suspended account
+ * keeps its time and gets the new reason.
  *
  * @returns the changed account, or null if it does not exist
  */
@@ -123,8 +124,8 @@ export function suspendAccount(
     'account.suspend',
     id,
     ({ sql }) => sql.execute`
-      update accounts set suspended_at = clock_timestamp(), suspension_reason = ${reason}
-      where id = ${id}::uuid and suspended_at is null`,
+      update accounts set suspended_at = coalesce(suspended_at, clock_timestamp()), suspension_reason = ${reason}
+      where id = ${id}::uuid and suspension_reason is distinct from ${reason}`,
   );
 }
 

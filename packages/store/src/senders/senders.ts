@@ -86,7 +86,7 @@ export async function addSender(
       after: { phoneNumberId, ...account, ...owned, template, englishTemplateLanguage, throughput },
     };
     await log({ action: 'sender.add', accountId, subject: id, details });
-    if (paused) await pause(connection, id, NOT_ACTIVATED);
+    if (paused) await awaitActivation(connection, id);
     return (await withBlocks(connection, [made]))[0]!;
   }).catch(onTaken(null));
 }
@@ -148,24 +148,35 @@ async function withBlocks<Row extends SenderRow>(
 /** A sender by its id; if `accountId` is given, only in that account. */
 export type SenderKey = string | { id: string; accountId: string };
 
-/** Pauses a sender until an operator resumes it. A paused sender keeps its time and reason. @returns null if the sender does not exist */
+/**
+ * Pauses a sender until an operator resumes it. A paused sender keeps its time, and gets the reason if one is given. A sender that was not
+ * activated yet stays paused after its setup.
+ *
+ * @returns null if the sender does not exist
+ */
 export async function pauseSender(
   database: Database,
   actor: Actor,
   key: SenderKey,
-  reason = 'paused by an operator',
+  given?: string,
 ): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.pause', key, async (connection, { id }) => {
-    return (await pause(connection, id, reason)) ? { reason } : {};
+  return changeSender(database, actor, 'sender.pause', key, async ({ sql }, { id }) => {
+    const reason = given ?? 'paused by an operator';
+    const written = await sql.execute`
+      insert into sender_blocks as b (cause, scope, subject, source, reason, since)
+      values ('operator', 'sender', ${id}, 'operator', ${reason}, clock_timestamp())
+      on conflict (cause, scope, subject, only_for) do update set reason = excluded.reason
+        where b.reason <> excluded.reason and (${given !== undefined} or b.reason = ${NOT_ACTIVATED})`;
+    return written === 1 ? { reason } : {};
   });
 }
 
-async function pause({ sql }: Connection, id: string, reason: string): Promise<boolean> {
-  const written = await sql.execute`
+/** Pauses a sender until its setup activates it. */
+async function awaitActivation({ sql }: Connection, id: string): Promise<void> {
+  await sql.execute`
     insert into sender_blocks (cause, scope, subject, source, reason, since)
-    values ('operator', 'sender', ${id}, 'operator', ${reason}, clock_timestamp())
+    values ('operator', 'sender', ${id}, 'operator', ${NOT_ACTIVATED}, clock_timestamp())
     on conflict do nothing`;
-  return written === 1;
 }
 
 /**
@@ -317,7 +328,7 @@ async function endNumber(connection: Connection, id: string): Promise<void> {
     where id = ${id}::uuid`;
   await sql.execute`delete from provider_facts where subject = ${id}`;
   await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
-  await pause(connection, id, NOT_ACTIVATED);
+  await awaitActivation(connection, id);
 }
 
 /**

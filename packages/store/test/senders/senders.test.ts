@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { decrypt, NOT_ACTIVATED, type Keyring, type SenderReading } from '@onecode/domain';
+import { decrypt, isNew, NOT_ACTIVATED, type Keyring, type SenderReading } from '@onecode/domain';
 import {
   applyProviderReport,
   applySenderReading,
@@ -86,6 +86,30 @@ describe('senders', () => {
     await resumeSender(store.database, TEST_ACTOR, sender.id);
     expect(await blocksOf(sender.id)).toMatchObject([{ cause: 'provider', onlyFor: 'en' }]);
     expect(await available()).toEqual([sender.id]);
+  });
+
+  it('keep their time when they are paused again, and get the reason that is given', async () => {
+    const { id } = await buildSender(store.database);
+    const reasonsAfter = async (reason?: string) => {
+      await pauseSender(store.database, TEST_ACTOR, id, reason);
+      return (await blocksOf(id)).map((block) => block.reason);
+    };
+    expect(await reasonsAfter()).toEqual(['paused by an operator']);
+    const [before] = await blocksOf(id);
+    expect(await reasonsAfter('why')).toEqual(['why']);
+    expect(await reasonsAfter()).toEqual(['why']);
+    expect(await blocksOf(id)).toMatchObject([{ since: before!.since }]);
+  });
+
+  it('are no longer activated by their setup after an operator has paused them', async () => {
+    const { id } = await buildSender(store.database);
+    await store.sql(
+      `insert into sender_blocks (cause, scope, subject, source, reason) values ('operator', 'sender', $1, 'operator', $2)`,
+      [id, NOT_ACTIVATED],
+    );
+    expect(isNew(await blocksOf(id))).toBe(true);
+    await pauseSender(store.database, TEST_ACTOR, id);
+    expect(isNew(await blocksOf(id))).toBe(false);
   });
 
   it('send nothing and have no token after their removal', async () => {
