@@ -65,12 +65,8 @@ describe('receipts', () => {
   it('that arrive before the response to the request are applied in order', async () => {
     t.simulator.rules.add({ fault: { receiptsBeforeAnswer: true, disorder: true } });
     const id = await t.send(t.caller);
-    const row = await t.until(
-      id,
-      ({ status, claimed_until }) => status === 'delivered' && claimed_until === null,
-    );
-    expect(row).toMatchObject({ phase: 'done', encrypted_code: null });
-    expect(row.sent_at).not.toBeNull();
+    const row = await t.until(id, ({ status, sent_at }) => status === 'delivered' && sent_at !== null);
+    expect(row).toMatchObject({ phase: 'done', encrypted_code: null, claimed_until: null });
     expectOrder(row);
     const [message] = t.simulator.messages();
     expect(await t.attempts(id)).toMatchObject([
@@ -281,10 +277,10 @@ describe('the cost of a message', () => {
   });
 });
 
-describe('a failure from an account’s own app that waits for another attempt', () => {
+describe('a failure from an account’s own app', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
 
-  it('is counted once, when it is applied', async () => {
+  it('is counted once, even if it is reported again', async () => {
     const { db } = t.environment;
     const { database } = db;
     const caller = await buildCaller(database, 'live', { credits: 1 });
@@ -300,28 +296,23 @@ describe('a failure from an account’s own app that waits for another attempt',
     );
     await db.sql(
       `update sends set status = 'sent', phase = 'unconfirmed', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2,
-         attempts = 2, attempt_number = 2, sent_at = now(), due_at = null, claimed_at = now(), claimed_until = now() + interval '1 minute'
+         attempts = 1, attempt_number = 1, sent_at = now(), due_at = null
        where id = $1`,
       [sendId, senderId],
     );
-    await storeReceipts(database, [
-      {
-        messageId: 'first',
-        attempt: { sendId, number: 1 },
-        status: 'failed',
-        occurredAt: new Date(),
-        failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
-      },
-    ]);
-    const sweep = async () => {
-      await db.sql(`update provider_reports set due_at = now() - interval '1 second'`);
+    for (let times = 0; times < 2; times++) {
+      await storeReceipts(database, [
+        {
+          messageId: 'first',
+          attempt: { sendId, number: 1 },
+          status: 'failed',
+          occurredAt: new Date(),
+          failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
+        },
+      ]);
       await t.sweep();
-      return db.sql('select tries from provider_reports');
-    };
-    expect(await sweep()).toEqual([{ tries: 1 }]);
-    expect(await sweep()).toEqual([{ tries: 2 }]);
-    await db.sql('update sends set claimed_until = now() where id = $1', [sendId]);
-    expect(await sweep()).toEqual([]);
+      expect(await db.sql('select tries from provider_reports')).toEqual([]);
+    }
     expect(await db.sql('select status from sends where id = $1', [sendId])).toEqual([{ status: 'failed' }]);
     expect(await db.sql('select tries from counted_tries')).toEqual([{ tries: 1 }]);
   });
@@ -406,7 +397,7 @@ describe('a receipt that a sweep applies', () => {
   };
   const report = (
     { id, attempt }: Awaited<ReturnType<typeof sentSend>>,
-    result: Pick<Receipt, 'status' | 'failure'>,
+    result: Pick<Receipt, 'status' | 'failure'> & Partial<Receipt>,
   ): Promise<number> =>
     storeReceipts(t.database, [
       {
@@ -433,35 +424,31 @@ describe('a receipt that a sweep applies', () => {
     expect(left.length).toBeLessThan(changes.length);
   });
 
-  it('of a failed first message fails and refunds the send only after the lease of a dead second worker ends', async () => {
+  it('of a first message ends the second call, and the receipt of the second message is still applied', async () => {
     const sent = await sentSend();
+    await t.sql(`update attempts set outcome = 'unknown' where send_id = $1`, [sent.id]);
     await t.sql(
-      `update sends set attempt_number = 2, claimed_at = now(), claimed_until = now() + interval '1 minute' where id = $1`,
+      `update sends set phase = 'calling', status = 'sending', attempts = 2, attempt_number = 2, sent_at = null, due_at = now(),
+         claimed_at = now(), claimed_until = now() + interval '1 minute' where id = $1`,
       [sent.id],
     );
 
-    await report(sent, {
-      status: 'failed',
-      failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
-    });
+    await report(sent, { status: 'sent', failure: null });
     await t.sweep();
-    expect(await t.row(sent.id)).toMatchObject({ status: 'sent' });
-    expect(await t.sql('select due_at > now() as is_postponed from provider_reports')).toEqual([
-      { is_postponed: true },
-    ]);
+    expect(await t.row(sent.id)).toMatchObject({ status: 'sent', phase: 'unconfirmed', claimed_until: null });
+    expect(await t.attempts(sent.id)).toMatchObject([{ outcome: 'accepted' }, { outcome: 'unknown' }]);
 
-    // Columns round to milliseconds, so now() could be later than the clock of the next statement.
-    await t.sql(`update sends set claimed_until = now() - interval '1 second' where id = $1`, [sent.id]);
-    await t.sql(`update provider_reports set due_at = now() - interval '1 second'`);
+    await report(sent, {
+      attempt: { sendId: sent.id, number: 2 },
+      messageId: 'second',
+      status: 'delivered',
+      failure: null,
+    });
     await t.sweep();
-    expect(await t.row(sent.id)).toMatchObject({
-      status: 'failed',
-      failure_reason: 'rejected_by_provider',
-      claimed_until: null,
-    });
-    expect(await t.units(t.caller.accountId)).toMatchObject({
-      free_quota: 1,
-      returned: ['free_quota'],
-    });
+    expect(await t.row(sent.id)).toMatchObject({ status: 'delivered' });
+    expect(await t.attempts(sent.id)).toMatchObject([
+      { outcome: 'accepted' },
+      { outcome: 'accepted', message_id: 'second' },
+    ]);
   });
 });

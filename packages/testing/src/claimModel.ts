@@ -1,7 +1,6 @@
 import {
   isWorthSending,
   postponeOrFail,
-  UNCLAIMED,
   type Decision,
   type Postponement,
   type RetryPolicy,
@@ -27,13 +26,12 @@ export function claim(send: Send, now: Date, { leaseMs, policy, permit }: ClaimO
   const postponed = postponeOrFail(send, now, policy);
   const isEligible = postponed.change?.phase === 'waiting';
   if (permit === null || !isEligible) return postponed;
-  const { receiptUntil = null } = postponed.change ?? {};
   const permitAt = new Date(now.getTime() + permit.waitMs);
   if (!isWorthSending(send, permitAt))
     return {
       ...postponed,
       result: 'done',
-      change: { phase: 'giving_up', dueAt: send.expiresAt, receiptUntil, ...UNCLAIMED },
+      change: { phase: 'giving_up', dueAt: send.expiresAt },
     };
   return {
     result: 'claimed',
@@ -47,8 +45,6 @@ export function claim(send: Send, now: Date, { leaseMs, policy, permit }: ClaimO
       attemptNumber: send.attemptNumber + 1,
       claimedAt: now,
       claimedUntil: new Date(permitAt.getTime() + leaseMs),
-      receiptUntil,
     },
-    attempts: postponed.attempts ?? [],
   };
 }

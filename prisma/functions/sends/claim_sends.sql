@@ -12,8 +12,6 @@ begin
       status = case s.status when 'queued' then 'sending' else s.status end, phase = 'calling', channel = 'whatsapp', from_number = p.number,
       sender_id = p.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
       claimed_until = p.permit_at + p_terms.lease, version = s.version + 1,
-      -- A call with an ended lease may still have sent the message.
-      receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + p_terms.receipt_wait end,
       due_at = case s.phase when 'waiting' then p_now else s.due_at end
     from permits p
     where s.id = any (array(select permits.id from permits)) and s.id = p.id
@@ -21,10 +19,8 @@ begin
   get diagnostics v_claimed = row_count;
   if v_claimed < cardinality(p_ids) then
     return query
-      update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
-        receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + p_terms.receipt_wait end
-      -- The lease of a send that was claimed just now ends in the future.
-      where s.id = any (p_ids) and s.phase <> 'waiting' and coalesce(s.claimed_until <= p_now, true)
+      update sends s set phase = 'waiting', due_at = s.expires_at, version = s.version + 1
+      where s.id = any (p_ids) and s.phase in ('ready', 'backing_off')
       returning 'waits', s, null::integer;
   end if;
 end

@@ -8,18 +8,19 @@ language plpgsql immutable as $$
 declare
   v_broken text := case
     when not case send.phase
-      when 'calling' then send.status in ('sending', 'sent') and send.due_at is not null and send.claimed_at is not null
+      when 'calling' then send.status in ('sending', 'sent') and send.due_at is not null
       when 'unconfirmed' then send.status = 'sent' and send.due_at is null
       when 'done' then send.status in ('sent', 'delivered', 'read', 'failed') and send.due_at is null
-      -- A claim stays until its call ends, even after a receipt. Before a call there is no claim.
       else send.phase in ('ready', 'waiting', 'backing_off', 'giving_up') and send.status in ('queued', 'sending', 'sent')
-        and send.due_at is not null and send.claimed_at is null
+        and send.due_at is not null
     end then 'phase_fits'
     when not ((send.mode = 'live' and send.phase <> 'done') = (send.encrypted_code is not null)) then 'encrypted_code_until_done'
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
-    when not ((send.claimed_at is null) = (send.claimed_until is null) and (send.claimed_at is null or send.attempt_number > 0))
-      then 'claim_is_of_an_attempt'
+    when not (
+      (send.phase = 'calling') = (send.claimed_at is not null) and (send.phase = 'calling') = (send.claimed_until is not null)
+      and (send.phase <> 'calling' or send.attempt_number > 0)
+    ) then 'calling_has_claim'
     when not (
       (send.status = 'failed') = (send.failed_at is not null) and (send.status = 'failed') = (send.failure_reason is not null)
     ) then 'failed_has_reason'

@@ -1,7 +1,8 @@
 -- Claims live sends for delivery. No other function claims sends. Returns each send in its new state, with an outcome:
 -- claimed: the caller may make one call, `wait_ms` from now
 -- waits: no sender has a permit soon (`direct_permit_wait`); the send now waits for its account's turn
--- over (only if p_ids is null): due but not claimed, because it is a test send, may not be sent, or is locked by another transaction
+-- over (only if p_ids is null): due but not claimed, because it is a test send, its lease has ended, it may not be sent, or another
+-- transaction has locked it
 --
 -- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, in the order of their accounts' turns, and
 -- at most p_limit claims in all. A due send gets only a permit that starts soon, so that it does not overtake a turn.
@@ -29,22 +30,16 @@ begin
   ));
 
   with sendable as materialized (
-    select s.*, u.ordinal from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
-      select id, attempt_number, sender_id, claimed_at from sends
+    select s.id, u.ordinal from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
+      select id from sends
       -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
       where id = u.id and (
-        mode = 'live' and phase in ('ready', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
-        and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
-        and is_worth_sending(created_at, expires_at, v_now + p_terms.direct_permit_wait)
+        mode = 'live' and phase in ('ready', 'backing_off') and verification = 'pending' and due_at <= v_now
+        and attempts < p_terms.attempts_max and is_worth_sending(created_at, expires_at, v_now + p_terms.direct_permit_wait)
       ) is true
       -- Waiting for a locked row would delay every other claim.
       for no key update skip locked
     ) s
-  ), unfinished as (
-    -- The lease of the last attempt has ended without an outcome.
-    insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
-    select id, attempt_number, sender_id, 'unknown', claimed_at, v_now from sendable where claimed_at is not null
-    on conflict do nothing
   )
   select coalesce(array_agg(id order by ordinal), '{}') into v_sendable from sendable;
   if cardinality(v_sendable) > 0 then

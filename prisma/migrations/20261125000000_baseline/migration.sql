@@ -265,18 +265,19 @@ language plpgsql immutable as $$
 declare
   v_broken text := case
     when not case send.phase
-      when 'calling' then send.status in ('sending', 'sent') and send.due_at is not null and send.claimed_at is not null
+      when 'calling' then send.status in ('sending', 'sent') and send.due_at is not null
       when 'unconfirmed' then send.status = 'sent' and send.due_at is null
       when 'done' then send.status in ('sent', 'delivered', 'read', 'failed') and send.due_at is null
-      -- A claim stays until its call ends, even after a receipt. Before a call there is no claim.
       else send.phase in ('ready', 'waiting', 'backing_off', 'giving_up') and send.status in ('queued', 'sending', 'sent')
-        and send.due_at is not null and send.claimed_at is null
+        and send.due_at is not null
     end then 'phase_fits'
     when not ((send.mode = 'live' and send.phase <> 'done') = (send.encrypted_code is not null)) then 'encrypted_code_until_done'
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
-    when not ((send.claimed_at is null) = (send.claimed_until is null) and (send.claimed_at is null or send.attempt_number > 0))
-      then 'claim_is_of_an_attempt'
+    when not (
+      (send.phase = 'calling') = (send.claimed_at is not null) and (send.phase = 'calling') = (send.claimed_until is not null)
+      and (send.phase <> 'calling' or send.attempt_number > 0)
+    ) then 'calling_has_claim'
     when not (
       (send.status = 'failed') = (send.failed_at is not null) and (send.status = 'failed') = (send.failure_reason is not null)
     ) then 'failed_has_reason'
@@ -615,7 +616,7 @@ language sql stable as $$
   )
 $$;
 
-create type delivery_terms as (attempts_max integer, lease interval, receipt_wait interval, permit_wait interval, direct_permit_wait interval);
+create type delivery_terms as (attempts_max integer, lease interval, permit_wait interval, direct_permit_wait interval);
 create type permit_source as (
   sender_id uuid, number text, business_account_id text, portfolio_id text, has_recipient_room boolean, account_id uuid,
   application_ids uuid[], spacing interval, free_at timestamptz, taken integer
@@ -692,8 +693,6 @@ begin
       status = case s.status when 'queued' then 'sending' else s.status end, phase = 'calling', channel = 'whatsapp', from_number = p.number,
       sender_id = p.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
       claimed_until = p.permit_at + p_terms.lease, version = s.version + 1,
-      -- A call with an ended lease may still have sent the message.
-      receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + p_terms.receipt_wait end,
       due_at = case s.phase when 'waiting' then p_now else s.due_at end
     from permits p
     where s.id = any (array(select permits.id from permits)) and s.id = p.id
@@ -701,10 +700,8 @@ begin
   get diagnostics v_claimed = row_count;
   if v_claimed < cardinality(p_ids) then
     return query
-      update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
-        receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + p_terms.receipt_wait end
-      -- The lease of a send that was claimed just now ends in the future.
-      where s.id = any (p_ids) and s.phase <> 'waiting' and coalesce(s.claimed_until <= p_now, true)
+      update sends s set phase = 'waiting', due_at = s.expires_at, version = s.version + 1
+      where s.id = any (p_ids) and s.phase in ('ready', 'backing_off')
       returning 'waits', s, null::integer;
   end if;
 end
@@ -732,22 +729,16 @@ begin
   ));
 
   with sendable as materialized (
-    select s.*, u.ordinal from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
-      select id, attempt_number, sender_id, claimed_at from sends
+    select s.id, u.ordinal from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
+      select id from sends
       -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
       where id = u.id and (
-        mode = 'live' and phase in ('ready', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
-        and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
-        and is_worth_sending(created_at, expires_at, v_now + p_terms.direct_permit_wait)
+        mode = 'live' and phase in ('ready', 'backing_off') and verification = 'pending' and due_at <= v_now
+        and attempts < p_terms.attempts_max and is_worth_sending(created_at, expires_at, v_now + p_terms.direct_permit_wait)
       ) is true
       -- Waiting for a locked row would delay every other claim.
       for no key update skip locked
     ) s
-  ), unfinished as (
-    -- The lease of the last attempt has ended without an outcome.
-    insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
-    select id, attempt_number, sender_id, 'unknown', claimed_at, v_now from sendable where claimed_at is not null
-    on conflict do nothing
   )
   select coalesce(array_agg(id order by ordinal), '{}') into v_sendable from sendable;
   if cardinality(v_sendable) > 0 then

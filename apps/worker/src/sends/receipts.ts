@@ -12,7 +12,6 @@ import { recordSpan } from '@onecode/runtime';
 import { countOwnFailure } from '@onecode/store/senders';
 import {
   findReportedSends,
-  postponeReports,
   recordIdentity,
   writeReceipts,
   type ReportedSend,
@@ -65,10 +64,6 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   const written = await writeReceipts(database, reported, decision);
   if (written === null) return false;
   // crash point: worker after receipt
-  await postponeReports(
-    database,
-    receipts.flatMap(({ key }, index) => (decision.result[index] === 'later' ? [key] : [])),
-  );
   for (const [index, one] of receipts.entries())
     if (written.deleted.has(one.key))
       await recordApplied(context, written.send, one, decision.result[index] as ReceiptEnd, beganAt);

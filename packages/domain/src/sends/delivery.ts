@@ -18,12 +18,12 @@ const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
 /** Returns the change for a final failure. The store refunds the unit in the same statement. */
 export function failure(reason: FailureReason, now: Date): SendChange {
-  return { ...DONE, status: 'failed', failureReason: reason, failedAt: now, ...UNCLAIMED };
+  return { ...DONE, status: 'failed', failureReason: reason, failedAt: now };
 }
 
 /** Returns the change for the provider's acceptance. While the code is active, a receipt may still cause another attempt. */
 export function acceptance(send: Send, now: Date, sentAt = now): SendChange {
-  const next = isActive(send, now) ? ({ phase: 'unconfirmed', dueAt: null } as const) : DONE;
+  const next = isActive(send, now) ? ({ phase: 'unconfirmed', dueAt: null, ...UNCLAIMED } as const) : DONE;
   return { status: 'sent', sentAt, ...next };
 }
 
@@ -61,15 +61,22 @@ export function simulateDelivery(send: Send, now: Date): Decision<'read' | 'done
 
 /** The result for a send that no worker may send now: it failed for a reason, or one of these. */
 export type Postponement =
-  | FailureReason
+  | Settlement
   /** Nothing has to be sent: it was delivered, it failed, or it waits for a receipt or the deadline. */
   | 'done'
   /** Another worker's lease, the back-off or the wait for a sender has not ended. */
   | 'not_due'
   | 'no_sender';
 
+/** The outcome of a call after its lease has ended without a response: its worker was killed or frozen. */
+const NO_RESPONSE: Outcome = {
+  kind: 'unknown',
+  errorCode: null,
+  reason: 'the lease ended without a response',
+};
+
 /**
- * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`.
+ * Postpones or fails a live send that has no sender now. A call with an expired lease ends with an unknown outcome.
  *
  * A send with an active code and attempts left waits for a sender until its deadline. If its code expires too soon for another call, it
  * waits for the deadline in `giving_up`, because an earlier message may still be reported as delivered. Any other send fails, but if a
@@ -79,26 +86,16 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   if (!isDelivering(send)) return { result: 'done' };
   const dueAt = Math.max(Number(send.dueAt), Number(send.claimedUntil));
   if (dueAt > Number(now)) return { result: 'not_due' };
+  if (send.phase === 'calling') return settle(send, now, send.attemptNumber, NO_RESPONSE, policy, 0);
 
-  const { attempts, receiptUntil } =
-    send.claimedUntil === null
-      ? { attempts: [], receiptUntil: send.receiptUntil }
-      : loseAttempt(send, now, policy);
   const mayCall = isActive(send, now) && send.attempts < policy.attemptsMax;
-  const until = mayCall ? send.expiresAt : receiptUntil;
-  if (until === null || until <= now) return { ...giveUp(send, now), attempts };
+  const until = mayCall ? send.expiresAt : send.receiptUntil;
+  if (until === null || until <= now) return giveUp(send, now);
   const isWaiting = mayCall && isWorthSending(send, now);
   return {
     result: isWaiting ? 'no_sender' : 'done',
-    change: { phase: isWaiting ? 'waiting' : 'giving_up', dueAt: until, receiptUntil, ...UNCLAIMED },
-    attempts,
+    change: { phase: isWaiting ? 'waiting' : 'giving_up', dueAt: until },
   };
-}
-
-/** Ends the attempt of a claim with an expired lease: its outcome is unknown, and its receipt may still arrive. */
-export function loseAttempt(send: Send, now: Date, policy: RetryPolicy) {
-  const attempts = [endedAttempt(send, { outcome: 'unknown' })];
-  return { attempts, receiptUntil: after(now, receiptWaitMs(policy)) };
 }
 
 /** Fails a send without another call: its code is finished or expired, or it has used all attempts. */
@@ -108,7 +105,7 @@ function giveUp(send: Send, now: Date): Decision<FailureReason> {
 }
 
 /** Returns the ended attempt of the claim. */
-function endedAttempt(
+export function endedAttempt(
   { attemptNumber: number, senderId, claimedAt }: Send,
   {
     outcome,
@@ -132,7 +129,8 @@ export function releaseClaim(send: Send, now: Date, attempt: number): Decision<'
       ...UNCLAIMED,
       attemptNumber: attempt - 1,
       attempts: send.attempts - 1,
-      ...(send.phase === 'calling' && { phase: 'ready', dueAt: now }),
+      phase: 'ready',
+      dueAt: now,
     },
   };
 }
@@ -167,7 +165,7 @@ export type Settlement =
   | 'retry'
   /** No further attempt follows, but a message may have been sent: wait for its receipt until `receiptUntil`. */
   | 'awaiting_receipt'
-  /** The attempt no longer holds the claim; nothing is written. */
+  /** The attempt no longer holds the claim: its lease has ended, or a receipt was faster. Nothing is written. */
   | 'stale';
 
 /** Returns the result of an attempt's outcome, or `stale` if the attempt no longer holds its claim. */
@@ -180,16 +178,18 @@ export function settle(
   random: number,
 ): Decision<Settlement> {
   if (!isInProgress(send, attempt)) return { result: 'stale' };
-  const unanswered = outcome.kind === 'unknown' && { receiptUntil: after(now, receiptWaitMs(policy)) };
-  const { result, change } =
-    send.phase === 'calling'
-      ? settleCall({ ...send, ...unanswered }, now, outcome, policy, random)
-      : settleAfterReceipt(send, now);
+  const unanswered = outcome.kind === 'unknown' && awaitReceipt(now, policy);
+  const { result, change } = settleCall({ ...send, ...unanswered }, now, outcome, policy, random);
   return {
     result,
-    change: { ...unanswered, ...change, ...UNCLAIMED },
+    change: { ...unanswered, ...change },
     attempts: [endedAttempt(send, { ...outcome, outcome: outcome.kind })],
   };
+}
+
+/** Returns the change after an attempt with an unknown outcome: its receipt may still arrive. */
+export function awaitReceipt(now: Date, policy: RetryPolicy): { receiptUntil: Date } {
+  return { receiptUntil: after(now, receiptWaitMs(policy)) };
 }
 
 /** Decides by the outcome of the send's call. */
@@ -208,13 +208,11 @@ function settleCall(
   const change = isDueAgain ? nextCall(send, now, outcome, policy, random) : null;
   if (change !== null) return { result: 'retry', change };
   if (mayStillArrive(send.receiptUntil, now))
-    return { result: 'awaiting_receipt', change: { phase: 'giving_up', dueAt: send.receiptUntil } };
+    return {
+      result: 'awaiting_receipt',
+      change: { phase: 'giving_up', dueAt: send.receiptUntil, ...UNCLAIMED },
+    };
   return giveUp(send, now);
-}
-
-/** A receipt arrived before the response, so the outcome only completes its attempt: another attempt's message may still fail. */
-function settleAfterReceipt({ sentAt, deliveredAt, readAt }: Send, now: Date): Decision<Settlement> {
-  return { result: 'accepted', change: { sentAt: sentAt ?? deliveredAt ?? readAt ?? now } };
 }
 
 /**

@@ -1,4 +1,12 @@
-import { acceptance, failure, isSenderFailure, isWorthSending, loseAttempt, nextCall } from './delivery.js';
+import {
+  acceptance,
+  awaitReceipt,
+  endedAttempt,
+  failure,
+  isSenderFailure,
+  isWorthSending,
+  nextCall,
+} from './delivery.js';
 import type { MessageStatus, Outcome } from './outcome.js';
 import type { RetryPolicy } from './retry.js';
 import {
@@ -86,8 +94,7 @@ export interface MessageCost {
  */
 export const OWN_FAILURES = { atLeast: 5, share: 0.25 } as const;
 
-/** The result of a receipt. `later`: another attempt has to end first. */
-export type ReceiptEnd = 'applied' | 'ignored' | 'later';
+export type ReceiptEnd = 'applied' | 'ignored';
 
 /** Receipts are applied in this order, and a status only moves forward: a message that arrived does not fail. */
 const rank = (status: DeliveryState): number => DELIVERY_STATES.indexOf(status);
@@ -177,7 +184,7 @@ export function decideReceipt(
   const { status, failure: failed, messageId, occurredAt } = receipt;
   // The message was sent before it failed, and a repeated failure must not cause another call.
   if (isUndelivered(attempt) && (status === 'sent' || status === 'failed')) return { result: 'ignored' };
-  if (status !== 'failed') return moveForward(send, now, receipt, status, attempt);
+  if (status !== 'failed') return moveForward(send, now, receipt, status, attempt, policy);
   if (failed === null) return { result: 'ignored' };
 
   const { kind: outcome, errorCode } = failed;
@@ -187,41 +194,17 @@ export function decideReceipt(
     return { result: 'ignored', attempts: [ended] };
   }
 
-  const next = stateOfNextAttempt(send, now, attempt.number);
-  if (next === 'may still run') return { result: 'later' };
-  const ended = endAttempt(attempt, { outcome, errorCode, messageId, report });
-  const dependsOnOther =
-    attempt.otherIsAccepted || next === 'decides' || (next === 'is due' && outcome !== 'recipient');
-  if (dependsOnOther) return { result: 'applied', attempts: [ended] };
+  const attempts = [endAttempt(attempt, { outcome, errorCode, messageId, report })];
+  const otherIsCalling = send.phase === 'calling' && !isInProgress(send, attempt.number);
+  // Another call, or the failure of a send in `giving_up`.
+  const otherFollows = send.phase !== 'calling' && isDelivering(send);
+  if (attempt.otherIsAccepted || otherIsCalling || (otherFollows && outcome !== 'recipient'))
+    return { result: 'applied', attempts };
 
-  const { attempts: lost, receiptUntil } =
-    next === 'died' ? loseAttempt(send, now, policy) : { attempts: [], receiptUntil: send.receiptUntil };
-  const attempts = [ended, ...lost];
   const mayCall = send.phase !== 'done' && send.verification === 'pending' && isWorthSending(send, now);
   const mayHelp = outcome === 'retry' || isSenderFailure(failed);
   const retry = mayCall && mayHelp ? nextCall(send, now, failed, policy, random) : null;
-  const change = retry === null ? failure('rejected_by_provider', now) : { ...retry, receiptUntil };
-  return { result: 'applied', change, attempts };
-}
-
-/**
- * Returns what is known about the attempt after the reported one:
- *
- * - `none`: no other call is in progress or follows
- * - `is due`: another call follows or, in `giving_up`, the failure of the send
- * - `decides`: it is in progress. Its outcome, or the next claim after its lease, decides the result of the send.
- * - `may still run`: it is in progress, but an earlier receipt has made the send `unconfirmed`, so its outcome decides nothing.
- * - `died`: the same, but its lease has ended. Its message may still arrive.
- */
-function stateOfNextAttempt(
-  send: Send,
-  now: Date,
-  number: number,
-): 'none' | 'is due' | 'decides' | 'may still run' | 'died' {
-  if (isInProgress(send, number)) return 'none';
-  if (send.phase === 'calling') return 'decides';
-  if (send.claimedUntil === null) return isDelivering(send) ? 'is due' : 'none';
-  return now < send.claimedUntil ? 'may still run' : 'died';
+  return { result: 'applied', change: retry ?? failure('rejected_by_provider', now), attempts };
 }
 
 /** Returns whether a failure can still count. A right code proves that the message arrived. */
@@ -234,20 +217,25 @@ function moveForward(
   { messageId, occurredAt }: Receipt,
   reported: 'sent' | 'delivered' | 'read',
   attempt: ReportedAttempt,
+  policy: RetryPolicy,
 ): Decision<ReceiptEnd> {
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
   const time = clampTime(send, now, field, occurredAt);
   const isForward = reported === 'sent' ? isDelivering(send) : rank(reported) > rank(send.status);
   const forward = reported === 'sent' ? acceptance(send, now, time) : { ...DONE, status: reported };
+  // A receipt of an earlier attempt ends the call in progress, of which the message may still arrive.
+  const endsCall = isForward && send.phase === 'calling' && !isInProgress(send, attempt.number);
   const change: SendChange = {
     ...(send[field] === null && send.status !== 'failed' && { [field]: time }),
     ...(isForward && forward),
+    ...(endsCall && awaitReceipt(now, policy)),
   };
   // The provider has the message, so an attempt without a response was accepted.
   const attempts =
     attempt.outcome === 'accepted'
       ? []
       : [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId })];
+  if (endsCall) attempts.push(endedAttempt(send, { outcome: 'unknown' }));
   if (Object.keys(change).length === 0 && attempts.length === 0) return { result: 'ignored' };
   return { result: 'applied', change, attempts };
 }

@@ -53,9 +53,8 @@ interface Delivery {
   /** The number of the latest call; 0 before the first. */
   attemptNumber: number;
   /**
-   * When the worker claimed the send for that call, and when its lease ends; null without a claim. No other worker may claim it during the
-   * lease. The call starts up to half a second later, at the time of its permit. Both stay if a receipt arrives before the response: the
-   * send is then `unconfirmed` or `done`, and the response only completes its attempt.
+   * When the worker claimed the send for that call, and when its lease ends; null unless the send is `calling`. No other worker may claim it
+   * during the lease. The call starts up to half a second later, at the time of its permit.
    */
   claimedAt: Date | null;
   claimedUntil: Date | null;
@@ -126,12 +125,17 @@ export function isDelivering({ phase }: Pick<Send, 'phase'>): boolean {
 }
 
 /** Returns whether this attempt of the send is in progress. */
-export function isInProgress(send: Pick<Send, 'attemptNumber' | 'claimedUntil'>, attempt: number): boolean {
-  return send.claimedUntil !== null && send.attemptNumber === attempt;
+export function isInProgress(send: Pick<Send, 'attemptNumber' | 'phase'>, attempt: number): boolean {
+  return send.phase === 'calling' && send.attemptNumber === attempt;
 }
 
 /** Ends the claim of the attempt in progress. */
 export const UNCLAIMED = { claimedAt: null, claimedUntil: null } as const;
 
-/** Ends the delivery: nothing more is sent, so the code is erased. A call in progress keeps its claim until its outcome is written. */
-export const DONE = { phase: 'done', encryptedCode: null, dueAt: null } as const satisfies SendChange;
+/** Ends the delivery: nothing more is sent, so the code is erased. */
+export const DONE = {
+  phase: 'done',
+  encryptedCode: null,
+  dueAt: null,
+  ...UNCLAIMED,
+} as const satisfies SendChange;

@@ -37,7 +37,6 @@ import {
 const noPermit = { permit: null };
 /** The first attempt as it is written at its end. */
 const FIRST = { number: 1, senderId: 'sender-1', startedAt: CREATED_AT, errorCode: null, messageId: null };
-const CLAIMED = { claimedAt: CREATED_AT, claimedUntil: ms(CREATED_AT, LEASE_MS) };
 
 describe('isWorthSending', () => {
   it.each([
@@ -65,26 +64,27 @@ describe('claim (model) and postponeOrFail', () => {
         attemptNumber: 1,
         claimedAt: NOW,
         claimedUntil: ms(NOW, LEASE_MS),
-        receiptUntil: null,
       },
-      attempts: [],
     });
   });
 
   it('refuse a claim until another worker’s lease ends', () => {
     const send = sendingSend();
     expect(claim(send, at(14.999), offer())).toEqual({ result: 'not_due' });
-    expect(claim(send, at(15), offer()).result).toBe('claimed');
+    expect(claim(send, at(15), offer()).result).toBe('retry');
   });
 
-  it('claim a send again after the lease, and end the old attempt as unknown', () => {
+  it('end a call after its lease as unknown, and claim the send again after the back-off', () => {
     const decision = claim(sendingSend(), NOW, offer());
-    expect(decision.change).toMatchObject({
-      attemptNumber: 2,
-      attempts: 2,
-      receiptUntil: ms(NOW, 32_000),
-    });
+    expect(decision).toEqual(settle(sendingSend(), NOW, 1, UNKNOWN, POLICY, 0));
     expect(decision.attempts).toEqual([{ ...FIRST, outcome: 'unknown' }]);
+    const after = written(sendingSend(), decision);
+    expect(after).toMatchObject({ phase: 'backing_off', ...UNCLAIMED, receiptUntil: ms(NOW, 32_000) });
+    expect(claim(after, ms(NOW, 999), offer()).result).toBe('not_due');
+    expect(claim(after, ms(NOW, 1000), offer())).toMatchObject({
+      result: 'claimed',
+      change: { attemptNumber: 2, attempts: 2 },
+    });
   });
 
   it.each(['sent', 'delivered', 'read', 'failed'] as const)(
@@ -137,7 +137,7 @@ describe('claim (model) and postponeOrFail', () => {
   it('wait for the receipt of the last attempt if its lease ended without a response', () => {
     const send = sendingSend({ attempts: 5 });
     const decision = claim(send, NOW, offer());
-    expect(decision.result).toBe('done');
+    expect(decision.result).toBe('awaiting_receipt');
     const after = written(send, decision);
     const until = ms(NOW, 32_000);
     expect(after).toMatchObject({ phase: 'giving_up', ...UNCLAIMED, receiptUntil: until, dueAt: until });
@@ -166,7 +166,7 @@ describe.each(FINISHED_CODES)('a claim of a send with a code that is %s', (_, co
     const decision = claim({ ...send, phase: 'giving_up' }, NOW, offer());
     expect(decision.result).toBe(reason);
     expect(decision.change).toEqual({ ...FAILED, failureReason: reason });
-    expect(decision.attempts).toEqual([]);
+    expect(decision.attempts).toBeUndefined();
   });
 
   it('waits for the receipt of an attempt with an expired lease', () => {
@@ -192,12 +192,7 @@ describe('a claim with a future permit', () => {
     expect(claim(liveSend(), now, offer({ permit: permit({}, 499) })).result).toBe('claimed');
     const decision = claim(liveSend(), now, offer({ permit: permit({}, 500) }));
     expect(decision.result).toBe('done');
-    expect(decision.change).toEqual({
-      phase: 'giving_up',
-      dueAt: at(LIFE_SECONDS),
-      receiptUntil: null,
-      ...UNCLAIMED,
-    });
+    expect(decision.change).toEqual({ phase: 'giving_up', dueAt: at(LIFE_SECONDS) });
   });
 });
 
@@ -223,22 +218,21 @@ describe('releaseClaim', () => {
     expect(releaseClaim(sendingSend({ attemptNumber: 2 }), NOW, 1)).toEqual({ result: 'stale' });
   });
 
-  it('leaves the phase unchanged if a receipt of an earlier attempt arrived', () => {
-    const send = sentSend({ status: 'delivered', ...CLAIMED, attemptNumber: 2, attempts: 2 });
-    expect(releaseClaim(send, NOW, 2).change).toEqual({ ...UNCLAIMED, attemptNumber: 1, attempts: 1 });
+  it('changes nothing after a receipt of the attempt', () => {
+    expect(releaseClaim(sentSend({ status: 'delivered' }), NOW, 1)).toEqual({ result: 'stale' });
   });
 });
 
 describe('a send with a message that may have been sent', () => {
   it.each([
-    ['a receipt if the lease ends at the deadline', { claimedUntil: at(LIFE_SECONDS) }, 32],
-    [
-      'the remaining time for a receipt',
-      { ...UNCLAIMED, receiptUntil: at(610), dueAt: at(LIFE_SECONDS) },
-      10,
-    ],
-  ])('waits beyond its deadline for %s', (_, fields, seconds) => {
-    const send = sendingSend(fields);
+    ['a receipt', 32],
+    ['the remaining time for a receipt', 10],
+  ])('waits beyond its deadline for %s', (_, seconds) => {
+    const send = sendingSend({
+      ...UNCLAIMED,
+      receiptUntil: at(LIFE_SECONDS + seconds),
+      dueAt: at(LIFE_SECONDS),
+    });
     const waiting = written(send, claim(send, at(LIFE_SECONDS), offer()));
     expect(waiting).toMatchObject({ phase: 'giving_up', dueAt: at(LIFE_SECONDS + seconds) });
     const end = claim(waiting, at(LIFE_SECONDS + seconds), offer()).result;
@@ -250,8 +244,8 @@ describe('a send with a message that may have been sent', () => {
     ['there is no sender', noPermit, at(500)],
   ])('waits until its deadline when %s for another attempt', (_, permits, now) => {
     const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(595), dueAt: now });
-    const { change } = claim(send, now, offer(permits));
-    expect(change).toMatchObject({ dueAt: at(LIFE_SECONDS), receiptUntil: at(595) });
+    const waiting = written(send, claim(send, now, offer(permits)));
+    expect(waiting).toMatchObject({ dueAt: at(LIFE_SECONDS), receiptUntil: at(595) });
   });
 });
 
@@ -419,44 +413,13 @@ describe('settle', () => {
     expect(decision.change).toMatchObject({ dueAt: at(LIFE_SECONDS) });
   });
 
-  describe('after an earlier receipt', () => {
-    const delivered = () => sentSend({ status: 'delivered', ...CLAIMED, sentAt: null, deliveredAt: at(10) });
-
-    it('ends the claim, and sets a sent time that is not later than the delivery', () => {
-      const decision = settled(delivered(), ACCEPTED);
-      expect(decision.result).toBe('accepted');
-      expect(decision.change).toEqual({ ...UNCLAIMED, sentAt: at(10) });
-      expect(decision.attempts).toMatchObject([{ outcome: 'accepted', messageId: 'wamid.1' }]);
-    });
-
-    it('sets a sent time that is not later than the read time', () => {
-      const read = { ...delivered(), status: 'read', deliveredAt: null, readAt: at(12) } as const;
-      expect(settled(read, ACCEPTED).change).toEqual({ ...UNCLAIMED, sentAt: at(12) });
-    });
-
-    it('keeps the sent time of the receipt', () => {
-      const sent = sentSend({ ...CLAIMED, sentAt: at(9) });
-      expect(written(sent, settled(sent, ACCEPTED))).toEqual({ ...sent, ...UNCLAIMED });
-    });
-
-    it('waits for the receipt of this attempt after `unknown`, if the earlier receipt was for another attempt', () => {
-      const sent = sentSend({ ...CLAIMED, sentAt: at(9), receiptUntil: at(12) });
-      expect(written(sent, settled(sent, UNKNOWN))).toEqual({
-        ...sent,
-        ...UNCLAIMED,
-        receiptUntil: ms(NOW, 32_000),
-      });
-    });
-
-    it.each([UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT, CONFIG_FAULT])(
-      'ends the attempt after `$kind` without changing the send’s state',
-      (outcome) => {
-        const decision = settled(delivered(), outcome);
-        expect(written(delivered(), decision)).toMatchObject({ status: 'delivered', phase: 'done' });
-        expect(decision.attempts).toMatchObject([{ outcome: outcome.kind }]);
-      },
-    );
-  });
+  it.each([ACCEPTED, UNKNOWN, RECIPIENT_FAULT])(
+    'changes nothing after a receipt that arrived before the outcome `$kind`',
+    (outcome) => {
+      for (const send of [sentSend(), sentSend({ status: 'delivered', deliveredAt: at(10) })])
+        expect(settled(send, outcome)).toEqual({ result: 'stale' });
+    },
+  );
 });
 
 describe('a test send', () => {

@@ -117,7 +117,7 @@ const reports = (
     );
     if (decision.change?.phase === 'ready' || decision.change?.phase === 'backing_off')
       model.reassignments += 1;
-    // The attempt of a worker that has died.
+    // The call in progress, which the receipt of an earlier attempt ends.
     if (decision.attempts?.some((one) => one.number !== number && one.outcome === 'unknown') === true)
       model.unknownSince = Number(real.now);
     write(real, decision, status === 'failed' ? 'failed receipt' : 'receipt');

@@ -64,7 +64,6 @@ export interface Real {
   transitions: Set<Transition>;
 }
 
-const BEFORE_CALL: ReadonlySet<Phase> = new Set(['ready', 'waiting', 'backing_off', 'giving_up']);
 const STATUSES: Readonly<Record<Phase, readonly DeliveryState[]>> = {
   ready: ['queued', 'sending', 'sent'],
   waiting: ['queued', 'sending', 'sent'],
@@ -135,8 +134,7 @@ export function check(model: Model, real: Real): void {
   must((send.senderId !== null) === model.routed, 'the sender is set once routed');
   must((send.encryptedCode !== null) === (send.phase !== 'done'), 'the code is kept until the send is done');
   must((send.dueAt !== null) === isDelivering(send), 'a send is due unless it is unconfirmed or done');
-  must(send.phase !== 'calling' || send.claimedAt !== null, 'a calling send has a claim');
-  must(send.claimedAt === null || !BEFORE_CALL.has(send.phase), 'no claim without a call');
+  must((send.phase === 'calling') === (send.claimedAt !== null), 'exactly a calling send has a claim');
   must(STATUSES[send.phase].includes(send.status), 'the status fits the phase');
   must((send.failedAt !== null) === failed && (send.failureReason !== null) === failed, 'failed says why');
   must(real.refunds === (failed ? 1 : 0), 'one refund for a failed send');
@@ -216,12 +214,10 @@ function mustHaveGivenUp(model: Model, { send, now }: Real): void {
 
 export function runAnswer(model: Model, real: Real, attempt: number, outcome: Outcome, random: number): void {
   const isStale = !isInProgress(real.send, attempt);
-  // A receipt may report the result of a message before its call ends.
-  const isReported = real.attempts.get(attempt)?.outcome !== null;
   const decision = settle(real.send, real.now, attempt, outcome, POLICY, random);
   must(!isStale || decision.change === undefined, 'a stale answer changes nothing');
   if (!isStale && outcome.kind === 'unknown') {
-    if (!isReported) model.unknownSince = Number(real.now);
+    model.unknownSince = Number(real.now);
     must(decision.change?.status !== 'failed', 'an unknown outcome never fails a send');
   }
   // A fault or a rate limit uses no attempt.

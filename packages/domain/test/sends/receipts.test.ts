@@ -123,13 +123,25 @@ describe('a progress receipt', () => {
     },
   );
 
-  it('keeps the claim of the worker that waits for the response', () => {
-    const { claimedAt, claimedUntil } = sendingSend();
-    expect(after(sendingSend(), report('delivered'), attempt({ outcome: null }))).toMatchObject({
-      ...DONE,
-      claimedAt,
-      claimedUntil,
+  it('ends the claim of the worker that waits for the response', () => {
+    const decision = apply(sendingSend(), report('delivered'), attempt({ outcome: null }));
+    expect(written(sendingSend(), decision)).toMatchObject({ ...DONE, ...UNCLAIMED });
+    expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'accepted' }]);
+  });
+
+  it('of an earlier attempt ends the call in progress, and waits for the receipt of its message', () => {
+    const send = sendingSend({ ...NEXT, attempts: 2, receiptUntil: at(30) });
+    const decision = apply(send, report('sent'), attempt({ outcome: 'unknown' }));
+    expect(written(send, decision)).toMatchObject({
+      status: 'sent',
+      phase: 'unconfirmed',
+      ...UNCLAIMED,
+      receiptUntil: ms(NOW, 32_000),
     });
+    expect(decision.attempts).toMatchObject([
+      { number: 1, outcome: 'accepted' },
+      { number: 2, outcome: 'unknown' },
+    ]);
   });
 
   it('does not change a failed send or its times', () => {
@@ -212,31 +224,15 @@ describe('a failure receipt', () => {
     expect(apply(sentSend(), { ...report('failed'), failure: null })).toEqual({ result: 'ignored' });
   });
 
-  it('is postponed while another attempt of a sent send has a lease', () => {
-    const send = sentSend(NEXT);
-    expect(apply(send, report('failed'))).toEqual({ result: 'later' });
-    expect(after({ ...send, claimedUntil: NOW }, report('failed'))).toMatchObject({
-      status: 'failed',
-      ...UNCLAIMED,
-    });
-  });
-
-  it('reschedules the send, and waits for the receipt of another attempt with an expired lease', () => {
-    const send = sentSend({ ...NEXT, attempts: 2, receiptUntil: at(30), claimedUntil: NOW });
-    const decision = apply(send, report('failed', at(30), retryable()));
-    expect(decision.attempts).toMatchObject([
-      { number: 1, outcome: 'retry' },
-      { number: 2, outcome: 'unknown' },
-    ]);
-    expect(written(send, decision)).toMatchObject({ ...UNCLAIMED, receiptUntil: ms(NOW, 32_000) });
-  });
-
-  it('ends only its attempt if another attempt of a send in `sending` has an expired lease', () => {
-    const send = sendingSend({ ...NEXT, claimedUntil: at(30) });
-    const decision = apply(send, report('failed'));
-    expect(written(send, decision)).toEqual(send);
-    expect(decision).toMatchObject({ result: 'applied', attempts: [{ number: 1, outcome: 'recipient' }] });
-  });
+  it.each([ms(NOW, 1), at(30)])(
+    'ends only its attempt during another call, with a lease until %j',
+    (until) => {
+      const send = sendingSend({ ...NEXT, claimedUntil: until });
+      const decision = apply(send, report('failed'));
+      expect(written(send, decision)).toEqual(send);
+      expect(decision).toMatchObject({ result: 'applied', attempts: [{ number: 1, outcome: 'recipient' }] });
+    },
+  );
 
   it('ends only its attempt while another message of the send may still arrive', () => {
     const decision = apply(sentSend(), report('failed'), attempt({ otherIsAccepted: true }));
@@ -330,7 +326,7 @@ describe('a failed message', () => {
   it('is replaced by the next message, with the sent time of that message', () => {
     const send = sentSend({ phase: 'calling', ...NEXT, dueAt: at(40) });
     const next = attempt({ number: 2, outcome: null });
-    expect(after(send, report('sent', at(50)), next)).toEqual(sentSend({ ...NEXT, sentAt: at(50) }));
+    expect(after(send, report('sent', at(50)), next)).toEqual(sentSend({ attemptNumber: 2, sentAt: at(50) }));
   });
 });
 

@@ -78,8 +78,8 @@ interface Write {
 }
 
 /**
- * Writes the decision about a send's receipts if the row still has its version, and deletes the receipts in the same statement, except
- * those to be applied later. Concurrent writes share round trips.
+ * Writes the decision about a send's receipts if the row still has its version, and deletes the receipts in the same statement. Concurrent
+ * writes share round trips.
  *
  * @returns the written send, with the keys of the receipts that this call deleted; null if the row has changed since it was read, in which
  * case all receipts are still stored
@@ -87,13 +87,12 @@ interface Write {
 export async function writeReceipts(
   database: Database,
   { send: before, version, now: at, receipts }: ReportedSend,
-  { result, change: fields, attempts = [], cost }: ReturnType<typeof foldReceipts>,
+  { change: fields, attempts = [], cost }: ReturnType<typeof foldReceipts>,
 ): Promise<{ send: Send; deleted: Set<string> } | null> {
   const after = { ...before, ...fields };
   const isNothing = fields === undefined && attempts.length === 0 && cost === undefined;
   const change = isNothing ? null : { before, after, version, at, attempts, cost };
-  const keys = receipts.filter((_, index) => result[index] !== 'later').map(({ key }) => key);
-  const write = { sendId: before.id, change, keys };
+  const write = { sendId: before.id, change, keys: receipts.map(({ key }) => key) };
   const deleted =
     change !== null && isFailure(change)
       ? (await writeTogether(database, [write]))[0]

@@ -1,4 +1,4 @@
-import { DIRECT_PERMIT_WAIT_MS, PERMIT_WAIT_MS_MAX, receiptWaitMs, type RetryPolicy } from '@onecode/domain';
+import { DIRECT_PERMIT_WAIT_MS, PERMIT_WAIT_MS_MAX, type RetryPolicy } from '@onecode/domain';
 import { createBatcher } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -42,7 +42,7 @@ export function openDeliveries(
     const rows = await database.sql.query<(ReadRow & { outcome: TakenSend['outcome']; waitMs: number })[]>`
       select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms as "waitMs", clock_timestamp() as now
       from take_deliveries(${ids}::uuid[], ${limit}::integer, row(
-        ${policy.attemptsMax}, ${ms(leaseMs)}, ${ms(receiptWaitMs(policy))}, ${ms(PERMIT_WAIT_MS_MAX)}, ${ms(DIRECT_PERMIT_WAIT_MS)}
+        ${policy.attemptsMax}, ${ms(leaseMs)}, ${ms(PERMIT_WAIT_MS_MAX)}, ${ms(DIRECT_PERMIT_WAIT_MS)}
       )::delivery_terms) t`;
     return rows.map((row) => ({ ...toSnapshot(row), outcome: row.outcome, waitMs: row.waitMs }));
   };

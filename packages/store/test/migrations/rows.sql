@@ -93,11 +93,12 @@ update sends set due_at = now() where id = :sent; -- phase_fits
 update sends set phase = 'done', due_at = null, encrypted_code = null where id = :sending; -- phase_fits
 update sends set phase = 'unconfirmed', due_at = null where id = :sending; -- phase_fits
 update sends set phase = 'ready', due_at = now(), encrypted_code = 'x' where id = :failed; -- phase_fits
-update sends set phase = 'calling' where id = :sending; -- phase_fits
-update sends set attempt_number = 1, claimed_at = now(), claimed_until = now() where id = :sending; -- phase_fits
+update sends set phase = 'calling' where id = :sending; -- calling_has_claim
+update sends set phase = 'calling', claimed_at = now(), claimed_until = now(), attempt_number = 0 where id = :sending; -- calling_has_claim
+update sends set attempt_number = 1, claimed_at = now(), claimed_until = now() where id = :sending; -- calling_has_claim
 update sends set phase = 'calling', attempt_number = 1, claimed_at = now(), claimed_until = now() where id = :queued; -- phase_fits
-update sends set claimed_at = now() where id = :sent; -- claim_is_of_an_attempt
-update sends set claimed_at = now(), claimed_until = now() where id = :sent; -- claim_is_of_an_attempt
+update sends set claimed_at = now() where id = :sent; -- calling_has_claim
+update sends set claimed_until = now() where id = :sent; -- calling_has_claim
 update sends set phase = 'ready', due_at = now() where id = :sent; -- encrypted_code_until_done
 update sends set encrypted_code = null where id = :queued; -- encrypted_code_until_done
 update sends set encrypted_code = 'x' where id = :testQueued; -- encrypted_code_until_done

@@ -160,7 +160,7 @@ describe('attempts', () => {
     await store.sql(`update sends set claimed_until = claimed_until - interval '15 seconds' where id = $1`, [
       id,
     ]);
-    expect(await claimSend(id)).toBe('claimed');
+    expect(await claimSend(id)).toBe('retry');
     expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown' }]);
     const before = await version(id);
     expect(await settleSend(id, 1, accepted('wamid.late'))).toBe('stale');

@@ -404,38 +404,14 @@ describe('the send of a job', () => {
     expect(taken.filter((one) => one?.outcome === 'waits')).toHaveLength(12 - waits.length);
   });
 
-  it('is claimed again after the lease of a dead worker, and the old attempt becomes unknown', async () => {
-    const id = await buildSend(store.database, caller);
-    const first = (await take(id))!.send;
-    await set(id, `claimed_until = now() - interval '1 second'`);
-    const taken = await take(id);
-    expect(taken).toMatchObject({ outcome: 'claimed', send: { attempts: 2, attemptNumber: 2 } });
-    expect(taken!.send.receiptUntil!.getTime()).toBe(taken!.send.claimedAt!.getTime() + 32_000);
-    expect(await attemptsOf(id)).toEqual([
-      {
-        number: 1,
-        sender_id: sender.id,
-        outcome: 'unknown',
-        started_at: first.claimedAt,
-        finished_at: taken!.send.claimedAt,
-      },
-    ]);
-  });
-
-  it('waits without a permit after the lease of a dead worker, and the old attempt becomes unknown', async () => {
+  it('is over after the lease of a dead worker, until its call has an outcome', async () => {
     const id = await buildSend(store.database, caller);
     await take(id);
+    const takeDue = () => openDeliveries(store.database, TERMS).takeDue(10);
+    expect(await takeDue()).toEqual([]);
     await set(id, `claimed_until = now() - interval '1 second'`);
-    await pauseSender(store.database, TEST_ACTOR, sender.id);
-    const taken = await take(id);
-    expect(taken).toMatchObject({
-      outcome: 'waits',
-      send: { attempts: 1, claimedAt: null, claimedUntil: null },
-    });
-    expect(taken!.send.receiptUntil).not.toBeNull();
-    expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown' }]);
-    await set(id, `phase = 'ready', due_at = now() - interval '1 second'`);
-    expect((await take(id))!.send.receiptUntil).toEqual(taken!.send.receiptUntil);
+    expect(await take(id)).toBeUndefined();
+    expect(await takeDue()).toMatchObject([{ outcome: 'over', send: { id, phase: 'calling' } }]);
   });
 
   it.each([
