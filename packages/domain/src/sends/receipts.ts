@@ -52,7 +52,10 @@ export interface AttemptName {
   number: number;
 }
 
-/** The price of a message, in the provider's words, for example `authentication`, `regular`, `PMP`. */
+/**
+ * The price of a message, in the provider's words, for example `authentication`, `regular`, `PMP`. It is counted once per send, on the day
+ * when the message arrived.
+ */
 export interface Pricing {
   category: string;
   type: string;
@@ -81,13 +84,6 @@ export interface AttemptReceipt {
   attempt: ReportedAttempt;
 }
 
-/** The price of a message. It is counted once per send, on the day when the message arrived. */
-export interface MessageCost {
-  pricing: Pricing;
-  arrivedAt: Date;
-  senderId: string | null;
-}
-
 /**
  * How many failures reported by an account's own app count in a month (UTC). Such an app can report any message as failed, and each failure
  * refunds a unit. WhatsApp rejects far fewer than one message in four.
@@ -105,7 +101,7 @@ const rank = (status: DeliveryState): number => DELIVERY_STATES.indexOf(status);
  * @param acceptedNumbers the numbers of the send's attempts that the provider accepted
  * @param isPriced whether the cost of the send's message has already been counted
  * @param random a number from 0 up to, not including, 1
- * @returns the result of each receipt, in the given order
+ * @returns the result of each receipt, in the given order, and the price of a message that has arrived, unless it is already counted
  */
 export function foldReceipts(
   send: Send,
@@ -114,7 +110,7 @@ export function foldReceipts(
   { acceptedNumbers, isPriced }: { acceptedNumbers: readonly number[]; isPriced: boolean },
   policy: RetryPolicy,
   random: number,
-): Decision<ReceiptEnd[]> & { cost?: MessageCost | undefined } {
+): Decision<ReceiptEnd[]> & { pricing?: Pricing | undefined } {
   const accepted = new Set(acceptedNumbers);
   const attempts = new Map<number, AttemptChange>();
   const result: ReceiptEnd[] = [];
@@ -140,27 +136,11 @@ export function foldReceipts(
       else accepted.delete(ended.number);
     }
   }
-  const cost = hasArrived(after) && !isPriced ? findCost(receipts, accepted, now) : undefined;
-  return { result, change, attempts: [...attempts.values()], cost };
-}
-
-/** Returns the cost of a message that arrived, from the first of its receipts with a price. */
-function findCost(
-  receipts: readonly AttemptReceipt[],
-  accepted: ReadonlySet<number>,
-  now: Date,
-): MessageCost | undefined {
-  const priced = receipts.find(
-    ({ receipt, attempt }) => receipt.pricing !== undefined && accepted.has(attempt.number),
+  const prices = receipts.flatMap(({ receipt, attempt }) =>
+    accepted.has(attempt.number) ? (receipt.pricing ?? []) : [],
   );
-  if (priced?.receipt.pricing === undefined) return undefined;
-  const arrivals = receipts.filter(({ receipt: { status } }) => status === 'delivered' || status === 'read');
-  const arrivedAt = Math.min(Number(now), ...arrivals.map(({ receipt }) => Number(receipt.occurredAt)));
-  return {
-    pricing: priced.receipt.pricing,
-    arrivedAt: new Date(arrivedAt),
-    senderId: priced.attempt.senderId,
-  };
+  const pricing = hasArrived(after) && !isPriced ? prices[0] : undefined;
+  return { result, change, attempts: [...attempts.values()], pricing };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { audited, changedFields, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
-import { OPERATOR } from '../sends/receipts.js';
+import { OPERATOR } from '../sends/updateSends.js';
 
 /** The delivered messages of a day (UTC) to a country with the same price category, and the units that customers paid for them. */
 export interface MessageCost {

@@ -1,9 +1,10 @@
 import type { Decision, Send } from '@onecode/domain';
-import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { readSend, type ReadRow, type WhichSend } from './readSend.js';
 import { toSend } from './sendRow.js';
-import { isFailure, updateSends, type Change } from './updateSends.js';
+import { createWriter } from './updateSends.js';
+
+const write = createWriter(100);
 
 /** More tries indicate a fault that changes the row again and again. */
 const TRIES_MAX = 1000;
@@ -37,7 +38,6 @@ export async function changeSend<R>(
   decide: (send: Send, now: Date) => Decision<R>,
 ): Promise<R | null> {
   const target: WhichSend = 'send' in which ? { id: which.send.id } : which;
-  const batch = getBatcher(database);
   let snapshot = 'send' in which ? which : await readSnapshot(database, target);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     if (snapshot === null) return null;
@@ -45,13 +45,8 @@ export async function changeSend<R>(
     const at = now();
     const { result, change, attempts = [] } = decide(before, at);
     if (change === undefined && attempts.length === 0) return result;
-    const after = { ...before, ...change };
-    const write: Change = { before, after, version, at, attempts };
-    const [isWritten] = isFailure(write) ? await writeChanges(database, [write]) : [await batch(write)];
-    if (isWritten) {
-      database.onDelivery(before, after);
-      return result;
-    }
+    const decided = { before, after: { ...before, ...change }, version, at, attempts };
+    if ((await write(database, { change: decided, receiptKeys: [] })) !== null) return result;
     snapshot = await readSnapshot(database, target);
   }
   throw new Error(`could not change a send: its row changed during each of ${TRIES_MAX} attempts`);
@@ -60,23 +55,4 @@ export async function changeSend<R>(
 async function readSnapshot(database: Database, which: WhichSend): Promise<SendSnapshot | null> {
   const row = await readSend(database, which);
   return row === undefined ? null : toSnapshot(row);
-}
-
-/** A batch locks the rows of its sends until it commits. */
-const CHANGES_MAX = 100;
-
-const getBatcher = oncePerClient((database: Database) =>
-  createBatcher((changes: Change[]) => writeChanges(database, changes), {
-    batchSizeMax: CHANGES_MAX,
-    concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
-  }),
-);
-
-/** Writes changes. Of two changes of one send, only the first is tried. @returns whether each row still had the version */
-async function writeChanges(database: Database, changes: readonly Change[]): Promise<boolean[]> {
-  const first = new Map(changes.toReversed().map((change) => [change.before.id, change]));
-  const written = await database.sql.query<{ id: string }[]>`
-    with ${updateSends([...first.values()])} select id from changed`;
-  const ids = new Set(written.map(({ id }) => id));
-  return changes.map((change) => first.get(change.before.id) === change && ids.has(change.before.id));
 }

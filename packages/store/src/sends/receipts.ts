@@ -1,20 +1,9 @@
-import {
-  NO_COUNTRY,
-  type foldReceipts,
-  type Receipt,
-  type ReportedAttempt,
-  type Send,
-} from '@onecode/domain';
-import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
+import type { foldReceipts, Receipt, ReportedAttempt, Send } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { Prisma } from '../generated/prisma/client.js';
 import type { StoredReport } from './providerReports.js';
 import { readReportedSends } from './readSend.js';
 import { toSend } from './sendRow.js';
-import { isFailure, updateSends, type Change } from './updateSends.js';
-
-/** The payer in `message_costs` of messages from senders without an account. */
-export const OPERATOR = '00000000-0000-0000-0000-000000000000';
+import { createWriter } from './updateSends.js';
 
 type StoredReceipt = StoredReport<Receipt>;
 
@@ -70,16 +59,10 @@ export async function findReportedSends(
 const messageKey = ({ attempt, messageId }: Receipt): string =>
   `${attempt?.sendId}.${attempt?.number} ${messageId}`;
 
-/** A write for one send: the change by its receipts, if any, and the keys of the receipts to delete. */
-interface Write {
-  sendId: string;
-  change: Change | null;
-  keys: string[];
-}
+const write = createWriter(200);
 
 /**
- * Writes the decision about a send's receipts if the row still has its version, and deletes the receipts in the same statement. Concurrent
- * writes share round trips.
+ * Writes the decision about a send's receipts, and deletes the receipts.
  *
  * @returns the written send, with the keys of the receipts that this call deleted; null if the row has changed since it was read, in which
  * case all receipts are still stored
@@ -87,67 +70,11 @@ interface Write {
 export async function writeReceipts(
   database: Database,
   { send: before, version, now: at, receipts }: ReportedSend,
-  { change: fields, attempts = [], cost }: ReturnType<typeof foldReceipts>,
-): Promise<{ send: Send; deleted: Set<string> } | null> {
+  { change: fields, attempts = [], pricing }: ReturnType<typeof foldReceipts>,
+): Promise<{ send: Send; deleted: ReadonlySet<string> } | null> {
   const after = { ...before, ...fields };
-  const isNothing = fields === undefined && attempts.length === 0 && cost === undefined;
-  const change = isNothing ? null : { before, after, version, at, attempts, cost };
-  const write = { sendId: before.id, change, keys: receipts.map(({ key }) => key) };
-  const deleted =
-    change !== null && isFailure(change)
-      ? (await writeTogether(database, [write]))[0]
-      : await getBatcher(database)(write);
-  if (deleted === null || deleted === undefined) return null;
-  if (change !== null) database.onDelivery(before, after);
-  return { send: after, deleted: new Set(deleted) };
-}
-
-/** A batch locks the rows of its sends until it commits. */
-const WRITES_MAX = 200;
-
-const getBatcher = oncePerClient((database: Database) =>
-  createBatcher((writes: Write[]) => writeTogether(database, writes), {
-    batchSizeMax: WRITES_MAX,
-    concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
-  }),
-);
-
-/** The step that counts the costs of `changed`. */
-const PRICED = Prisma.sql`
-  priced as (
-    insert into message_costs as m (day, country, category, type, billable, pricing_model, payer, messages, free_sends, credits)
-    select (c.arrived_at at time zone 'UTC')::date, coalesce(c.country, ${NO_COUNTRY}), c.pricing ->> 'category', c.pricing ->> 'type',
-      (c.pricing ->> 'billable')::boolean, c.pricing ->> 'model',
-      case when s.account_id = c.account_id then c.account_id else ${OPERATOR}::uuid end, count(*),
-      count(*) filter (where c.charged_from = 'free_quota'), count(*) filter (where c.charged_from = 'credit')
-    from changed c left join senders s on s.id = c.priced_sender_id where c.pricing is not null
-    -- All callers insert in the same order, so that two callers cannot deadlock.
-    group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
-    on conflict (day, country, category, type, billable, pricing_model, payer) do update set
-      messages = m.messages + excluded.messages, free_sends = m.free_sends + excluded.free_sends, credits = m.credits + excluded.credits
-  )`;
-
-/** Writes a batch. @returns the keys that each write deleted, or null if its send had changed */
-async function writeTogether(database: Database, writes: readonly Write[]): Promise<(string[] | null)[]> {
-  const firsts = new Map(writes.toReversed().map((write) => [write.sendId, write]));
-  const tried = [...firsts.values()];
-  const changes = tried.flatMap(({ change }) => change ?? []);
-  const keys = tried.flatMap((write) =>
-    write.keys.map((key) => ({ key, guard: write.change === null ? null : write.sendId })),
-  );
-  const [{ changed, deleted }] = await database.sql.query<[{ changed: string[]; deleted: string[] }]>`
-    with ${updateSends(changes)}, ${PRICED}, deleted as (
-      delete from provider_reports where key = any(array(
-        select k.key from unnest(${keys.map(({ key }) => key)}::text[], ${keys.map(({ guard }) => guard)}::uuid[]) as k (key, guard)
-        where k.guard is null or k.guard in (select id from changed)
-      )) returning key
-    )
-    select array(select id from changed) as changed, array(select key from deleted) as deleted`;
-  const written = new Set(changed);
-  const gone = new Set(deleted);
-  return writes.map((write) => {
-    const isWritten =
-      firsts.get(write.sendId) === write && (write.change === null || written.has(write.sendId));
-    return isWritten ? write.keys.filter((key) => gone.has(key)) : null;
-  });
+  const isNothing = fields === undefined && attempts.length === 0 && pricing === undefined;
+  const change = isNothing ? null : { before, after, version, at, attempts, pricing };
+  const deleted = await write(database, { change, receiptKeys: receipts.map(({ key }) => key) });
+  return deleted === null ? null : { send: after, deleted };
 }

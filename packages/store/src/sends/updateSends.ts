@@ -1,9 +1,11 @@
-import type { AttemptChange, MessageCost, Send } from '@onecode/domain';
+import { NO_COUNTRY, type AttemptChange, type Pricing, type Send } from '@onecode/domain';
+import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
+import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { assignments, RECORD_COLUMNS, toSendRecord } from './sendRow.js';
 
 /** A change of a send, written only if its row still has `version`. */
-export interface Change {
+interface Change {
   before: Send;
   after: Send;
   version: number;
@@ -11,20 +13,74 @@ export interface Change {
   at: Date;
   attempts: readonly AttemptChange[];
   /** The price of the message, if this change is the first to report it. */
-  cost?: MessageCost | undefined;
+  pricing?: Pricing | undefined;
+}
+
+/** What is written together: the change of a send, if any, and the deletion of the stored receipts that it applies. */
+interface Write {
+  change: Change | null;
+  receiptKeys: readonly string[];
+}
+
+/**
+ * Returns a function that writes a change if the send's row still has its version, and deletes its receipts in the same statement.
+ * Concurrent writes share round trips. The function returns the receipts that this call deleted, or null if the row has changed since it
+ * was read: then nothing is written.
+ *
+ * @param batchSizeMax a batch locks the rows of its sends until it commits
+ */
+export function createWriter(
+  batchSizeMax: number,
+): (database: Database, write: Write) => Promise<ReadonlySet<string> | null> {
+  const getBatcher = oncePerClient((database: Database) =>
+    createBatcher((writes: Write[]) => writeTogether(database, writes), {
+      batchSizeMax,
+      concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
+    }),
+  );
+  return async (database, write) => {
+    const { change } = write;
+    const [deleted = null] =
+      change !== null && isFailure(change)
+        ? await writeTogether(database, [write])
+        : [await getBatcher(database)(write)];
+    if (deleted !== null && change !== null) database.onDelivery(change.before, change.after);
+    return deleted;
+  };
 }
 
 /** Returns whether a change fails a send. Such a change has its own statement, see `REFUNDED`. */
-export const isFailure = ({ before, after }: Change): boolean =>
+const isFailure = ({ before, after }: Change): boolean =>
   before.status !== 'failed' && after.status === 'failed';
 
-const toChangeRecord = ({ before, after, version, at, attempts, cost }: Change): object => ({
+/** Writes a batch. Of two changes of one send, only the first is tried. @returns the result of each write, see `createWriter` */
+async function writeTogether(
+  database: Database,
+  writes: readonly Write[],
+): Promise<(ReadonlySet<string> | null)[]> {
+  const firsts = new Map(writes.toReversed().map((write) => [write.change?.before.id ?? write, write]));
+  const tried = new Set(firsts.values());
+  const changes = [...tried].flatMap(({ change }) => change ?? []);
+  const receipts = [...tried].flatMap(({ change, receiptKeys }) =>
+    receiptKeys.map((key) => ({ key, sendId: change?.before.id ?? null })),
+  );
+  const [{ changed, deleted }] = await database.sql.query<[{ changed: string[]; deleted: string[] }]>`
+    with ${updateSends(changes)} ${receipts.length === 0 ? NO_RECEIPTS : deleteReceipts(receipts)}
+    select array(select id from changed) as changed, array(select key from deleted) as deleted`;
+  const written = new Set(changed);
+  const gone = new Set(deleted);
+  return writes.map((write) => {
+    const isWritten = tried.has(write) && (write.change === null || written.has(write.change.before.id));
+    // Two writes may name the same receipt: only one of them gets it.
+    return isWritten ? new Set(write.receiptKeys.filter((key) => gone.delete(key))) : null;
+  });
+}
+
+const toChangeRecord = ({ before, after, version, at, attempts, pricing }: Change): object => ({
   id: before.id,
   version,
   ...toSendRecord(after),
-  pricing: cost?.pricing,
-  arrived_at: cost?.arrivedAt,
-  priced_sender_id: cost?.senderId,
+  pricing,
   attempt_records: attempts.map(
     ({ number, senderId, startedAt, outcome, errorCode, messageId, messageStatus, report = null }) => ({
       number,
@@ -46,18 +102,19 @@ const toChangeRecord = ({ before, after, version, at, attempts, cost }: Change):
  * `changed` returns the sends that still had the version. Every statement locks sends in the order of their ids, so that two statements
  * cannot deadlock.
  */
-export function updateSends(changes: readonly Change[]): Prisma.Sql {
+function updateSends(changes: readonly Change[]): Prisma.Sql {
   const { lock, lockedIds } = lockSends(changes.length);
   return Prisma.sql`
     changes as materialized (
       select * from json_to_recordset(${JSON.stringify(changes.map(toChangeRecord))}::json) as c (
-        id uuid, version integer, ${RECORD_COLUMNS}, pricing jsonb, arrived_at timestamptz, priced_sender_id uuid, attempt_records json
+        id uuid, version integer, ${RECORD_COLUMNS}, pricing jsonb, attempt_records json
       )
     ), ${lock} changed as (
       update sends s set ${assignments('c')}, pricing = coalesce(s.pricing, c.pricing), version = s.version + 1
       from changes c
       where s.id = any(array(${lockedIds})) and c.id = s.id and c.version = s.version
-      returning s.id, s.account_id, s.country, s.charged_from, s.verification, c.pricing, c.arrived_at, c.priced_sender_id, c.attempt_records
+      returning s.id, s.account_id, s.country, s.charged_from, s.verification, s.sender_id, s.delivered_at, s.read_at,
+        c.pricing, c.attempt_records
     ), ${ATTEMPTED} ${changes.some(isFailure) ? REFUNDED : Prisma.empty}`;
 }
 
@@ -102,6 +159,35 @@ const REFUNDED = Prisma.sql`,
   ), refunded as (
     insert into ledger_entries (account_id, send_id, kind, bucket, units)
     select account_id, id, 'returned', charged_from, 1 from returned
+  )`;
+
+/** The payer in `message_costs` of messages from senders without an account. */
+export const OPERATOR = '00000000-0000-0000-0000-000000000000';
+
+const NO_RECEIPTS = Prisma.sql`, deleted as (select null as key where false)`;
+
+/** Returns the steps that count the prices of `changed`, and delete the receipts of written changes and of sends without a change. */
+const deleteReceipts = (
+  receipts: readonly { key: string; sendId: string | null }[],
+): Prisma.Sql => Prisma.sql`,
+  priced as (
+    insert into message_costs as m (day, country, category, type, billable, pricing_model, payer, messages, free_sends, credits)
+    select (coalesce(c.delivered_at, c.read_at) at time zone 'UTC')::date, coalesce(c.country, ${NO_COUNTRY}),
+      c.pricing ->> 'category', c.pricing ->> 'type', (c.pricing ->> 'billable')::boolean, c.pricing ->> 'model',
+      case when s.account_id = c.account_id then c.account_id else ${OPERATOR}::uuid end, count(*),
+      count(*) filter (where c.charged_from = 'free_quota'), count(*) filter (where c.charged_from = 'credit')
+    from changed c left join senders s on s.id = c.sender_id where c.pricing is not null
+    -- All callers insert in the same order, so that two callers cannot deadlock.
+    group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
+    on conflict (day, country, category, type, billable, pricing_model, payer) do update set
+      messages = m.messages + excluded.messages, free_sends = m.free_sends + excluded.free_sends, credits = m.credits + excluded.credits
+  ), deleted as (
+    delete from provider_reports where key = any(array(
+      select k.key from unnest(
+        ${receipts.map(({ key }) => key)}::text[], ${receipts.map(({ sendId }) => sendId)}::uuid[]
+      ) as k (key, send_id)
+      where k.send_id is null or k.send_id in (select id from changed)
+    )) returning key
   )`;
 
 /**

@@ -452,7 +452,12 @@ describe('writeReceipts', () => {
   });
 
   it('counts a price on the day when the message arrived, even if the receipt is late', async () => {
-    const report = reportOf(await accepted(), 'delivered', 86_400, { pricing: PRICE });
+    const id = await accepted();
+    await store.sql(
+      `update sends set created_at = created_at - interval '2 days', sent_at = sent_at - interval '2 days' where id = $1`,
+      [id],
+    );
+    const report = reportOf(id, 'delivered', 86_400, { pricing: PRICE });
     await storeReceipts([report]);
     await apply();
     const day = report.occurredAt.toISOString().slice(0, 10);
