@@ -1,8 +1,8 @@
 import { repeatedFaults, startLoop, type Loop } from '@onecode/runtime';
-import { readDueWork, type DueWork, type LoopName } from '@onecode/store/operations';
+import type { Database } from '@onecode/store/client';
+import { readDueWork, recordHeartbeat, type DueWork, type LoopName } from '@onecode/store/operations';
 import { watchBreakers } from './sends/breaker.js';
 import type { WorkerContext } from './context.js';
-import { withHeartbeats } from './heartbeats.js';
 import { readDueSenders } from './senders/providerFacts.js';
 import type { DueDeliveries } from './sends/dueDeliveries.js';
 import type { Mailer } from './mail/mailer.js';
@@ -16,7 +16,8 @@ const LOOK_PAUSE_MS = 1_000;
 /** While sends are due. Half of `PERMIT_WAIT_MS_MAX`: with fewer runs, permits would expire unused. */
 const DELIVER_PAUSE_MS = 250;
 
-const EVERYTHING: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
+/** Half of the time after which the health page reports a loop as late. */
+const HEARTBEAT_PAUSE_MS = 5_000;
 
 /**
  * Starts the worker's loops. One loop reads which work is due, and the others skip a run without due work, so that an idle worker issues
@@ -32,16 +33,10 @@ export function startLoops(
   const { database, log } = context;
   const stopping = new AbortController();
   const withHeartbeat = withHeartbeats(database, workerId);
-  let due = EVERYTHING;
+  let due: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
   const look = async (): Promise<void> => {
-    try {
-      due = await readDueWork(database);
-    } catch (error) {
-      due = EVERYTHING;
-      throw error;
-    } finally {
-      if (due.deliveries) deliveries.wake();
-    }
+    due = await readDueWork(database);
+    if (due.deliveries) deliveries.wake();
   };
   const whenDue = (work: keyof DueWork, run: () => Promise<void>) => async (): Promise<void> => {
     if (due[work]) await run();
@@ -92,5 +87,20 @@ export function startLoops(
       await Promise.all([dueDeliveries.ended(), events.ended()]);
       mail.mailer?.close();
     },
+  };
+}
+
+/** Returns a wrapper for loop runs: a run that succeeds records a heartbeat, at most once every five seconds for each loop. */
+export function withHeartbeats(
+  database: Database,
+  workerId: string,
+): (loop: LoopName, run: () => Promise<void>) => () => Promise<void> {
+  return (loop, run) => {
+    let recordedAt = -Infinity;
+    return async () => {
+      await run();
+      if (performance.now() - recordedAt < HEARTBEAT_PAUSE_MS) return;
+      if (await recordHeartbeat(database, loop, workerId)) recordedAt = performance.now();
+    };
   };
 }

@@ -1,8 +1,7 @@
-import { readDueReports, type StoredReport } from '@onecode/store/sends';
+import { NO_COUNTRY, type Denial } from '@onecode/domain';
+import { applyDenial, postponeUnmatched, readDueReports, type StoredReport } from '@onecode/store/sends';
 import { RUN_MS_MAX, type WorkerContext } from './context.js';
-import { postponeFailed } from './postponedReports.js';
-import { applyReportedDenial } from './sends/denials.js';
-import { applyReceipts } from './sends/receipts.js';
+import { applyReceipts, postponeFailed } from './sends/receipts.js';
 import { applyProviderChange } from './senders/providerFacts.js';
 
 /** Applies the stored provider reports that are due. A report that cannot be applied does not block the others. */
@@ -18,6 +17,20 @@ export async function applyDueReports(context: WorkerContext): Promise<void> {
     ]);
     mayBeMore = isFull || !isComplete;
   }
+}
+
+/** Stores a denial with its send, and counts it. The fraud breaker reads it from the database. */
+async function applyReportedDenial(
+  { database, metrics }: WorkerContext,
+  report: StoredReport<Denial>,
+): Promise<void> {
+  const denied = await applyDenial(database, report);
+  if (denied === null) await postponeUnmatched(database, [report.key]);
+  else if (denied.isNew)
+    metrics.denials.inc({
+      application_id: denied.applicationId,
+      country: denied.country ?? NO_COUNTRY,
+    });
 }
 
 async function applyEach<Report>(

@@ -2,7 +2,7 @@ import { simulateDelivery } from '@onecode/domain';
 import { createPresence, listHeartbeats } from '@onecode/store/operations';
 import { changeSend } from '@onecode/store/sends';
 import { buildSend, buildSender, startTcpProxy, testRedisUrl, until, type Exit } from '@onecode/testing';
-import { withHeartbeats } from '../src/heartbeats.js';
+import { withHeartbeats } from '../src/loops.js';
 import { isNothingDue, makeSends } from './manySends.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';

@@ -24,7 +24,6 @@ export * from './senders/blocks.js';
 export * from './sends/code.js';
 export * from './sends/creation.js';
 export * from './sends/delivery.js';
-export * from './sends/denials.js';
 export * from './sends/outcome.js';
 export * from './sends/problems.js';
 export * from './sends/receipts.js';

@@ -1,5 +1,5 @@
 import type { ProviderChange } from '@onecode/domain';
-import { deleteReports, type StoredReport } from '@onecode/store/sends';
+import { deleteReport, type StoredReport } from '@onecode/store/sends';
 import {
   applyProviderReport,
   applySenderReading,
@@ -24,7 +24,7 @@ export async function applyProviderChange(
   // crash point: worker before provider change
   alertAboutBlocks(context, await applyProviderReport(database, businessAccountId, report, occurredAt));
   // crash point: worker after provider change
-  await deleteReports(database, [key]);
+  await deleteReport(database, key);
 }
 
 /** Reads the due senders from Meta and stores the results. Each due read is made by one worker. */

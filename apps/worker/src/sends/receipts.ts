@@ -12,13 +12,14 @@ import { recordSpan } from '@onecode/runtime';
 import { countOwnFailure } from '@onecode/store/senders';
 import {
   findReportedSends,
+  postponeReports,
+  postponeUnmatched,
   recordIdentity,
   writeReceipts,
   type ReportedSend,
   type StoredReport,
 } from '@onecode/store/sends';
 import type { WorkerContext } from '../context.js';
-import { postponeFailed, postponeUnmatched } from '../postponedReports.js';
 import { recordSenderFailure, recordSenderSuccess } from '../senders/senderFaults.js';
 import { recordReceipt } from '../traffic.js';
 
@@ -35,7 +36,11 @@ export async function applyReceipts(
 ): Promise<boolean> {
   const { database, metrics, traffic } = context;
   const { sends, unmatched } = await findReportedSends(database, receipts);
-  for (const { report } of await postponeUnmatched(context, unmatched)) {
+  const dropped = await postponeUnmatched(
+    database,
+    unmatched.map(({ key }) => key),
+  );
+  for (const { report } of unmatched.filter(({ key }) => dropped.includes(key))) {
     recordReceipt(traffic, report, null);
     metrics.receipts.inc({ result: 'unmatched' });
   }
@@ -48,6 +53,20 @@ export async function applyReceipts(
     ),
   );
   return !areWritten.includes(false);
+}
+
+/** Postpones reports that could not be applied. They are tried again, eventually each minute. */
+export async function postponeFailed(
+  { database, log }: WorkerContext,
+  reports: readonly { key: string }[],
+  error: unknown,
+  facts: object = {},
+): Promise<void> {
+  await postponeReports(
+    database,
+    reports.map(({ key }) => key),
+  );
+  log.error({ err: error, ...facts }, 'provider report postponed');
 }
 
 /** Applies the receipts of one send. @returns false if another process changed it meanwhile */

@@ -23,6 +23,14 @@ import {
 } from './send.js';
 import { hasArrived } from './traffic.js';
 
+/** A recipient's statement that they did not request the code in one of our messages. */
+export interface Denial {
+  /** The provider's id of our message. Personal data: it encodes the phone number. */
+  messageId: string;
+  /** The provider's time, in whole seconds. */
+  occurredAt: Date;
+}
+
 /** The provider's report on one message. Its times are the provider's, in whole seconds. */
 export interface Receipt {
   /** Replaces the provider's message id, which encodes the phone number. */

@@ -12,8 +12,6 @@ export interface NewReports {
 /** A stored report that is not applied yet. */
 export interface StoredReport<Report> {
   key: string;
-  /** How many times the report was postponed. */
-  tries: number;
   report: Report;
 }
 
@@ -74,7 +72,6 @@ export interface DueReports {
 interface ReportRow {
   key: string;
   kind: 'receipt' | 'denial' | 'change';
-  tries: number;
   report: { occurredAt: string };
   isOperators: boolean;
 }
@@ -93,22 +90,21 @@ export async function readDueReports(database: Database): Promise<DueReports> {
     ), of_own_apps as (
       select d.*, row_number() over (partition by r.reporter order by d.key) as turn
       from reporters r cross join lateral (
-        select key, kind, tries, report from provider_reports
+        select key, kind, report from provider_reports
         where reporter = r.reporter and due_at <= statement_timestamp() order by key limit ${BATCH.ownApps}
       ) d
     )
     (
-      select key, kind, tries, report, true as "isOperators" from provider_reports
+      select key, kind, report, true as "isOperators" from provider_reports
       where reporter is null and due_at <= statement_timestamp() order by key limit ${BATCH.operator}
     ) union all (
-      select key, kind, tries, report, false from of_own_apps order by turn, key limit ${BATCH.ownApps}
+      select key, kind, report, false from of_own_apps order by turn, key limit ${BATCH.ownApps}
     )`;
   const selectReports = <Report>(kind: ReportRow['kind']): StoredReport<Report>[] =>
     rows
       .filter((row) => row.kind === kind)
-      .map(({ key, tries, report }) => ({
+      .map(({ key, report }) => ({
         key,
-        tries,
         report: { ...report, occurredAt: new Date(report.occurredAt) } as Report,
       }));
   const operatorCount = rows.filter(({ isOperators }) => isOperators).length;
@@ -120,18 +116,27 @@ export async function readDueReports(database: Database): Promise<DueReports> {
   };
 }
 
-/** Deletes reports that are applied or change nothing. @returns the keys that this call deleted */
-export async function deleteReports({ sql }: Database, keys: readonly string[]): Promise<string[]> {
-  if (keys.length === 0) return [];
-  const rows = await sql.query<{ key: string }[]>`
-    delete from provider_reports where key = any(${[...keys]}::text[]) returning key`;
-  return rows.map(({ key }) => key);
+/** Deletes a report that is applied. */
+export async function deleteReport({ sql }: Database, key: string): Promise<void> {
+  await sql.execute`delete from provider_reports where key = ${key}::text`;
 }
 
 /** Postpones reports that cannot be applied yet: by one second at first, and eventually by a minute. */
-export async function postponeReports(database: Database, keys: readonly string[]): Promise<void> {
+export async function postponeReports({ sql }: Database, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
-  await database.sql.execute`
+  await sql.execute`
     update provider_reports set due_at = clock_timestamp() + make_interval(secs => least(60, 2 ^ tries)), tries = least(tries + 1, 1000)
     where key = any(${[...keys]}::text[])`;
+}
+
+/** With the waits of `postponeReports`, about five minutes. The attempt of a report is always written before that. */
+const UNMATCHED_TRIES_MAX = 10;
+
+/** Postpones reports of messages that are not known yet, and deletes them after ten tries. @returns the keys that this call deleted */
+export async function postponeUnmatched(database: Database, keys: readonly string[]): Promise<string[]> {
+  if (keys.length === 0) return [];
+  const deleted = await database.sql.query<{ key: string }[]>`
+    delete from provider_reports where key = any(${[...keys]}::text[]) and tries >= ${UNMATCHED_TRIES_MAX}::integer returning key`;
+  await postponeReports(database, keys);
+  return deleted.map(({ key }) => key);
 }

@@ -17,7 +17,7 @@ export interface ReportedSend {
   acceptedNumbers: number[];
   /** Whether its cost is already counted. */
   isPriced: boolean;
-  receipts: { key: string; tries: number; receipt: Receipt; attempt: ReportedAttempt }[];
+  receipts: { key: string; receipt: Receipt; attempt: ReportedAttempt }[];
 }
 
 /** Reads the sends that receipts report on, each once. @returns the sends, and the receipts of unknown messages */
@@ -45,11 +45,11 @@ export async function findReportedSends(
       isPriced,
       receipts: [],
     };
-    const { key, tries, report: receipt } = stored;
+    const { key, report: receipt } = stored;
     const { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey } = row;
     // Only these fields: the attempt is copied for each receipt.
     const attempt = { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey };
-    known.receipts.push({ key, tries, receipt, attempt });
+    known.receipts.push({ key, receipt, attempt });
     sends.set(row.id, known);
   }
   return { sends: [...sends.values()], unmatched };

@@ -200,7 +200,7 @@ describe('a large database', () => {
       listSends(database, large.accountId, filter, { limit: 50, ...(before && { before }) });
   const reported = (database: Database, which: WhichReport): Promise<unknown> =>
     findReportedSends(database, [
-      { key: '', tries: 0, report: { ...which, status: 'read', occurredAt: new Date(), failure: null } },
+      { key: '', report: { ...which, status: 'read', occurredAt: new Date(), failure: null } },
     ]);
   const ledger =
     (more: object = {}) =>
