@@ -3,8 +3,6 @@
 
 create type active_block as (cause text, scope text, subject text, only_for text, opens_at timestamp with time zone, spacing interval);
 
-create type delivery_terms as (attempts_max integer, lease interval, permit_wait interval, direct_permit_wait interval);
-
 create type permit_source as (sender_id uuid, number text, business_account_id text, portfolio_id text, has_recipient_room boolean, account_id uuid, application_ids uuid[], spacing interval, free_at timestamp with time zone, taken integer);
 
 create unlogged table account_turns (

@@ -1,6 +1,6 @@
 -- Claims each of these sends for which a sender has a permit by `p_until`. The others wait for their account's turn. The caller has locked
 -- them. See `take_deliveries`.
-create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_until timestamptz, p_terms delivery_terms)
+create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_until timestamptz, p_lease interval)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
@@ -11,7 +11,7 @@ begin
     update sends s set
       status = case s.status when 'queued' then 'sending' else s.status end, phase = 'calling', channel = 'whatsapp', from_number = p.number,
       sender_id = p.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
-      claimed_until = p.permit_at + p_terms.lease, version = s.version + 1,
+      claimed_until = p.permit_at + p_lease, version = s.version + 1,
       due_at = case s.phase when 'waiting' then p_now else s.due_at end
     from permits p
     where s.id = any (array(select permits.id from permits)) and s.id = p.id

@@ -1,6 +1,6 @@
 -- Claims live sends for delivery. No other function claims sends. Returns each send in its new state, with an outcome:
 -- claimed: the caller may make one call, `wait_ms` from now
--- waits: no sender has a permit soon (`direct_permit_wait`); the send now waits for its account's turn
+-- waits: no sender has a permit soon (`p_direct_permit_wait`); the send now waits for its account's turn
 -- over (only if p_ids is null): due but not claimed, because it is a test send, its lease has ended, it may not be sent, or another
 -- transaction has locked it
 --
@@ -8,8 +8,9 @@
 -- at most p_limit claims in all. A due send gets only a permit that starts soon, so that it does not overtake a turn.
 --
 -- A lock keeps permits and turns exact for any number of concurrent callers.
-create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)
-returns table (outcome text, send sends, wait_ms integer)
+create or replace function take_deliveries(
+  p_ids uuid[], p_limit integer, p_attempts_max integer, p_lease interval, p_permit_wait interval, p_direct_permit_wait interval
+) returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
@@ -29,21 +30,21 @@ begin
     order by s.due_at limit p_limit
   ));
 
-  with sendable as materialized (
-    select s.id, u.ordinal from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
+  v_sendable := array(
+    select s.id from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
       select id from sends
       -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
       where id = u.id and (
         mode = 'live' and phase in ('ready', 'backing_off') and verification = 'pending' and due_at <= v_now
-        and attempts < p_terms.attempts_max and is_worth_sending(created_at, expires_at, v_now + p_terms.direct_permit_wait)
+        and attempts < p_attempts_max and is_worth_sending(created_at, expires_at, v_now + p_direct_permit_wait)
       ) is true
       -- Waiting for a locked row would delay every other claim.
       for no key update skip locked
     ) s
-  )
-  select coalesce(array_agg(id order by ordinal), '{}') into v_sendable from sendable;
+    order by u.ordinal
+  );
   if cardinality(v_sendable) > 0 then
-    return query select * from claim_sends(v_sendable, v_now, v_now + p_terms.direct_permit_wait, p_terms);
+    return query select * from claim_sends(v_sendable, v_now, v_now + p_direct_permit_wait, p_lease);
   end if;
   if p_ids is not null then
     return;
@@ -51,8 +52,8 @@ begin
   return query select 'over', s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
 
   if cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
-    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now, v_now + p_terms.permit_wait));
-    return query select * from claim_sends(v_turns, v_now, v_now + p_terms.permit_wait, p_terms);
+    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now, v_now + p_permit_wait));
+    return query select * from claim_sends(v_turns, v_now, v_now + p_permit_wait, p_lease);
     -- Records only the turns of sends that were claimed just now. The microseconds and the position make the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(n.now + u.ordinal * interval '1 microsecond')

@@ -616,7 +616,6 @@ language sql stable as $$
   )
 $$;
 
-create type delivery_terms as (attempts_max integer, lease interval, permit_wait interval, direct_permit_wait interval);
 create type permit_source as (
   sender_id uuid, number text, business_account_id text, portfolio_id text, has_recipient_room boolean, account_id uuid,
   application_ids uuid[], spacing interval, free_at timestamptz, taken integer
@@ -681,7 +680,7 @@ begin
 end
 $$;
 
-create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_until timestamptz, p_terms delivery_terms)
+create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_until timestamptz, p_lease interval)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
@@ -692,7 +691,7 @@ begin
     update sends s set
       status = case s.status when 'queued' then 'sending' else s.status end, phase = 'calling', channel = 'whatsapp', from_number = p.number,
       sender_id = p.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
-      claimed_until = p.permit_at + p_terms.lease, version = s.version + 1,
+      claimed_until = p.permit_at + p_lease, version = s.version + 1,
       due_at = case s.phase when 'waiting' then p_now else s.due_at end
     from permits p
     where s.id = any (array(select permits.id from permits)) and s.id = p.id
@@ -707,8 +706,9 @@ begin
 end
 $$;
 
-create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)
-returns table (outcome text, send sends, wait_ms integer)
+create or replace function take_deliveries(
+  p_ids uuid[], p_limit integer, p_attempts_max integer, p_lease interval, p_permit_wait interval, p_direct_permit_wait interval
+) returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
@@ -728,21 +728,21 @@ begin
     order by s.due_at limit p_limit
   ));
 
-  with sendable as materialized (
-    select s.id, u.ordinal from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
+  v_sendable := array(
+    select s.id from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
       select id from sends
       -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
       where id = u.id and (
         mode = 'live' and phase in ('ready', 'backing_off') and verification = 'pending' and due_at <= v_now
-        and attempts < p_terms.attempts_max and is_worth_sending(created_at, expires_at, v_now + p_terms.direct_permit_wait)
+        and attempts < p_attempts_max and is_worth_sending(created_at, expires_at, v_now + p_direct_permit_wait)
       ) is true
       -- Waiting for a locked row would delay every other claim.
       for no key update skip locked
     ) s
-  )
-  select coalesce(array_agg(id order by ordinal), '{}') into v_sendable from sendable;
+    order by u.ordinal
+  );
   if cardinality(v_sendable) > 0 then
-    return query select * from claim_sends(v_sendable, v_now, v_now + p_terms.direct_permit_wait, p_terms);
+    return query select * from claim_sends(v_sendable, v_now, v_now + p_direct_permit_wait, p_lease);
   end if;
   if p_ids is not null then
     return;
@@ -750,8 +750,8 @@ begin
   return query select 'over', s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
 
   if cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
-    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now, v_now + p_terms.permit_wait));
-    return query select * from claim_sends(v_turns, v_now, v_now + p_terms.permit_wait, p_terms);
+    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now, v_now + p_permit_wait));
+    return query select * from claim_sends(v_turns, v_now, v_now + p_permit_wait, p_lease);
     -- Records only the turns of sends that were claimed just now. The microseconds and the position make the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(n.now + u.ordinal * interval '1 microsecond')

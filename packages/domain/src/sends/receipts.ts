@@ -183,11 +183,10 @@ export function decideReceipt(
   }
 
   const attempts = [endAttempt(attempt, { outcome, errorCode, messageId, report })];
-  const otherIsCalling = send.phase === 'calling' && !isInProgress(send, attempt.number);
-  // Another call, or the failure of a send in `giving_up`.
-  const otherFollows = send.phase !== 'calling' && isDelivering(send);
-  if (attempt.otherIsAccepted || otherIsCalling || (otherFollows && outcome !== 'recipient'))
-    return { result: 'applied', attempts };
+  // Another call is in progress or follows; in `giving_up`, the failure of the send. A call in progress decides by itself.
+  const otherFollows = isDelivering(send) && !isInProgress(send, attempt.number);
+  const decides = send.phase === 'calling' || outcome !== 'recipient';
+  if (attempt.otherIsAccepted || (otherFollows && decides)) return { result: 'applied', attempts };
 
   const mayCall = send.phase !== 'done' && send.verification === 'pending' && isWorthSending(send, now);
   const mayHelp = outcome === 'retry' || isSenderFailure(failed);

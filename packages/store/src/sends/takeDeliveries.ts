@@ -41,9 +41,10 @@ export function openDeliveries(
   const take = async (ids: readonly string[] | null, limit: number): Promise<TakenSend[]> => {
     const rows = await database.sql.query<(ReadRow & { outcome: TakenSend['outcome']; waitMs: number })[]>`
       select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms as "waitMs", clock_timestamp() as now
-      from take_deliveries(${ids}::uuid[], ${limit}::integer, row(
-        ${policy.attemptsMax}, ${ms(leaseMs)}, ${ms(PERMIT_WAIT_MS_MAX)}, ${ms(DIRECT_PERMIT_WAIT_MS)}
-      )::delivery_terms) t`;
+      from take_deliveries(
+        ${ids}::uuid[], ${limit}::integer, ${policy.attemptsMax}::integer, ${ms(leaseMs)}, ${ms(PERMIT_WAIT_MS_MAX)},
+        ${ms(DIRECT_PERMIT_WAIT_MS)}
+      ) t`;
     return rows.map((row) => ({ ...toSnapshot(row), outcome: row.outcome, waitMs: row.waitMs }));
   };
   const takeOne = createBatcher(
