@@ -32,7 +32,6 @@ export function startLoops(
 ): Loop {
   const { database, log } = context;
   const stopping = new AbortController();
-  const withHeartbeat = withHeartbeats(database, workerId);
   let due: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
   const look = async (): Promise<void> => {
     due = await readDueWork(database);
@@ -45,7 +44,7 @@ export function startLoops(
     startLoop(run, pauseMs, repeatedFaults(log, 'error', 'loop run failed', { loop }));
   /** Starts a loop with a heartbeat, which the health page watches. */
   const startWatched = (loop: LoopName, run: () => Promise<void>, pauseMs: number | (() => number)) =>
-    start(loop, withHeartbeat(loop, run), pauseMs);
+    start(loop, withHeartbeat(database, workerId, loop, run), pauseMs);
   const events = createEventRun({ ...context, poster });
   const mails = { ...context, ...mail, hasMails: () => due.mails };
   const deliveries = startWatched(
@@ -90,17 +89,17 @@ export function startLoops(
   };
 }
 
-/** Returns a wrapper for loop runs: a run that succeeds records a heartbeat, at most once every five seconds for each loop. */
-export function withHeartbeats(
+/** Returns a loop's run that records a heartbeat when it succeeds, at most once every five seconds. */
+export function withHeartbeat(
   database: Database,
   workerId: string,
-): (loop: LoopName, run: () => Promise<void>) => () => Promise<void> {
-  return (loop, run) => {
-    let recordedAt = -Infinity;
-    return async () => {
-      await run();
-      if (performance.now() - recordedAt < HEARTBEAT_PAUSE_MS) return;
-      if (await recordHeartbeat(database, loop, workerId)) recordedAt = performance.now();
-    };
+  loop: LoopName,
+  run: () => Promise<void>,
+): () => Promise<void> {
+  let recordedAt = -Infinity;
+  return async () => {
+    await run();
+    if (performance.now() - recordedAt < HEARTBEAT_PAUSE_MS) return;
+    if (await recordHeartbeat(database, loop, workerId)) recordedAt = performance.now();
   };
 }

@@ -58,12 +58,6 @@ export function workerMetrics(registry: Registry) {
       labelNames: ['end'],
       registers,
     }),
-    receipts: new Counter({
-      name: 'onecode_receipts_applied_total',
-      help: 'Stored receipts that were processed, by result',
-      labelNames: ['result'],
-      registers,
-    }),
     denials: new Counter({
       name: 'onecode_denials_total',
       help: 'Messages that their recipient reported as not requested',

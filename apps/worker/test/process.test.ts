@@ -2,7 +2,7 @@ import { simulateDelivery } from '@onecode/domain';
 import { createPresence, listHeartbeats } from '@onecode/store/operations';
 import { changeSend } from '@onecode/store/sends';
 import { buildSend, buildSender, startTcpProxy, testRedisUrl, until, type Exit } from '@onecode/testing';
-import { withHeartbeats } from '../src/loops.js';
+import { withHeartbeat } from '../src/loops.js';
 import { isNothingDue, makeSends } from './manySends.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
@@ -165,9 +165,11 @@ describe('the heartbeats of a worker’s loops', () => {
     await store.sql('truncate processes');
     const presence = createPresence(store.database, { kind: 'worker', release: '0.9.0' });
     await presence.report();
-    const noted = withHeartbeats(store.database, presence.id);
-    const failing = noted('deliver', () => Promise.reject(new Error('of a test')));
-    const sweep = noted('sweep', async () => {});
+    const { database } = store;
+    const failing = withHeartbeat(database, presence.id, 'deliver', () =>
+      Promise.reject(new Error('of a test')),
+    );
+    const sweep = withHeartbeat(database, presence.id, 'sweep', async () => {});
     await expect(failing()).rejects.toThrow('of a test');
     await sweep();
     const [first] = await store.sql('select sweep_at from processes');

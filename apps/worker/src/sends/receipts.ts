@@ -34,16 +34,14 @@ export async function applyReceipts(
   context: WorkerContext,
   receipts: readonly StoredReport<Receipt>[],
 ): Promise<boolean> {
-  const { database, metrics, traffic } = context;
+  const { database, traffic } = context;
   const { sends, unmatched } = await findReportedSends(database, receipts);
   const dropped = await postponeUnmatched(
     database,
     unmatched.map(({ key }) => key),
   );
-  for (const { report } of unmatched.filter(({ key }) => dropped.includes(key))) {
+  for (const { report } of unmatched.filter(({ key }) => dropped.includes(key)))
     recordReceipt(traffic, report, null);
-    metrics.receipts.inc({ result: 'unmatched' });
-  }
   const areWritten = await Promise.all(
     sends.map((reported) =>
       applyReceiptsOfSend(context, reported).catch(async (error) => {
@@ -154,10 +152,9 @@ async function recordApplied(
   end: ReceiptEnd,
   beganAt: number,
 ): Promise<void> {
-  const { log, metrics, traffic } = context;
+  const { log, traffic } = context;
   const { status, failure } = receipt;
   recordReceipt(traffic, receipt, send);
-  metrics.receipts.inc({ result: end === 'ignored' ? 'ignored' : 'applied' });
   if (end !== 'ignored') {
     log.info(
       {

@@ -1,6 +1,6 @@
 import type { Decision, Send } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { readSend, type ReadRow, type WhichSend } from './readSend.js';
+import { readSend, type ReadRow } from './readSend.js';
 import { toSend } from './sendRow.js';
 import { createWriter } from './updateSends.js';
 
@@ -34,11 +34,11 @@ export function toSnapshot(row: ReadRow): SendSnapshot {
  */
 export async function changeSend<R>(
   database: Database,
-  which: WhichSend | SendSnapshot,
+  which: { id: string } | SendSnapshot,
   decide: (send: Send, now: Date) => Decision<R>,
 ): Promise<R | null> {
-  const target: WhichSend = 'send' in which ? { id: which.send.id } : which;
-  let snapshot = 'send' in which ? which : await readSnapshot(database, target);
+  const { id } = 'send' in which ? which.send : which;
+  let snapshot = 'send' in which ? which : await readSnapshot(database, id);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     if (snapshot === null) return null;
     const { send: before, version, now } = snapshot;
@@ -47,12 +47,12 @@ export async function changeSend<R>(
     if (change === undefined && attempts.length === 0) return result;
     const decided = { before, after: { ...before, ...change }, version, at, attempts };
     if ((await write(database, { change: decided, receiptKeys: [] })) !== null) return result;
-    snapshot = await readSnapshot(database, target);
+    snapshot = await readSnapshot(database, id);
   }
   throw new Error(`could not change a send: its row changed during each of ${TRIES_MAX} attempts`);
 }
 
-async function readSnapshot(database: Database, which: WhichSend): Promise<SendSnapshot | null> {
-  const row = await readSend(database, which);
+async function readSnapshot(database: Database, id: string): Promise<SendSnapshot | null> {
+  const row = await readSend(database, { id });
   return row === undefined ? null : toSnapshot(row);
 }

@@ -248,7 +248,7 @@ describe('a large database', () => {
       ['sends_pkey'],
       20,
       (db) =>
-        changeSend(db, { id: sendId, accountId: busy.accountId }, (send) => ({
+        changeSend(db, { id: sendId }, (send) => ({
           result: null,
           change: { deliveredAt: send.createdAt },
           attempts: [{ ...CALL, startedAt: send.createdAt }],
