@@ -23,7 +23,8 @@ function removeErrorText(error: unknown): Error {
 }
 
 export interface Consumers {
-  isReady(): Promise<void>;
+  /** @throws unless Redis can be used */
+  ping(): Promise<void>;
   /** Stops taking jobs and waits for the jobs in progress. */
   close(): Promise<void>;
 }
@@ -69,7 +70,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     }),
   ];
   return {
-    isReady: () => checkRedis(connection, prefix),
+    ping: () => checkRedis(connection, prefix),
     async close() {
       // BullMQ's `close` waits for Redis. While Redis is unavailable, it is enough to wait for the active jobs.
       const isUnavailable = connection.status !== 'ready';

@@ -58,7 +58,7 @@ export function startLoops(
   const loops = [
     start('look', look, LOOK_PAUSE_MS),
     deliveries,
-    // Applies postponed reports, and reports with a job that Redis lost.
+    // Applies postponed reports, and reports without a job. The jobs apply all others earlier.
     startWatched(
       'sweep',
       whenDue('reports', () => applyDueReports(context)),

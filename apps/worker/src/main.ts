@@ -86,7 +86,7 @@ await runProcess('worker', async () => {
   const consumers = startConsumers(context, config);
   const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
   const checkDatabase = (): Promise<void> => pingDatabase(database);
-  const checkRedis = (): Promise<void> => consumers.isReady();
+  const checkRedis = (): Promise<void> => consumers.ping();
   const readiness = createReadiness({ database: checkDatabase, redis: checkRedis });
   const watch = watchServices(log, { PostgreSQL: checkDatabase, Redis: checkRedis });
   const trafficLoop = startFlushLoop(

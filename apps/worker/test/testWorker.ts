@@ -107,7 +107,7 @@ export async function startWorker(
         );
   if (config.REDIS_URL === testRedisUrl())
     await until('a connection to Redis', () =>
-      consumers.isReady().then(
+      consumers.ping().then(
         () => true,
         () => false,
       ),

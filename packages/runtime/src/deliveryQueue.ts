@@ -10,7 +10,7 @@ const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
  * The minimum interval between two jobs for stored provider reports. Each job applies many reports. The first report after the interval
  * does not wait.
  */
-export const REPORTS_PAUSE_MS = 200;
+export const REPORTS_PAUSE_MS = 300;
 
 /**
  * Enqueues jobs that wake workers for sends and receipts. If Redis is unavailable, the missing job delays a send by a few seconds, and no

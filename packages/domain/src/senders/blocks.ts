@@ -35,7 +35,7 @@ export interface Block extends BlockSubject {
   errorCode: number | null;
   /** A fixed sentence, or an operator's. */
   reason: string;
-  /** For a fault: whether only an operator can end it, because it is about the account, token, template or request. */
+  /** For a fault: whether it is about the account, token, template or request, which an operator has to correct. */
   isConfiguration: boolean;
   /** Consecutive failures. A cleared block has 0, and is kept so that older failure signals do not start it again. */
   failures: number;

@@ -1,10 +1,10 @@
 import type { Database } from '../client/database.js';
 
-/** Which kinds of work of the workers' loops are due, now or within the next second. */
+/** Which kinds of work of the workers' loops are due, now or within the next second; of reports, which are late. */
 export interface DueWork {
   /** Sends that are due or wait for a sender. */
   deliveries: boolean;
-  /** Stored reports of the provider: receipts, denials and changes. */
+  /** Stored reports of the provider that have been due for a second: their job is missing, or they were postponed. */
   reports: boolean;
   /** Senders that are due to be read from the provider. */
   readings: boolean;
@@ -21,7 +21,7 @@ export async function readDueWork({ sql }: Database): Promise<DueWork> {
       -- The order makes the plan use the index of due sends.
       coalesce((select due_at from sends where due_at is not null order by due_at limit 1) <= soon.at, false)
         or exists (select from sends where is_waiting) as deliveries,
-      exists (select from provider_reports where due_at <= soon.at) as reports,
+      exists (select from provider_reports where due_at <= soon.at - interval '2 seconds') as reports,
       exists (select from senders where removed_at is null and read_due_at <= soon.at) as readings,
       exists (select from outbox where account_id is null and due_at <= soon.at) as mails,
       exists (select from outbox where account_id is not null and due_at <= soon.at) as events

@@ -32,7 +32,6 @@ const insertEntry = (columns: string, values: string) =>
 
 it.each<[string, keyof DueWork, string, () => Promise<unknown>]>([
   ['a send', 'deliveries', 'sends.due_at', () => buildSend(store.database, caller)],
-  ['a report', 'reports', 'provider_reports.due_at', () => storeReports(store.database, REPORTS, null)],
   ['a reading', 'readings', 'senders.read_due_at', () => buildSender(store.database)],
   ['a mail', 'mails', 'outbox.due_at', () => insertEntry('language', `'a@b.test', 'en'`)],
   [
@@ -56,6 +55,13 @@ it.each<[string, keyof DueWork, string, () => Promise<unknown>]>([
   expect(await read()).toEqual(NOTHING);
   await store.sql(`update ${table} set ${name} = now() + interval '800 milliseconds'`);
   expect(await read()).toEqual({ ...NOTHING, [work]: true });
+});
+
+it('readDueWork reports a report that has been due for a second, because its job is missing', async () => {
+  await storeReports(store.database, REPORTS, null);
+  expect(await read()).toEqual(NOTHING);
+  await store.sql(`update provider_reports set due_at = now() - interval '1 second'`);
+  expect(await read()).toEqual({ ...NOTHING, reports: true });
 });
 
 it('readDueWork reports a send that waits for a sender', async () => {
