@@ -71,7 +71,9 @@ await runProcess('api', async () => {
   const flushLoop = startFlushLoop(
     log,
     async () => {
-      await Promise.all([keyUsage.flush(), refusedRequests.flush(), traffic.flush(database)]);
+      const flushes = [keyUsage.flush(), refusedRequests.flush(), traffic.flush(database)];
+      const failed = (await Promise.allSettled(flushes)).find(({ status }) => status === 'rejected');
+      if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
     },
     FLUSH_MS,
     'usage recording failed',

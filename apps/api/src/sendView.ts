@@ -1,7 +1,7 @@
 import { verificationAt, type Send } from '@onecode/domain';
 import type { CreatedSend } from '@onecode/store/sends';
 
-/** Returns the public form of a send (section 2.1 of the contract): always with all fields, never with the code. */
+/** Returns the public form of a send (`Send` in `openapi.yaml`): always with all fields, never with the code. */
 export function sendView(send: CreatedSend & Partial<Send>, now: Date): object {
   return {
     id: send.id,

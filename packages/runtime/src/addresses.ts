@@ -87,14 +87,16 @@ export function parsePlainAddress(text: string, schemes: readonly string[]): str
 
 /**
  * Checks a PostgreSQL address, which may name several servers, or the folder of a socket in the parameter `host`. The driver reads the
- * other parameters, but would ignore a schema, which Prisma's addresses may name.
+ * other parameters, but would ignore a schema, which Prisma's addresses may name, and `dbname`, which libpq's may.
  *
  * @returns the same text
  * @throws Error
  */
 export function checkDatabaseAddress(text: string): string {
   const { query } = parseAddress(text, ['postgres', 'postgresql']);
-  const schemas = new URLSearchParams(query).getAll('schema');
-  if (schemas.some((schema) => schema !== 'public')) throw new Error('must have public as its schema');
+  const parameters = new URLSearchParams(query);
+  if (parameters.getAll('schema').some((schema) => schema !== 'public'))
+    throw new Error('must have public as its schema');
+  if (parameters.has('dbname')) throw new Error('must name the database in its path, not as dbname');
   return text;
 }

@@ -87,6 +87,7 @@ describe('databaseAddress', () => {
     ['postgres://[leaked/d', SERVERS],
     ['postgres://leaked^/d', SERVERS],
     ['postgres://h/d?schema=leaked', 'must have public as its schema'],
+    ['postgres://h?dbname=leaked', 'must name the database in its path, not as dbname'],
   ])('refuses %j without quoting it', (url, fault) => {
     const found = faultOf(() => read(url));
     expect(found).toMatch(fault);

@@ -307,7 +307,8 @@ describe('a delivery queue during an outage of Redis', () => {
       await until('the job “before”', () => seen.includes('before'));
       proxy.abandon();
       await until('an enqueued job', () => deliveryQueue.enqueue('deliver', 'after'));
-      await until('the job “after”', () => seen.includes('after'));
+      // The consumer notices the loss when its blocking command has not been answered for twelve seconds.
+      await until('the job “after”', () => seen.includes('after'), 40_000);
     });
   });
 });

@@ -234,6 +234,8 @@ describe('setUpNumber', () => {
 
   it.each([
     [{ data: [] }, /has no number/],
+    [error(0), /new access token/],
+    [error(102), /new access token/],
     [error(190), /new access token/],
     [error(803), /Check the id/],
   ])('stops if there is no number to set up (%j)', async (answer, detail) => {

@@ -19,7 +19,7 @@ function matches({ row }: SendFacts, creation: Creation): boolean {
 const nameOfCreation = ({ applicationId, recipient, idempotencyKey }: Creation): string =>
   `${applicationId} ${recipient} ${idempotencyKey === null ? null : hex(idempotencyKey)}`;
 
-/** The answers to a well-formed request by section 4 of the contract. */
+/** The answers to a well-formed request by the contract (`openapi.yaml`). */
 const ANSWERS: Readonly<Record<Facts['history'][number]['kind'], readonly string[]>> = {
   create: [
     '202',

@@ -82,6 +82,8 @@ export function createSendRoute({
       case 'reused':
         throw new Problem('idempotency_key_reused');
       case 'key_refused':
+        // Replaces the cached caller, so that the key's next requests are refused without a creation.
+        await authenticate(request);
         throw invalidKey(creation.cause);
       case 'recipient_refused':
         throw new Problem('invalid_recipient', {

@@ -15,7 +15,7 @@ import { deriveRecipientKeys } from '../numberPepper.js';
 import { example, pickFields, print, type Row } from '../output.js';
 
 const LIMIT_BOUNDS = { min: 1, max: 1_000_000 };
-/** The values that `on` stands for: the specification's section 8, "initial values when enabled". */
+/** The values that `on` stands for. */
 const PER_MINUTE_INITIAL = 60;
 const PER_RECIPIENT_HOUR_INITIAL = 5;
 

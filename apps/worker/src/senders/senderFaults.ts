@@ -66,7 +66,7 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
   // The sender's business account and portfolio may just have become known.
   senders.forget();
   const sender = await senders.open(senderId);
-  // Ordered from the sender to its business account or portfolio.
+  // Ordered from the sender to its business account or portfolio. A fault of kind `sender` blocks only the sender, as a token's does.
   const subjects = blocksOf(isConfiguration ? fault.scope : 'token', send)
     .filter(({ scope }) => mayConcern(scope, sender, at))
     .map((one): BlockSubject => ({ cause: 'fault', ...one, subject: blockSubject(one.scope, sender) }));

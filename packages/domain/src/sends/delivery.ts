@@ -79,8 +79,8 @@ const NO_RESPONSE: Outcome = {
  * Postpones or fails a live send that has no sender now. A call with an expired lease ends with an unknown outcome.
  *
  * A send with an active code and attempts left waits for a sender until its deadline. If its code expires too soon for another call, it
- * waits for the deadline in `giving_up`, because an earlier message may still be reported as delivered. Any other send fails, but if a
- * message may have been sent, only after the time for its receipt.
+ * waits for the deadline in `giving_up`, because a receipt may still report an earlier message as sent or delivered. Any other send fails,
+ * but if a message may have been sent, only after the time for its receipt.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   if (!isDelivering(send)) return { result: 'done' };

@@ -35,7 +35,7 @@ const TABLE = {
   too_busy: { status: 503, meaning: 'Too many webhooks arrive at the same time.' },
 } as const satisfies Record<string, ProblemEntry>;
 
-/** A stable code that clients branch on. The codes of the specification's section 7 come first, then the service's own. */
+/** A stable code that clients branch on (`ProblemCode` in `apps/api/openapi.yaml`). */
 export type ProblemCode = keyof typeof TABLE;
 
 export const PROBLEMS: Readonly<Record<ProblemCode, ProblemEntry>> = TABLE;

@@ -100,7 +100,7 @@ export const OWN_FAILURES = { atLeast: 5, share: 0.25 } as const;
 
 export type ReceiptEnd = 'applied' | 'ignored';
 
-/** Receipts are applied in this order, and a status only moves forward: a message that arrived does not fail. */
+/** Receipts are applied in the order of `DELIVERY_STATES`, and a status only moves forward: a message that arrived does not fail. */
 const rank = (status: DeliveryState): number => DELIVERY_STATES.indexOf(status);
 
 /**

@@ -20,7 +20,7 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
  * - `waiting`: no sender has a permit, or a hold matches it; it fails at its deadline
  * - `calling`: a worker calls the provider; the outcome decides the next phase
  * - `backing_off`: another call follows when it is due
- * - `giving_up`: no call follows; it fails when it is due, unless a receipt reports that a message arrived
+ * - `giving_up`: no call follows; it fails when it is due, unless a receipt reports a message as sent, delivered or read
  * - `unconfirmed`: the provider accepted a message; a receipt may still cause another call
  * - `done`: nothing more is sent
  */

@@ -1,6 +1,6 @@
 import type { Database } from '../client/database.js';
 
-/** Which kinds of work of the workers' loops are due, now or within the next second; of reports, which are late. */
+/** The kinds of work that the workers' loops have to do now or within the next second. Reports count only when they are late. */
 export interface DueWork {
   /** Sends that are due or wait for a sender. */
   deliveries: boolean;

@@ -19,7 +19,7 @@ const HOUR_COUNTING_MS_MAX = 60_000;
  * code has expired, because Meta drops it by then: the template's time to live is not longer. Does nothing if it has run in the current
  * hour, or if another caller has begun.
  *
- * @param signal ends the run after the current hour
+ * @param signal ends the run; an hour that was begun is counted at its next age
  */
 export async function countDeliveryHours(database: Database, signal: AbortSignal): Promise<void> {
   const [due] = await database.sql.query<{ current: Date }[]>`
@@ -30,16 +30,19 @@ export async function countDeliveryHours(database: Database, signal: AbortSignal
   const hoursAgo = (hours: number): Date => new Date(due.current.getTime() - hours * HOUR_MS);
   for (const hours of COUNTED_HOURS_AGO) {
     if (signal.aborted) return;
-    await countHour(database, hoursAgo(hours));
+    await countHour(database, hoursAgo(hours), signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
   }
   await database.sql.execute`delete from delivery_hours where hour < ${hoursAgo(KEPT_HOURS)}`;
 }
 
-async function countHour(database: Database, hour: Date): Promise<void> {
+async function countHour(database: Database, hour: Date, signal: AbortSignal): Promise<void> {
   await database.transaction(
     async ({ sql }) => {
       await sql.execute`delete from delivery_hours where hour = ${hour}`;
       for (let ms = 0; ms < HOUR_MS; ms += PART_MS) {
+        signal.throwIfAborted();
         const [start, end] = [new Date(hour.getTime() + ms), new Date(hour.getTime() + ms + PART_MS)];
         await sql.execute`
           insert into delivery_hours as d (hour, country, sender_id, accepted, undelivered)

@@ -149,8 +149,8 @@ async function withBlocks<Row extends SenderRow>(
 export type SenderKey = string | { id: string; accountId: string };
 
 /**
- * Pauses a sender until an operator resumes it. A paused sender keeps its time, and gets the reason if one is given. A sender that was not
- * activated yet stays paused after its setup.
+ * Pauses a sender until an operator resumes it. A paused sender keeps its time, and gets the reason if one is given. A sender that waits for
+ * its activation is already paused.
  *
  * @returns null if the sender does not exist
  */
@@ -166,7 +166,7 @@ export async function pauseSender(
       insert into sender_blocks as b (cause, scope, subject, source, reason, since)
       values ('operator', 'sender', ${id}, 'operator', ${reason}, clock_timestamp())
       on conflict (cause, scope, subject, only_for) do update set reason = excluded.reason
-        where b.reason <> excluded.reason and (${given !== undefined} or b.reason = ${NOT_ACTIVATED})`;
+        where ${given !== undefined} and b.reason not in (excluded.reason, ${NOT_ACTIVATED})`;
     return written === 1 ? { reason } : {};
   });
 }

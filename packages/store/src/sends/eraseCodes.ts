@@ -4,8 +4,8 @@ import { CLOCKS_APART_MS } from '../client/ids.js';
 /**
  * Erases the encrypted codes of sent messages after the codes have expired. Walks through the sends once, in the order of their ids (which
  * is the order of creation), and stops at the first send with a code that is active or being sent. There is no index of these codes,
- * because every receipt would have to update it. The codes of other sends are erased by the change that ends their delivery. Sends are looked
- * at `CLOCKS_APART_MS` after the time in their id, which another clock made: a send inserted later would be passed over.
+ * because every receipt would have to update it. The codes of other sends are erased by the change that ends their delivery. The walk ends
+ * `CLOCKS_APART_MS` before now: another clock makes the ids, so a send may be inserted that long after the time in its id.
  *
  * @param limit the most sends to look at
  * @returns how many sends it looked at; 0 also while another caller is running

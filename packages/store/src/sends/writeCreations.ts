@@ -21,8 +21,9 @@ export interface NewSend extends CreationRequest {
 
 /**
  * Writes the creations of accounts, decided on what was read at `now`: their sends, units with ledger entries, and counters. An account is
- * written if it has created no other send since it was read, is not suspended, has the units, and all keys are valid. An account or
- * application that another transaction has locked counts as changed, so that no account waits for another.
+ * written if it has created no other send since it was read, is not suspended, has the units, and all keys are valid. For trial accounts,
+ * their shared counter of the day must be unchanged, too. An account or application that another transaction has locked counts as changed,
+ * so that no account waits for another.
  *
  * @returns the ids of the accounts that were written
  */

@@ -42,8 +42,8 @@ describe('countDeliveryHours', () => {
     await insert(2, 'sent', { verification: 'verified' });
     await insert(2, 'sent', { verification: 'locked' });
     await insert(2, 'read', { caller: test });
-    // The code of this send has not expired.
-    await insert(0, 'sent');
+    const [active] = await insert(1, 'sent');
+    await store.sql(`update sends set expires_at = now() + interval '1 minute' where id = $1`, [active]);
     await count();
     expect(await readDeliveries(store.database)).toEqual([
       {

@@ -101,15 +101,14 @@ describe('senders', () => {
     expect(await blocksOf(id)).toMatchObject([{ since: before!.since }]);
   });
 
-  it('are no longer activated by their setup after an operator has paused them', async () => {
+  it('still wait for their activation after an operator has paused them', async () => {
     const { id } = await buildSender(store.database);
     await store.sql(
       `insert into sender_blocks (cause, scope, subject, source, reason) values ('operator', 'sender', $1, 'operator', $2)`,
       [id, NOT_ACTIVATED],
     );
+    await pauseSender(store.database, TEST_ACTOR, id, 'why');
     expect(isNew(await blocksOf(id))).toBe(true);
-    await pauseSender(store.database, TEST_ACTOR, id);
-    expect(isNew(await blocksOf(id))).toBe(false);
   });
 
   it('send nothing and have no token after their removal', async () => {

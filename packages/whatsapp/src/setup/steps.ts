@@ -67,7 +67,7 @@ export interface SetupStep {
   status: SetupStatus;
   /** In English. */
   detail: string;
-  /** The key of the detail's translation; null if the detail quotes Meta or is rare. */
+  /** The key of a translation, without Meta's message if the detail quotes it; null if the detail has none. */
   text: SetupText | null;
   /** The facts in the translation. */
   facts: Facts;
@@ -102,6 +102,7 @@ export const templatesPage = (businessAccountId: string): string =>
 
 type Fault = readonly [SetupStatus, SetupText, link: string | null];
 
+const TOKEN_INVALID: Fault = ['needs_you', 'token_invalid', SYSTEM_USERS];
 const FULL_CONTROL: Fault = ['needs_you', 'full_control', SYSTEM_USERS];
 const NO_ACCESS: Fault = ['needs_you', 'no_access', SYSTEM_USERS];
 const RESTRICTED: Fault = ['needs_you', 'account_restricted', ACCOUNT_QUALITY];
@@ -115,10 +116,12 @@ const RESUME = /, then resume (?:the sender|it)\.$/;
  * Meta, "Graph API error handling" and "Error codes".
  */
 const FAULTS: Readonly<Record<string, Fault>> = {
+  0: TOKEN_INVALID,
   3: FULL_CONTROL,
   10: FULL_CONTROL,
   200: FULL_CONTROL,
-  190: ['needs_you', 'token_invalid', SYSTEM_USERS],
+  102: TOKEN_INVALID,
+  190: TOKEN_INVALID,
   803: NO_ACCESS,
   unknown_sender: NO_ACCESS,
   368: RESTRICTED,

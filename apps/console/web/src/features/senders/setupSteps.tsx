@@ -39,7 +39,7 @@ export function SetupSteps({ steps }: { steps: readonly SetupStepView[] }) {
           >
             <Text fw={550}>{t(`setup.steps.${step.step}` as 'setup.steps.token')}</Text>
             <Text c="dimmed">
-              {/* Details that quote Meta have no translation. */}
+              {/* A translation omits Meta's message, which the English detail quotes. */}
               {step.text === null
                 ? step.detail
                 : t(`senderSetup:${step.text}`, { ...step.facts, defaultValue: step.detail })}
