@@ -56,7 +56,7 @@ function sendsStatements(): string[] {
 /** The columns that an update sets, except `version`. @param set the statement after `set` */
 function columnsOf(set: string): string[] {
   const sendRow = readFileSync(new URL('packages/store/src/sends/sendRow.ts', root), 'utf8');
-  const decided = [...sendRow.matchAll(/writable\('(\w+)'/g)].map(([, name]) => `${name} = x`).join();
+  const decided = [...sendRow.matchAll(/\['(\w+)', '\w+'\]/g)].map(([, name]) => `${name} = x`).join();
   let list = set.replaceAll(/--.*/g, '').replace("${assignments('c')}", decided);
   while (/\([^()]*\)/.test(list)) list = list.replaceAll(/\([^()]*\)/g, '');
   const [assigned = ''] = list.split(/\b(?:from|where|returning)\b/);

@@ -1,7 +1,7 @@
 import type { Decision, Send } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { readSend, type ReadRow } from './readSend.js';
-import { toSend } from './sendRow.js';
+import { readSend } from './readSend.js';
+import type { SendRow } from './sendRow.js';
 import { createWriter } from './updateSends.js';
 
 const write = createWriter(100);
@@ -18,10 +18,10 @@ export interface SendSnapshot {
 }
 
 /** Returns the snapshot of a row that was just read. */
-export function toSnapshot(row: ReadRow): SendSnapshot {
+export function toSnapshot(row: SendRow): SendSnapshot {
   const readAt = performance.now();
   const now = (): Date => new Date(row.now.getTime() + performance.now() - readAt);
-  return { send: toSend(row), version: row.version, now };
+  return { send: row, version: row.version, now };
 }
 
 /**

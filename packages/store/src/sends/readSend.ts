@@ -1,7 +1,7 @@
 import type { Receipt, ReportedAttempt, Send } from '@onecode/domain';
 import { byOrdinal, createLookUp, type WithOrdinal } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
-import { sendColumns, toSend, type SendRow } from './sendRow.js';
+import { sendColumns, type SendRow } from './sendRow.js';
 
 /** Identifies the send to read: by id and, if `accountId` is given, only in that account. */
 export interface WhichSend {
@@ -12,16 +12,18 @@ export interface WhichSend {
 /** The identifiers in a receipt: our attempt, if the provider returned it, and the provider's message id. */
 export type WhichReport = Pick<Receipt, 'attempt' | 'messageId'>;
 
-/** A row with the database's time at which it was read. */
-export type ReadRow = SendRow & { now: Date };
-
-/** The row of the send that a receipt reports on, with its attempt. */
-type ReportedRow = ReadRow & ReportedAttempt & { acceptedNumbers: number[]; isPriced: boolean };
+/** The row of the send that a receipt reports on, with its attempt. `senderId` is that of the send. */
+type ReportedRow = SendRow &
+  Omit<ReportedAttempt, 'senderId'> & {
+    attemptSenderId: string | null;
+    acceptedNumbers: number[];
+    isPriced: boolean;
+  };
 
 /** Returns a send's row, or undefined if the send does not exist. Reads that arrive during another read share the next round trip. */
-export const readSend = createLookUp<WhichSend, ReadRow>(
+export const readSend = createLookUp<WhichSend, SendRow>(
   (database, requests) => database.sql.read`
-    select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now
+    select r.ordinal, ${sendColumns('s')}
     from unnest(
       ${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ accountId }) => accountId ?? null)}::uuid[]
     ) with ordinality as r (id, account_id, ordinal)
@@ -43,8 +45,8 @@ export async function readReportedSends(
   receipts: readonly WhichReport[],
 ): Promise<(ReportedRow | undefined)[]> {
   const rows = await database.sql.read<WithOrdinal<ReportedRow>[]>`
-    select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now, s.pricing is not null as "isPriced", a.number,
-      a.sender_id as "senderId", (select phone_number_id from senders where id = a.sender_id) as "phoneNumberId",
+    select r.ordinal, ${sendColumns('s')}, s.pricing is not null as "isPriced", a.number,
+      a.sender_id as "attemptSenderId", (select phone_number_id from senders where id = a.sender_id) as "phoneNumberId",
       a.started_at as "startedAt", a.outcome, a.message_status as "messageStatus", s.recipient_key as "recipientKey", array(
         select o.number from attempts o where o.send_id = s.id and o.outcome = 'accepted'
       )::integer[] as "acceptedNumbers"
@@ -77,5 +79,5 @@ export async function findSend(
   id: string,
 ): Promise<{ send: Send; now: Date } | null> {
   const row = await readSend(database, { id, accountId });
-  return row === undefined ? null : { send: toSend(row), now: row.now };
+  return row === undefined ? null : { send: row, now: row.now };
 }

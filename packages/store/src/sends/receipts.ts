@@ -2,7 +2,6 @@ import type { foldReceipts, Receipt, ReportedAttempt, Send } from '@onecode/doma
 import type { Database } from '../client/database.js';
 import type { StoredReport } from './providerReports.js';
 import { readReportedSends } from './readSend.js';
-import { toSend } from './sendRow.js';
 import { createWriter } from './updateSends.js';
 
 type StoredReceipt = StoredReport<Receipt>;
@@ -37,16 +36,17 @@ export async function findReportedSends(
       continue;
     }
     const { version, now, acceptedNumbers, isPriced } = row;
-    const known = sends.get(row.id) ?? {
-      send: toSend(row),
-      version,
-      now,
-      acceptedNumbers,
-      isPriced,
-      receipts: [],
-    };
+    const known = sends.get(row.id) ?? { send: row, version, now, acceptedNumbers, isPriced, receipts: [] };
     const { key, report: receipt } = stored;
-    const { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey } = row;
+    const {
+      number,
+      attemptSenderId: senderId,
+      phoneNumberId,
+      startedAt,
+      outcome,
+      messageStatus,
+      recipientKey,
+    } = row;
     // Only these fields: the attempt is copied for each receipt.
     const attempt = { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey };
     known.receipts.push({ key, receipt, attempt });

@@ -2,95 +2,80 @@ import type { Send, SendChange } from '@onecode/domain';
 import { bytesText } from '../client/sql.js';
 import { Prisma } from '../generated/prisma/client.js';
 
-const fixed = <const Name extends string>(name: Name) => ({ name, type: null }) as const;
-/** A column that a decision may write. @param type PostgreSQL's type */
-const writable = <const Name extends string>(
-  name: Name,
-  type: 'uuid' | 'text' | 'smallint' | 'timestamptz' | 'bytea',
-) => ({ name, type }) as const;
+type ColumnType = 'uuid' | 'text' | 'smallint' | 'timestamptz' | 'bytea';
 
-/** The columns of `sends` by the fields of `Send`. The select list, the rows, the records and the `set` lists are derived from them. */
-const COLUMNS = {
-  id: fixed('id'),
-  accountId: fixed('account_id'),
-  applicationId: fixed('application_id'),
-  mode: fixed('mode'),
-  recipient: fixed('recipient'),
-  country: fixed('country'),
-  locale: fixed('locale'),
-  chargedFrom: fixed('charged_from'),
-  codeHash: fixed('code_hash'),
-  encryptedCode: writable('encrypted_code', 'bytea'),
-  status: writable('status', 'text'),
-  phase: writable('phase', 'text'),
-  verification: fixed('verification'),
-  wrongGuesses: fixed('wrong_guesses'),
-  channel: writable('channel', 'text'),
-  from: writable('from_number', 'text'),
-  senderId: writable('sender_id', 'uuid'),
-  attempts: writable('attempts', 'smallint'),
-  attemptNumber: writable('attempt_number', 'smallint'),
-  claimedAt: writable('claimed_at', 'timestamptz'),
-  claimedUntil: writable('claimed_until', 'timestamptz'),
-  receiptUntil: writable('receipt_until', 'timestamptz'),
-  dueAt: writable('due_at', 'timestamptz'),
-  createdAt: fixed('created_at'),
-  expiresAt: fixed('expires_at'),
-  sentAt: writable('sent_at', 'timestamptz'),
-  deliveredAt: writable('delivered_at', 'timestamptz'),
-  readAt: writable('read_at', 'timestamptz'),
-  verifiedAt: fixed('verified_at'),
-  lockedAt: fixed('locked_at'),
-  failedAt: writable('failed_at', 'timestamptz'),
-  failureReason: writable('failure_reason', 'text'),
-  requestId: fixed('request_id'),
-  traceparent: fixed('traceparent'),
-} as const satisfies {
-  [Field in keyof Send]: { name: string; type: Field extends keyof SendChange ? string : null };
+/** The columns of `sends` by the fields of `Send`. Those that a decision may write have PostgreSQL's type. */
+const COLUMNS: {
+  [Field in keyof Send]: Field extends keyof SendChange
+    ? [name: string, type: ColumnType]
+    : [name: string, type?: never];
+} = {
+  id: ['id'],
+  accountId: ['account_id'],
+  applicationId: ['application_id'],
+  mode: ['mode'],
+  recipient: ['recipient'],
+  country: ['country'],
+  locale: ['locale'],
+  chargedFrom: ['charged_from'],
+  codeHash: ['code_hash'],
+  encryptedCode: ['encrypted_code', 'bytea'],
+  status: ['status', 'text'],
+  phase: ['phase', 'text'],
+  verification: ['verification'],
+  wrongGuesses: ['wrong_guesses'],
+  channel: ['channel', 'text'],
+  from: ['from_number', 'text'],
+  senderId: ['sender_id', 'uuid'],
+  attempts: ['attempts', 'smallint'],
+  attemptNumber: ['attempt_number', 'smallint'],
+  claimedAt: ['claimed_at', 'timestamptz'],
+  claimedUntil: ['claimed_until', 'timestamptz'],
+  receiptUntil: ['receipt_until', 'timestamptz'],
+  dueAt: ['due_at', 'timestamptz'],
+  createdAt: ['created_at'],
+  expiresAt: ['expires_at'],
+  sentAt: ['sent_at', 'timestamptz'],
+  deliveredAt: ['delivered_at', 'timestamptz'],
+  readAt: ['read_at', 'timestamptz'],
+  verifiedAt: ['verified_at'],
+  lockedAt: ['locked_at'],
+  failedAt: ['failed_at', 'timestamptz'],
+  failureReason: ['failure_reason', 'text'],
+  requestId: ['request_id'],
+  traceparent: ['traceparent'],
 };
 
-type Columns = typeof COLUMNS;
+/** A row of `sends` with the version that guards its changes, and the database's time at which it was read. */
+export type SendRow = Send & { version: number; now: Date };
 
-/** A row of `sends` with the version that guards its changes. The table's checks allow only the values of `Send`. */
-export type SendRow = { [Field in keyof Send as Columns[Field]['name']]: Send[Field] } & { version: number };
-
-const FIELDS = Object.keys(COLUMNS) as (keyof Send)[];
-const WRITABLE = FIELDS.filter((field) => COLUMNS[field].type !== null);
-const NAMES = [...FIELDS.map((field) => COLUMNS[field].name), 'version'];
+const WRITABLE = Object.entries(COLUMNS).flatMap(([field, [name, type]]) =>
+  type === undefined ? [] : { field: field as keyof SendChange, name, type },
+);
 
 /**
  * Returns the columns of a `SendRow`, taken from `source`. They are named, because `*` changes its shape when a migration adds a column:
  * each connection's prepared statement would then fail once, in the middle of a deployment.
  */
 export function sendColumns(source: string): Prisma.Sql {
-  return Prisma.raw(NAMES.map((name) => `${source}.${name}`).join(', '));
-}
-
-/** Returns the domain's form of a row. */
-export function toSend(row: SendRow): Send {
-  const send: Record<string, unknown> = {};
-  for (const field of FIELDS) send[field] = row[COLUMNS[field].name];
-  return send as unknown as Send;
+  const fields = Object.entries(COLUMNS).map(([field, [name]]) => `${source}.${name} as "${field}"`);
+  return Prisma.raw(`${fields.join(', ')}, ${source}.version, clock_timestamp() as now`);
 }
 
 /** Returns the writable columns of a send, for `json_to_recordset` with `RECORD_COLUMNS`. */
 export function toSendRecord(send: Send): Record<string, unknown> {
   const record: Record<string, unknown> = {};
-  for (const field of WRITABLE) {
+  for (const { field, name } of WRITABLE) {
     const value = send[field];
-    record[COLUMNS[field].name] = value instanceof Uint8Array ? bytesText(value) : value;
+    record[name] = value instanceof Uint8Array ? bytesText(value) : value;
   }
   return record;
 }
 
 /** The columns of a record, with their types. */
-export const RECORD_COLUMNS = Prisma.raw(
-  WRITABLE.map((field) => `${COLUMNS[field].name} ${COLUMNS[field].type}`).join(', '),
-);
+export const RECORD_COLUMNS = Prisma.raw(WRITABLE.map(({ name, type }) => `${name} ${type}`).join(', '));
 
 /** Returns the assignments of an update that takes all writable columns from the record `source`. */
 export function assignments(source: string): Prisma.Sql {
-  return Prisma.raw(
-    WRITABLE.map((field) => `${COLUMNS[field].name} = ${source}.${COLUMNS[field].name}`).join(', '),
-  );
+  return Prisma.raw(WRITABLE.map(({ name }) => `${name} = ${source}.${name}`).join(', '));
 }

@@ -3,8 +3,7 @@ import { createBatcher } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { toSnapshot, type SendSnapshot } from './changeSend.js';
-import type { ReadRow } from './readSend.js';
-import { sendColumns } from './sendRow.js';
+import { sendColumns, type SendRow } from './sendRow.js';
 
 /**
  * A send after `take_deliveries`. `claimed`: the caller may make one call, after `waitMs`; `waits`: the send waits for a sender; `over`: it
@@ -39,8 +38,8 @@ export function openDeliveries(
   { policy, leaseMs }: { policy: RetryPolicy; leaseMs: number },
 ): Deliveries {
   const take = async (ids: readonly string[] | null, limit: number): Promise<TakenSend[]> => {
-    const rows = await database.sql.query<(ReadRow & { outcome: TakenSend['outcome']; waitMs: number })[]>`
-      select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms as "waitMs", clock_timestamp() as now
+    const rows = await database.sql.query<(SendRow & { outcome: TakenSend['outcome']; waitMs: number })[]>`
+      select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms as "waitMs"
       from take_deliveries(
         ${ids}::uuid[], ${limit}::integer, ${policy.attemptsMax}::integer, ${ms(leaseMs)}, ${ms(PERMIT_WAIT_MS_MAX)},
         ${ms(DIRECT_PERMIT_WAIT_MS)}

@@ -31,6 +31,8 @@ describe('changeSend', () => {
   it('writes and reads back every field that a decision may change', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
+    /** Columns of the row that differ in each read. */
+    const READ = { version: expect.any(Number), now: expect.any(Date) };
     const before = await read(caller, id);
     const at = (seconds: number) => new Date(before.createdAt.getTime() + seconds * 1000);
     const change = {
@@ -50,7 +52,7 @@ describe('changeSend', () => {
       readAt: at(3),
     } as const;
     await changeSend(store.database, { id }, () => ({ result: null, change }));
-    expect(await read(caller, id)).toEqual({ ...before, ...change });
+    expect(await read(caller, id)).toEqual({ ...before, ...change, ...READ });
     await changeSend(store.database, { id }, () => ({
       result: null,
       change: failure('attempts_exhausted', at(30)),
@@ -59,6 +61,7 @@ describe('changeSend', () => {
       ...before,
       ...change,
       ...failure('attempts_exhausted', at(30)),
+      ...READ,
     });
     expect(await version(id)).toBe(2);
   });
