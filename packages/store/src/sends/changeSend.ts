@@ -41,12 +41,11 @@ export async function changeSend<R>(
   let snapshot = 'send' in which ? which : await readSnapshot(database, id);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     if (snapshot === null) return null;
-    const { send: before, version, now } = snapshot;
-    const at = now();
-    const { result, change, attempts = [] } = decide(before, at);
+    const now = snapshot.now();
+    const { result, change, attempts = [] } = decide(snapshot.send, now);
     if (change === undefined && attempts.length === 0) return result;
-    const decided = { before, after: { ...before, ...change }, version, at, attempts };
-    if ((await write(database, { change: decided, receiptKeys: [] })) !== null) return result;
+    const read = { ...snapshot, now, receipts: [] };
+    if ((await write(database, read, { change, attempts })) !== null) return result;
     snapshot = await readSnapshot(database, id);
   }
   throw new Error(`could not change a send: its row changed during each of ${TRIES_MAX} attempts`);

@@ -1,17 +1,13 @@
-import type { foldReceipts, Receipt, ReportedAttempt, Send } from '@onecode/domain';
+import type { Receipt, ReportedAttempt } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import type { StoredReport } from './providerReports.js';
 import { readReportedSends } from './readSend.js';
-import { createWriter } from './updateSends.js';
+import { createWriter, type DecidedSend } from './updateSends.js';
 
 type StoredReceipt = StoredReport<Receipt>;
 
 /** A send as it was read, with the stored receipts that report on it. */
-export interface ReportedSend {
-  send: Send;
-  version: number;
-  /** The database's time. */
-  now: Date;
+export interface ReportedSend extends DecidedSend {
   /** The numbers of the attempts that the provider accepted. */
   acceptedNumbers: number[];
   /** Whether its cost is already counted. */
@@ -59,22 +55,8 @@ export async function findReportedSends(
 const messageKey = ({ attempt, messageId }: Receipt): string =>
   `${attempt?.sendId}.${attempt?.number} ${messageId}`;
 
-const write = createWriter(200);
-
 /**
- * Writes the decision about a send's receipts, and deletes the receipts.
- *
- * @returns the written send, with the keys of the receipts that this call deleted; null if the row has changed since it was read, in which
- * case all receipts are still stored
+ * Writes the decision about a send's receipts, and deletes the receipts. If it returns null, all receipts are still stored. Outcomes have
+ * their own writer, so that they do not wait for a large batch of receipts.
  */
-export async function writeReceipts(
-  database: Database,
-  { send: before, version, now: at, receipts }: ReportedSend,
-  { change: fields, attempts = [], pricing }: ReturnType<typeof foldReceipts>,
-): Promise<{ send: Send; deleted: ReadonlySet<string> } | null> {
-  const after = { ...before, ...fields };
-  const isNothing = fields === undefined && attempts.length === 0 && pricing === undefined;
-  const change = isNothing ? null : { before, after, version, at, attempts, pricing };
-  const deleted = await write(database, { change, receiptKeys: receipts.map(({ key }) => key) });
-  return deleted === null ? null : { send: after, deleted };
-}
+export const writeReceipts = createWriter(200);

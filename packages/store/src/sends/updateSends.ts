@@ -1,83 +1,87 @@
-import { NO_COUNTRY, type AttemptChange, type Pricing, type Send } from '@onecode/domain';
+import { NO_COUNTRY, type AttemptChange, type Decision, type Pricing, type Send } from '@onecode/domain';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { assignments, RECORD_COLUMNS, toSendRecord } from './sendRow.js';
 
-/** A change of a send, written only if its row still has `version`. */
-interface Change {
-  before: Send;
-  after: Send;
+/** A send as it was read for a decision. */
+export interface DecidedSend {
+  send: Send;
   version: number;
-  /** When the change was decided, by the database's clock. */
-  at: Date;
-  attempts: readonly AttemptChange[];
-  /** The price of the message, if this change is the first to report it. */
-  pricing?: Pricing | undefined;
+  /** The database's time, at which the change was decided. */
+  now: Date;
+  /** The stored receipts that the decision applies. */
+  receipts: { key: string }[];
 }
 
-/** What is written together: the change of a send, if any, and the deletion of the stored receipts that it applies. */
-interface Write {
-  change: Change | null;
-  receiptKeys: readonly string[];
+/** What is written together: the change of a send, if any, and the deletion of its receipts. */
+interface Write extends DecidedSend {
+  isChange: boolean;
+  after: Send;
+  attempts: readonly AttemptChange[];
+  /** The price of the message, if this write is the first to report it. */
+  pricing: Pricing | undefined;
 }
 
 /**
- * Returns a function that writes a change if the send's row still has its version, and deletes its receipts in the same statement.
- * Concurrent writes share round trips. The function returns the receipts that this call deleted, or null if the row has changed since it
- * was read: then nothing is written.
+ * Returns a function that writes a decision if the send's row still has its version, and deletes its receipts in the same statement.
+ * Concurrent writes share round trips. The function returns the written send, with the keys of the receipts that this call deleted, or null
+ * if the row has changed since it was read: then nothing is written.
  *
  * @param batchSizeMax a batch locks the rows of its sends until it commits
  */
-export function createWriter(
-  batchSizeMax: number,
-): (database: Database, write: Write) => Promise<ReadonlySet<string> | null> {
+export function createWriter(batchSizeMax: number) {
   const getBatcher = oncePerClient((database: Database) =>
     createBatcher((writes: Write[]) => writeTogether(database, writes), {
       batchSizeMax,
       concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
     }),
   );
-  return async (database, write) => {
-    const { change } = write;
-    const [deleted = null] =
-      change !== null && isFailure(change)
-        ? await writeTogether(database, [write])
-        : [await getBatcher(database)(write)];
-    if (deleted !== null && change !== null) database.onDelivery(change.before, change.after);
-    return deleted;
+  return async (
+    database: Database,
+    read: DecidedSend,
+    { change, attempts = [], pricing }: Omit<Decision<unknown>, 'result'> & { pricing?: Pricing | undefined },
+  ): Promise<{ send: Send; deleted: ReadonlySet<string> } | null> => {
+    const after = { ...read.send, ...change };
+    const isChange = change !== undefined || attempts.length > 0 || pricing !== undefined;
+    const write = { ...read, isChange, after, attempts, pricing };
+    const [deleted = null] = isFailure(write)
+      ? await writeTogether(database, [write])
+      : [await getBatcher(database)(write)];
+    if (deleted === null) return null;
+    if (isChange) database.onDelivery(read.send, after);
+    return { send: after, deleted };
   };
 }
 
-/** Returns whether a change fails a send. Such a change has its own statement, see `REFUNDED`. */
-const isFailure = ({ before, after }: Change): boolean =>
-  before.status !== 'failed' && after.status === 'failed';
+/** Returns whether a write fails a send. Such a write has its own statement, see `REFUNDED`. */
+const isFailure = ({ send, after }: Write): boolean => send.status !== 'failed' && after.status === 'failed';
 
-/** Writes a batch. Of two changes of one send, only the first is tried. @returns the result of each write, see `createWriter` */
+/** Writes a batch. Of two changes of one send, only the first is tried. @returns the deleted receipts of each write; null if not written */
 async function writeTogether(
   database: Database,
   writes: readonly Write[],
 ): Promise<(ReadonlySet<string> | null)[]> {
-  const firsts = new Map(writes.toReversed().map((write) => [write.change?.before.id ?? write, write]));
-  const tried = new Set(firsts.values());
-  const changes = [...tried].flatMap(({ change }) => change ?? []);
-  const receipts = [...tried].flatMap(({ change, receiptKeys }) =>
-    receiptKeys.map((key) => ({ key, sendId: change?.before.id ?? null })),
+  const firsts = new Map(writes.toReversed().map((write) => [write.isChange ? write.send.id : write, write]));
+  const tried = [...firsts.values()];
+  const receipts = tried.flatMap(({ send, isChange, receipts: own }) =>
+    own.map(({ key }) => ({ key, sendId: isChange ? send.id : null })),
   );
   const [{ changed, deleted }] = await database.sql.query<[{ changed: string[]; deleted: string[] }]>`
-    with ${updateSends(changes)} ${receipts.length === 0 ? NO_RECEIPTS : deleteReceipts(receipts)}
+    with ${updateSends(tried.filter(({ isChange }) => isChange))} ${receipts.length === 0 ? NO_RECEIPTS : deleteReceipts(receipts)}
     select array(select id from changed) as changed, array(select key from deleted) as deleted`;
   const written = new Set(changed);
   const gone = new Set(deleted);
   return writes.map((write) => {
-    const isWritten = tried.has(write) && (write.change === null || written.has(write.change.before.id));
+    const { send, isChange } = write;
+    if (isChange && (firsts.get(send.id) !== write || !written.has(send.id))) return null;
     // Two writes may name the same receipt: only one of them gets it.
-    return isWritten ? new Set(write.receiptKeys.filter((key) => gone.delete(key))) : null;
+    return new Set(write.receipts.flatMap(({ key }) => (gone.delete(key) ? key : [])));
   });
 }
 
-const toChangeRecord = ({ before, after, version, at, attempts, pricing }: Change): object => ({
-  id: before.id,
+const toChangeRecord = ({ send, after, version, now, attempts, pricing }: Write): object => ({
+  id: send.id,
   version,
   ...toSendRecord(after),
   pricing,
@@ -92,7 +96,7 @@ const toChangeRecord = ({ before, after, version, at, attempts, pricing }: Chang
       message_status: messageStatus,
       reported_at: report?.at,
       reported_code: report?.errorCode,
-      finished_at: at,
+      finished_at: now,
     }),
   ),
 });
@@ -102,7 +106,7 @@ const toChangeRecord = ({ before, after, version, at, attempts, pricing }: Chang
  * `changed` returns the sends that still had the version. Every statement locks sends in the order of their ids, so that two statements
  * cannot deadlock.
  */
-function updateSends(changes: readonly Change[]): Prisma.Sql {
+function updateSends(changes: readonly Write[]): Prisma.Sql {
   const { lock, lockedIds } = lockSends(changes.length);
   return Prisma.sql`
     changes as materialized (
