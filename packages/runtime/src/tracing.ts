@@ -22,7 +22,7 @@ import type { Logger } from './log.js';
 import { repeatedFaults } from './repeatedFaults.js';
 import { VERSION } from './version.js';
 
-export type { Span } from '@opentelemetry/api';
+export { SpanKind } from '@opentelemetry/api';
 
 /** The environment variables of tracing. The first one turns it on. OpenTelemetry's SDK reads the last three itself. */
 export const TRACING = {
@@ -39,15 +39,8 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-interface NewSpan {
-  /** `internal` by default. */
-  kind?: Lowercase<keyof typeof SpanKind>;
-  /** The `traceparent` of the parent span; null for none. The active span is the default. */
-  parent?: string | null;
-  /** The start, by `performance.now()`. Now is the default. */
-  beganAt?: number;
-  attributes?: Attributes;
-}
+/** A new span, with the `traceparent` of its parent; null for none. The active span is the default. */
+type NewSpan = SpanOptions & { parent?: string | null };
 
 const EXPORT_MS_MAX = 1_000;
 const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
@@ -104,16 +97,6 @@ export async function startTracing(
   };
 }
 
-/** Returns a span's settings and its parent, in OpenTelemetry's form. */
-function settingsOf({ kind = 'internal', parent, beganAt, attributes }: NewSpan): [SpanOptions, Context] {
-  const settings = {
-    kind: SpanKind[kind.toUpperCase() as keyof typeof SpanKind],
-    ...(beganAt !== undefined && { startTime: beganAt }),
-    ...(attributes !== undefined && { attributes }),
-  };
-  return [settings, parent === undefined ? context.active() : contextOf(parent)];
-}
-
 /**
  * Runs work inside a new active span. If the work throws, the span is marked with the name of the error only, because messages may quote
  * rows. Without tracing, the span records nothing.
@@ -124,7 +107,7 @@ export async function inSpan<T>(
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
   if (tracer === null) return work(NO_SPAN);
-  return tracer.startActiveSpan(name, ...settingsOf(options), async (span) => {
+  return tracer.startActiveSpan(name, options, parentOf(options), async (span) => {
     try {
       return await work(span);
     } catch (error) {
@@ -136,9 +119,9 @@ export async function inSpan<T>(
   });
 }
 
-/** Records a span that ends now. */
-export function recordSpan(name: string, options: NewSpan & { beganAt: number }): void {
-  tracer?.startSpan(name, ...settingsOf(options)).end();
+/** Records a span that ends now. @param options `startTime` is by `performance.now()` */
+export function recordSpan(name: string, options: NewSpan & { startTime: number }): void {
+  tracer?.startSpan(name, options, parentOf(options)).end();
 }
 
 /** Marks a span as failed. @param type the kind of error, from a small set of values */
@@ -193,7 +176,9 @@ export function describeSpan(attributes: Attributes, linked: string | null = nul
   if (context !== undefined) span.addLink({ context });
 }
 
+/** Returns the context of a new span's parent. */
+const parentOf = ({ parent }: NewSpan): Context =>
+  parent === undefined ? context.active() : contextOf(parent);
+
 /** Returns the context of a `traceparent`; the root context for null. */
-function contextOf(traceparent: string | null): Context {
-  return traceparent === null ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
-}
+const contextOf = (traceparent: string | null): Context => propagation.extract(ROOT_CONTEXT, { traceparent });

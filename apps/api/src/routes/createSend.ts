@@ -13,7 +13,14 @@ import {
   TEST_CODE,
   type Send,
 } from '@onecode/domain';
-import { describeSpan, inSpan, requestIdOf, traceparentOf, type DeliveryQueue } from '@onecode/runtime';
+import {
+  describeSpan,
+  inSpan,
+  requestIdOf,
+  SpanKind,
+  traceparentOf,
+  type DeliveryQueue,
+} from '@onecode/runtime';
 import { newId } from '@onecode/store/client';
 import { createSend } from '@onecode/store/sends';
 import { answerJson } from '../answer.js';
@@ -116,7 +123,7 @@ async function enqueue(
   { id, mode, traceparent }: Pick<Send, 'id' | 'mode' | 'traceparent'>,
 ): Promise<void> {
   const queue = mode === 'test' ? 'simulate' : 'deliver';
-  await inSpan(`publish ${queue}`, { kind: 'producer', parent: traceparent }, async (span) => {
+  await inSpan(`publish ${queue}`, { kind: SpanKind.PRODUCER, parent: traceparent }, async (span) => {
     const isAccepted = await deliveryQueue.enqueue(queue, id);
     span.setAttributes({ 'onecode.send_id': id, 'onecode.accepted': isAccepted });
   });

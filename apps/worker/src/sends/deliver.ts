@@ -14,7 +14,7 @@ import {
   type Send,
   type Settlement,
 } from '@onecode/domain';
-import { inSpan, markFailed, recordSpan, type JobOutcome } from '@onecode/runtime';
+import { inSpan, markFailed, recordSpan, SpanKind, type JobOutcome } from '@onecode/runtime';
 import { changeSend, type ClaimedSend, type TakenSend, type WhichSend } from '@onecode/store/sends';
 import type { AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../context.js';
@@ -33,10 +33,10 @@ const UNANSWERED: Outcome = {
 
 /** Claims and delivers a live send. @throws Error only for failures of the service itself, such as an unavailable database */
 export async function deliver(context: WorkerContext, sendId: string): Promise<JobOutcome> {
-  const beganAt = performance.now();
+  const startTime = performance.now();
   // crash point: worker before claim
   const taken = await context.deliveries.take(sendId);
-  return deliverTaken(context, taken ?? { id: sendId }, beganAt);
+  return deliverTaken(context, taken ?? { id: sendId }, startTime);
 }
 
 /**
@@ -45,16 +45,16 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<J
  * simulated.
  *
  * @param taken a taken send, or the id of one that could not be taken
- * @param beganAt when the take started, by `performance.now()`
+ * @param startTime when the take started, by `performance.now()`
  * @throws as `deliver`
  */
 export async function deliverTaken(
   context: WorkerContext,
   taken: TakenSend | WhichSend,
-  beganAt = performance.now(),
+  startTime = performance.now(),
 ): Promise<JobOutcome> {
   let end: JobOutcome;
-  if ('send' in taken && taken.outcome === 'claimed') end = await deliverClaimed(context, taken, beganAt);
+  if ('send' in taken && taken.outcome === 'claimed') end = await deliverClaimed(context, taken, startTime);
   else if ('send' in taken && taken.outcome === 'waits') end = 'no_sender';
   else end = await endDelivery(context, taken);
   context.metrics.deliveries.inc({ end });
@@ -64,7 +64,7 @@ export async function deliverTaken(
 async function deliverClaimed(
   context: WorkerContext,
   taken: ClaimedSend,
-  beganAt: number,
+  startTime: number,
 ): Promise<JobOutcome> {
   const permitAt = performance.now() + taken.waitMs;
   const { id, requestId, traceparent: parent, attemptNumber } = taken.send;
@@ -73,18 +73,22 @@ async function deliverClaimed(
     'onecode.request_id': requestId,
     'onecode.attempt': attemptNumber,
   };
-  return inSpan('process deliver', { kind: 'consumer', parent, beganAt, attributes }, async (span) => {
-    recordSpan('claim', { beganAt });
-    const end = await afterClaim(context, taken, permitAt);
-    span.setAttribute('onecode.end', end);
-    return end;
-  });
+  return inSpan(
+    'process deliver',
+    { kind: SpanKind.CONSUMER, parent, startTime, attributes },
+    async (span) => {
+      recordSpan('claim', { startTime });
+      const end = await afterClaim(context, taken, permitAt);
+      span.setAttribute('onecode.end', end);
+      return end;
+    },
+  );
 }
 
 /** Simulates a test send, and postpones or fails a live send that was not claimed. @returns the end of the delivery */
 async function endDelivery(context: WorkerContext, which: TakenSend | WhichSend): Promise<JobOutcome> {
   const { database, policy, log } = context;
-  const beganAt = performance.now();
+  const startTime = performance.now();
   // crash point: worker before giving up
   const ended = await changeSend(database, which, (send, now) => {
     const { result: end, ...decision } =
@@ -94,8 +98,8 @@ async function endDelivery(context: WorkerContext, which: TakenSend | WhichSend)
   if (ended === null) return 'gone';
   const { end, send, hasFailed } = ended;
   const attributes = { 'onecode.send_id': send.id, 'onecode.end': end };
-  const span = { parent: send.traceparent, beganAt, attributes };
-  if (end === 'read') recordSpan('process simulate', { kind: 'consumer', ...span });
+  const span = { parent: send.traceparent, startTime, attributes };
+  if (end === 'read') recordSpan('process simulate', { kind: SpanKind.CONSUMER, ...span });
   if (hasFailed) {
     log.info({ send_id: send.id, request_id: send.requestId, reason: end }, 'send failed');
     recordSpan('give up', span);
@@ -192,7 +196,7 @@ async function call(
     'onecode.attempt': attempt.number,
     'onecode.sender_id': sender.id,
   };
-  return inSpan('POST messages', { kind: 'client', attributes }, async (span) => {
+  return inSpan('POST messages', { kind: SpanKind.CLIENT, attributes }, async (span) => {
     const answer = context.cloudApi.sendCode(
       { phoneNumberId: sender.phoneNumberId, token },
       {

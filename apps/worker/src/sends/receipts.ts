@@ -8,7 +8,7 @@ import {
   type ReceiptEnd,
   type Send,
 } from '@onecode/domain';
-import { recordSpan } from '@onecode/runtime';
+import { recordSpan, SpanKind } from '@onecode/runtime';
 import { countOwnFailure } from '@onecode/store/senders';
 import {
   findReportedSends,
@@ -70,7 +70,7 @@ export async function postponeFailed(
 /** Applies the receipts of one send. @returns false if another process changed it meanwhile */
 async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
   const { database } = context;
-  const beganAt = performance.now();
+  const startTime = performance.now();
   const receipts = reported.receipts.map(({ receipt, ...one }) => {
     const failure = receipt.failure && afterHold(receipt.failure, one.attempt.messageStatus);
     return { ...one, receipt: { ...receipt, failure } };
@@ -83,7 +83,7 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   // crash point: worker after receipt
   for (const [index, one] of receipts.entries())
     if (written.deleted.has(one.key))
-      await recordApplied(context, written.send, one, decision.result[index] as ReceiptEnd, beganAt);
+      await recordApplied(context, written.send, one, decision.result[index] as ReceiptEnd, startTime);
   return true;
 }
 
@@ -144,13 +144,13 @@ async function countOwnFailures(
   return ignored;
 }
 
-/** Counts an applied receipt, and writes a log line and a span if it changed something. @param beganAt by `performance.now()` */
+/** Counts an applied receipt, and writes a log line and a span if it changed something. @param startTime by `performance.now()` */
 async function recordApplied(
   context: WorkerContext,
   send: Send,
   { receipt, attempt: { number, senderId, startedAt } }: ReportedReceipt,
   end: ReceiptEnd,
-  beganAt: number,
+  startTime: number,
 ): Promise<void> {
   const { log, traffic } = context;
   const { status, failure } = receipt;
@@ -169,7 +169,8 @@ async function recordApplied(
       'receipt applied',
     );
     const attributes = { 'onecode.send_id': send.id, 'onecode.attempt': number, 'onecode.status': status };
-    recordSpan('apply receipt', { kind: 'consumer', parent: send.traceparent, beganAt, attributes });
+    const span = { kind: SpanKind.CONSUMER, parent: send.traceparent, startTime, attributes };
+    recordSpan('apply receipt', span);
   }
   if (status !== 'failed' && senderId !== null)
     await recordSenderSuccess(context, { senderId, startedAt, source: 'receipt' }, send);
