@@ -35,7 +35,7 @@ export function createApp(dependencies: ApiDependencies): Express {
   resource(app, '/v1/signup-settings', { get: signupSettingsRoute(context) });
   resource(app, '/livez', { get: (_request, response) => answerText(response, 200, 'ok\n') });
   resource(app, '/readyz', { get: readyRoute(readiness) });
-  app.use(docsRouter({ baseUrl: config.BASE_URL, docsUrl: config.DOCS_URL, consoleUrl: config.CONSOLE_URL }));
+  app.use(docsRouter(config));
 
   app.use(() => {
     throw new Problem('not_found');

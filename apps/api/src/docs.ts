@@ -6,11 +6,15 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import express, { type Request, type Response, type Router } from 'express';
 import { LRUCache } from 'lru-cache';
+import type { ApiConfig } from './config.js';
 import { openApiDocument, SERVICE_PLACEHOLDER } from './contract.js';
 import { resource } from './requests.js';
 
 /** The output of the site's `npm run build`. */
 const SITE = fileURLToPath(new URL('../../docs/dist', import.meta.url));
+
+/** The addresses of this service, without trailing slashes. */
+type Addresses = Pick<ApiConfig, 'BASE_URL' | 'DOCS_URL' | 'CONSOLE_URL'>;
 
 /** `site.json`, which the build of the site writes. */
 interface Site {
@@ -21,57 +25,28 @@ interface Site {
   scripts: string[];
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.md': 'text/markdown; charset=utf-8',
-  '.txt': 'text/plain; charset=utf-8',
-  '.svg': 'image/svg+xml; charset=utf-8',
-  '.tgz': 'application/gzip',
-  // The single-file clients, which a browser displays as text.
-  '.py': 'text/plain; charset=utf-8',
-  '.php': 'text/plain; charset=utf-8',
-  '.go': 'text/plain; charset=utf-8',
-  '.java': 'text/plain; charset=utf-8',
-};
-
 /** The page for addresses without a page. */
 const MISSING_PAGE = '404.html';
 /** A placeholder in the pages for the console's address. */
 const CONSOLE_PLACEHOLDER = 'https://console.example.com';
-const PAGE_SECONDS = 300;
-/**
- * Assets are not cached forever: their names change with the built content, but not with the service's address, which they also contain.
- */
-const ASSET_SECONDS = 86_400;
+const CACHED = { 'Cache-Control': 'public, max-age=300' };
 
 /**
  * Returns the router for `/openapi.json`, `/llms.txt` and the documentation site below `/docs/`. The site's links begin with the path of
- * `baseUrl`, so that it also works behind a path prefix.
+ * the base address, so that it also works behind a path prefix. Without a console address, pages do not link to the console.
  *
- * @param options `baseUrl` is the public base address of the service and `docsUrl` the base of the problem types, both without a trailing
- * slash. With an empty `consoleUrl`, pages do not link to the console.
  * @throws Error if the site is not built
  */
-export function docsRouter({
-  baseUrl,
-  docsUrl,
-  consoleUrl,
-}: {
-  baseUrl: string;
-  docsUrl: string;
-  consoleUrl: string;
-}): Router {
+export function docsRouter(config: Addresses): Router {
   const router = express.Router({ strict: true, caseSensitive: true });
-  const document = openApiDocument(baseUrl, docsUrl);
+  const document = openApiDocument(config.BASE_URL, config.DOCS_URL);
   const site = readSite();
   const pages = pagesOf(site.files);
   const headers = {
     'Content-Security-Policy': contentSecurityPolicy(site.scripts),
     'Referrer-Policy': 'no-referrer',
   };
-  const fillIn = placeholders(site.base, { baseUrl, docsUrl, consoleUrl });
+  const fillIn = placeholders(site.base, config);
   const contents = new LRUCache<string, Content>({
     max: site.files.length,
     fetchMethod: (file) => readContent(file, fillIn),
@@ -81,13 +56,13 @@ export function docsRouter({
     const isZipped = zipped !== null && request.acceptsEncodings('gzip') !== false;
     if (zipped !== null) response.vary('Accept-Encoding');
     if (isZipped) response.set('Content-Encoding', 'gzip');
-    response.set({ ...headers, 'Content-Type': TYPES[extname(file)] });
+    response.set(headers).type(typeOf(file));
     response.send(isZipped ? zipped : plain);
   };
 
   resource(router, '/openapi.json', {
     get(_request, response) {
-      response.set({ ...headers, 'Cache-Control': `public, max-age=${PAGE_SECONDS}` }).json(document);
+      response.set({ ...headers, ...CACHED }).json(document);
     },
   });
   // The conventional path at which language models look for documentation (llmstxt.org).
@@ -96,8 +71,7 @@ export function docsRouter({
     all: (request, _response, next) => (pages.has(request.path) ? next() : next('route')),
     async get(request, response) {
       const page = pages.get(request.path)!;
-      const isAsset = request.path.startsWith('/docs/assets/');
-      response.set('Cache-Control', `public, max-age=${isAsset ? ASSET_SECONDS : PAGE_SECONDS}`);
+      response.set(CACHED);
       if ('to' in page) response.redirect(308, page.to);
       else await sendFile(request, response, page.file);
     },
@@ -110,6 +84,12 @@ export function docsRouter({
     await sendFile(request, response.status(404), MISSING_PAGE);
   });
   return router;
+}
+
+/** Returns the type of a file. Express does not know archives, and browsers display the single-file clients only as plain text. */
+function typeOf(file: string): string {
+  if (file.endsWith('.tgz')) return 'application/gzip';
+  return file.startsWith('clients/') ? 'text/plain' : extname(file);
 }
 
 /** The content of a file of the site. */
@@ -142,7 +122,6 @@ function readSite(): Site {
 function pagesOf(files: readonly string[]): ReadonlyMap<string, { file: string } | { to: string }> {
   const pages = new Map<string, { file: string } | { to: string }>();
   for (const file of files) {
-    if (TYPES[extname(file)] === undefined) continue;
     const path = `/docs/${file}`.replace(/(?:index)?\.html$/, '');
     pages.set(path, { file });
     const name = basename(path);
@@ -172,21 +151,13 @@ function contentSecurityPolicy(scripts: readonly string[]): string {
 /** Returns a function that fills this service's addresses into a text. Styles hide links to the console if its address is unknown. */
 function placeholders(
   base: string,
-  { baseUrl, docsUrl, consoleUrl }: Record<'baseUrl' | 'docsUrl' | 'consoleUrl', string>,
+  { BASE_URL, DOCS_URL, CONSOLE_URL }: Addresses,
 ): (text: string) => string {
-  const path = quotable(`${new URL(baseUrl).pathname.replace(/\/$/, '')}/docs/`);
-  const [service, docs, console] = [baseUrl, docsUrl, consoleUrl || '#no-console'].map(quotable);
+  const path = `${new URL(BASE_URL).pathname.replace(/\/$/, '')}/docs/`;
   return (text) =>
     text
       .replaceAll(base, () => path)
-      .replaceAll(`${SERVICE_PLACEHOLDER}/docs/errors`, () => `${docs}/errors`)
-      .replaceAll(CONSOLE_PLACEHOLDER, () => console!)
-      .replaceAll(SERVICE_PLACEHOLDER, () => service!);
+      .replaceAll(`${SERVICE_PLACEHOLDER}/docs/errors`, () => `${DOCS_URL}/errors`)
+      .replaceAll(CONSOLE_PLACEHOLDER, () => CONSOLE_URL || '#no-console')
+      .replaceAll(SERVICE_PLACEHOLDER, () => BASE_URL);
 }
-
-/** Escapes an address so that it is safe in HTML, JavaScript and Markdown, also inside quotes. */
-const quotable = (address: string): string =>
-  address.replaceAll(
-    /[&'"<>`$\\(){}]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );

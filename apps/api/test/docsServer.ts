@@ -14,7 +14,7 @@ export async function serveDocs(
   { docsUrl = `${baseUrl}/docs`, consoleUrl = '', prefix = '' } = {},
 ): Promise<DocsServer> {
   const app = express();
-  app.use(prefix || '/', docsRouter({ baseUrl, docsUrl, consoleUrl }));
+  app.use(prefix || '/', docsRouter({ BASE_URL: baseUrl, DOCS_URL: docsUrl, CONSOLE_URL: consoleUrl }));
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     response.status(error instanceof Problem ? PROBLEMS[error.code].status : 500).end();
   });
