@@ -1,8 +1,6 @@
 import { healthFindings } from '@onecode/domain';
 import {
   closeHttpServer,
-  COMMIT,
-  createLog,
   createReadiness,
   createRegistry,
   endConnectionsAfterAnswers,
@@ -17,8 +15,6 @@ import {
   startFlushLoop,
   startLoop,
   startPresence,
-  startTracing,
-  VERSION,
   watchServices,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
@@ -43,11 +39,7 @@ const FLUSH_MS = 2_000;
 /** Incidents are recorded at this interval, so that installations without Prometheus have them too. */
 const INCIDENTS_PAUSE_MS = 20_000;
 
-await runProcess('api', async () => {
-  const config = readApiConfig(process.env);
-  const log = createLog('api', config.LOG_LEVEL);
-  log.info({ version: VERSION, commit: COMMIT }, 'starting');
-  const tracing = await startTracing('onecode-api', config, log);
+await runProcess('api', readApiConfig, async (config, log) => {
   const registry = createRegistry('api');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
@@ -110,7 +102,6 @@ await runProcess('api', async () => {
   log.info({ address: server.address(), metrics_port: metricsServer.port }, 'ready');
 
   return {
-    log,
     drain() {
       readiness.drain();
       endConnectionsAfterAnswers(server);
@@ -124,7 +115,6 @@ await runProcess('api', async () => {
       await incidentLoop.stop();
       await presenceLoop.stop();
       await closeDatabase(database);
-      await tracing.stop();
       await metricsServer.close();
     },
   };

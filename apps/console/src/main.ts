@@ -1,7 +1,5 @@
 import {
   closeHttpServer,
-  COMMIT,
-  createLog,
   createReadiness,
   createRegistry,
   endConnectionsAfterAnswers,
@@ -14,8 +12,6 @@ import {
   runProcess,
   serveMetrics,
   startPresence,
-  startTracing,
-  VERSION,
   watchServices,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
@@ -27,11 +23,7 @@ import { createHttpServer } from './server.js';
 /** How long a download may continue when the process stops. */
 const DOWNLOAD_MS_MAX = 5_000;
 
-await runProcess('console', async () => {
-  const config = readConsoleConfig(process.env);
-  const log = createLog('console', config.LOG_LEVEL);
-  log.info({ version: VERSION, commit: COMMIT }, 'starting');
-  const tracing = await startTracing('onecode-console', config, log);
+await runProcess('console', readConsoleConfig, async (config, log) => {
   const registry = createRegistry('console');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
@@ -59,7 +51,6 @@ await runProcess('console', async () => {
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
 
   return {
-    log,
     drain() {
       readiness.drain();
       endConnectionsAfterAnswers(server);
@@ -74,7 +65,6 @@ await runProcess('console', async () => {
       await queues.close();
       await presenceLoop.stop();
       await closeDatabase(database);
-      await tracing.stop();
       await metrics.close();
     },
   };

@@ -1,8 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import {
-  COMMIT,
   ConfigError,
-  createLog,
   createReadiness,
   createRegistry,
   gaugeConnections,
@@ -14,9 +12,7 @@ import {
   serveMetrics,
   startFlushLoop,
   startPresence,
-  startTracing,
   tryRedis,
-  VERSION,
   watchServices,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
@@ -39,11 +35,7 @@ const TRAFFIC_FLUSH_MS = 1_000;
 /** How long a stopping worker waits for the provider's responses. */
 const STOP_WAIT_MS_MAX = 6_000;
 
-await runProcess('worker', async () => {
-  const config = readWorkerConfig(process.env);
-  const log = createLog('worker', config.LOG_LEVEL);
-  log.info({ version: VERSION, commit: COMMIT }, 'starting');
-  const tracing = await startTracing('onecode-worker', config, log);
+await runProcess('worker', readWorkerConfig, async (config, log) => {
   const redis = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
   const redisFault = await tryRedis(redis, config.QUEUE_PREFIX);
   if (redisFault instanceof RefusedByRedis && redisFault.isLasting)
@@ -101,7 +93,6 @@ await runProcess('worker', async () => {
   log.info({ metrics_port: metricsServer.port }, 'ready');
 
   return {
-    log,
     drain: () => readiness.drain(),
     async stop() {
       await watch.stop();
@@ -111,7 +102,6 @@ await runProcess('worker', async () => {
       await trafficLoop.stop();
       await presenceLoop.stop();
       await closeDatabase(database);
-      await tracing.stop();
       await metricsServer.close();
     },
   };

@@ -1,10 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { ConfigError, wholeNumber } from './config.js';
-import { redact, type Logger } from './log.js';
+import { createLog, redact, type Logger, type LogLevel } from './log.js';
 import { repeatedFaults } from './repeatedFaults.js';
+import { startTracing, type TracingConfig } from './tracing.js';
+import { COMMIT, VERSION } from './version.js';
 
-export interface Running {
-  log: Logger;
+interface Running {
   /** Makes the process report that it is not ready. It still takes work. */
   drain?: () => void;
   /** How long the process continues to take work between `drain` and `stop`. */
@@ -31,20 +32,33 @@ const STOP_MS_MAX = 9_000;
 
 /**
  * Runs a process. An invalid configuration or a failed start ends it with one line for each fault and exit code 1. SIGTERM and SIGINT stop
- * it gracefully after its shutdown delay, with exit code 0. An uncaught error ends it with exit code 1, because it leaves an unknown state.
+ * it gracefully after its shutdown delay, with exit code 0, and export its remaining spans. An uncaught error ends it with exit code 1,
+ * because it leaves an unknown state.
  */
-export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
+export async function runProcess<Config extends TracingConfig & { LOG_LEVEL: LogLevel }>(
+  name: string,
+  readConfig: (env: NodeJS.ProcessEnv) => Config,
+  start: (config: Config, log: Logger) => Promise<Running>,
+): Promise<void> {
   setFlagsFromString(SMALL_HEAP);
   // A signal during the start takes effect after it.
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, resolve);
   });
+  const startAll = async () => {
+    const config = readConfig(process.env);
+    const log = createLog(name, config.LOG_LEVEL);
+    log.info({ version: VERSION, commit: COMMIT }, 'starting');
+    const stopTracing = await startTracing(`onecode-${name}`, config, log);
+    return { log, stopTracing, ...(await start(config, log)) };
+  };
   const {
     log,
+    stopTracing,
     drain,
     shutdownDelayMs = 0,
     stop,
-  } = await start().catch((error: unknown) => {
+  } = await startAll().catch((error: unknown) => {
     const lines = error instanceof ConfigError ? error.faults : [startFault(error)];
     for (const line of lines) process.stderr.write(`${name}: ${line}\n`);
     return process.exit(1);
@@ -64,6 +78,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
   }, STOP_MS_MAX);
   try {
     await stop();
+    await stopTracing();
     log.info('stopped');
     process.exit(0);
   } catch (error) {

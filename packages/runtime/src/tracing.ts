@@ -33,10 +33,9 @@ export const TRACING = {
   OTEL_TRACES_SAMPLER_ARG: text(''),
 };
 
-/** The running export of this process's spans. */
-export interface Tracing {
-  /** Exports the remaining spans, for up to a second. */
-  stop(): Promise<void>;
+export interface TracingConfig {
+  OTEL_EXPORTER_OTLP_ENDPOINT: string;
+  OTEL_EXPORTER_OTLP_PROTOCOL?: string;
 }
 
 /** A new span, with the `traceparent` of its parent; null for none. The active span is the default. */
@@ -53,16 +52,17 @@ let tracer: Tracer | null = null;
  * Spans wait in a bounded queue; while the collector is unavailable, the oldest spans are kept and newer ones are dropped.
  *
  * @param serviceName the name of the resource, unless OTEL_SERVICE_NAME is set
+ * @returns a function that ends tracing: it exports the remaining spans, for up to a second
  */
 export async function startTracing(
   serviceName: string,
   {
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_EXPORTER_OTLP_PROTOCOL: protocol = 'http/protobuf',
-  }: { OTEL_EXPORTER_OTLP_ENDPOINT: string; OTEL_EXPORTER_OTLP_PROTOCOL?: string },
+  }: TracingConfig,
   log: Logger,
-): Promise<Tracing> {
-  if (endpoint === '') return { stop: async () => {} };
+): Promise<() => Promise<void>> {
+  if (endpoint === '') return async () => {};
   const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, resources] = await Promise.all([
     import('@opentelemetry/sdk-trace-node'),
     protocol === 'http/json'
@@ -89,11 +89,9 @@ export async function startTracing(
   });
   provider.register();
   tracer = provider.getTracer('onecode', VERSION);
-  return {
-    async stop() {
-      const late = wait(EXPORT_MS_MAX, undefined, { ref: false });
-      await Promise.race([provider.shutdown().catch(() => {}), late]);
-    },
+  return async () => {
+    const late = wait(EXPORT_MS_MAX, undefined, { ref: false });
+    await Promise.race([provider.shutdown().catch(() => {}), late]);
   };
 }
 

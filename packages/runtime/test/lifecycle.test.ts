@@ -13,15 +13,14 @@ function startProcess(parts: {
   stop?: string;
 }): ModuleProcess {
   return startModule(
-    `import { createLog, runProcess } from '@onecode/runtime';
+    `import { runProcess } from '@onecode/runtime';
      const alive = setInterval(() => {}, 1000);
      ${parts.before ?? ''}
-     await runProcess('demo', async () => {
+     const readConfig = () => ({ LOG_LEVEL: 'info', OTEL_EXPORTER_OTLP_ENDPOINT: '' });
+     await runProcess('demo', readConfig, async (config, log) => {
        ${parts.start ?? ''}
-       const log = createLog('demo', 'info');
        process.stdout.write('{"msg":"up"}\\n');
        return {
-         log,
          drain() { ${parts.drain ?? ''} },
          shutdownDelayMs: ${parts.delayMs},
          async stop() { ${parts.stop ?? ''} },
@@ -35,9 +34,10 @@ const messagesOf = (stdout: string): unknown[] => linesOf(stdout).map((line) => 
 it('runProcess exits with 1 and prints one line without secrets if the start fails', async () => {
   const message = 'no way\nto\tpostgres://u:leaked@h/d with ak_live_planted0123';
   const { ended } = startProcess({ start: `throw new Error(${JSON.stringify(message)});` });
-  expect(await ended).toEqual({
+  const { stdout, ...result } = await ended;
+  expect(messagesOf(stdout)).toEqual(['starting']);
+  expect(result).toEqual({
     code: 1,
-    stdout: '',
     stderr: 'demo: could not start: no way to postgres://[removed]@h/d with ak_live_[removed]\n',
   });
 });
@@ -51,23 +51,24 @@ describe('a signal', () => {
       child.kill(signal);
       const { code, stdout, stderr } = await child.ended;
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(messagesOf(stdout)).toEqual(['up', 'stopping', 'work released', 'stopped']);
-      expect(linesOf(stdout)[1]).toMatchObject({ signal });
+      expect(messagesOf(stdout)).toEqual(['starting', 'up', 'stopping', 'work released', 'stopped']);
+      expect(linesOf(stdout)[2]).toMatchObject({ signal });
     },
   );
 
   it('takes effect after the start if it arrives during the start', async () => {
     const child = startProcess({
-      start: `process.stdout.write('{"msg":"starting"}\\n');
+      start: `process.stdout.write('{"msg":"waiting"}\\n');
         await new Promise((resolve) => process.once('SIGTERM', resolve));`,
       stop: `log.info('work released');`,
     });
-    await child.untilOutput('starting');
+    await child.untilOutput('waiting');
     child.kill('SIGTERM');
     const { code, stdout } = await child.ended;
     expect(code).toBe(0);
     expect(messagesOf(stdout).filter((message) => message !== 'up')).toEqual([
       'starting',
+      'waiting',
       'stopping',
       'work released',
       'stopped',
@@ -84,7 +85,7 @@ describe('a signal', () => {
     child.kill('SIGINT');
     const { code, stdout } = await child.ended;
     expect(code).toBe(0);
-    expect(messagesOf(stdout)).toEqual(['up', 'stopping', 'stop began', 'stop ended', 'stopped']);
+    expect(messagesOf(stdout)).toEqual(['starting', 'up', 'stopping', 'stop began', 'stop ended', 'stopped']);
   });
 
   it('ends the process with exit code 1 when the stop fails', async () => {
@@ -124,8 +125,9 @@ it('runProcess waits for the shutdown delay between drain and stop, in addition 
   child.kill('SIGUSR2');
   const { code, stdout } = await child.ended;
   expect(code).toBe(0);
-  expect(linesOf(stdout)[1]).toMatchObject({ signal: 'SIGTERM', delay_ms: 20_000 });
+  expect(linesOf(stdout)[2]).toMatchObject({ signal: 'SIGTERM', delay_ms: 20_000 });
   expect(messagesOf(stdout)).toEqual([
+    'starting',
     'up',
     'stopping',
     'draining',
@@ -179,7 +181,7 @@ async function work(source: string): Promise<{ young: number; old: number }> {
 
 it('runProcess keeps less long-lived garbage than the defaults of Node.js, with an equal young generation', async () => {
   const ours = await work(
-    `import { runProcess } from '@onecode/runtime'; await runProcess('demo', async () => { ${WORK} });`,
+    `import { runProcess } from '@onecode/runtime'; await runProcess('demo', () => ({ LOG_LEVEL: 'silent', OTEL_EXPORTER_OTLP_ENDPOINT: '' }), async () => { ${WORK} });`,
   );
   const plain = await work(`import '@onecode/runtime'; ${WORK}`);
   expect(ours.young).toBe(plain.young);
