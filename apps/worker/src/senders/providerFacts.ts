@@ -5,24 +5,19 @@ import {
   applySenderReading,
   takeDueReading,
   type DueReading,
-  type StartedBlock,
 } from '@onecode/store/senders';
 import { readSender } from '@onecode/whatsapp/graph';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
 
-type ReadingContext = Pick<
-  WorkerContext,
-  'cloudApi' | 'database' | 'senders' | 'stopTimeout' | 'log' | 'metrics'
->;
+type ReadingContext = Pick<WorkerContext, 'cloudApi' | 'database' | 'senders' | 'stopTimeout'>;
 
 /** Applies a reported change of a template, a number or a business account. */
 export async function applyProviderChange(
-  context: WorkerContext,
+  { database }: Pick<WorkerContext, 'database'>,
   { key, report: { businessAccountId, report, occurredAt } }: StoredReport<ProviderChange>,
 ): Promise<void> {
-  const { database } = context;
   // crash point: worker before provider change
-  alertAboutBlocks(context, await applyProviderReport(database, businessAccountId, report, occurredAt));
+  await applyProviderReport(database, businessAccountId, report, occurredAt);
   // crash point: worker after provider change
   await deleteReport(database, key);
 }
@@ -34,9 +29,7 @@ export async function readDueSenders(context: ReadingContext): Promise<void> {
     const due = await takeDueReading(context.database);
     if (due === null) break;
     // A sender that cannot be read or written does not block the others.
-    await readDueSender(context, due)
-      .then((blocks) => alertAboutBlocks(context, blocks))
-      .catch((error: unknown) => failures.push(error));
+    await readDueSender(context, due).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
 }
@@ -44,7 +37,7 @@ export async function readDueSenders(context: ReadingContext): Promise<void> {
 async function readDueSender(
   { cloudApi, database, senders, stopTimeout }: ReadingContext,
   { senderId, startedAt }: DueReading,
-): Promise<StartedBlock[]> {
+): Promise<void> {
   // The token may just have been replaced, and this read checks whether Meta accepts the new one.
   senders.forget();
   const { phoneNumberId, template, token, businessAccountId } = await senders.open(senderId);
@@ -52,19 +45,7 @@ async function readDueSender(
     readSender(cloudApi.call, { phoneNumberId, template, token: token ?? '', businessAccountId }),
     stopTimeout,
   );
-  if (reading === null) return [];
+  if (reading === null) return;
   // crash point: worker after reading
-  return applySenderReading(database, { id: senderId, template, businessAccountId }, reading, startedAt);
-}
-
-/** Raises an alert for each block that a report or a read from Meta started. */
-function alertAboutBlocks(
-  { log, metrics }: Pick<WorkerContext, 'log' | 'metrics'>,
-  blocks: readonly StartedBlock[],
-): void {
-  for (const { senderId, locale, reason, source } of blocks) {
-    const scope = locale === null ? 'business' : 'template';
-    metrics.configurationFaults.inc({ scope, error_code: 'none' });
-    log.error({ sender_id: senderId, locale, reason, source, scope }, 'sender blocked');
-  }
+  await applySenderReading(database, { id: senderId, template, businessAccountId }, reading, startedAt);
 }

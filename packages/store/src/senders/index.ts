@@ -3,5 +3,4 @@ export * from './readings.js';
 export { reencryptTokens } from './senderTokens.js';
 export * from './senders.js';
 export { changeBlock, isSuperseded } from './blocks.js';
-export type { StartedBlock } from './providerBlocks.js';
 export { countOwnFailure, findOwnApp, reportsOfApp, type OwnApp } from './ownApps.js';

@@ -11,32 +11,20 @@ import type { Connection } from '../client/database.js';
 import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
 import { listSenderKnowledge } from './readings.js';
 
-/** A block that started because of a provider report or read. */
-export interface StartedBlock extends ProviderBlock {
-  senderId: string;
-  /** Null if the whole sender is blocked. */
-  locale: Locale | null;
-}
-
 /**
  * Blocks the senders that the provider would reject, according to the known facts about their templates, numbers and business account, and
  * ends such blocks when the facts no longer require them. An operator's pause stays. The caller has locked the senders.
- *
- * @returns the blocks that this call started
  */
 export async function syncProviderBlocks(
   connection: Connection,
   { senderId, businessAccountId }: { senderId?: string; businessAccountId?: string },
-): Promise<StartedBlock[]> {
-  const started: StartedBlock[] = [];
+): Promise<void> {
   for (const sender of await listSenderKnowledge(connection, senderId, businessAccountId))
     for (const { locale, block, usableAt } of requiredBlocks(sender)) {
       if (block === null) await endProviderBlock(connection, sender.senderId, locale);
-      else if (await startProviderBlock(connection, sender.senderId, locale, block))
-        started.push({ ...block, senderId: sender.senderId, locale });
+      else await startProviderBlock(connection, sender.senderId, locale, block);
       if (usableAt !== undefined) await endTemplateFault(connection, sender.senderId, locale, usableAt);
     }
-  return started;
 }
 
 /** Returns what the facts require for the whole sender (`locale` null) and for each language of its template. */
@@ -76,20 +64,18 @@ async function endTemplateFault(
       and error_code = any (${[...TEMPLATE_STATE_CODES]}::integer[]) and ${usableAt}::timestamptz >= date_trunc('second', since)`;
 }
 
-/** Writes a block and mails the sender's owner. @returns false if the block exists with the same reason */
+/** Writes a block and mails the sender's owner, unless the block exists with the same reason. */
 async function startProviderBlock(
   connection: Connection,
   senderId: string,
   locale: Locale | null,
   { source, reason }: ProviderBlock,
-): Promise<boolean> {
+): Promise<void> {
   const onlyFor = locale ?? '';
   const written = await connection.sql.execute`
     insert into sender_blocks as t (cause, scope, subject, only_for, source, reason, since)
     values ('provider', 'sender', ${senderId}, ${onlyFor}, ${source}, ${reason}, clock_timestamp())
     on conflict (cause, scope, subject, only_for) do update set source = excluded.source, reason = excluded.reason, since = excluded.since
     where t.reason <> excluded.reason`;
-  if (written === 0) return false;
-  await queueSenderBlockedAlert(connection, senderId, onlyFor, reason);
-  return true;
+  if (written > 0) await queueSenderBlockedAlert(connection, senderId, onlyFor, reason);
 }

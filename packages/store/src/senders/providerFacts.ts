@@ -14,7 +14,7 @@ import {
   type TemplateValues,
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
-import { syncProviderBlocks, type StartedBlock } from './providerBlocks.js';
+import { syncProviderBlocks } from './providerBlocks.js';
 
 /** When the provider reported a fact, and through which channel. */
 interface FactOrigin {
@@ -22,17 +22,15 @@ interface FactOrigin {
   source: FactSource;
 }
 
-/**
- * Applies a webhook about a business account. Webhooks arrive in any order and may be repeated. @returns the blocks that this call started
- */
+/** Applies a webhook about a business account. Webhooks arrive in any order and may be repeated. */
 export async function applyProviderReport(
   database: Database,
   businessAccountId: string,
   report: ProviderReport,
   at: Date,
-): Promise<StartedBlock[]> {
+): Promise<void> {
   const origin: FactOrigin = { at, source: 'webhook' };
-  return database.transaction(async (connection) => {
+  await database.transaction(async (connection) => {
     const senders = await lockSenders(connection, null, businessAccountId);
     switch (report.about) {
       case 'template': {
@@ -51,22 +49,22 @@ export async function applyProviderReport(
       case 'alert':
         await addAlert(connection, businessAccountId, report.alert, at);
     }
-    return syncProviderBlocks(connection, { businessAccountId });
+    await syncProviderBlocks(connection, { businessAccountId });
   });
 }
 
-/** Applies the parts of a read that succeeded. @param startedAt by the database's clock @returns the blocks that this call started */
+/** Applies the parts of a read that succeeded. @param startedAt by the database's clock */
 export async function applySenderReading(
   database: Database,
   sender: { id: string; template: string; businessAccountId: string | null },
   reading: SenderReading,
   startedAt: Date,
-): Promise<StartedBlock[]> {
+): Promise<void> {
   const origin: FactOrigin = { at: startedAt, source: 'read' };
   const businessAccountId = valueOf(reading.businessAccountId) ?? sender.businessAccountId;
   const { portfolioId, ...number } = valueOf(reading.number) ?? {};
   const templates = valueOf(reading.templates);
-  return database.transaction(async (connection) => {
+  await database.transaction(async (connection) => {
     await lockSenders(connection, sender.id, businessAccountId);
     await writeOwners(connection, sender.id, businessAccountId, portfolioId ?? null);
     const values = { ...number, token: valueOf(reading.token) };
@@ -78,7 +76,7 @@ export async function applySenderReading(
         await mergeTemplates(connection, businessAccountId, sender.template, templates, origin);
     }
     await writeReading(connection, sender.id, reading, facts, startedAt);
-    return syncProviderBlocks(
+    await syncProviderBlocks(
       connection,
       businessAccountId === null ? { senderId: sender.id } : { businessAccountId },
     );
