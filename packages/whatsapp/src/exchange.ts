@@ -13,8 +13,8 @@ export type ExchangeEnd =
   | { end: 'answered'; status: number; headers: AnswerHeaders; text: string }
   | { end: 'unsent' | 'lost'; reason: string };
 
-/** The limit of a GET is higher, because a page of templates is longer than any response to a message. */
-const ANSWER_BYTES_MAX = { GET: 2 * 1024 * 1024, POST: 64 * 1024 };
+/** The longest responses are pages of templates. */
+const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 const UTF8 = new TextDecoder();
 
 /** The values of HTTPS_PROXY and NO_PROXY. */
@@ -61,7 +61,7 @@ export function openExchanges({
   const { origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/\/$/, '');
   // `Exchange` has its own time limit.
-  const limits = { headersTimeout: 0, bodyTimeout: 0 };
+  const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: ANSWER_BYTES_MAX };
   const isProxied = proxy.url !== '' && mayUseProxy(origin);
   const dispatcher = isProxied
     ? new EnvHttpProxyAgent({
@@ -89,7 +89,7 @@ export function openExchanges({
       };
       dispatcher.dispatch(
         { origin, method, path: `${path}/${node}${query}`, headers, body },
-        new Exchange(timeoutMs, ANSWER_BYTES_MAX[method], resolve),
+        new Exchange(timeoutMs, resolve),
       );
     });
 }
@@ -101,7 +101,6 @@ export function openExchanges({
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
-  #size = 0;
   #status = 0;
   #headers: AnswerHeaders = {};
   #controller: Dispatcher.DispatchController | undefined;
@@ -109,7 +108,6 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     timeoutMs: number,
-    private readonly bytesMax: number,
     private readonly resolve: (end: ExchangeEnd) => void,
   ) {
     this.#timer = setTimeout(() => this.#onTimeout(), timeoutMs);
@@ -127,9 +125,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
-    this.#size += chunk.byteLength;
-    if (this.#size > this.bytesMax) this.#fail("The provider's response was too long to read.");
-    else this.#chunks.push(chunk);
+    this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
@@ -138,7 +134,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: unknown): void {
-    this.#fail('The connection broke before the provider responded.', whyUnsent(error));
+    this.#fail('The connection broke before the whole response was read.', whyUnsent(error));
   }
 
   #onTimeout(): void {
@@ -149,7 +145,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Ends without a complete response. @param whyUnsent the reason if the request had not started */
-  #fail(whyLost: string, whyUnsent = ''): void {
+  #fail(whyLost: string, whyUnsent: string): void {
     this.#end(
       this.#controller === undefined
         ? { end: 'unsent', reason: whyUnsent }

@@ -117,9 +117,9 @@ describe('a redirect', () => {
 describe('the response body', () => {
   const answerOf = (bytes: number) => JSON.stringify(ACCEPTED).padEnd(bytes);
 
-  it('is read up to 64 KiB', async () => {
-    expect(await sendTo(200, answerOf(65_536))).toMatchObject({ kind: 'accepted' });
-    expect(await sendTo(200, answerOf(65_537))).toMatchObject({ kind: 'unknown' });
+  it('is read up to 2 MiB', async () => {
+    expect(await sendTo(200, answerOf(2_097_152))).toMatchObject({ kind: 'accepted' });
+    expect(await sendTo(200, answerOf(2_097_153))).toMatchObject({ kind: 'unknown' });
   });
 
   it('is abandoned and its connection closed if it never ends', async () => {
