@@ -174,11 +174,6 @@ describe('explainError', () => {
   });
 });
 
-const usage = (...minutes: unknown[]) =>
-  JSON.stringify({
-    '1022': minutes.map((estimated_time_to_regain_access) => ({ estimated_time_to_regain_access })),
-  });
-
 describe('retryAfterSeconds', () => {
   it.each<[string, number | null]>([
     ['0', 0],
@@ -190,23 +185,6 @@ describe('retryAfterSeconds', () => {
     ['', null],
   ])('reads Retry-After "%s" as %s', (value, expected) => {
     expect(retryAfterSeconds({ 'retry-after': value })).toBe(expected);
-  });
-
-  it.each<[string, number | null]>([
-    [usage(2), 120],
-    [usage(0, 3, 1), 180],
-    [usage(0), null],
-    [usage('2', null, -1, {}), null],
-    ['{', null],
-    ['[]', null],
-    ['null', null],
-  ])('reads X-Business-Use-Case-Usage %s as %s', (value, expected) => {
-    expect(retryAfterSeconds({ 'x-business-use-case-usage': value })).toBe(expected);
-  });
-
-  it('prefers Retry-After to X-Business-Use-Case-Usage', () => {
-    const headers = { 'retry-after': '5', 'x-business-use-case-usage': usage(2) };
-    expect(retryAfterSeconds(headers)).toBe(5);
   });
 
   it('returns null without a header', () => {
