@@ -49,8 +49,9 @@ async function endProviderBlock({ sql }: Connection, senderId: string, locale: L
 }
 
 /**
- * Ends a block that a failed call started because of a template's state, when the template is usable again. A block that started after the
- * provider's report stays: an older report never clears a newer fault.
+ * Ends a block that a failed call started because of a template's state, when the template is usable again. Otherwise the health page would
+ * report a misconfigured sender until a message succeeds. A block that started after the provider's report stays: an older report never
+ * clears a newer fault.
  */
 async function endTemplateFault(
   { sql }: Connection,
