@@ -4,7 +4,7 @@ import type { Database } from '@onecode/store/client';
 
 /** The maximum age of a look-up. After this time, reads with a revoked or expired key are refused. */
 const RECENT_MS = 1_000;
-/** How long the application of a key is cached, which never changes. */
+/** How long creations use a look-up: the application of a key never changes. */
 const CACHED_MS = 600_000;
 const CACHED_KEYS_MAX = 10_000;
 

@@ -308,7 +308,7 @@ describe('a delivery queue during an outage of Redis', () => {
       proxy.abandon();
       await until('an enqueued job', () => deliveryQueue.enqueue('deliver', 'after'));
       // The consumer notices the loss when its blocking command has not been answered for twelve seconds.
-      await until('the job “after”', () => seen.includes('after'), 40_000);
+      await until('the job “after”', () => seen.includes('after'), 25_000);
     });
   });
 });

@@ -153,7 +153,7 @@ export function foldReceipts(
 
 /**
  * Applies a receipt. Receipts arrive in any order: the status only moves forward, and a late receipt still sets its own time. A failure
- * counts only before delivery is confirmed and while no other message of the send may still arrive.
+ * counts only before delivery is confirmed, and only while the provider has accepted no other message of the send.
  *
  * A reported failure means the same as the same error in the response to a call. If it is not about the recipient or the request, the send
  * is sent again while its code is active; the status `sent` does not change.
