@@ -8,7 +8,7 @@ const ANSWER_MS_MAX = 2_000;
  * The maximum time for which a consumer blocks while it waits for a job. Then it asks Redis again. If the connection is lost silently in
  * that time, the worker's loops do the work of the missed jobs.
  */
-export const BLOCK_SECONDS_MAX = 10;
+export const BLOCK_SECONDS_MAX = 5;
 
 /** Returns the milliseconds before the next attempt to connect. */
 const reconnectMs = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 1_000);
