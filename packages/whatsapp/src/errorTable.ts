@@ -1,5 +1,80 @@
 import { PORTFOLIO_HELD, type FaultScope, type Outcome, type ThrottleScope } from '@onecode/domain';
-import type { RemedyName } from './remedies.js';
+
+/** What operators can do about Meta's errors. */
+const OPERATOR_REMEDIES = {
+  new_token: 'Give the sender a new access token. It sends again when Meta accepts the token.',
+  permissions:
+    'In Meta’s business settings, give the token’s system user the permission whatsapp_business_messaging for this account, then resume the sender.',
+  account_quality:
+    'Open the account quality page of the business in Meta’s Business Suite, do what it asks for or request a review; meanwhile, use senders of another business.',
+  portfolio_review:
+    'In WhatsApp Manager, do what it asks of the business portfolio and lift the pause of its messages, then resume its blocked senders; meanwhile, use senders of another portfolio.',
+  check_number: 'Check the number in WhatsApp Manager, register it again, then resume the sender.',
+  pin: 'Reset the two-step PIN of the number in WhatsApp Manager, register it again, then resume the sender.',
+  our_request:
+    'This is a fault of the service itself: report the code and the time to its developers. Other sends are not affected.',
+  template_manager:
+    'Open the template in WhatsApp Manager, fix what it reports, wait for approval, then resume the sender.',
+  template_form:
+    'Use an authentication template with one code and one copy-code, one-tap or zero-tap button, have it approved, then resume the sender.',
+  marketing:
+    'Check that the template’s category is still authentication and not marketing, then resume the sender.',
+  fix_payment:
+    'Check the payment method, credit line, currency and time zone of the WhatsApp account in Meta’s billing settings, then resume the sender.',
+  review_categories: 'Review the categories of its templates; Meta lifts the limit when the period ends.',
+  accept_terms: 'Accept the terms in WhatsApp Manager, then resume the sender.',
+  verify_business:
+    'Verify the business with Meta, or add a sender of a business that may message this country.',
+  production_number: 'Use a production number, or add the recipient to the list in Meta’s app dashboard.',
+  raise_app_limits:
+    'This send is retried automatically. If it keeps happening, check the app’s rate limits in Meta’s dashboard.',
+  more_accounts:
+    'This send is retried automatically. If it keeps happening, add senders of another business account.',
+  lower_throughput:
+    'This send is retried automatically. If it keeps happening, lower the sender’s throughput to what Meta grants, or add senders.',
+  replace_sender: 'Replace the sender: add another number and pause this one.',
+  approve_name: 'Have the display name approved in WhatsApp Manager, then resume the sender.',
+  check_quality:
+    'Check the number’s quality in WhatsApp Manager, and find out who requests codes without verifying them; other senders send meanwhile.',
+  wait_for_pin: 'Wait for the time that Meta requires, then set a new PIN.',
+  wait_to_register: 'Wait five minutes, register the number, then resume the sender.',
+  wait_for_block: 'Wait until Meta lifts the block (up to 72 hours); other senders send meanwhile.',
+  unblock_number: 'Unblock the number in WhatsApp if it was blocked by mistake.',
+  approve_template:
+    'Have the template approved in Portuguese and English, check the name and language set for the sender, then resume it.',
+  wait_or_edit_template:
+    'Wait until the pause ends or edit the template in WhatsApp Manager; meanwhile, give the sender another approved template.',
+  new_template: 'Create a new template, have it approved, and give it to the sender.',
+  delete_templates: 'Delete unused templates in WhatsApp Manager.',
+  check_sender:
+    'Check the sender’s token, business account and template in Meta’s business settings, then resume the sender.',
+  check_phone_number_id: 'Check the phone number id and the token’s permissions, then resume the sender.',
+} as const;
+
+/** What integrators and recipients can do about Meta's errors, or what happens without them. */
+const OTHER_REMEDIES = {
+  retried: 'The send is retried automatically. If this happens to many sends, check Meta’s status page.',
+  other_number: 'Ask the person for another number, or contact them in another way.',
+  wait_between_codes: 'This send is retried automatically. Make people wait longer between two codes.',
+  wait_minutes: 'Wait a few minutes; other senders send meanwhile.',
+  wait_for_move: 'Wait until the move is complete, then resume the sender.',
+  own_number: 'Send the code to the person’s own number.',
+  check_or_other_number:
+    'Ask the person to check the number or give another one; landlines and numbers without WhatsApp get no code.',
+  wait_a_day: 'Wait a day before the next code to this number, or use another number.',
+  prove_identity:
+    'Confirm in another way, not through this number, that it is still the same person. Then ask the operator to trust the number again.',
+  allow_messages:
+    'Ask the person to allow messages from the business in WhatsApp, or to give another number.',
+  wait_for_receipt: 'Wait: a receipt will report the result, or the same code is sent again.',
+} as const;
+
+export const REMEDIES = { ...OPERATOR_REMEDIES, ...OTHER_REMEDIES };
+
+export type RemedyName = keyof typeof REMEDIES;
+
+/** Returns whether only operators can follow a remedy. */
+export const isForOperator = (remedy: RemedyName): boolean => remedy in OPERATOR_REMEDIES;
 
 export type Failure = Exclude<Outcome, { kind: 'accepted' }>;
 
@@ -19,17 +94,12 @@ const sender = (reason: string): Fault => ({ kind: 'sender', reason });
 export const recipient = (reason: string): Fault => ({ kind: 'recipient', reason });
 export const config = (scope: FaultScope, reason: string): Fault => ({ kind: 'config', reason, scope });
 
-/** The party that can act on an error. `us`: the operator of the service. `none`: no action is possible or needed. */
-export type ErrorOwner = 'recipient' | 'us' | 'provider' | 'none';
-
 interface KnownError {
   /** The key of translations, usually the code. */
   name: string;
   /** Its `reason` is the error's meaning. */
   fault: Fault;
   remedy: RemedyName;
-  /** Overrides the owner that follows from the error's class. */
-  owner?: ErrorOwner | undefined;
 }
 
 /** Error 100 with subcode 33. */
@@ -46,15 +116,12 @@ export const PORTFOLIO_DROPPED: KnownError = {
   remedy: 'portfolio_review',
 };
 
-type Row = readonly [code: number, meaning: string, remedy: RemedyName, owner?: ErrorOwner];
+type Row = readonly [code: number, meaning: string, remedy: RemedyName];
 
 const configOf = (scope: FaultScope) => (reason: string) => config(scope, reason);
 const throttle = (scope: ThrottleScope) => (reason: string) => retry(reason, scope);
 const known = (faultOf: (reason: string) => Fault, rows: readonly Row[]): [number, KnownError][] =>
-  rows.map(([code, meaning, remedy, owner]) => [
-    code,
-    { name: String(code), fault: faultOf(meaning), remedy, owner },
-  ]);
+  rows.map(([code, meaning, remedy]) => [code, { name: String(code), fault: faultOf(meaning), remedy }]);
 
 /**
  * The meaning of each Cloud API error code for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business Platform, without
@@ -117,7 +184,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [130429, 'The sender had reached its limit of messages per second.', 'lower_throughput'],
   ]),
   ...known(throttle('pair'), [
-    [131056, 'The sender had messaged this number too often in a short time.', 'wait_between_codes', 'none'],
+    [131056, 'The sender had messaged this number too often in a short time.', 'wait_between_codes'],
   ]),
   // The platform.
   ...known(
@@ -139,7 +206,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [131037, 'The display name of the sender is not approved.', 'approve_name'],
     [131045, 'The sender’s number is not registered correctly.', 'check_number'],
     [131048, 'The sender is limited because too many people block or report it.', 'check_quality'],
-    [131057, 'The sender is under maintenance at WhatsApp.', 'wait_minutes', 'provider'],
+    [131057, 'The sender is under maintenance at WhatsApp.', 'wait_minutes'],
     [133000, 'The sender’s number was not completely deregistered.', 'check_number'],
     [133005, 'The two-step PIN of the sender’s number is wrong.', 'pin'],
     [133006, 'The sender’s number must be verified again.', 'check_number'],
@@ -148,24 +215,19 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [133010, 'The sender’s number is not registered with WhatsApp.', 'check_number'],
     [133015, 'The sender’s number was just deleted and cannot be registered yet.', 'wait_to_register'],
     [133016, 'The sender’s number was registered too often.', 'wait_for_block'],
-    [2494100, 'The sender’s number is being moved and is under maintenance.', 'wait_for_move', 'provider'],
+    [2494100, 'The sender’s number is being moved and is under maintenance.', 'wait_for_move'],
   ]),
   // The recipient.
   ...known(recipient, [
-    [130403, 'The sender’s business has blocked this number.', 'unblock_number', 'us'],
-    [
-      130472,
-      'The number is part of a WhatsApp experiment and gets no such messages.',
-      'other_number',
-      'none',
-    ],
+    [130403, 'The sender’s business has blocked this number.', 'unblock_number'],
+    [130472, 'The number is part of a WhatsApp experiment and gets no such messages.', 'other_number'],
     [131021, 'The recipient is the number that the code is sent from.', 'own_number'],
     [
       131026,
       'WhatsApp could not deliver to this number: it has no WhatsApp account, uses a very old version, or its owner has not accepted WhatsApp’s terms.',
       'check_or_other_number',
     ],
-    [131049, 'WhatsApp chose not to deliver to this number for now.', 'wait_a_day', 'none'],
+    [131049, 'WhatsApp chose not to deliver to this number for now.', 'wait_a_day'],
     // Occurs with `recipient_identity_key_hash`, usually in a `failed` receipt.
     [
       137000,

@@ -1,8 +1,6 @@
 // `client.ts` has its own entry point, so that code that uses only receipts and errors loads no HTTP client.
 export * from './errors.js';
-export { KNOWN_CODES } from './errorTable.js';
-export * from './explanations.js';
+export { KNOWN_CODES, REMEDIES } from './errorTable.js';
 export * from './message.js';
-export { REMEDIES } from './remedies.js';
 export * from './signature.js';
 export * from './webhook.js';

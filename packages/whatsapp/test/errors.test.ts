@@ -160,18 +160,27 @@ describe('explainError', () => {
   });
 
   it.each([201, 250, 299])('explains %i as a missing permission, like 200', (code) => {
-    expect(explainError(code, 'config')).toMatchObject({ remedy: { name: 'permissions' }, owner: 'us' });
+    expect(explainError(code, 'config')).toMatchObject({ remedy: { name: 'permissions' } });
   });
 
-  it.each([
-    [131026, 'recipient'],
-    [130403, 'us'],
-    [131049, 'none'],
-    [131048, 'us'],
-    [131057, 'provider'],
-  ])('returns the party that can act on %i in a receipt: %s', (code, owner) => {
-    expect(explainError(code, 'recipient').owner).toBe(owner);
-  });
+  it.each<[number | null, 'retry' | 'unknown' | 'sender' | 'recipient' | 'config', boolean]>([
+    [190, 'config', true],
+    [130429, 'retry', true],
+    [130403, 'recipient', true],
+    [131048, 'recipient', true],
+    [null, 'sender', true],
+    [131026, 'recipient', false],
+    [131049, 'recipient', false],
+    [131057, 'recipient', false],
+    [131056, 'retry', false],
+    [131000, 'retry', false],
+    [null, 'unknown', false],
+  ])(
+    'returns whether only operators can follow the remedy of %s with the outcome %s: %s',
+    (code, outcome, expected) => {
+      expect(explainError(code, outcome).isForOperator).toBe(expected);
+    },
+  );
 });
 
 describe('retryAfterSeconds', () => {

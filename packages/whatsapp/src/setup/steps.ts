@@ -1,7 +1,6 @@
 import { fillText } from '@onecode/domain';
-import { knownError } from '../errorTable.js';
+import { knownError, REMEDIES } from '../errorTable.js';
 import type { GraphFailure } from '../client.js';
-import { REMEDIES } from '../remedies.js';
 
 /**
  * The state of a step. `already`: nothing needed to be done. `waiting`: it needs no action, only time, such as an approval. `needs_you`: a

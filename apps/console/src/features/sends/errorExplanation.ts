@@ -2,7 +2,7 @@ import type { AttemptOutcome } from '@onecode/domain';
 import { explainError, type Explanation } from '@onecode/whatsapp';
 
 /** A provider's error in plain words for integrators: in English, with the keys of its translation. */
-export interface ExplanationView extends Omit<Explanation, 'remedy'> {
+export interface ExplanationView extends Pick<Explanation, 'meaning'> {
   /** Null if only operators can act. */
   remedy: Explanation['remedy'] | null;
 }
@@ -17,6 +17,6 @@ export function explanationView(
   code: number | null,
   outcome: Exclude<AttemptOutcome, 'accepted'>,
 ): ExplanationView {
-  const explanation = explainError(code, outcome);
-  return { ...explanation, remedy: explanation.owner === 'us' ? null : explanation.remedy };
+  const { meaning, remedy, isForOperator } = explainError(code, outcome);
+  return { meaning, remedy: isForOperator ? null : remedy };
 }

@@ -69,7 +69,7 @@ function afterFailure({ failureReason, attempts, receipts }: SendProgress): Next
     reported === undefined
       ? explanationView(answered?.errorCode ?? null, answered?.outcome ?? 'recipient')
       : explanationView(reported.errorCode, 'recipient');
-  return { step: explanation.owner === 'us' ? 'refused' : 'rejected', explanation };
+  return { step: explanation.remedy === null ? 'refused' : 'rejected', explanation };
 }
 
 function afterExpiry(send: SendProgress): NextStep {

@@ -127,7 +127,6 @@ describe('nextStepOf', () => {
 
   it('explains a refusal for the recipient with its meaning and remedy', () => {
     expect(nextStepOf({ ...SEND, ...REFUSED_FOR_NUMBER }, false, at(5)).explanation).toMatchObject({
-      owner: 'recipient',
       meaning: { name: '131026', english: expect.stringContaining('has no WhatsApp') },
       remedy: { name: 'check_or_other_number', english: expect.stringContaining('check the number') },
     });

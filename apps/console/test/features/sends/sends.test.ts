@@ -100,7 +100,7 @@ describe('a send', () => {
       sender: sender.number,
       outcome: 'retry',
       errorCode: 131000,
-      explanation: { owner: 'provider', meaning: { english: 'WhatsApp had an internal error.' } },
+      explanation: { meaning: { english: 'WhatsApp had an internal error.' } },
     });
     expect(send.timeline[3]).toMatchObject({ number: 2, outcome: 'accepted', explanation: null });
     expect(send.timeline[6]).toMatchObject({ left: 4 });
@@ -148,11 +148,11 @@ describe('a send', () => {
     expect(send.timeline[3]).toMatchObject({
       errorCode: 131042,
       isSentAgain: true,
-      explanation: { owner: 'us' },
+      explanation: { remedy: null },
     });
   });
 
-  it('shows the error code, its owner and the refunded unit after a failed receipt', async () => {
+  it('shows the error code, its remedy and the refunded unit after a failed receipt', async () => {
     const { database } = server.db;
     const id = await build(live, { recipient: '+5511900001111' });
     const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}2` });
@@ -166,7 +166,7 @@ describe('a send', () => {
     expect(send).toMatchObject({
       status: 'failed',
       failureReason: 'rejected_by_provider',
-      next: { step: 'rejected', explanation: { owner: 'recipient' } },
+      next: { step: 'rejected', explanation: { remedy: expect.any(Object) } },
     });
     expect(kindsOf(send)).toEqual(['created', 'routed', 'attempt', 'receipt failed', 'failed', 'returned']);
     expect(send.timeline[2]).toMatchObject({ outcome: 'accepted', errorCode: null });
