@@ -6,23 +6,25 @@ import {
   type ProviderReport,
   type Reported,
 } from '@onecode/domain';
-import { elements, isMetaId, members, timeOf, word } from './json.js';
+import { isMetaId, members, objects, secondsOf, timeOf, word } from './json.js';
 
 /**
- * Returns the reports in an entry of a webhook about templates, numbers and business accounts. Unknown values are kept unchanged. Source:
- * Meta, "Webhooks reference" of the WhatsApp Business Platform.
+ * Returns a change of a template, a number or a business account, with unknown values unchanged; null for changes of other kinds.
+ *
+ * @param id the business account of the webhook's entry, which `waba_info` overrides
+ * @param time of the entry
  */
-export function changesOf({ id, time, changes }: Record<string, unknown>): ProviderChange[] {
-  return elements(changes)
-    .map(members)
-    .flatMap(({ field, value }) => {
-      const content = members(value);
-      const businessAccountId = members(content['waba_info'])['waba_id'] ?? id;
-      const report = reportOf(field, content);
-      return report !== null && isMetaId(businessAccountId)
-        ? [{ businessAccountId, report, occurredAt: timeOf(time) }]
-        : [];
-    });
+export function changeOf(
+  field: unknown,
+  value: Record<string, unknown>,
+  id: unknown,
+  time: unknown,
+): ProviderChange | null {
+  const businessAccountId = members(value['waba_info'])['waba_id'] ?? id;
+  const report = reportOf(field, value);
+  return report !== null && isMetaId(businessAccountId)
+    ? { businessAccountId, report, occurredAt: timeOf(time) }
+    : null;
 }
 
 /** Returns the report in a change, or null if the change is of an unknown kind. */
@@ -47,10 +49,8 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
       return ofAccount({ review: word(value['decision']) });
     case 'account_alerts':
       return accountAlert(members(value['alert_info']));
-    case 'security': {
-      const { event: type, ...others } = value;
-      return alertReport(type, null, others);
-    }
+    case 'security':
+      return eventAlert(value);
     default:
       return null;
   }
@@ -111,15 +111,14 @@ const ofAccount = (values: Reported<BusinessAccountValues>): ProviderReport => (
 const RESTRICTIONS_MAX = 50;
 
 function accountReport(value: Record<string, unknown>): ProviderReport | null {
-  const { event, waba_info: _account, ...others } = value;
+  const { event } = value;
   switch (event) {
     case 'DISABLED_UPDATE':
       return ofAccount({ ban: word(members(value['ban_info'])['waba_ban_state']) });
     case 'ACCOUNT_RESTRICTION':
       return ofAccount({
-        restrictions: elements(value['restriction_info'])
+        restrictions: objects(value['restriction_info'])
           .slice(0, RESTRICTIONS_MAX)
-          .map(members)
           .flatMap(({ restriction_type: type, expiration }) => {
             const kind = word(type);
             return kind === undefined ? [] : [{ kind, until: secondsOf(expiration) }];
@@ -134,9 +133,13 @@ function accountReport(value: Record<string, unknown>): ProviderReport | null {
     case 'ACCOUNT_RECONNECTED':
       return ofAccount({ disconnection: null });
     default:
-      return alertReport(event, null, others);
+      return eventAlert(value);
   }
 }
+
+/** Returns an event that has no effect on Onecode as an alert. */
+const eventAlert = ({ event, waba_info: _account, ...others }: Record<string, unknown>) =>
+  alertReport(event, null, others);
 
 /** Returns the report of an alert; null without a type. @param detail a text, or an object with texts */
 function alertReport(type: unknown, severity: unknown, detail: unknown): ProviderReport | null {
@@ -168,9 +171,4 @@ function accountAlert(info: Record<string, unknown>): ProviderReport | null {
   const { alert_status: status, alert_description: detail } = info;
   const shown = status === undefined || status === 'ACTIVE' ? detail : { status, detail };
   return alertReport(info['alert_type'], info['alert_severity'], shown);
-}
-
-function secondsOf(value: unknown): number | null {
-  const seconds = Number(value);
-  return /^[0-9]{1,12}$/.test(String(value)) ? seconds : null;
 }

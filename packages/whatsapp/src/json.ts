@@ -8,6 +8,9 @@ export function elements(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Returns the items of a JSON array, each as an object, like `members`. */
+export const objects = (value: unknown): Record<string, unknown>[] => elements(value).map(members);
+
 /** Returns an error code as a 32-bit integer, or null. Meta sends numbers; some resellers of its API send strings of digits. */
 export function errorNumber(value: unknown): number | null {
   const number = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
@@ -21,11 +24,6 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Returns whether a member is absent, null or has the expected value. */
-export function isAbsentOr(value: unknown, expected: string): boolean {
-  return value === undefined || value === null || value === expected;
 }
 
 /** Returns whether a value has the form of Meta's ids and of phone numbers without `+`. */
@@ -43,15 +41,20 @@ export function storableText(text: string): string {
 export const word = (value: unknown): string | undefined =>
   (typeof value === 'string' && storableText(value)) || undefined;
 
+/** Returns Unix seconds, which Meta sends as a number or as digits; null for any other value. */
+export function secondsOf(value: unknown): number | null {
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  return /^\d{1,12}$/.test(text) ? Number(text) : null;
+}
+
 /** 2009-01-01. WhatsApp did not exist before that day. */
 const EARLIEST_SECONDS = 1_230_768_000;
 const CLOCK_SKEW_SECONDS = 300;
 
 /** Returns the time of a webhook's `timestamp`, in whole seconds; the current time if it is missing or impossible. */
 export function timeOf(timestamp: unknown): Date {
-  const text = typeof timestamp === 'string' || typeof timestamp === 'number' ? String(timestamp) : '';
   const now = Date.now();
-  const seconds = /^\d{1,12}$/.test(text) ? Number(text) : NaN;
+  const seconds = secondsOf(timestamp) ?? 0;
   const isPossible = seconds >= EARLIEST_SECONDS && seconds <= now / 1000 + CLOCK_SKEW_SECONDS;
   return new Date(isPossible ? seconds * 1000 : now);
 }

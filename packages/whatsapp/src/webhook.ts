@@ -1,8 +1,16 @@
-import type { Denial, Keyring, ProviderChange, Receipt } from '@onecode/domain';
-import { changesOf } from './changes.js';
-import { elements, isAbsentOr, isMetaId, members, parseJson, timeOf } from './json.js';
-import { messageIdOf } from './message.js';
-import { receiptOf } from './receipts.js';
+import {
+  canonicalNumber,
+  recipientKeys,
+  type Denial,
+  type Keyring,
+  type Pricing,
+  type ProviderChange,
+  type Receipt,
+} from '@onecode/domain';
+import { changeOf } from './changes.js';
+import { classifyError, providerErrorOf } from './errors.js';
+import { elements, isMetaId, members, objects, parseJson, timeOf } from './json.js';
+import { attemptNameOf, messageIdOf } from './message.js';
 
 /** The reports of a webhook, in their order, with duplicates. */
 export interface WebhookReports {
@@ -16,42 +24,106 @@ export interface WebhookReports {
 
 /**
  * Returns the reports in the raw body of a webhook. Other objects, fields and members are ignored, and so are messages from recipients that
- * are not denials.
+ * are not denials. Source: Meta, "Webhooks reference" of the WhatsApp Business Platform.
  *
  * @param numberPepper hashes recipients' numbers, which no report contains
  * @returns null if the body is not JSON
  */
 export function parseWebhook(rawBody: Buffer, numberPepper: Keyring): WebhookReports | null {
-  const parsed = parseJson(new TextDecoder().decode(rawBody));
-  if (parsed === undefined) return null;
-  const post = members(parsed);
-  const isOurs = isAbsentOr(post['object'], 'whatsapp_business_account');
-  const entries = isOurs ? elements(post['entry']).map(members) : [];
-  const messages = entries.flatMap((entry) =>
-    elements(entry['changes'])
-      .map(members)
-      .filter((change) => isAbsentOr(change['field'], 'messages'))
-      .map((change) => ({ businessAccountId: entry['id'], value: members(change['value']) })),
-  );
-  const values = messages.map(({ value }) => value);
+  const post = parseJson(rawBody.toString());
+  if (post === undefined) return null;
+  const reports: WebhookReports = { receipts: [], denials: [], changes: [], businessAccounts: new Map() };
+  const { object, entry: entries } = members(post);
+  if ((object ?? 'whatsapp_business_account') !== 'whatsapp_business_account') return reports;
+  for (const { id, time, changes } of objects(entries))
+    for (const { field, value } of objects(changes)) {
+      const content = members(value);
+      if ((field ?? 'messages') === 'messages') addMessages(reports, id, content, numberPepper);
+      const change = changeOf(field, content, id, time);
+      if (change !== null) reports.changes.push(change);
+    }
+  return reports;
+}
+
+/** Adds the reports in a change of the field `messages`: the statuses of our messages, and denials. */
+function addMessages(
+  { receipts, denials, businessAccounts }: WebhookReports,
+  businessAccountId: unknown,
+  { metadata, statuses, messages }: Record<string, unknown>,
+  numberPepper: Keyring,
+): void {
+  const { phone_number_id: phoneNumberId } = members(metadata);
+  for (const status of objects(statuses)) {
+    const receipt = receiptOf(status, phoneNumberId, numberPepper);
+    if (receipt !== null) receipts.push(receipt);
+  }
+  for (const message of objects(messages)) {
+    const denial = denialOf(message);
+    if (denial !== null) denials.push(denial);
+  }
+  if (isMetaId(phoneNumberId) && isMetaId(businessAccountId))
+    businessAccounts.set(phoneNumberId, businessAccountId);
+}
+
+/**
+ * Returns the receipt in a status, or null for a status that is not about a message or has no valid message id.
+ *
+ * @param phoneNumberId the id of the sending number, from the webhook
+ */
+function receiptOf(
+  status: Record<string, unknown>,
+  phoneNumberId: unknown,
+  numberPepper: Keyring,
+): Receipt | null {
+  const { id, status: name, type, timestamp, biz_opaque_callback_data: opaque, errors, pricing } = status;
+  const { recipient_identity_key_hash: identityHash, recipient_id: recipient } = status;
+  const messageId = messageIdOf(id);
+  // The same array has the statuses of payments, which can also be `failed`.
+  if ((type ?? 'message') !== 'message' || !isReceiptStatus(name) || messageId === null) return null;
+  const price = pricingOf(members(pricing));
   return {
-    receipts: values.flatMap(({ metadata, statuses }) =>
-      elements(statuses).flatMap(
-        (status) => receiptOf(members(status), members(metadata)['phone_number_id'], numberPepper) ?? [],
-      ),
-    ),
-    denials: values
-      .flatMap((value) => elements(value['messages']))
-      .flatMap((message) => denialOf(members(message)) ?? []),
-    changes: entries.flatMap(changesOf),
-    businessAccounts: new Map(
-      messages.flatMap(({ businessAccountId, value }) => {
-        const phoneNumberId = members(value['metadata'])['phone_number_id'];
-        return isMetaId(phoneNumberId) && isMetaId(businessAccountId)
-          ? [[phoneNumberId, businessAccountId]]
-          : [];
-      }),
-    ),
+    ...(price !== null && { pricing: price }),
+    ...(isIdentityHash(identityHash) && { identityHash }),
+    messageId,
+    attempt: attemptNameOf(opaque),
+    status: name,
+    occurredAt: timeOf(timestamp),
+    failure:
+      name === 'failed'
+        ? {
+            ...classifyError(providerErrorOf(null, elements(errors)[0])),
+            ...(isMetaId(phoneNumberId) && { phoneNumberId }),
+            ...(isMetaId(recipient) && {
+              recipientKeys: recipientKeys(numberPepper, canonicalNumber(`+${recipient}`)),
+            }),
+          }
+        : null,
+  };
+}
+
+const isReceiptStatus = (name: unknown): name is Receipt['status'] =>
+  name === 'sent' || name === 'delivered' || name === 'read' || name === 'failed';
+
+/** Meta's identity hashes are 8 bytes in base64. */
+const isIdentityHash = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\w+/=-]{1,128}$/.test(value);
+
+/** Limits the length of a price's words, because they become keys of statistics. */
+const PRICE_WORD = /^[\w-]{1,40}$/;
+
+/** Returns the price in a status, or null without a category. Source: Meta, "status messages webhook reference". */
+function pricingOf(pricing: Record<string, unknown>): Pricing | null {
+  const { category, type, billable, pricing_model: model } = pricing;
+  // Meta's references write one category as both `authentication-international` and `authentication_international`.
+  const word = (value: unknown): string | null =>
+    typeof value === 'string' && PRICE_WORD.test(value) ? value.replaceAll('-', '_') : null;
+  const known = word(category);
+  if (known === null) return null;
+  return {
+    category: known,
+    type: word(type) ?? 'unknown',
+    billable: billable !== false,
+    model: word(model) ?? 'unknown',
   };
 }
 
