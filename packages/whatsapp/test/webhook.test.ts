@@ -419,6 +419,18 @@ describe('changes', () => {
       ]);
     });
 
+    it('has no end of a restriction if Meta reports none that is a time', () => {
+      const restriction_info = [undefined, '1748540794', 'soon', { toString: 1 }].map((expiration) => ({
+        restriction_type: 'X',
+        expiration,
+      }));
+      const value = { event: 'ACCOUNT_RESTRICTION', restriction_info };
+      const ends = [null, 1_748_540_794, null, null];
+      expect(parse([{ field: 'account_update', value }])).toMatchObject([
+        { report: { values: { restrictions: ends.map((until) => ({ kind: 'X', until })) } } },
+      ]);
+    });
+
     it('has the business account that its content names', () => {
       const value = { event: 'ACCOUNT_DELETED', waba_info: { waba_id: '999', owner_business_id: '5' } };
       expect(parse([{ field: 'account_update', value }])).toMatchObject([{ businessAccountId: '999' }]);
