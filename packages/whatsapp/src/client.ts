@@ -1,17 +1,33 @@
 import type { MessageStatus, Outcome } from '@onecode/domain';
+import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici';
 import { classifyError, providerErrorOf } from './errors.js';
 import { knownError, retry, unknown } from './errorTable.js';
-import {
-  openExchanges,
-  type AnswerHeaders,
-  type CloudApiOptions,
-  type ExchangeEnd,
-  type Exchanger,
-} from './exchange.js';
-import { elements, members, parseJson, storableText } from './json.js';
+import { members, objects, parseJson, storableText } from './json.js';
 import { messageBody, messageIdOf, type AuthenticationMessage } from './message.js';
 
-export { type CloudApiOptions, mayUseProxy } from './exchange.js';
+/** The values of HTTPS_PROXY and NO_PROXY. */
+interface Proxy {
+  /** Empty for none. */
+  url: string;
+  /** Hosts that are called directly, separated by commas: names (including their subdomains), `name:port`, or `*`. */
+  except: string;
+}
+
+/** Returns whether a proxy may be used for this address: only for https, and never for this machine, regardless of the environment. */
+export function mayUseProxy(url: string): boolean {
+  return url.startsWith('https://') && !LOOPBACK.test(new URL(url).hostname);
+}
+
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/;
+
+export interface CloudApiOptions {
+  /** The address including the version, without a query: `https://graph.facebook.com/v25.0`. The configuration checks it. */
+  baseUrl: string;
+  /** The time limit of a whole call, including the reading of the response. */
+  timeoutMs: number;
+  /** Used only for addresses that `mayUseProxy` accepts. */
+  proxy?: Proxy;
+}
 
 /** A WhatsApp number to send from, with its decrypted access token. */
 export interface CloudApiSender {
@@ -19,22 +35,29 @@ export interface CloudApiSender {
   token: string;
 }
 
+/** A call of a node of Meta's API: a POST with the body, otherwise a GET. */
+type Call<Result> = (
+  token: string,
+  node: string,
+  request: { query: Record<string, string> } | { body: object },
+) => Promise<Result>;
+
+/** Calls a node of the Graph API. Never throws. */
+export type GraphCall = Call<GraphResult>;
+
+export type GraphResult = { value: Record<string, unknown> } | GraphFailure;
+
 /** Why a call to Meta's Graph API failed. It never contains the token. */
 export interface GraphFailure {
   /** A sentence with the error's code and the HTTP status, or the reason without a response. */
   failure: string;
-  /** Meta's message for users; null without a response. */
-  message: string | null;
+  /** Meta's message for users; null without one. */
+  quote: string | null;
   code: number | null;
   subcode: number | null;
   /** Whether the same call may succeed later without a change. */
   isTemporary: boolean;
 }
-
-export type GraphResult = { value: Record<string, unknown> } | GraphFailure;
-
-/** Calls a node of the Graph API. With a body it is a POST, otherwise a GET. Never throws. */
-export type GraphCall = (...request: Parameters<Exchanger>) => Promise<GraphResult>;
 
 export interface CloudApi {
   /** Sends a code once. Never throws: every result is an `Outcome`, which contains no token, code or phone number. */
@@ -52,19 +75,21 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
   };
 }
 
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
 function outcomeOf(end: ExchangeEnd): Outcome {
   if (end.end !== 'answered') {
     const fault = end.end === 'unsent' ? retry(end.reason) : unknown(end.reason);
     return { ...fault, errorCode: null };
   }
-  const { status, headers, text } = end;
-  const answer = members(parseJson(text));
-  const { id, message_status: messageStatus } = members(elements(answer['messages'])[0]);
+  const { status, headers, value } = end;
+  const { messages, error } = members(value);
+  const [{ id, message_status: messageStatus } = {}] = objects(messages);
   const messageId = messageIdOf(id);
-  if (status >= 200 && status < 300 && messageId !== null)
+  if (isSuccess(status) && messageId !== null)
     return { kind: 'accepted', messageId, ...(isHeld(messageStatus) && { messageStatus }) };
 
-  const failure = classifyError(providerErrorOf(status, answer['error']));
+  const failure = classifyError(providerErrorOf(status, error));
   return failure.kind === 'retry' ? { ...failure, retryAfterSeconds: retryAfterSeconds(headers) } : failure;
 }
 
@@ -73,48 +98,48 @@ const isHeld = (status: unknown): status is MessageStatus =>
   status === 'held_for_quality_assessment' || status === 'paused';
 
 /** Returns the wait in seconds that Meta requests; null without one, or if the header has a date. */
-export function retryAfterSeconds({ 'retry-after': seconds }: AnswerHeaders): number | null {
+export function retryAfterSeconds({ 'retry-after': seconds }: ResponseHeaders): number | null {
   return typeof seconds === 'string' && /^\d+$/.test(seconds) ? Number(seconds) : null;
 }
 
-const temporaryFailure = (failure: string): GraphFailure => ({
+const withoutAnswer = (failure: string): GraphFailure => ({
   failure,
-  message: null,
+  quote: null,
   code: null,
   subcode: null,
   isTemporary: true,
 });
 
 function resultOf(end: ExchangeEnd, token: string): GraphResult {
-  if (end.end !== 'answered') return temporaryFailure(end.reason);
-  const value = parseJson(end.text);
-  if (end.status >= 200 && end.status < 300 && value === undefined)
-    return temporaryFailure(
-      `The answer (HTTP ${end.status}) is not JSON, so it is not from Meta: check the address and the proxy.`,
+  if (end.end !== 'answered') return withoutAnswer(end.reason);
+  const { status, value } = end;
+  if (isSuccess(status) && value === undefined)
+    return withoutAnswer(
+      `The answer (HTTP ${status}) is not JSON, so it is not from Meta: check the address and the proxy.`,
     );
   const answer = members(value);
-  if (end.status >= 200 && end.status < 300 && answer['error'] === undefined) return { value: answer };
+  if (isSuccess(status) && answer['error'] === undefined) return { value: answer };
   const error = members(answer['error']);
-  const { code, subcode, isTransient } = providerErrorOf(end.status, error);
+  const { code, subcode, isTransient } = providerErrorOf(status, error);
   const numbers = [
     ...(code === null ? [] : [`error ${code}`]),
     ...(subcode === null ? [] : [`subcode ${subcode}`]),
-    `HTTP ${end.status}`,
+    `HTTP ${status}`,
   ];
   return {
     failure: `Meta refused the call (${numbers.join(', ')}).`,
-    message: messageOf(error, token),
+    quote: quoteOf(error, token),
     code,
     subcode,
     isTemporary:
       isTransient ||
-      end.status === 429 ||
-      (code === null ? end.status >= 500 : knownError(code)?.fault.kind === 'retry'),
+      status === 429 ||
+      (code === null ? status >= 500 : knownError(code)?.fault.kind === 'retry'),
   };
 }
 
-/** Returns Meta's message for users, or else its message for developers, on one line and without the token. */
-function messageOf(error: Record<string, unknown>, token: string): string | null {
+/** Returns Meta's message for users, or else its message for developers, on one line and without the token; null without one. */
+function quoteOf(error: Record<string, unknown>, token: string): string | null {
   const { error_user_title: title, error_user_msg: text, message, error_data: data } = error;
   const words = title || text ? [title, text] : [message, members(data)['details']];
   const known = words.filter((one) => typeof one === 'string' && one !== '');
@@ -133,17 +158,136 @@ export async function readList(
   query: Record<string, string>,
 ): Promise<{ value: Record<string, unknown>[] } | GraphFailure> {
   const items: Record<string, unknown>[] = [];
-  let after: string | null = null;
+  let position: { after?: string } = {};
   for (let page = 0; page < PAGES_MAX; page++) {
-    const result: GraphResult = await call(token, node, {
-      query: { ...query, limit: String(PAGE_ITEMS), ...(after !== null && { after }) },
-    });
+    const result = await call(token, node, { query: { ...query, limit: String(PAGE_ITEMS), ...position } });
     if ('failure' in result) return result;
-    items.push(...elements(result.value['data']).map(members));
-    const { cursors, next } = members(result.value['paging']);
-    const cursor = members(cursors)['after'];
-    if (typeof next !== 'string' || typeof cursor !== 'string') break;
-    after = cursor;
+    const { data, paging } = result.value;
+    items.push(...objects(data));
+    const { cursors, next } = members(paging);
+    const { after } = members(cursors);
+    if (typeof next !== 'string' || typeof after !== 'string') break;
+    position = { after };
   }
   return { value: items };
+}
+
+/** The headers of a response, by lower-case name. A repeated header is a list. */
+type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * The result of one exchange.
+ * - `answered`: the whole response was read. Its value is undefined if it is not JSON.
+ * - `unsent`: nothing was written, so the provider cannot have acted on the request.
+ * - `lost`: the request was or may have been written, and its response is unknown.
+ */
+type ExchangeEnd =
+  | { end: 'answered'; status: number; headers: ResponseHeaders; value: unknown }
+  | { end: 'unsent' | 'lost'; reason: string };
+
+/** The longest responses are pages of templates. */
+const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
+
+/**
+ * Returns a function that makes requests to Meta's API, each concurrent request on its own connection. A request never throws, follows no
+ * redirect, is written at most once, and ends within `timeoutMs`, which covers everything from the DNS look-up to the last byte. Idle
+ * connections are kept for a few seconds. They do not keep the process running and need not be closed.
+ */
+function openExchanges({
+  baseUrl,
+  timeoutMs,
+  proxy = { url: '', except: '' },
+}: CloudApiOptions): Call<ExchangeEnd> {
+  const { origin, pathname } = new URL(baseUrl);
+  const path = pathname.replace(/\/$/, '');
+  // `exchangeHandler` has its own time limit.
+  const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: ANSWER_BYTES_MAX };
+  const isProxied = proxy.url !== '' && mayUseProxy(origin);
+  const dispatcher = isProxied
+    ? new EnvHttpProxyAgent({
+        httpProxy: '',
+        httpsProxy: proxy.url,
+        noProxy: proxy.except,
+        proxyTls: { timeout: timeoutMs },
+        // Limits the proxy's response to CONNECT.
+        clientFactory: (url, options) => new Pool(url, { ...options, headersTimeout: timeoutMs }),
+        ...limits,
+      })
+    : new Pool(origin, { connect: { timeout: timeoutMs }, ...limits });
+  return (token, node, request) =>
+    new Promise((resolve) => {
+      // Empty if the stored token cannot be decrypted.
+      if (!/^[\x21-\x7e]+$/.test(token))
+        return resolve({ end: 'unsent', reason: 'The access token cannot be put in a header.' });
+      const query = 'query' in request ? `?${new URLSearchParams(request.query).toString()}` : '';
+      const body = 'body' in request ? JSON.stringify(request.body) : null;
+      const method = body === null ? 'GET' : 'POST';
+      const headers = {
+        authorization: `Bearer ${token}`,
+        'accept-encoding': 'identity',
+        ...(body !== null && { 'content-type': 'application/json' }),
+      };
+      dispatcher.dispatch(
+        { origin, method, path: `${path}/${node}${query}`, headers, body },
+        exchangeHandler(timeoutMs, resolve),
+      );
+    });
+}
+
+/**
+ * Returns the callbacks of one request, which call `resolve` with its result. Undici calls `onRequestStart` when a connection is ready,
+ * right before it writes the first byte. Before that call nothing was sent; after it, the request may have arrived. `fetch` does not
+ * distinguish the two.
+ *
+ * @param resolve of a promise, which ignores all results but the first
+ */
+function exchangeHandler(timeoutMs: number, resolve: (end: ExchangeEnd) => void): Dispatcher.DispatchHandler {
+  let started: Dispatcher.DispatchController | undefined;
+  let hasEnded = false;
+  let response: { status: number; headers: ResponseHeaders } = { status: 0, headers: {} };
+  const chunks: Buffer[] = [];
+
+  const end = (result: ExchangeEnd): void => {
+    hasEnded = true;
+    clearTimeout(timer);
+    resolve(result);
+  };
+  const abort = (): void => started?.abort(new Error('the exchange has ended'));
+  const fail = (whyLost: string, whyUnsent: string): void => {
+    end(started === undefined ? { end: 'unsent', reason: whyUnsent } : { end: 'lost', reason: whyLost });
+    abort();
+  };
+  const timer = setTimeout(
+    fail,
+    timeoutMs,
+    'The provider did not respond in time.',
+    'No connection to the provider could be made in time.',
+  );
+  return {
+    onRequestStart(controller) {
+      started = controller;
+      // The time limit expired while the request waited for a connection. It was reported as `unsent`, so it must not be written.
+      if (hasEnded) abort();
+    },
+    onResponseStart(_, status, headers) {
+      response = { status, headers };
+    },
+    onResponseData(_, chunk) {
+      chunks.push(chunk);
+    },
+    onResponseEnd() {
+      end({ end: 'answered', ...response, value: parseJson(Buffer.concat(chunks).toString()) });
+    },
+    onResponseError(_, error) {
+      fail('The connection broke before the whole response was read.', whyUnsent(error));
+    },
+  };
+}
+
+/** Returns the reason for a network error, with its code. The error's own message is not used, because it can contain addresses. */
+function whyUnsent(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  if (code === 'UND_ERR_ABORTED') return 'The proxy refused to connect to the provider.';
+  const cause = typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? ` (${code})` : '';
+  return `No connection to the provider could be made${cause}.`;
 }

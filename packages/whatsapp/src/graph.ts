@@ -8,7 +8,7 @@ import type {
   TemplateValues,
 } from '@onecode/domain';
 import { readList, type CloudApiSender, type GraphCall, type GraphFailure } from './client.js';
-import { elements, isMetaId, members, storableText, word } from './json.js';
+import { elements, isMetaId, members, objects, storableText, word } from './json.js';
 
 export interface ReadSender extends CloudApiSender {
   template: string;
@@ -33,59 +33,49 @@ export async function readSender(call: GraphCall, sender: ReadSender): Promise<S
   ]);
   const health = 'value' in node ? node.value : {};
   const businessAccountId = entityId(health, 'WABA') ?? sender.businessAccountId;
-  const read = {
-    number: mapped(node, numberValues),
-    token: mapped(token, (value) => value),
-  };
+  const read = { number: partOf(node, numberValues), token: partOf(token, ({ values }) => values) };
   if (businessAccountId === null) {
-    const why = 'failure' in node ? node.failure : 'The business account of the number is not known.';
-    const part = { failure: why };
+    const failure = 'failure' in node ? node.failure : 'The business account of the number is not known.';
+    const part = { failure };
     return { ...read, businessAccountId: part, businessAccount: part, subscription: part, templates: part };
   }
   const [account, subscription, templates] = await Promise.all([
     call(sender.token, businessAccountId, { query: { fields: ACCOUNT_FIELDS } }),
     call(sender.token, `${businessAccountId}/subscribed_apps`, { query: {} }),
-    readTemplates(call, sender, businessAccountId),
+    readTemplates(call, { ...sender, businessAccountId }),
   ]);
   return {
     ...read,
     businessAccountId: { value: businessAccountId },
-    businessAccount: mapped(account, (value) => accountValues(value, health)),
-    subscription: mapped(subscription, ({ data }) => elements(data).length > 0),
-    templates: mapped(templates, (value) => value),
+    businessAccount: partOf(account, (value) => accountValues(value, health)),
+    subscription: partOf(subscription, ({ data }) => elements(data).length > 0),
+    templates: partOf(templates, (value) => value),
   };
 }
 
-function mapped<Read, Value>(
+const partOf = <Read, Value>(
   result: { value: Read } | GraphFailure,
   map: (value: Read) => Value,
-): Part<Value> {
-  return 'value' in result ? { value: map(result.value) } : { failure: result.failure };
-}
+): Part<Value> => ('value' in result ? { value: map(result.value) } : { failure: result.failure });
 
 /** Meta's error code for an access token that has expired, was revoked, or never existed. */
 const INVALID_TOKEN = 190;
-
-/** The latest time of a JavaScript date. */
-const SECONDS_MAX = 8_640_000_000_000;
 
 /** Reads what Meta reports about a token, and the id of its app if Meta reports one. */
 export async function readToken(
   call: GraphCall,
   token: string,
-): Promise<{ value: NumberValues['token']; appId: string | null } | GraphFailure> {
+): Promise<{ value: { values: NumberValues['token']; appId: string | null } } | GraphFailure> {
   const result = await call(token, 'debug_token', { query: { input_token: token } });
   if ('failure' in result && result.code !== INVALID_TOKEN) return result;
   const data = 'value' in result ? members(result.value['data']) : {};
   const { is_valid: isValid, scopes, expires_at: expiresAt, app_id: appId } = data;
-  return {
-    value: {
-      isValid: isValid === true,
-      scopes: elements(scopes).flatMap((scope) => (typeof scope === 'string' ? [storableText(scope)] : [])),
-      expiresAt: typeof expiresAt === 'number' && expiresAt <= SECONDS_MAX ? expiresAt : 0,
-    },
-    appId: typeof appId === 'string' ? appId : null,
+  const values = {
+    isValid: isValid === true,
+    scopes: elements(scopes).flatMap((scope) => word(scope) ?? []),
+    expiresAt: typeof expiresAt === 'number' ? expiresAt : 0,
   };
+  return { value: { values, appId: typeof appId === 'string' ? appId : null } };
 }
 
 /** One language of a template, with Meta's id for it. */
@@ -100,33 +90,25 @@ export interface ReadTemplate {
 /** Reads all languages of a template. */
 export async function readTemplates(
   call: GraphCall,
-  { token, template }: { token: string; template: string },
-  businessAccountId: string,
+  { token, template, businessAccountId }: { token: string; template: string; businessAccountId: string },
 ): Promise<{ value: ReadTemplate[] } | GraphFailure> {
-  const node = `${businessAccountId}/message_templates`;
-  const read = await readList(call, token, node, { name: template, fields: TEMPLATE_FIELDS });
+  const query = { name: template, fields: TEMPLATE_FIELDS };
+  const read = await readList(call, token, `${businessAccountId}/message_templates`, query);
   if ('failure' in read) return read;
-  return {
-    // Meta's search also returns templates with names that contain this one.
-    value: read.value.filter(({ name }) => name === template).flatMap(templateOf),
-  };
+  // Meta's search also returns templates with names that contain this one.
+  return { value: read.value.filter(({ name }) => name === template).flatMap(templateOf) };
 }
 
 function templateOf(item: Record<string, unknown>): ReadTemplate[] {
-  const { id, language } = item;
+  const { id, language, quality_score: quality, rejected_reason: reason } = item;
   if (typeof language !== 'string' || !/^\w{2,16}$/.test(language)) return [];
-  const hasAppButton = buttonsOf(item).some((button) => ['ONE_TAP', 'ZERO_TAP'].includes(otpTypeOf(button)));
-  return [{ id: typeof id === 'string' ? id : null, language, values: templateValues(item), hasAppButton }];
-}
-
-function templateValues(item: Record<string, unknown>): Reported<TemplateValues> {
-  const { quality_score: quality, rejected_reason: reason } = item;
-  const components = elements(item['components']).map(members);
-  const buttons = buttonsOf(item);
+  const components = objects(item['components']);
+  const buttons = components.flatMap(({ buttons }) => objects(buttons));
+  const hasAppButton = buttons.some((button) => ['ONE_TAP', 'ZERO_TAP'].includes(otpTypeOf(button)));
   const validity = components.find(({ type }) => type === 'FOOTER')?.['code_expiration_minutes'];
   const status = word(item['status']);
   const hasReason = typeof reason === 'string' && reason !== '' && reason !== 'NONE';
-  return {
+  const values = {
     status,
     category: word(item['category']),
     quality: word(members(quality)['score'] ?? quality),
@@ -135,8 +117,9 @@ function templateValues(item: Record<string, unknown>): Reported<TemplateValues>
     ttlSeconds: ttlSecondsOf(item['message_send_ttl_seconds']),
     codeExpirationMinutes: typeof validity === 'number' ? validity : validityOf(buttons),
     // One-tap and zero-tap templates are sent like copy-code ones: their button copies the code on phones without the app's handshake.
-    hasCodeButton: buttons.some((button) => ['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'].includes(otpTypeOf(button))),
+    hasCodeButton: hasAppButton || buttons.some((button) => otpTypeOf(button) === 'COPY_CODE'),
   };
+  return [{ id: typeof id === 'string' ? id : null, language, values, hasAppButton }];
 }
 
 const THIRTY_DAYS_SECONDS = 2_592_000;
@@ -147,12 +130,6 @@ function ttlSecondsOf(ttl: unknown): number | null {
   return typeof ttl === 'number' && ttl > 0 ? ttl : null;
 }
 
-const buttonsOf = ({ components }: Record<string, unknown>): Record<string, unknown>[] =>
-  elements(components)
-    .map(members)
-    .flatMap(({ buttons }) => elements(buttons))
-    .map(members);
-
 /** Returns the kind of a code button; empty for other buttons. Older templates have a link with the kind in its query. */
 function otpTypeOf({ type, otp_type: otpType, url }: Record<string, unknown>): string {
   if (type === 'COPY_CODE') return type;
@@ -162,12 +139,9 @@ function otpTypeOf({ type, otp_type: otpType, url }: Record<string, unknown>): s
 
 /** Returns the validity in minutes from the link of an older template. Its footer does not contain it. */
 function validityOf(buttons: readonly Record<string, unknown>[]): number | null {
-  for (const { url } of buttons) {
-    const minutes =
-      typeof url === 'string' ? /[?&]code_expiration_minutes=([0-9]{1,3})\b/.exec(url)?.[1] : undefined;
-    if (minutes !== undefined) return Number(minutes);
-  }
-  return null;
+  const links = buttons.map(({ url }) => (typeof url === 'string' ? url : '')).join(' ');
+  const minutes = /[?&]code_expiration_minutes=([0-9]{1,3})\b/.exec(links)?.[1];
+  return minutes === undefined ? null : Number(minutes);
 }
 
 function numberValues(node: Record<string, unknown>): Reported<NumberValues & { portfolioId: string }> {
@@ -198,9 +172,7 @@ type HealthPart = 'PHONE_NUMBER' | 'WABA' | 'BUSINESS' | 'APP';
 
 /** Returns what Meta reports about the health of a part of a sender. @param node of the number */
 const healthOf = ({ health_status: health }: Record<string, unknown>, part: HealthPart) =>
-  elements(members(health)['entities'])
-    .map(members)
-    .find(({ entity_type: type }) => type === part) ?? {};
+  objects(members(health)['entities']).find(({ entity_type: type }) => type === part) ?? {};
 
 /** Returns the id of the business account (`WABA`) or the portfolio (`BUSINESS`) of a number; undefined if it is missing or malformed. */
 function entityId(node: Record<string, unknown>, part: HealthPart): string | undefined {
@@ -215,9 +187,10 @@ export function canSendOf(
 ): { can: CanSend; why: string | null } | undefined {
   const { can_send_message: can, errors, additional_info: info } = healthOf(node, part);
   if (can !== 'AVAILABLE' && can !== 'LIMITED' && can !== 'BLOCKED') return undefined;
-  const advice = elements(errors)
-    .map(members)
-    .flatMap(({ error_description: text, possible_solution: solution }) => [text, solution]);
+  const advice = objects(errors).flatMap(({ error_description: text, possible_solution: solution }) => [
+    text,
+    solution,
+  ]);
   const why = [...advice, ...elements(info)].filter((text) => typeof text === 'string' && text !== '');
   return { can, why: why.length === 0 ? null : storableText(why.join(' ')) };
 }

@@ -74,6 +74,7 @@ async function setUp(answers: Answers, options: Partial<SetupOptions> = {}) {
       detail: `${number} ${throughput}`,
       text: null,
       facts: {},
+      quote: null,
       link: null,
     }),
     ...options,
@@ -113,7 +114,11 @@ describe('setUpNumber', () => {
     [131999, 'failed', /error 131999, HTTP 400.*Meta’s message: "quotes …"/],
   ])('reports the registration error %d, and continues', async (code, status, detail) => {
     const { steps } = await setUp({ [`POST ${NUMBER_ID}/register`]: error(code) });
-    expect(steps['registration']).toMatchObject({ status, detail: expect.stringMatching(detail) });
+    expect(steps['registration']).toMatchObject({
+      status,
+      detail: expect.stringMatching(detail),
+      quote: 'quotes …',
+    });
     expect(steps['template_en']).toMatchObject({ status: 'already' });
     expect(JSON.stringify(steps)).not.toContain(TOKEN);
   });

@@ -24,7 +24,6 @@ import { createCloudApi, mayUseProxy, type CloudApiOptions } from '@onecode/what
 import {
   englishStep as stepOf,
   isWell,
-  openSteps,
   sendTestCode,
   setUpNumber,
   type SetupNumber,
@@ -277,7 +276,6 @@ export async function fixSender(
     mayChangeTemplates: true,
     approvalMs: 0,
     isKnown: async () => pin === null,
-    addSender: async () => stepOf('sender', 'already', ''),
   });
   const fixes = new Map<string, string>();
   for await (const { step, status, detail } of setup) {
@@ -347,7 +345,7 @@ async function activate(
   steps: readonly SetupStep[],
 ): Promise<SetupStep> {
   const step = 'activation';
-  const open = openSteps(steps);
+  const open = steps.filter((one) => !isWell(one));
   if (open.length > 0) {
     const names = open.map((one) => one.step).join(', ');
     return stepOf(

@@ -1,10 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { canonicalNumber, THROUGHPUT_ON_BUSINESS_APP } from '@onecode/domain';
-import { canSendOf } from '../graph.js';
 import { readList, type GraphCall, type GraphFailure } from '../client.js';
-import { isMetaId, members, storableText } from '../json.js';
-import type { FoundNumber, SetupOptions } from './options.js';
-import { englishStep, numbersPage, refused, step, type SetupStep } from './steps.js';
+import { canSendOf } from '../graph.js';
+import { isMetaId, members, storableText, word } from '../json.js';
+import {
+  englishStep,
+  numbersPage,
+  refused,
+  step,
+  type FoundNumber,
+  type SetupOptions,
+  type SetupStep,
+} from './steps.js';
 
 const NUMBER_FIELDS = 'id,display_phone_number,verified_name,quality_rating,status,throughput,is_on_biz_app';
 /** Messages a second by Meta's level. Source: Meta, "Throughput". */
@@ -20,7 +27,7 @@ export async function readNumbers(
   return 'failure' in read ? read : { value: read.value.flatMap(numberOf) };
 }
 
-/** Returns the wanted number of the business account, or its only number. */
+/** Returns the wanted number of the business account, or its only number; null if a person has to choose. */
 export function chooseNumber(
   numbers: readonly FoundNumber[],
   { number: wanted, businessAccountId }: SetupOptions,
@@ -35,10 +42,7 @@ export function chooseNumber(
       ? 'The business account has several numbers: choose one.'
       : `The business account has no number ${wanted}. It has:`;
   const detail = `${fault} ${numbers.map(({ text }) => text).join('; ')}.`;
-  return {
-    step: englishStep('number', 'needs_you', detail, numbersPage(businessAccountId)),
-    number: null,
-  };
+  return { step: englishStep('number', 'needs_you', detail, numbersPage(businessAccountId)), number: null };
 }
 
 function numberOf(node: Record<string, unknown>): FoundNumber[] {
@@ -84,13 +88,11 @@ export async function register(
   if (isConnected(status) && (await isKnown(phoneNumberId))) return step(name, 'already', 'connected');
   if (pin === null) return step(name, 'needs_you', 'pin_missing');
   if (isDryRun) return step(name, 'waiting', 'would_register');
-  const result = await call(token, `${phoneNumberId}/register`, {
-    body: { messaging_product: 'whatsapp', pin },
-  });
-  if ('value' in result) return step(name, 'done', 'registered');
-  if (result.code === 100 && /already registered/i.test(result.message ?? ''))
-    return step(name, 'already', 'registered_before');
-  return refused(name, 'The number could not be registered.', result, numbersPage(businessAccountId));
+  const body = { messaging_product: 'whatsapp', pin };
+  const result = await call(token, `${phoneNumberId}/register`, { body });
+  return 'failure' in result
+    ? refused(name, result, numbersPage(businessAccountId))
+    : step(name, 'done', 'registered');
 }
 
 /** How long Meta may take to show a registered number as connected. */
@@ -111,29 +113,30 @@ export async function readHealth(
   { phoneNumberId }: FoundNumber,
 ): Promise<SetupStep> {
   const name = 'health';
-  let value: Record<string, unknown> = {};
+  const link = numbersPage(businessAccountId);
+  let node: Record<string, unknown> = {};
   for (let read = 0; read < (isDryRun ? 1 : CONNECTED_READS); read++) {
     if (read > 0) await wait(CONNECTED_PAUSE_MS);
     const result = await call(token, phoneNumberId, { query: { fields: 'status,health_status' } });
-    if ('failure' in result) return refused(name, 'The state of the number could not be read.', result);
-    ({ value } = result);
-    if (value['status'] === undefined || isConnected(value['status'])) break;
+    if ('failure' in result) return refused(name, result, link);
+    node = result.value;
+    if (isShownConnected(node)) break;
   }
-  const link = numbersPage(businessAccountId);
-  const problems = PARTS.map(([part, what]) => ({ what, ...canSendOf(value, part) })).filter(
-    ({ can }) => can === 'BLOCKED' || can === 'LIMITED',
-  );
+  const problems = PARTS.flatMap(([part, what]) => {
+    const { can, why } = canSendOf(node, part) ?? {};
+    if (can !== 'BLOCKED' && can !== 'LIMITED') return [];
+    const fault = can === 'BLOCKED' ? `does not allow the ${what} to send` : `limits what the ${what} sends`;
+    return [{ can, sentence: `Meta ${fault}: ${why ?? 'no reason given'}` }];
+  });
   if (problems.length > 0) {
-    const sentences = problems.map(({ what, can, why }) => {
-      const fault =
-        can === 'BLOCKED' ? `does not allow the ${what} to send` : `limits what the ${what} sends`;
-      return `Meta ${fault}: ${why ?? 'no reason given'}`;
-    });
-    const isBlocked = problems.some(({ can }) => can === 'BLOCKED');
-    return englishStep(name, isBlocked ? 'needs_you' : 'already', sentences.join(' '), link);
+    const status = problems.some(({ can }) => can === 'BLOCKED') ? 'needs_you' : 'already';
+    return englishStep(name, status, problems.map(({ sentence }) => sentence).join(' '), link);
   }
-  const { status } = value;
-  if (status === undefined || isConnected(status)) return step(name, 'already', 'can_send');
-  const shown = typeof status === 'string' ? storableText(status) : 'not connected';
-  return step(name, 'needs_you', 'number_status', { status: shown }, link);
+  if (isShownConnected(node)) return step(name, 'already', 'can_send');
+  const status = word(node['status']) ?? 'not connected';
+  return step(name, 'needs_you', 'number_status', { status }, link);
 }
+
+/** Returns whether a number is connected, or Meta does not report whether it is. */
+const isShownConnected = ({ status }: Record<string, unknown>): boolean =>
+  status === undefined || isConnected(status);

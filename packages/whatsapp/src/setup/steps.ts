@@ -1,6 +1,48 @@
 import { fillText } from '@onecode/domain';
-import { knownError, REMEDIES } from '../errorTable.js';
 import type { GraphFailure } from '../client.js';
+import { knownError, REMEDIES } from '../errorTable.js';
+
+/** A number of a business account. */
+export interface FoundNumber {
+  phoneNumberId: string;
+  /** E.164. */
+  number: string;
+  /** The name that recipients see; empty if Meta reports none. */
+  verifiedName: string;
+  status: string;
+  /** Messages a second that Meta accepts from it. */
+  throughput: number;
+  /** Its number, name, status and quality, for people. */
+  text: string;
+}
+
+export interface SetupOptions {
+  token: string;
+  businessAccountId: string;
+  /** E.164; null for the only number of the business account. */
+  number: string | null;
+  /** The two-step PIN of the number, or the PIN to set for it; null if unknown. */
+  pin: string | null;
+  template: string;
+  /** Null for the English language in which the template exists, or for `en` if it exists in none. */
+  english: 'en' | 'en_US' | null;
+  codeValiditySeconds: number;
+  /** Whether to only read. A step that would change something is then `waiting`, and its detail describes the change. */
+  isDryRun: boolean;
+  /** Whether an existing template that differs may be changed. */
+  mayChangeTemplates: boolean;
+  /** How long to wait for the approval of templates. */
+  approvalMs: number;
+  /** Returns whether a sender with the number was activated, which implies that the number is registered. */
+  isKnown: (phoneNumberId: string) => Promise<boolean>;
+  /** Adds the sender, paused, unless it exists. Without it, the sender is not a step. */
+  addSender?: (number: SetupNumber) => Promise<SetupStep>;
+}
+
+/** A number that is being set up. */
+export type SetupNumber = Pick<FoundNumber, 'phoneNumberId' | 'number' | 'throughput'> & {
+  englishTemplateLanguage: 'en' | 'en_US';
+};
 
 /**
  * The state of a step. `already`: nothing needed to be done. `waiting`: it needs no action, only time, such as an approval. `needs_you`: a
@@ -24,7 +66,6 @@ export const SETUP_TEXTS = {
     'The number’s business account is not known yet: check the sender, then continue.',
   registered: 'The number is registered. Keep its two-step PIN.',
   connected: 'The number is connected, so it is not registered again.',
-  registered_before: 'Meta reports that the number is already registered.',
   pin_missing:
     'The PIN is missing: the two-step PIN of the number, or six digits of your choice if it has none.',
   would_register: 'Would register the number with the PIN.',
@@ -64,24 +105,44 @@ type Facts = Readonly<Record<string, string | number>>;
 export interface SetupStep {
   step: string;
   status: SetupStatus;
-  /** In English. */
+  /** In English, with Meta's message. */
   detail: string;
-  /** The key of a translation, without Meta's message if the detail quotes it; null if the detail has none. */
+  /** The key of a translation; null if the detail has none. */
   text: SetupText | null;
   /** The facts in the translation. */
   facts: Facts;
+  /** Meta's own message, which translations do not contain; null without one. */
+  quote: string | null;
   /** A page of Meta on which a person can act. */
   link: string | null;
 }
 
-/** Returns a step with a text that the console translates. */
-export const step = (
+const SYSTEM_USERS = 'https://business.facebook.com/settings/system-users';
+
+/** The pages of Meta for texts that are not about the object of their step. Source: the help pages of Meta Business Suite. */
+const PAGES: Readonly<Partial<Record<SetupText, string>>> = {
+  token_invalid: SYSTEM_USERS,
+  token_permissions: SYSTEM_USERS,
+  full_control: SYSTEM_USERS,
+  no_access: SYSTEM_USERS,
+  account_restricted: 'https://business.facebook.com/accountquality',
+};
+export const numbersPage = (businessAccountId: string): string =>
+  `https://business.facebook.com/wa/manage/phone-numbers/?waba_id=${businessAccountId}`;
+export const templatesPage = (businessAccountId: string): string =>
+  `https://business.facebook.com/wa/manage/message-templates/?waba_id=${businessAccountId}`;
+
+/** Returns a step with a text that the console translates. @param page Meta's page with the object of the step */
+export function step(
   name: string,
   status: SetupStatus,
   text: SetupText,
   facts: Facts = {},
-  link: string | null = null,
-): SetupStep => ({ step: name, status, detail: fillText(SETUP_TEXTS[text], facts), text, facts, link });
+  page: string | null = null,
+): SetupStep {
+  const detail = fillText(SETUP_TEXTS[text], facts);
+  return { step: name, status, detail, text, facts, quote: null, link: PAGES[text] ?? page };
+}
 
 /** Returns a step with a detail in English only. */
 export const englishStep = (
@@ -89,76 +150,50 @@ export const englishStep = (
   status: SetupStatus,
   detail: string,
   link: string | null = null,
-): SetupStep => ({ step: name, status, detail, text: null, facts: {}, link });
+): SetupStep => ({ step: name, status, detail, text: null, facts: {}, quote: null, link });
 
-/** Pages of Meta. Source: the help pages of Meta Business Suite. */
-export const SYSTEM_USERS = 'https://business.facebook.com/settings/system-users';
-const ACCOUNT_QUALITY = 'https://business.facebook.com/accountquality';
-export const numbersPage = (businessAccountId: string): string =>
-  `https://business.facebook.com/wa/manage/phone-numbers/?waba_id=${businessAccountId}`;
-export const templatesPage = (businessAccountId: string): string =>
-  `https://business.facebook.com/wa/manage/message-templates/?waba_id=${businessAccountId}`;
+/** What Meta's errors mean for the setup, by their name in the error table. Source: Meta, "Graph API error handling" and "Error codes". */
+const FAULTS: Readonly<Record<string, readonly [SetupStatus, SetupText]>> = {
+  0: ['needs_you', 'token_invalid'],
+  3: ['needs_you', 'full_control'],
+  10: ['needs_you', 'full_control'],
+  102: ['needs_you', 'token_invalid'],
+  190: ['needs_you', 'token_invalid'],
+  200: ['needs_you', 'full_control'],
+  368: ['needs_you', 'account_restricted'],
+  803: ['needs_you', 'no_access'],
+  131031: ['needs_you', 'account_restricted'],
+  133005: ['needs_you', 'wrong_pin'],
+  133006: ['needs_you', 'number_unverified'],
+  133008: ['waiting', 'pin_tries'],
+  133009: ['waiting', 'pin_tries'],
+  133016: ['waiting', 'registered_too_often'],
+  unknown_sender: ['needs_you', 'no_access'],
+};
 
-type Fault = readonly [SetupStatus, SetupText, link: string | null];
-
-const TOKEN_INVALID: Fault = ['needs_you', 'token_invalid', SYSTEM_USERS];
-const FULL_CONTROL: Fault = ['needs_you', 'full_control', SYSTEM_USERS];
-const NO_ACCESS: Fault = ['needs_you', 'no_access', SYSTEM_USERS];
-const RESTRICTED: Fault = ['needs_you', 'account_restricted', ACCOUNT_QUALITY];
-const PIN_TRIES: Fault = ['waiting', 'pin_tries', null];
+/** Returns the step after a call that Meta refused. Its detail quotes Meta, so that an unknown error stays visible. */
+export function refused(name: string, failed: GraphFailure, page: string | null = null): SetupStep {
+  const { code, subcode, quote, failure } = failed;
+  const fault = FAULTS[knownError(code, subcode)?.name ?? String(code)];
+  const found = fault === undefined ? otherFault(name, failed, page) : step(name, ...fault, {}, page);
+  const quoted = quote === null ? '' : ` Meta’s message: "${quote}"`;
+  return { ...found, quote, detail: `${failure}${quoted} ${found.detail}`.trim() };
+}
 
 /** The end of remedies for a sender that sent messages before. The setup activates the sender itself. */
 const RESUME = /, then resume (?:the sender|it)\.$/;
 
-/**
- * What Meta's errors mean for the setup, by their name in the error table. A fault without a link is about the object of the step. Source:
- * Meta, "Graph API error handling" and "Error codes".
- */
-const FAULTS: Readonly<Record<string, Fault>> = {
-  0: TOKEN_INVALID,
-  3: FULL_CONTROL,
-  10: FULL_CONTROL,
-  200: FULL_CONTROL,
-  102: TOKEN_INVALID,
-  190: TOKEN_INVALID,
-  803: NO_ACCESS,
-  unknown_sender: NO_ACCESS,
-  368: RESTRICTED,
-  131031: RESTRICTED,
-  133005: ['needs_you', 'wrong_pin', null],
-  133006: ['needs_you', 'number_unverified', null],
-  133008: PIN_TRIES,
-  133009: PIN_TRIES,
-  133016: ['waiting', 'registered_too_often', null],
-};
-
-/**
- * Returns the step after a refused call. It quotes Meta, so that an unknown error stays visible.
- *
- * @param page the page of Meta with the object of the step
- */
-export function refused(
+function otherFault(
   name: string,
-  what: string,
-  failure: GraphFailure,
-  page: string | null = null,
+  { code, subcode, isTemporary }: GraphFailure,
+  page: string | null,
 ): SetupStep {
-  const { code, subcode, message, isTemporary } = failure;
-  const quoted = message === null ? '' : ` Meta’s message: "${message}"`;
-  const detailWith = (advice: string): string => `${what} ${failure.failure}${quoted} ${advice}`.trim();
-
-  const known = knownError(code, subcode);
-  const fault = FAULTS[known?.name ?? String(code)];
-  if (fault !== undefined) {
-    const [status, text, link] = fault;
-    return { ...step(name, status, text, {}, link ?? page), detail: detailWith(SETUP_TEXTS[text]) };
-  }
-  if (isTemporary) return englishStep(name, 'failed', detailWith('Run the setup again later.'));
-  const remedy = (knownError(subcode) ?? known)?.remedy;
+  if (isTemporary) return englishStep(name, 'failed', 'Run the setup again later.');
+  const remedy = (knownError(subcode) ?? knownError(code, subcode))?.remedy;
   // In the setup, a refused parameter is usually one that the operator gave: only Meta's message helps.
   const advice = remedy === undefined || remedy === 'our_request' ? '' : REMEDIES[remedy];
-  const detail = detailWith(advice.replace(RESUME, ', then run the setup again.'));
   // Codes from 2388000 are about the template. Meta's message explains the necessary change.
   const isAboutTemplate = [subcode, code].some((one) => one !== null && Math.floor(one / 1_000) === 2_388);
-  return isAboutTemplate ? englishStep(name, 'needs_you', detail, page) : englishStep(name, 'failed', detail);
+  const status = isAboutTemplate ? 'needs_you' : 'failed';
+  return englishStep(name, status, advice.replace(RESUME, ', then run the setup again.'), page);
 }

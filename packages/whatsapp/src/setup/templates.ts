@@ -6,10 +6,9 @@ import {
   type Reported,
   type TemplateValues,
 } from '@onecode/domain';
+import type { GraphCall, GraphFailure } from '../client.js';
 import { readTemplates, type ReadTemplate } from '../graph.js';
-import type { GraphCall, GraphResult } from '../client.js';
-import type { SetupOptions } from './options.js';
-import { refused, step, templatesPage, type SetupStep } from './steps.js';
+import { refused, step, templatesPage, type SetupOptions, type SetupStep } from './steps.js';
 
 /** Limits of a template. Source: Meta, "Authentication templates": the footer has 1 to 90 minutes, the time to live 30 to 900 seconds. */
 const FOOTER_MINUTES_MAX = 90;
@@ -45,13 +44,15 @@ function differencesOf(values: Reported<TemplateValues>, codeValiditySeconds: nu
 /** Milliseconds between two reads of templates that wait for approval: the first, and the longest. */
 const READ_PAUSE_MS = { first: 250, max: 5_000 };
 
-/** A template of the setup. */
+/** A template of the setup in one language. */
 interface Provided {
   language: string;
-  before: ReadTemplate | undefined;
-  isToWrite: boolean;
-  /** The result of its creation or change; null if it was not written. */
-  result: GraphResult | null;
+  /** The change that it needs; it is only planned in a dry run. */
+  change: 'create' | 'change' | null;
+  /** Why Meta did not accept the change. */
+  refusal: GraphFailure | null;
+  /** As Meta listed it last; undefined if it was not listed since its change. */
+  now: ReadTemplate | undefined;
 }
 
 /**
@@ -64,7 +65,7 @@ export async function* provideTemplates(
   languages: readonly string[],
   known: readonly ReadTemplate[],
 ): AsyncGenerator<SetupStep, void> {
-  const { businessAccountId, codeValiditySeconds, approvalMs, isDryRun } = options;
+  const { codeValiditySeconds, approvalMs, isDryRun } = options;
   const minutes = codeValiditySeconds / 60;
   if (!Number.isInteger(minutes) || minutes > FOOTER_MINUTES_MAX) {
     const facts = { seconds: codeValiditySeconds, most: FOOTER_MINUTES_MAX * 60 };
@@ -73,79 +74,69 @@ export async function* provideTemplates(
     return;
   }
 
-  const provided: Provided[] = [];
+  const templates: Provided[] = [];
   for (const language of languages) {
     const before = known.find((template) => template.language === language);
-    const isToWrite = needsWrite(options, before);
-    const result = isToWrite && !isDryRun ? await writeTemplate(call, options, language, before) : null;
-    provided.push({ language, before, isToWrite, result });
+    templates.push(await provideTemplate(call, options, language, before));
   }
-
-  const written = provided.filter(({ result }) => result !== null).map(({ language }) => language);
-  let templates = known.filter(({ language }) => !written.includes(language));
-  const read = async (): Promise<void> => {
-    const result = await readTemplates(call, options, businessAccountId);
-    if ('value' in result) templates = result.value;
+  const readAgain = async (): Promise<void> => {
+    const read = await readTemplates(call, options);
+    if ('failure' in read) return;
+    for (const template of templates)
+      template.now = read.value.find(({ language }) => language === template.language);
   };
-  if (written.length > 0) await read();
+  if (templates.some(({ change }) => change !== null) && !isDryRun) await readAgain();
   const endsAt = performance.now() + (isDryRun ? 0 : approvalMs);
   for (let pauseMs = READ_PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 1.5, READ_PAUSE_MS.max)) {
-    const states = provided.map((one) =>
-      stateOf(
-        options,
-        one,
-        templates.find(({ language }) => language === one.language),
-      ),
-    );
+    const states = templates.map((template) => stateOf(options, template));
     yield* states;
     if (states.every(({ status }) => status !== 'waiting') || performance.now() >= endsAt) return;
     await wait(pauseMs);
-    await read();
+    await readAgain();
   }
 }
 
-/** Returns whether a template is missing, or differs and may be changed. */
-function needsWrite(
+/** Creates a template that is missing, and changes one that differs if that is allowed. */
+async function provideTemplate(
+  call: GraphCall,
+  options: SetupOptions,
+  language: string,
+  before: ReadTemplate | undefined,
+): Promise<Provided> {
+  const { token, businessAccountId, template: name, codeValiditySeconds, isDryRun } = options;
+  const change = changeOf(options, before);
+  if (change === null || isDryRun) return { language, change, refusal: null, now: before };
+  const wanted = wantedTemplate(codeValiditySeconds);
+  const result = await (before?.id == null
+    ? call(token, `${businessAccountId}/message_templates`, { body: { name, language, ...wanted } })
+    : call(token, before.id, { body: wanted }));
+  return { language, change, refusal: 'failure' in result ? result : null, now: undefined };
+}
+
+function changeOf(
   { codeValiditySeconds, mayChangeTemplates }: SetupOptions,
   found: ReadTemplate | undefined,
-): boolean {
-  if (found === undefined) return true;
+): Provided['change'] {
+  if (found === undefined) return 'create';
   // A change would replace the template's button, which names an app.
-  if (!mayChangeTemplates || found.id === null || found.hasAppButton) return false;
+  if (!mayChangeTemplates || found.id === null || found.hasAppButton) return null;
   // A template without a time to live can be used, but messages of an old template would be delivered for up to 30 days.
-  return found.values.ttlSeconds === null || differencesOf(found.values, codeValiditySeconds).length > 0;
+  const differs =
+    found.values.ttlSeconds === null || differencesOf(found.values, codeValiditySeconds).length > 0;
+  return differs ? 'change' : null;
 }
 
-/** Creates a template, or changes an existing one. */
-function writeTemplate(
-  call: GraphCall,
-  { token, businessAccountId, template, codeValiditySeconds }: SetupOptions,
-  language: string,
-  found: ReadTemplate | undefined,
-): Promise<GraphResult> {
-  const wanted = wantedTemplate(codeValiditySeconds);
-  return found?.id == null
-    ? call(token, `${businessAccountId}/message_templates`, { body: { name: template, language, ...wanted } })
-    : call(token, found.id, { body: wanted });
-}
-
-/** Returns the state of a template. @param now as read last; undefined if Meta does not list it, as if it was just created */
 function stateOf(
   { businessAccountId, template, codeValiditySeconds, isDryRun }: SetupOptions,
-  { language, before, isToWrite, result }: Provided,
-  now: ReadTemplate | undefined,
+  { language, change, refusal, now }: Provided,
 ): SetupStep {
   const name = `template_${language}`;
   const link = templatesPage(businessAccountId);
   const facts = { template, language };
-  if (isDryRun && isToWrite) {
-    const text = before === undefined ? 'would_create_template' : 'would_change_template';
-    return step(name, 'waiting', text, facts);
-  }
+  if (isDryRun && change !== null) return step(name, 'waiting', `would_${change}_template`, facts);
   // A new template may exist although the response to its creation was lost.
-  const wasCreated = before === undefined && now !== undefined;
-  if (result !== null && 'failure' in result && !wasCreated)
-    return refused(name, 'Meta did not accept the template.', result, link);
+  const wasCreated = change === 'create' && now !== undefined;
+  if (refusal !== null && !wasCreated) return refused(name, refusal, link);
 
   const { status, reason } = now?.values ?? {};
   const differences = now === undefined ? [] : differencesOf(now.values, codeValiditySeconds);
@@ -154,7 +145,7 @@ function stateOf(
     return { ...differs, detail: `${differs.detail} Differences: ${differences.join(', ')}.` };
   }
   if (status === 'APPROVED')
-    return step(name, result === null ? 'already' : 'done', 'template_approved', facts);
+    return step(name, change === null ? 'already' : 'done', 'template_approved', facts);
   if (status === undefined || status === 'PENDING' || status === 'IN_APPEAL')
     return step(name, 'waiting', 'template_pending', facts, link);
   const shown = reason ? `${status} (${reason})` : status;

@@ -16,7 +16,6 @@ import {
 } from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
 import {
-  englishStep,
   listNumbers,
   sendTestCode,
   setUpNumber,
@@ -98,10 +97,9 @@ export function setupRoutesAt(
       codeValiditySeconds,
       approvalMs: APPROVAL_MS_MAX,
       isKnown: async () => options.pin === null && isRegistered(database, sender),
-      addSender: async () => englishStep('sender', 'already', ''),
     });
     const steps = new Map<string, SetupStep>();
-    for await (const step of setup) if (step.step !== 'sender') steps.set(step.step, step);
+    for await (const step of setup) steps.set(step.step, step);
     return [...steps.values()];
   }
 
