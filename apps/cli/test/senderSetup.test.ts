@@ -403,4 +403,19 @@ describe('sender check --fix', () => {
       codeExpirationMinutes: 10,
     });
   });
+
+  it('reports why it skipped repairs', async () => {
+    const { sender } = await setUp(0);
+    const { id } = sender as unknown as { id: string };
+    simulator.business.changeToken(TOKEN, { scopes: ['whatsapp_business_messaging'] });
+    const { stdout } = await onecode(argsOf([`sender check ${id} --fix --json`]), {
+      ...commandLine.env,
+      WHATSAPP_API_URL: simulator.apiUrl,
+    });
+    const rows = JSON.parse(stdout) as { check: string; fix: string | null }[];
+    const skipped = rows.flatMap(({ check, fix }) =>
+      fix?.startsWith('skipped: token: The access token lacks the permissions') ? [check] : [],
+    );
+    expect(skipped).toEqual(['number_connected', 'template_pt_br', 'template_en', 'webhook_subscribed']);
+  });
 });

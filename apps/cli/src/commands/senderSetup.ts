@@ -247,13 +247,13 @@ const MENDED: Readonly<Record<string, string>> = {
  * Repairs a sender's setup at Meta where possible.
  *
  * @param pin registers the number; null registers it only if it needs no PIN, because it is connected
- * @returns what was done or has to be done, by check; a check without an entry needed nothing
+ * @returns what was done, has to be done or was skipped, by check; null or no entry if the check needed nothing
  */
 export async function fixSender(
   database: Database,
   sender: ListedSender,
   pin: string | null,
-): Promise<Map<string, string>> {
+): Promise<Map<string, string | null>> {
   const config = readSetupConfig();
   const details = (await listSenderDetails(database)).find(({ id: known }) => known === sender.id);
   const token = details && tryDecrypt(config.SECRET_KEY, sender.id, details.encryptedToken);
@@ -277,11 +277,15 @@ export async function fixSender(
     approvalMs: 0,
     isKnown: async () => pin === null,
   });
-  const fixes = new Map<string, string>();
+  const fixes = new Map<string, string | null>();
+  let last = '';
   for await (const { step, status, detail } of setup) {
+    last = `${step}: ${detail}`;
     const check = MENDED[step];
-    if (check !== undefined && status !== 'already') fixes.set(check, `${status}: ${detail}`);
+    if (check !== undefined) fixes.set(check, status === 'already' ? null : `${status}: ${detail}`);
   }
+  // A setup that ends early does not reach the other repairs.
+  for (const check of Object.values(MENDED)) if (!fixes.has(check)) fixes.set(check, `skipped: ${last}`);
   return fixes;
 }
 
