@@ -1,5 +1,6 @@
 import { startSimulator, type Simulator } from '@onecode/simulator';
 import { describeInBrowser, useBrowser } from '@onecode/testing';
+import type { AddedView } from '../../src/features/senders/view.js';
 import { startConsole, type StartedConsole } from '../console.js';
 import { inWindow, person } from '../people.js';
 
@@ -13,6 +14,11 @@ let simulator: Simulator;
 let server: StartedConsole;
 beforeAll(async () => {
   simulator = await startSimulator({ appSecret: 'secret-of-the-simulator-0123456789' });
+  server = await startConsole({ WHATSAPP_API_URL: simulator.apiUrl });
+});
+beforeEach(async () => {
+  await server.db.sql('delete from senders');
+  simulator.reset();
   simulator.changeSettings({ reviewMs: 0 });
   await simulator.business.changeAccount(BUSINESS_ACCOUNT, { startsEmpty: true, subscribed: false });
   await simulator.business.changeSender(NUMBER_ID, {
@@ -23,7 +29,6 @@ beforeAll(async () => {
     verifiedName: 'Loja Azul',
     pin: PIN,
   });
-  server = await startConsole({ WHATSAPP_API_URL: simulator.apiUrl });
 });
 afterAll(async () => {
   await server.close();
@@ -72,5 +77,24 @@ describeInBrowser('the setup of a sender', () => {
       await dialog.getByRole('status').getByText('Meta did not accept the test message').waitFor();
     });
     expect(simulator.business.sender(NUMBER_ID)).toMatchObject({ registered: true });
+  });
+
+  it('quotes Meta about a refused step, in Portuguese too', async () => {
+    const operator = await person(server, { staff: 'operator' });
+    const connection = { businessAccountId: BUSINESS_ACCOUNT, token: TOKEN, template: 'verification_code' };
+    const added = await operator.post<AddedView>('/staff/senders/setup', {
+      ...connection,
+      phoneNumberId: NUMBER_ID,
+    });
+    await server.db.sql("update users set language = 'pt-BR' where id = $1", [operator.id]);
+    await inWindow(browser, server, operator, async (page) => {
+      await page.goto(`/staff/senders/${added.body.id}`);
+      await page.getByLabel('PIN de duas etapas').fill('222222');
+      await page.getByRole('button', { name: 'Continuar configuração' }).click();
+      const setup = page.getByRole('region', { name: 'Configuração' });
+      const registration = setup.getByRole('listitem').filter({ hasText: 'Registro na Meta' });
+      await registration.getByText('O PIN está errado.').waitFor();
+      await registration.getByText('Mensagem da Meta: “(#133005) Two-step').waitFor();
+    });
   });
 });

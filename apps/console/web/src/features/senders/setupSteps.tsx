@@ -18,6 +18,12 @@ export const isWell = ({ status }: SetupStepView): boolean => status === 'done' 
 /** Steps of a setup, each with its state, what was found or has to be done, and the page of Meta for it. */
 export function SetupSteps({ steps }: { steps: readonly SetupStepView[] }) {
   const { t } = useTranslation(['senders', 'senderSetup']);
+  /** A translation does not contain Meta's message, which the English detail quotes. */
+  const detailOf = ({ text, facts, detail, quote }: SetupStepView): string => {
+    const translated = text === null ? '' : t(`senderSetup:${text}`, { ...facts, defaultValue: '' });
+    if (translated === '') return detail;
+    return quote === null ? translated : `${translated} ${t('setup.quote', { quote })}`;
+  };
   return (
     <List
       spacing="sm"
@@ -38,12 +44,7 @@ export function SetupSteps({ steps }: { steps: readonly SetupStepView[] }) {
             }
           >
             <Text fw={550}>{t(`setup.steps.${step.step}` as 'setup.steps.token')}</Text>
-            <Text c="dimmed">
-              {/* A translation omits Meta's message, which the English detail quotes. */}
-              {step.text === null
-                ? step.detail
-                : t(`senderSetup:${step.text}`, { ...step.facts, defaultValue: step.detail })}
-            </Text>
+            <Text c="dimmed">{detailOf(step)}</Text>
             {step.link !== null && !isWell(step) && (
               <Anchor href={step.link} target="_blank" rel="noreferrer" underline="always">
                 {t('setup.atMeta')}
