@@ -5,6 +5,7 @@ import {
   type ProviderChange,
   type ProviderReport,
   type Reported,
+  type TemplateValues,
 } from '@onecode/domain';
 import { isMetaId, members, objects, secondsOf, timeOf, word } from './json.js';
 
@@ -56,12 +57,10 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
   }
 }
 
-type TemplateReport = Extract<ProviderReport, { about: 'template' }>;
-
 function templateReport(
   value: Record<string, unknown>,
-  values: TemplateReport['values'],
-): TemplateReport | null {
+  values: Reported<TemplateValues>,
+): ProviderReport | null {
   const { message_template_name: name, message_template_language: tag } = value;
   // Webhooks use `pt-BR`, and all other interfaces of Meta use `pt_BR`.
   const language = typeof tag === 'string' ? tag.replace('-', '_') : '';
@@ -72,7 +71,7 @@ function templateReport(
 /** Events after which a template can be used again. */
 const RETURNS = new Set(['REINSTATED', 'UNARCHIVED', 'UNPAUSED', 'UNLOCKED']);
 
-function statusValues(value: Record<string, unknown>): TemplateReport['values'] {
+function statusValues(value: Record<string, unknown>): Reported<TemplateValues> {
   const event = word(value['event']);
   if (event === undefined) return {};
   const reason = value['reason'] === 'NONE' ? undefined : word(value['reason']);
@@ -111,8 +110,7 @@ const ofAccount = (values: Reported<BusinessAccountValues>): ProviderReport => (
 const RESTRICTIONS_MAX = 50;
 
 function accountReport(value: Record<string, unknown>): ProviderReport | null {
-  const { event } = value;
-  switch (event) {
+  switch (value['event']) {
     case 'DISABLED_UPDATE':
       return ofAccount({ ban: word(members(value['ban_info'])['waba_ban_state']) });
     case 'ACCOUNT_RESTRICTION':
@@ -129,7 +127,7 @@ function accountReport(value: Record<string, unknown>): ProviderReport | null {
     // The owner of a number that is also in the WhatsApp Business app can disconnect and connect it in that app.
     case 'ACCOUNT_OFFBOARDED':
     case 'PARTNER_REMOVED':
-      return ofAccount({ disconnection: event });
+      return ofAccount({ disconnection: value['event'] });
     case 'ACCOUNT_RECONNECTED':
       return ofAccount({ disconnection: null });
     default:

@@ -5,14 +5,6 @@ import { knownError, retry, unknown } from './errorTable.js';
 import { members, objects, parseJson, storableText } from './json.js';
 import { messageBody, messageIdOf, type AuthenticationMessage } from './message.js';
 
-/** The values of HTTPS_PROXY and NO_PROXY. */
-interface Proxy {
-  /** Empty for none. */
-  url: string;
-  /** Hosts that are called directly, separated by commas: names (including their subdomains), `name:port`, or `*`. */
-  except: string;
-}
-
 /** Returns whether a proxy may be used for this address: only for https, and never for this machine, regardless of the environment. */
 export function mayUseProxy(url: string): boolean {
   return url.startsWith('https://') && !LOOPBACK.test(new URL(url).hostname);
@@ -25,8 +17,13 @@ export interface CloudApiOptions {
   baseUrl: string;
   /** The time limit of a whole call, including the reading of the response. */
   timeoutMs: number;
-  /** Used only for addresses that `mayUseProxy` accepts. */
-  proxy?: Proxy;
+  /** The values of HTTPS_PROXY and NO_PROXY, used only for addresses that `mayUseProxy` accepts. */
+  proxy?: {
+    /** Empty for none. */
+    url: string;
+    /** Hosts that are called directly, separated by commas: names (including their subdomains), `name:port`, or `*`. */
+    except: string;
+  };
 }
 
 /** A WhatsApp number to send from, with its decrypted access token. */
@@ -45,7 +42,7 @@ type Call<Result> = (
 /** Calls a node of the Graph API. Never throws. */
 export type GraphCall = Call<GraphResult>;
 
-export type GraphResult = { value: Record<string, unknown> } | GraphFailure;
+export type GraphResult<Value = Record<string, unknown>> = { value: Value } | GraphFailure;
 
 /** Why a call to Meta's Graph API failed. It never contains the token. */
 export interface GraphFailure {
@@ -98,7 +95,7 @@ const isHeld = (status: unknown): status is MessageStatus =>
   status === 'held_for_quality_assessment' || status === 'paused';
 
 /** Returns the wait in seconds that Meta requests; null without one, or if the header has a date. */
-export function retryAfterSeconds({ 'retry-after': seconds }: ResponseHeaders): number | null {
+function retryAfterSeconds({ 'retry-after': seconds }: ResponseHeaders): number | null {
   return typeof seconds === 'string' && /^\d+$/.test(seconds) ? Number(seconds) : null;
 }
 
@@ -156,7 +153,7 @@ export async function readList(
   token: string,
   node: string,
   query: Record<string, string>,
-): Promise<{ value: Record<string, unknown>[] } | GraphFailure> {
+): Promise<GraphResult<Record<string, unknown>[]>> {
   const items: Record<string, unknown>[] = [];
   let position: { after?: string } = {};
   for (let page = 0; page < PAGES_MAX; page++) {

@@ -51,24 +51,15 @@ export function classifyError(error: ProviderError): Failure {
 }
 
 /** Returns the fault of an error with this meaning, which its HTTP status can make temporary. */
-function faultNow(error: ProviderError, known: Fault): Fault {
+function faultNow({ httpStatus, isTransient }: ProviderError, known: Fault): Fault {
+  const status = httpStatus ?? 0;
+  // It concerns, or may concern, only the message.
+  const isRefusal = known.kind === 'recipient' || (known.kind === 'config' && known.scope === 'request');
   const isUnlimited = known.kind === 'retry' && known.throttled === 'none';
-  if (error.httpStatus === 429 && (isRefusal(known) || isUnlimited))
+  if (status === 429 && (isRefusal || isUnlimited))
     return retry('The provider asked to slow down.', 'sender');
-  return isTemporary(error) && isRefusal(known)
-    ? retry('The provider refused the message for a temporary reason.')
-    : known;
-}
-
-function isTemporary({ httpStatus, isTransient }: ProviderError): boolean {
-  return (
-    isTransient || (httpStatus !== null && (httpStatus === 408 || httpStatus === 425 || httpStatus >= 500))
-  );
-}
-
-/** Returns whether a fault concerns, or may concern, only the message. */
-function isRefusal(fault: Fault): boolean {
-  return fault.kind === 'recipient' || (fault.kind === 'config' && fault.scope === 'request');
+  const isTemporary = isTransient || status === 408 || status === 425 || status >= 500;
+  return isTemporary && isRefusal ? retry('The provider refused the message for a temporary reason.') : known;
 }
 
 function faultWithoutKnownCode(httpStatus: number | null, hasCode: boolean): Fault {

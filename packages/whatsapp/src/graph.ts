@@ -7,7 +7,7 @@ import type {
   SenderReading,
   TemplateValues,
 } from '@onecode/domain';
-import { readList, type CloudApiSender, type GraphCall, type GraphFailure } from './client.js';
+import { readList, type CloudApiSender, type GraphCall, type GraphResult } from './client.js';
 import { elements, isMetaId, members, objects, storableText, word } from './json.js';
 
 export interface ReadSender extends CloudApiSender {
@@ -53,10 +53,8 @@ export async function readSender(call: GraphCall, sender: ReadSender): Promise<S
   };
 }
 
-const partOf = <Read, Value>(
-  result: { value: Read } | GraphFailure,
-  map: (value: Read) => Value,
-): Part<Value> => ('value' in result ? { value: map(result.value) } : { failure: result.failure });
+const partOf = <Read, Value>(result: GraphResult<Read>, map: (value: Read) => Value): Part<Value> =>
+  'value' in result ? { value: map(result.value) } : { failure: result.failure };
 
 /** Meta's error code for an access token that has expired, was revoked, or never existed. */
 const INVALID_TOKEN = 190;
@@ -65,7 +63,7 @@ const INVALID_TOKEN = 190;
 export async function readToken(
   call: GraphCall,
   token: string,
-): Promise<{ value: { values: NumberValues['token']; appId: string | null } } | GraphFailure> {
+): Promise<GraphResult<{ values: NumberValues['token']; appId: string | null }>> {
   const result = await call(token, 'debug_token', { query: { input_token: token } });
   if ('failure' in result && result.code !== INVALID_TOKEN) return result;
   const data = 'value' in result ? members(result.value['data']) : {};
@@ -91,7 +89,7 @@ export interface ReadTemplate {
 export async function readTemplates(
   call: GraphCall,
   { token, template, businessAccountId }: { token: string; template: string; businessAccountId: string },
-): Promise<{ value: ReadTemplate[] } | GraphFailure> {
+): Promise<GraphResult<ReadTemplate[]>> {
   const query = { name: template, fields: TEMPLATE_FIELDS };
   const read = await readList(call, token, `${businessAccountId}/message_templates`, query);
   if ('failure' in read) return read;

@@ -35,15 +35,13 @@ export function messageBody(message: AuthenticationMessage) {
         { type: 'button', sub_type: 'url', index: '0', parameters },
       ],
     },
-    biz_opaque_callback_data: opaqueDataOf(message.attempt),
+    // Its receipts contain it: see `attemptNameOf`.
+    biz_opaque_callback_data: `${message.attempt.sendId}.${message.attempt.number}`,
   };
 }
 
 const OPAQUE_DATA = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.([1-9][0-9]{0,4})$/;
 const NUMBER_MAX = 32_767;
-
-/** Returns the `biz_opaque_callback_data` of a message, which its receipts contain. */
-export const opaqueDataOf = ({ sendId, number }: AttemptName): string => `${sendId}.${number}`;
 
 /** Returns the attempt in a `biz_opaque_callback_data`; null for any other value. */
 export function attemptNameOf(value: unknown): AttemptName | null {

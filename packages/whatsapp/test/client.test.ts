@@ -93,6 +93,19 @@ describe('an error response', () => {
 });
 
 describe('Retry-After', () => {
+  it.each<[string, number | null]>([
+    ['0', 0],
+    ['30', 30],
+    ['-5', null],
+    ['1.5', null],
+    ['soon', null],
+    ['Thu, 01 Jan 2026 00:00:20 GMT', null],
+    ['', null],
+  ])('"%s" is read as %s', async (value, expected) => {
+    const outcome = await sendTo(400, { error: { code: 130429 } }, { 'retry-after': value });
+    expect(outcome).toMatchObject({ retryAfterSeconds: expected });
+  });
+
   it('is returned in seconds with the outcome `retry`', async () => {
     const error = { error: { code: 130429 } };
     expect(await sendTo(400, error, { 'retry-after': '7' })).toMatchObject({ retryAfterSeconds: 7 });

@@ -2,7 +2,6 @@ import type { FaultScope, Outcome } from '@onecode/domain';
 import { describeWithReference, reference } from '@onecode/testing';
 import { KNOWN_CODES } from '../src/errorTable.js';
 import { classifyError, explainError } from '../src/index.js';
-import { retryAfterSeconds } from '../src/client.js';
 
 const classifyCode = (code: number | null, httpStatus: number | null = 400, isTransient = false) =>
   classifyError({ httpStatus, code, subcode: null, isTransient });
@@ -181,22 +180,4 @@ describe('explainError', () => {
       expect(explainError(code, outcome).isForOperator).toBe(expected);
     },
   );
-});
-
-describe('retryAfterSeconds', () => {
-  it.each<[string, number | null]>([
-    ['0', 0],
-    ['30', 30],
-    ['-5', null],
-    ['1.5', null],
-    ['soon', null],
-    ['Thu, 01 Jan 2026 00:00:20 GMT', null],
-    ['', null],
-  ])('reads Retry-After "%s" as %s', (value, expected) => {
-    expect(retryAfterSeconds({ 'retry-after': value })).toBe(expected);
-  });
-
-  it('returns null without a header', () => {
-    expect(retryAfterSeconds({})).toBeNull();
-  });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { canonicalNumber, THROUGHPUT_ON_BUSINESS_APP } from '@onecode/domain';
-import { readList, type GraphCall, type GraphFailure } from '../client.js';
+import { readList, type GraphCall, type GraphResult } from '../client.js';
 import { canSendOf } from '../graph.js';
 import { isMetaId, members, storableText, word } from '../json.js';
 import {
@@ -22,7 +22,7 @@ const THROUGHPUT_STANDARD = 80;
 export async function readNumbers(
   call: GraphCall,
   { token, businessAccountId }: Pick<SetupOptions, 'token' | 'businessAccountId'>,
-): Promise<{ value: FoundNumber[] } | GraphFailure> {
+): Promise<GraphResult<FoundNumber[]>> {
   const read = await readList(call, token, `${businessAccountId}/phone_numbers`, { fields: NUMBER_FIELDS });
   return 'failure' in read ? read : { value: read.value.flatMap(numberOf) };
 }
