@@ -21,15 +21,7 @@ import {
 } from './steps.js';
 import { provideTemplates } from './templates.js';
 
-export {
-  englishStep,
-  SETUP_TEXTS,
-  step,
-  type FoundNumber,
-  type SetupNumber,
-  type SetupOptions,
-  type SetupStep,
-} from './steps.js';
+export * from './steps.js';
 
 /**
  * Sets up a number at Meta: checks the token, reads the business account, registers the number, subscribes the app to the business account,
