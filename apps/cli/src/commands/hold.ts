@@ -1,6 +1,6 @@
 import { isCountryTarget, NO_COUNTRY, type HoldTarget } from '@onecode/domain';
 import { isId } from '@onecode/store/client';
-import { placeHold, listHolds, releaseHold, type Hold } from '@onecode/store/holds';
+import { placeHold, readHeldSends, releaseHold, type Hold } from '@onecode/store/holds';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { commandGroup, oneOf, text } from '../arguments.js';
@@ -85,6 +85,7 @@ export function addHoldCommands(program: Command): void {
   add('list', 'list all holds, oldest first')
     .addHelpText('after', example('hold list --json'))
     .action(async (_options: object, command: Command) => {
-      print(command, (await withDatabase(listHolds)).map(formatHold));
+      const { holds } = await withDatabase(readHeldSends);
+      print(command, holds.map(formatHold));
     });
 }

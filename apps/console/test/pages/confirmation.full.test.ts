@@ -8,7 +8,7 @@ import {
 } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { changeSettings, findAccount } from '@onecode/store/accounts';
-import { listHolds } from '@onecode/store/holds';
+import { readHeldSends } from '@onecode/store/holds';
 import { useConsole } from '../console.js';
 import { inWindow, PASSWORD, person, type TestPerson } from '../people.js';
 import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
@@ -70,7 +70,9 @@ describeInBrowser('a change that requires a fresh confirmation of identity', () 
       await ask.getByLabel('Backup code').fill(String(backupCodes[0]));
       await ask.getByRole('button', { name: 'Confirm' }).click();
       await page.getByRole('heading', { name: 'All live delivery is on hold' }).waitFor();
-      expect(await listHolds(server.db.database)).toMatchObject([{ kind: 'live', reason: 'a drill' }]);
+      expect(await readHeldSends(server.db.database)).toMatchObject({
+        holds: [{ kind: 'live', reason: 'a drill' }],
+      });
       // No second confirmation within ten minutes.
       await page.getByRole('button', { name: 'Release' }).click();
       await page.getByRole('dialog').getByLabel('Reason').fill('the drill is over');

@@ -1,1 +1,95 @@
-export * from './holds.js';
+import type { HoldTarget } from '@onecode/domain';
+import { audited, type Actor } from '../operations/audit.js';
+import type { Connection, Database } from '../client/database.js';
+
+/** An active hold: the live sends that it matches get no permit, and wait in their rows. */
+export interface Hold extends HoldTarget {
+  reason: string;
+  since: Date;
+  /** The name of the operator who placed it, or who gave it this reason. */
+  setBy: string;
+}
+
+/**
+ * Places a hold on the sends that `what` matches. Messages that already have a permit are still sent, within half a second. A hold that is
+ * already active gets the new reason and operator, and keeps its time.
+ *
+ * @returns the active hold, or null if the account does not exist
+ */
+export async function placeHold(
+  database: Database,
+  actor: Actor,
+  what: HoldTarget & { reason: string },
+): Promise<Hold | null> {
+  const { kind, target, reason } = what;
+  return audited(database, actor, async (connection, log) => {
+    if (kind === 'account' && (await connection.prisma.account.count({ where: { id: target } })) === 0)
+      return null;
+    const changed = await connection.sql.execute`
+      insert into holds as h (kind, target, reason, set_by) values (${kind}, ${target}, ${reason}, ${actor.name})
+      on conflict (kind, target) do update set reason = excluded.reason, set_by = excluded.set_by where h.reason <> excluded.reason`;
+    const details = { kind, target, reason };
+    if (changed === 1) await log({ action: 'hold.set', ...auditOf(what), details });
+    return (await connection.prisma.hold.findUnique({ where: { kind_target: { kind, target } } })) as Hold;
+  });
+}
+
+/** Ends a hold: its sends are sent immediately, at the rate of the senders. @returns the hold, or null if there was none */
+export async function releaseHold(
+  database: Database,
+  actor: Actor,
+  what: HoldTarget & { releaseReason?: string },
+): Promise<Hold | null> {
+  const { kind, target, releaseReason } = what;
+  return audited(database, actor, async (connection, log) => {
+    const [released] = await connection.sql.query<Hold[]>`
+      delete from holds where kind = ${kind} and target = ${target}
+      returning kind, target, reason, since, set_by as "setBy"`;
+    if (released === undefined) return null;
+    const details = { ...released, ...(releaseReason && { releaseReason }) };
+    await log({ action: 'hold.release', ...auditOf(what), details });
+    return released;
+  });
+}
+
+const auditOf = ({ kind, target }: HoldTarget) => ({
+  accountId: kind === 'account' ? target : null,
+  subject: kind === 'live' ? kind : target,
+});
+
+/** Returns the holds that match a live send which is not finished, oldest first. Test sends are never held. */
+export async function listHoldsOf({ sql }: Connection, sendId: string): Promise<Hold[]> {
+  return sql.query<Hold[]>`
+    select h.kind, h.target, h.reason, h.since, h.set_by as "setBy"
+    from sends s join holds h on is_held(array[h.kind || ' ' || h.target], s.account_id, s.country)
+    where s.id = ${sendId}::uuid and s.mode = 'live' and s.due_at is not null order by h.since`;
+}
+
+/** The active holds, and the live sends that wait for a sender or the end of a hold. */
+export interface HeldSends {
+  /**
+   * Oldest first. `accountName`: the name of the held account, or null; `waiting`: the number of waiting live sends that the hold matches.
+   */
+  holds: (Hold & { accountName: string | null; waiting: number })[];
+  waiting: number;
+  /** Whether more sends wait than were counted, so that the counts are lower bounds. */
+  isCapped: boolean;
+}
+
+const COUNTED_MAX = 10_000;
+
+/** Returns the active holds, with the number of waiting sends of each among the first ten thousand. */
+export async function readHeldSends({ sql }: Connection): Promise<HeldSends> {
+  const [{ waiting }] = await sql.query<[{ waiting: number }]>`
+    select count(*)::integer as waiting from (select from sends where is_waiting limit ${COUNTED_MAX + 1}::integer) w`;
+  const holds = await sql.query<HeldSends['holds']>`
+    with waiting as materialized (
+      select account_id, country, count(*) as sends
+      from (select account_id, country from sends where is_waiting limit ${COUNTED_MAX}::integer) w group by account_id, country
+    )
+    select h.kind, h.target, h.reason, h.since, h.set_by as "setBy", a.name as "accountName", (
+      select coalesce(sum(w.sends), 0)::integer from waiting w where is_held(array[h.kind || ' ' || h.target], w.account_id, w.country)
+    ) as waiting
+    from holds h left join accounts a on a.id = case h.kind when 'account' then h.target::uuid end order by h.since`;
+  return { holds, waiting: Math.min(waiting, COUNTED_MAX), isCapped: waiting > COUNTED_MAX };
+}

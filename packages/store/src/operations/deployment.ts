@@ -1,7 +1,7 @@
 import { senderState, type DatabaseFacts } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { findRightsFault } from '../client/rights.js';
-import { readHeldSends } from '../holds/holds.js';
+import { readHeldSends } from '../holds/index.js';
 import { listSenders } from '../senders/senders.js';
 import { readClock } from './clock.js';
 import { findSchemaFault, listProcesses } from './processes.js';

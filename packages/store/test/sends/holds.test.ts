@@ -1,5 +1,5 @@
 import { NO_COUNTRY, type HoldTarget } from '@onecode/domain';
-import { listHolds, listHoldsOf, placeHold, releaseHold } from '@onecode/store/holds';
+import { listHoldsOf, placeHold, readHeldSends, releaseHold } from '@onecode/store/holds';
 import { eraseExpiredCodes } from '@onecode/store/sends';
 import {
   buildCaller,
@@ -175,14 +175,14 @@ describe('holds', () => {
       expect(await placeHold(store.database, another, { ...brazil, reason: 'second' })).toEqual(changed);
       // A repetition with the same reason changes nothing.
       expect(await placeHold(store.database, TEST_ACTOR, { ...brazil, reason: 'second' })).toEqual(changed);
-      expect(await listHolds(store.database)).toEqual([changed]);
+      expect((await readHeldSends(store.database)).holds).toMatchObject([changed]);
       const entries = await store.sql(
         `select details ->> 'reason' as reason from audit_entries where action = 'hold.set' order by id desc limit 2`,
       );
       expect(entries).toEqual([{ reason: 'second' }, { reason: 'first' }]);
       expect(await releaseHold(store.database, TEST_ACTOR, brazil)).toEqual(changed);
       expect(await releaseHold(store.database, TEST_ACTOR, brazil)).toBeNull();
-      expect(await listHolds(store.database)).toEqual([]);
+      expect((await readHeldSends(store.database)).holds).toEqual([]);
     });
   });
 
