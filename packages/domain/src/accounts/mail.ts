@@ -78,21 +78,8 @@ export const MUTABLE_MAILS = [
 ] as const;
 export type MutableMail = (typeof MUTABLE_MAILS)[number];
 
-/** The kinds that only staff get. */
-export const STAFF_MAILS: readonly MutableMail[] = ['finding'];
-
 /**
  * The kinds that are sent after all others. The others are links that people wait for and notices about security. Each of them is limited
  * per person or account, so that none delays the others for long.
  */
 export const LATE_MAILS: readonly MailKind[] = [...MUTABLE_MAILS, 'invitation'];
-
-/**
- * Returns the seconds from a failed attempt to the next: two, doubling up to an hour, plus up to a tenth as jitter.
- *
- * @param tries the number of attempts so far, at least 1
- * @param random a number from 0 up to, not including, 1
- */
-export function outboxRetrySeconds(tries: number, random: number): number {
-  return Math.min(2 ** tries, 3_600) * (1 + random / 10);
-}

@@ -1,4 +1,4 @@
-import { LATE_MAILS, outboxRetrySeconds, type Locale, type MailKind } from '@onecode/domain';
+import { LATE_MAILS, type Locale, type MailKind } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { FAILS_FOR_LONG } from './staffAlerts.js';
@@ -113,7 +113,8 @@ export async function postponeEntry(
   error: string,
   answer: number | null = null,
 ): Promise<void> {
-  const seconds = outboxRetrySeconds(tries, Math.random());
+  // Two seconds, doubling up to an hour, plus up to a tenth as jitter.
+  const seconds = Math.min(2 ** tries, 3_600) * (1 + Math.random() / 10);
   // Another worker may have claimed it in the meantime.
   await sql.execute`
     update outbox set error = ${error}, answer = ${answer}::smallint, due_at = case

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { MUTABLE_MAILS, STAFF_MAILS } from '@onecode/domain';
+import { MUTABLE_MAILS } from '@onecode/domain';
 import { muteMails, readMutedMails } from '@onecode/store/mails';
 import {
   changeUser,
@@ -56,7 +56,8 @@ export const profileRoutes: readonly Route[] = [
   route('get', '/profile/mails', 'signed_in', {
     async handle({ context, person }): Promise<MailChoicesView> {
       const muted = await readMutedMails(context.database, person.id);
-      const kinds = MUTABLE_MAILS.filter((kind) => person.staff !== null || !STAFF_MAILS.includes(kind));
+      // Only staff get mails about findings.
+      const kinds = MUTABLE_MAILS.filter((kind) => person.staff !== null || kind !== 'finding');
       return { mails: kinds.map((kind) => ({ kind, isWanted: !muted.includes(kind) })) };
     },
   }),
