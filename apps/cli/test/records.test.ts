@@ -87,8 +87,8 @@ it('audit list prints changes by the command line, newest first, optionally of o
     actor_id: null,
     action: 'settings.change',
     account_id: null,
-    subject: 'freeSends',
-    details: { name: 'freeSends', before: 10, after: 25 },
+    subject: null,
+    details: { before: { freeSends: 10 }, after: { freeSends: 25 } },
   };
   const credit = {
     action: 'account.credit',
@@ -99,7 +99,7 @@ it('audit list prints changes by the command line, newest first, optionally of o
   expect(newest).toEqual(setting);
   expect(rest).toMatchObject([credit]);
   expect(await json(`audit list --account ${id} --limit 1`)).toMatchObject([credit]);
-  expect(await text('audit list --limit 2')).toContain('{"name":"freeSends","after":25,"before":10}');
+  expect(await text('audit list --limit 2')).toContain('{"after":{"freeSends":25},"before":{"freeSends":10}}');
 });
 
 it('cost list counts messages by day and price for the requested days', async () => {

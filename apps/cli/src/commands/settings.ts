@@ -5,7 +5,6 @@ import {
   SETTING_BOUNDS,
   STAFF_TWO_FACTOR,
   type NumericSetting,
-  type OptionalSetting,
   type Settings,
 } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
@@ -33,6 +32,10 @@ const FIELDS = {
   ...NUMBERS,
   staff_two_factor: 'staffTwoFactor',
 } as const satisfies Record<string, keyof Settings>;
+/** The settings for which null means off. */
+type OptionalSetting = {
+  [Name in NumericSetting]: null extends Settings[Name] ? Name : never;
+}[NumericSetting];
 type NumberName = keyof typeof NUMBERS;
 type SettingName = keyof typeof FIELDS;
 const NAMES = Object.keys(FIELDS) as SettingName[];

@@ -258,7 +258,11 @@ describe('the setting that requires a second factor of staff', () => {
       [
         {
           actor: { id: who.id },
-          details: { name: 'staffTwoFactor', before: 'optional', after: 'required', reason: 'a test' },
+          details: {
+            before: { staffTwoFactor: 'optional' },
+            after: { staffTwoFactor: 'required' },
+            reason: 'a test',
+          },
         },
       ],
     );

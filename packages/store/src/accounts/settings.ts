@@ -1,4 +1,4 @@
-import { audited, type Actor } from '../operations/audit.js';
+import { audited, changedFields, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { CLOCKS_APART_MS } from '../client/ids.js';
 import type { Prisma } from '../generated/prisma/client.js';
@@ -22,9 +22,6 @@ export const STAFF_TWO_FACTOR = ['optional', 'required'] as const;
 type StaffTwoFactor = (typeof STAFF_TWO_FACTOR)[number];
 
 export type NumericSetting = Exclude<keyof Settings, 'staffTwoFactor'>;
-/** The settings for which null means off. */
-export type OptionalSetting =
-  'guessBudget' | 'retainNumbersDays' | 'retainSendsDays' | 'newAccountUnitsPerDay';
 
 /** The bounds of each number, the same as in the table's checks. */
 export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max: number }>> = {
@@ -60,12 +57,7 @@ export async function isStaffTwoFactorRequired(database: Connection): Promise<bo
   return (await readSettings(database)).staffTwoFactor === 'required';
 }
 
-/**
- * Changes settings, all or none. Each changed setting has its own entry in the audit log.
- *
- * @param reason for the audit log
- * @throws if a setting does not allow its value
- */
+/** Changes settings, all or none. @param reason for the audit log @throws if a setting does not allow its value */
 export async function changeSettings(
   database: Database,
   actor: Actor,
@@ -77,10 +69,9 @@ export async function changeSettings(
     const before = await readSettings(connection);
     await connection.prisma.settings.update({ where: { id: true }, data: changes });
     const after = await readSettings(connection);
-    for (const name of Object.keys(changes) as (keyof Settings)[]) {
-      const details = { name, before: before[name], after: after[name], reason };
-      if (before[name] !== after[name]) await log({ action: 'settings.change', subject: name, details });
-    }
+    const changed = changedFields(before, after);
+    if (changed !== null)
+      await log({ action: 'settings.change', subject: null, details: { ...changed, reason } });
     return after;
   });
 }

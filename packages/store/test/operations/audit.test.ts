@@ -119,7 +119,7 @@ const fieldsOf = (details: Record<string, unknown>): string[] =>
   Object.entries(details).flatMap(([field, value]) => {
     if (field === 'before' || field === 'after')
       return typeof value === 'object' && value !== null ? Object.keys(value) : [];
-    return [field === 'name' && 'after' in details ? String(value) : field];
+    return [field];
   });
 
 // Must run after the tests of all changes.

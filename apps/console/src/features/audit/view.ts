@@ -96,24 +96,16 @@ function withoutRepeats(
 const isRecord = (value: AuditValue | undefined): value is Details =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads details: `before` and `after` contain many fields, or one value if there is a field's `name`. Everything else is a fact. */
-function detailsView(details: Details): EntryDetails {
-  const { before, after, ...rest } = details;
-  const facts = (from: Details) => Object.entries(from).map(([field, value]) => ({ field, value }));
-  if (isRecord(before) || isRecord(after)) {
-    const values = isRecord(after) ? after : {};
-    const fields = [...new Set([...Object.keys(isRecord(before) ? before : {}), ...Object.keys(values)])];
-    return {
-      changes: fields.map((field) => ({
-        field,
-        ...(isRecord(before) && { before: before[field] ?? null }),
-        after: values[field] ?? null,
-      })),
-      facts: facts(rest),
-    };
-  }
-  const { name, ...others } = rest;
-  if (typeof name === 'string' && after !== undefined)
-    return { changes: [{ field: name, before: before ?? null, after }], facts: facts(others) };
-  return { changes: [], facts: facts(details) };
+/** Reads details: `before` and `after` contain the changed fields. Everything else is a fact. */
+function detailsView({ before, after, ...facts }: Details): EntryDetails {
+  const values = isRecord(after) ? after : {};
+  const fields = new Set([...Object.keys(isRecord(before) ? before : {}), ...Object.keys(values)]);
+  return {
+    changes: [...fields].map((field) => ({
+      field,
+      ...(isRecord(before) && { before: before[field] ?? null }),
+      after: values[field] ?? null,
+    })),
+    facts: Object.entries(facts).map(([field, value]) => ({ field, value })),
+  };
 }
