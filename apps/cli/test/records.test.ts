@@ -99,7 +99,9 @@ it('audit list prints changes by the command line, newest first, optionally of o
   expect(newest).toEqual(setting);
   expect(rest).toMatchObject([credit]);
   expect(await json(`audit list --account ${id} --limit 1`)).toMatchObject([credit]);
-  expect(await text('audit list --limit 2')).toContain('{"after":{"freeSends":25},"before":{"freeSends":10}}');
+  expect(await text('audit list --limit 2')).toContain(
+    '{"after":{"freeSends":25},"before":{"freeSends":10}}',
+  );
 });
 
 it('cost list counts messages by day and price for the requested days', async () => {

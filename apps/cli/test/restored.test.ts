@@ -1,7 +1,7 @@
 import {
   cancelDeletion,
   createApiKey,
-  readDeletion,
+  findAccount,
   revokeApiKey,
   scheduleDeletion,
 } from '@onecode/store/accounts';
@@ -97,7 +97,7 @@ describe('doctor --after-restore', () => {
     expect(await json(`key list --application ${applicationId}`)).toMatchObject([
       { id: keyId, revoked_at: expect.any(String) },
     ]);
-    expect(await readDeletion(database, accountId)).toBeNull();
+    expect(await findAccount(database, accountId)).toMatchObject({ deleteAt: null });
     expect(await restored(log)).toMatchObject(expected);
 
     // A file saved from the restored database shows nothing that was lost.

@@ -1,5 +1,5 @@
 import type { IdentityCheck } from '@onecode/domain';
-import { changeApplication, setBreaker } from '@onecode/store/accounts';
+import { changeAccount, changeApplication } from '@onecode/store/accounts';
 import { findSendDetails } from '@onecode/store/reports';
 import { forgetIdentity } from '@onecode/store/sends';
 import { recipientKeysOf, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
@@ -27,7 +27,7 @@ it('a breaker does not trip while it is off, and trips once after it is on if an
   await watchBreakers(t.context);
   expect(await trips()).toBe(before);
   const rule = { unverifiedPercent: 90, minSends: 10 };
-  await setBreaker(t.database, TEST_ACTOR, caller.accountId, rule);
+  await changeAccount(t.database, TEST_ACTOR, caller.accountId, { breaker: rule });
   for (let n = 0; n < 3; n++) await watchBreakers(t.context);
   expect(await trips()).toBe(before + 1);
 });

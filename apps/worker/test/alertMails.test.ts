@@ -174,7 +174,7 @@ it('a tripped breaker is reported once to the subscribed admins', async () => {
   const counts = { country: 'BR', sends: 1_200, unverified: 1_100, denying: 0 };
   const rule = { unverifiedPercent: 50, minSends: 10 };
   const evidence = { accountId, ...counts, rule };
-  const trips = await Promise.all(Array.from({ length: 4 }, () => tripBreaker(t.database, evidence, 3_600)));
+  const trips = await Promise.all(Array.from({ length: 4 }, () => tripBreaker(t.database, evidence)));
   expect(trips.filter(Boolean)).toHaveLength(1);
   await t.run();
   expect(t.mailbox.mails.map(({ to, subject }) => [to, subject])).toEqual([
@@ -191,7 +191,7 @@ it('the deletion of an account is mailed to all its admins when it is scheduled 
   ] as const;
   const viewer = await t.user({ accountId, role: 'viewer' });
   const actor = { kind: 'user', id: admins[0].id, name: admins[0].email } as const;
-  const at = await scheduleDeletion(t.database, actor, accountId);
+  const account = await scheduleDeletion(t.database, actor, accountId);
   await cancelDeletion(t.database, actor, accountId);
   await t.run();
   expect(t.subjectsTo(admins[0])).toEqual(['Padaria will be deleted', 'Padaria will not be deleted']);
@@ -200,7 +200,9 @@ it('the deletion of an account is mailed to all its admins when it is scheduled 
   const scheduled = t.mailbox
     .to(admins[0].email)
     .find(({ subject }) => subject === 'Padaria will be deleted')!;
-  expect(scheduled.text).toContain(at!.toLocaleString('en', { dateStyle: 'medium', timeZone: 'UTC' }));
+  expect(scheduled.text).toContain(
+    account!.deleteAt!.toLocaleString('en', { dateStyle: 'medium', timeZone: 'UTC' }),
+  );
   expect(linkOf(scheduled)).toBe(`${CONSOLE_URL}/accounts/${accountId}/team`);
 });
 

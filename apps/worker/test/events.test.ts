@@ -276,7 +276,7 @@ describe('events', () => {
     const rule = { unverifiedPercent: 50, minSends: 10 };
     const counts = { country: 'BR', sends: 20, unverified: 19 };
     const evidence = { accountId, ...counts, denying: 0, rule };
-    await Promise.all([1, 2, 3].map(() => tripBreaker(database, evidence, 3_600)));
+    await Promise.all([1, 2, 3].map(() => tripBreaker(database, evidence)));
     await resetBreaker(database, TEST_ACTOR, accountId);
     await until('both events', async () => {
       await post();

@@ -1,11 +1,11 @@
-import type { BreakerRule, PhoneRecipient } from '@onecode/domain';
+import type { PhoneRecipient } from '@onecode/domain';
 import {
   CEILING_BOUNDS,
   changeAccount,
   findAbuseControls,
   resetBreaker,
-  setBreaker,
   type AbuseControls,
+  type Account,
 } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import type { Actor } from '@onecode/store/operations';
@@ -41,31 +41,28 @@ interface Breaker {
   reset?: true;
 }
 
+type Change = (database: Database, actor: Actor, accountId: string) => Promise<Account | null>;
+
 /** Changes an account and prints its abuse controls. */
-async function changeControls(
-  command: Command,
-  accountId: string,
-  fields: Parameters<typeof changeAccount>[3],
-): Promise<void> {
+async function changeControls(command: Command, accountId: string, change: Change): Promise<void> {
   const controls = await changed(
     'account',
     async (database, actor) =>
-      (await changeAccount(database, actor, accountId, fields)) && findAbuseControls(database, accountId),
+      (await change(database, actor, accountId)) && findAbuseControls(database, accountId),
   );
   print(command, { id: accountId, ...formatAbuseControls(controls) });
 }
 
 /** Returns the change that the options of `account breaker` ask for. @throws UsageError unless they ask for exactly one */
-function breakerChange({ unverifiedPercent, minSends, off, reset }: Breaker) {
+function breakerChange({ unverifiedPercent, minSends, off, reset }: Breaker): Change {
   if ([unverifiedPercent, off, reset].filter((option) => option !== undefined).length !== 1)
     throw new UsageError('exactly one of --unverified-percent, --off and --reset is required');
   if (minSends !== undefined && unverifiedPercent === undefined)
     throw new UsageError('--min-sends needs --unverified-percent');
   if (reset) return resetBreaker;
-  const rule: BreakerRule | null =
+  const breaker =
     unverifiedPercent === undefined ? null : { unverifiedPercent, minSends: minSends ?? MIN_SENDS_INITIAL };
-  return (database: Database, actor: Actor, accountId: string) =>
-    setBreaker(database, actor, accountId, rule);
+  return (...by) => changeAccount(...by, { breaker });
 }
 
 const ceiling =
@@ -91,14 +88,16 @@ export function addAbuseControlCommands(one: AddCommand): void {
       `\nGB is the United Kingdom without Jersey, Guernsey and the Isle of Man; +44 is all four (GB,GG,IM,JE).\n${example('account countries ID --allow BR,US')}`,
     )
     .action(async (accountId: string, { allow }: { allow: string[] | 'all' }, command: Command) => {
-      await changeControls(command, accountId, { allowedCountries: allow === 'all' ? null : allow });
+      const allowedCountries = allow === 'all' ? null : allow;
+      await changeControls(command, accountId, (...by) => changeAccount(...by, { allowedCountries }));
     });
 
   one('premium-rate', 'allow or refuse sends of an account to satellite and premium-rate numbers')
     .argument('<value>', 'on or off', oneOf('the value', ['on', 'off']))
     .addHelpText('after', example('account premium-rate ID off'))
     .action(async (accountId: string, value: 'on' | 'off', _options: object, command: Command) => {
-      await changeControls(command, accountId, { allowsPremiumRate: value === 'on' });
+      const allowsPremiumRate = value === 'on';
+      await changeControls(command, accountId, (...by) => changeAccount(...by, { allowsPremiumRate }));
     });
 
   one('ceiling', 'limit the units that an account may use per day and per month (UTC)')
@@ -108,10 +107,11 @@ export function addAbuseControlCommands(one: AddCommand): void {
     .action(async (accountId: string, { day, month }: CeilingOptions, command: Command) => {
       if (day === undefined && month === undefined)
         throw new UsageError('at least one of --day and --month is required');
-      await changeControls(command, accountId, {
+      const ceilings = {
         ...(day !== undefined && { unitsPerDay: day === 'off' ? null : day }),
         ...(month !== undefined && { unitsPerMonth: month === 'off' ? null : month }),
-      });
+      };
+      await changeControls(command, accountId, (...by) => changeAccount(...by, ceilings));
     });
 
   one(
@@ -135,9 +135,7 @@ export function addAbuseControlCommands(one: AddCommand): void {
       example(`account breaker ID --unverified-percent 90\n  $ onecode account breaker ID --reset`),
     )
     .action(async (accountId: string, options: Breaker, command: Command) => {
-      const change = breakerChange(options);
-      const controls = await changed('account', (...by) => change(...by, accountId));
-      print(command, { id: accountId, ...formatAbuseControls(controls) });
+      await changeControls(command, accountId, breakerChange(options));
     });
 
   one('forgive', 'reset the guess count of a recipient who has used up the guess budget')

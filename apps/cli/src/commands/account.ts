@@ -95,19 +95,15 @@ export function addAccountCommands(program: Command): void {
   one('show', 'show an account, its balance and its abuse controls')
     .addHelpText('after', example('account show ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
-      const [account, balance, abuseControls] = await withDatabase((database) =>
-        Promise.all([
-          findAccount(database, accountId),
-          findBalance(database, accountId),
-          findAbuseControls(database, accountId),
-        ]),
+      const [controls, balance] = await withDatabase((database) =>
+        Promise.all([findAbuseControls(database, accountId), findBalance(database, accountId)]),
       );
-      const known = found('account', account);
+      const account = found('account', controls);
       print(command, {
-        ...formatSuspension(known),
-        ...pickFields(known, 'senders', 'trialCountries'),
+        ...formatSuspension(account),
+        ...pickFields(account, 'senders', 'trialCountries'),
         expiring: balance?.expiring.map((expiry) => pickFields(expiry, 'at', 'units')) ?? [],
-        ...(abuseControls && formatAbuseControls(abuseControls)),
+        ...formatAbuseControls(account),
       });
     });
 

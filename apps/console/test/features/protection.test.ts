@@ -1,4 +1,4 @@
-import { setBreaker, tripBreaker } from '@onecode/store/accounts';
+import { tripBreaker } from '@onecode/store/accounts';
 import { listAuditEntries } from '@onecode/store/operations';
 import { createSend } from '@onecode/store/sends';
 import {
@@ -6,7 +6,6 @@ import {
   buildCaller,
   newSend,
   refuseRequests,
-  TEST_ACTOR,
   type TestCaller,
 } from '@onecode/testing';
 import { LIMIT_REFUSALS, RECIPIENT_REFUSALS } from '@onecode/domain';
@@ -81,19 +80,8 @@ describe.each([
   it('shows the breaker and the countries that it blocks until it is reset', async () => {
     const rule = { unverifiedPercent: 90, minSends: 50 };
     await put('/breaker', { rule });
-    await setBreaker(server.db.database, TEST_ACTOR, account, rule);
-    await tripBreaker(
-      server.db.database,
-      {
-        accountId: account,
-        country: 'US',
-        rule,
-        sends: 100,
-        unverified: 97,
-        denying: 0,
-      },
-      3_600,
-    );
+    const counts = { sends: 100, unverified: 97, denying: 0 };
+    await tripBreaker(server.db.database, { accountId: account, country: 'US', rule, ...counts });
     expect(await show()).toMatchObject({
       breaker: rule,
       blockedCountries: ['US'],

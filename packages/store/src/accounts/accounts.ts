@@ -1,12 +1,17 @@
-import type { Locale } from '@onecode/domain';
-import { type Actor, audited, type Log } from '../operations/audit.js';
+import type { BreakerRule, Locale } from '@onecode/domain';
+import { type Actor, audited, changeRow } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
+import { writeEvent } from '../mails/writeMails.js';
+import { EXHAUSTED_RECIPIENTS } from '../sends/guessBudgets.js';
 
 /** Which senders an account's sends use: the senders that all accounts share (`shared`), or only its own (`own`). */
 export const SENDER_POLICIES = ['shared', 'own'] as const;
 export type SenderPolicy = (typeof SENDER_POLICIES)[number];
+
+/** The minimum and maximum of a ceiling. */
+export const CEILING_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
 
 export interface Account {
   id: string;
@@ -20,11 +25,73 @@ export interface Account {
   /** Null unless the account is suspended, which makes its keys invalid. */
   suspendedAt: Date | null;
   suspensionReason: string | null;
+  /** When it will be deleted, at the request of an admin; null without a request. */
+  deleteAt: Date | null;
   /**
    * For an account on trial (created by its owner, until its first credits): the only countries that it may send to (ISO 3166). Null
    * otherwise.
    */
   trialCountries: string[] | null;
+  /** ISO 3166 codes; null allows every country, and numbers without a country. */
+  allowedCountries: string[] | null;
+  /** Whether it may send to satellite and premium-rate numbers. */
+  allowsPremiumRate: boolean;
+  /** The most units that its sends may use per day and per month in UTC, each null without a ceiling. */
+  unitsPerDay: number | null;
+  unitsPerMonth: number | null;
+  /** The balance below which its admins get a mail; null if it is off. */
+  balanceAlert: number | null;
+  /** Null if it is off. */
+  breaker: BreakerRule | null;
+  /** The countries that the fraud breaker blocks now (`NO_COUNTRY` for numbers without a country). */
+  blockedCountries: string[];
+}
+
+/** The select list of an `Account` without its creation limit, from a row `a` of `accounts`. */
+const COLUMNS = Prisma.sql`
+  a.id, a.name, a.language, a.free_quota as "freeQuota", a.credits, a.senders, a.suspended_at as "suspendedAt",
+  a.suspension_reason as "suspensionReason", a.delete_at as "deleteAt", a.trial_countries as "trialCountries",
+  a.allowed_countries as "allowedCountries", a.allows_premium_rate as "allowsPremiumRate", a.units_per_day as "unitsPerDay",
+  a.units_per_month as "unitsPerMonth", a.low_balance as "balanceAlert",
+  case when a.breaker_unverified_percent is not null then
+    jsonb_build_object('unverifiedPercent', a.breaker_unverified_percent, 'minSends', a.breaker_min_sends)
+  end as breaker,
+  array(
+    select country from breaker_trips where account_id = a.id and open_until > clock_timestamp() order by country
+  ) as "blockedCountries"`;
+
+/** The select list of an `Account`, from `settings` and a row `a` of `accounts`. */
+export const ACCOUNT_COLUMNS = Prisma.sql`${COLUMNS}, coalesce(a.rate_per_minute, settings.account_rate_per_minute) as "ratePerMinute"`;
+
+/** Returns an account, or null if it does not exist. */
+export async function findAccount({ sql }: Connection, id: string): Promise<Account | null> {
+  const [row] = await sql.query<Account[]>`
+    select ${ACCOUNT_COLUMNS} from accounts a, settings where a.id = ${id}::uuid`;
+  return row ?? null;
+}
+
+/** An account with the current use of its abuse limits, which its admins and operators see. */
+export interface AbuseControls extends Account {
+  /** The units that its sends used today and this month (UTC), including refunded ones. */
+  unitsToday: number;
+  unitsThisMonth: number;
+  /** When the last block of `blockedCountries` ends. */
+  blockedUntil: Date | null;
+  /** The number of recipients with no guess budget left. */
+  refusedRecipients: number;
+}
+
+/** Returns an account with the use of its abuse limits, or null if the account does not exist. */
+export async function findAbuseControls({ sql }: Connection, id: string): Promise<AbuseControls | null> {
+  const [controls] = await sql.query<AbuseControls[]>`
+    select ${ACCOUNT_COLUMNS}, case when a.units_on = n.today then a.units_of_day else 0 end as "unitsToday",
+      case when date_trunc('month', a.units_on::timestamp) = date_trunc('month', n.today::timestamp) then a.units_of_month else 0
+      end as "unitsThisMonth",
+      (select max(open_until) from breaker_trips where account_id = a.id and open_until > clock_timestamp()) as "blockedUntil",
+      ${EXHAUSTED_RECIPIENTS} as "refusedRecipients"
+    from accounts a, settings, (select (clock_timestamp() at time zone 'UTC')::date as today) n
+    where a.id = ${id}::uuid`;
+  return controls ?? null;
 }
 
 export interface NewAccount extends Pick<Account, 'name' | 'language' | 'credits'> {
@@ -32,55 +99,136 @@ export interface NewAccount extends Pick<Account, 'name' | 'language' | 'credits
   freeQuota: number | null;
   /** Null follows the setting. */
   ratePerMinute: number | null;
+  /**
+   * The countries to which a trial account may send; omitted without a trial. A trial account starts with safe limits, until one of its
+   * admins changes them: no sends to other countries or to satellite and premium-rate numbers, and a daily ceiling.
+   */
+  trialCountries?: readonly string[];
 }
 
 /** Creates an account, with ledger entries for its initial units. */
-export async function createAccount(database: Database, actor: Actor, account: NewAccount): Promise<Account> {
-  return audited(database, actor, (connection, log) => insertAccount(connection, log, account, null));
+export function createAccount(
+  database: Database | Connection,
+  actor: Actor,
+  account: NewAccount,
+): Promise<Account> {
+  return audited(database, actor, async ({ sql }, log) => {
+    const id = newId();
+    const [made] = await sql.query<[Account]>`
+      with a as (
+        insert into accounts (id, name, language, free_quota, credits, rate_per_minute, trial_countries, allowed_countries,
+          allows_premium_rate, units_per_day)
+        select ${id}::uuid, ${account.name}, ${account.language}, coalesce(${account.freeQuota}::integer, free_sends),
+          ${account.credits}::integer, ${account.ratePerMinute}::integer, t.countries, t.countries, t.countries is null,
+          case when t.countries is not null then new_account_units_per_day end
+        from settings, (select ${account.trialCountries ?? null}::text[] as countries) t
+        returning *
+      ), granted as (
+        insert into ledger_entries (account_id, kind, bucket, units, reason)
+        select a.id, 'granted', g.bucket, g.units, 'account created'
+        from a, lateral (values ('free_quota', a.free_quota), ('credit', a.credits)) as g (bucket, units)
+        where g.units > 0
+      )
+      select ${ACCOUNT_COLUMNS} from a, settings`;
+    const after = { ...account, freeQuota: made.freeQuota };
+    await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
+    return made;
+  });
 }
 
-/** Returns an account, or null if it does not exist. */
-export async function findAccount(database: Connection, id: string): Promise<Account | null> {
-  const [row] = await database.sql.query<Account[]>`
-    select ${ACCOUNT_COLUMNS} from accounts a, settings where a.id = ${id}::uuid`;
-  return row ?? null;
-}
-
-/** The select list of an `Account`, from `settings` and a row `a` of `accounts`. */
-export const ACCOUNT_COLUMNS = Prisma.sql`a.id, a.name, a.language, a.free_quota as "freeQuota", a.credits,
-  coalesce(a.rate_per_minute, settings.account_rate_per_minute) as "ratePerMinute", a.senders, a.suspended_at as "suspendedAt",
-  a.suspension_reason as "suspensionReason", a.trial_countries as "trialCountries"`;
+/** The fields that `changeAccount` sets. */
+interface ChangeableFields
+  extends
+    Pick<Account, 'name' | 'language' | 'senders' | 'allowedCountries' | 'allowsPremiumRate'>,
+    Pick<Account, 'unitsPerDay' | 'unitsPerMonth' | 'breaker'>,
+    Pick<NewAccount, 'ratePerMinute'> {}
 
 /**
- * Creates and logs an account, with ledger entries for its initial units, in the caller's transaction.
+ * Changes the given fields. Without its breaker, the account's blocked countries are not blocked any more.
  *
- * @param trialCountries the countries to which a trial account may send; null without a trial. A trial account starts with safe limits,
- * until one of its admins changes them: no sends to other countries or to satellite and premium-rate numbers, and a daily ceiling
+ * @returns the changed account, or null if it does not exist
  */
-export async function insertAccount(
-  connection: Connection,
-  log: Log,
-  account: NewAccount,
-  trialCountries: readonly string[] | null,
-): Promise<Account> {
-  const id = newId();
-  const [row] = await connection.sql.query<[Account]>`
-    with a as (
-      insert into accounts (id, name, language, free_quota, credits, rate_per_minute, trial_countries, allowed_countries, allows_premium_rate,
-        units_per_day)
-      select ${id}::uuid, ${account.name}, ${account.language}, coalesce(${account.freeQuota}::integer, free_sends),
-        ${account.credits}::integer, ${account.ratePerMinute}::integer, t.countries, t.countries, t.countries is null,
-        case when t.countries is not null then new_account_units_per_day end
-      from settings, (select ${trialCountries}::text[] as countries) t
-      returning *
-    ), granted as (
-      insert into ledger_entries (account_id, kind, bucket, units, reason)
-      select a.id, 'granted', g.bucket, g.units, 'account created'
-      from a, lateral (values ('free_quota', a.free_quota), ('credit', a.credits)) as g (bucket, units)
-      where g.units > 0
-    )
-    select ${ACCOUNT_COLUMNS} from a, settings`;
-  const after = { ...account, freeQuota: row.freeQuota, ...(trialCountries && { trialCountries }) };
-  await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
-  return row;
+export function changeAccount(
+  database: Database,
+  actor: Actor,
+  id: string,
+  { allowedCountries, breaker, ...fields }: Partial<ChangeableFields>,
+): Promise<Account | null> {
+  return changeAccountRow(database, actor, 'account.change', id, async (connection) => {
+    const data = {
+      ...fields,
+      ...(breaker !== undefined && {
+        breakerUnverifiedPercent: breaker?.unverifiedPercent ?? null,
+        breakerMinSends: breaker?.minSends ?? null,
+      }),
+    };
+    await connection.prisma.account.update({ where: { id }, data, select: { id: true } });
+    // Prisma cannot set a list to null.
+    if (allowedCountries !== undefined)
+      await connection.sql
+        .execute`update accounts set allowed_countries = ${allowedCountries}::text[] where id = ${id}::uuid`;
+    if (breaker === null) await endTrips(connection, id);
+  });
+}
+
+/** Unblocks an account's blocked countries; only later sends can trip its breaker again. @returns as `changeAccount` */
+export function resetBreaker(database: Database, actor: Actor, id: string): Promise<Account | null> {
+  return changeAccountRow(database, actor, 'account.reset_breaker', id, (connection) =>
+    endTrips(connection, id),
+  );
+}
+
+async function endTrips(connection: Connection, accountId: string): Promise<void> {
+  const ended = await connection.sql.query<{ country: string; at: string }[]>`
+    update breaker_trips set open_until = clock_timestamp()
+    where account_id = ${accountId}::uuid and open_until > clock_timestamp()
+    returning country, extract(epoch from tripped_at)::text as at`;
+  for (const { country, at } of ended) {
+    const event = `breaker_resumed ${accountId} ${country} ${at}`;
+    await writeEvent(connection, accountId, { type: 'breaker.resumed', data: { country } }, event);
+  }
+}
+
+/**
+ * Suspends an account: its keys stop being valid within a second. Earlier sends continue. A suspended account keeps its time and gets the
+ * new reason.
+ *
+ * @returns as `changeAccount`
+ */
+export function suspendAccount(
+  database: Database,
+  actor: Actor,
+  id: string,
+  reason: string,
+): Promise<Account | null> {
+  return changeAccountRow(database, actor, 'account.suspend', id, async ({ sql }) => {
+    await sql.execute`
+      update accounts set suspended_at = coalesce(suspended_at, clock_timestamp()), suspension_reason = ${reason}
+      where id = ${id}::uuid`;
+  });
+}
+
+/** Ends an account's suspension: its keys are valid again. @returns as `changeAccount` */
+export function resumeAccount(database: Database, actor: Actor, id: string): Promise<Account | null> {
+  return changeAccountRow(database, actor, 'account.resume', id, async ({ sql }) => {
+    await sql.execute`update accounts set suspended_at = null, suspension_reason = null where id = ${id}::uuid`;
+  });
+}
+
+/** Changes an account under its lock, and logs the changed fields. @returns the changed account, or null if it does not exist */
+export async function changeAccountRow(
+  database: Database,
+  actor: Actor,
+  action: string,
+  id: string,
+  write: (connection: Connection) => Promise<void>,
+): Promise<Account | null> {
+  // The audit log has the account's own creation limit: null follows the setting.
+  const read = async ({ sql }: Connection) => {
+    const [row] = await sql.query<object[]>`
+      select ${COLUMNS}, a.rate_per_minute as "ratePerMinute" from accounts a where a.id = ${id}::uuid`;
+    return row ?? null;
+  };
+  const row = { action, table: 'accounts', id, read } as const;
+  return (await changeRow(database, actor, row, write)) && findAccount(database, id);
 }

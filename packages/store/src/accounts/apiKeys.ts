@@ -7,7 +7,7 @@ import {
   type KeyState,
   type Mode,
 } from '@onecode/domain';
-import { type Actor, audited, logEntry } from '../operations/audit.js';
+import { type Actor, audited } from '../operations/audit.js';
 import { createLookUp } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
@@ -24,7 +24,12 @@ export interface Caller {
 type KeyRow = Prisma.ApiKeyGetPayload<{ omit: { hash: true; encryptedKey: true; userId: true } }>;
 
 /** A key without its secret. `isVisitKey`: the console created it for a visit to the "Try it" page. */
-export type ApiKey = KeyRow & { mode: Mode; applicationName: string; isVisitKey: boolean };
+export type ApiKey = KeyRow & {
+  accountId: string;
+  mode: Mode;
+  applicationName: string;
+  isVisitKey: boolean;
+};
 
 /** SQL for the `KeyState` of a key `k` of an account `o`. */
 export const KEY_STATE = Prisma.sql`case
@@ -46,65 +51,54 @@ export const findCaller = createLookUp<Uint8Array, Caller & { state: KeyState }>
 
 type NewApiKey = Pick<ApiKey, 'id' | 'applicationId' | 'mode' | 'expiresAt'> & { key: string };
 
-/**
- * Creates a key. Only the response contains the key itself.
- *
- * @param name 1 to 100 characters
- * @param expiresAt null if the key does not expire
- * @returns null if the application does not exist
- */
-export async function createApiKey(
-  database: Database,
-  actor: Actor,
-  applicationId: string,
-  terms: { name?: string | null; expiresAt?: Date | null } = {},
-): Promise<NewApiKey | null> {
-  return audited(database, actor, (connection) => insertApiKey(connection, actor, applicationId, terms));
+interface KeyTerms {
+  /** 1 to 100 characters. */
+  name?: string | null;
+  /** Null if the key does not expire. */
+  expiresAt?: Date | null;
+  /** For the key of a visit to the "Try it" page: the visitor, and the keyring that encrypts the key. */
+  visit?: { userId: string; keyring: Keyring };
 }
 
-/** Inserts a key and logs it. @param visit for the key of a visit: the visitor, and the keyring that encrypts the key */
-export async function insertApiKey(
-  connection: Connection,
+/** Creates a key. Only the response contains the key itself. @returns null if the application does not exist */
+export function createApiKey(
+  database: Database | Connection,
   actor: Actor,
   applicationId: string,
-  {
-    name = null,
-    expiresAt = null,
-    visit,
-  }: { name?: string | null; expiresAt?: Date | null; visit?: { userId: string; keyring: Keyring } },
+  { name = null, expiresAt = null, visit }: KeyTerms = {},
 ): Promise<NewApiKey | null> {
-  const application = await connection.prisma.application.findUnique({
-    where: { id: applicationId },
-    select: { mode: true, accountId: true },
+  return audited(database, actor, async ({ prisma }, log) => {
+    const application = await prisma.application.findUnique({
+      where: { id: applicationId },
+      select: { mode: true, accountId: true },
+    });
+    if (application === null) return null;
+    const { accountId } = application;
+    const mode = application.mode as Mode;
+    const key = generateApiKey(mode);
+    const [id, hint, hash] = [newId(), apiKeyHint(key), new Uint8Array(hashApiKey(key))];
+    const ofVisit = visit && {
+      userId: visit.userId,
+      encryptedKey: new Uint8Array(encrypt(visit.keyring, id, key)),
+    };
+    const data = { id, applicationId, hash, hint, name, expiresAt, ...ofVisit };
+    await prisma.apiKey.create({ data, select: { id: true } });
+    const details = { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
+    await log({ action: 'key.create', accountId, subject: id, details });
+    return { id, key, applicationId, mode, expiresAt };
   });
-  if (application === null) return null;
-  const mode = application.mode as Mode;
-  const key = generateApiKey(mode);
-  const [id, hint] = [newId(), apiKeyHint(key)];
-  const ofVisit = visit && {
-    userId: visit.userId,
-    encryptedKey: new Uint8Array(encrypt(visit.keyring, id, key)),
-  };
-  const hash = new Uint8Array(hashApiKey(key));
-  const data = { id, applicationId, hash, hint, name, expiresAt, ...ofVisit };
-  await connection.prisma.apiKey.create({ data, select: { id: true } });
-  const { accountId } = application;
-  const details = { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
-  await logEntry(connection, actor, { action: 'key.create', accountId, subject: id, details });
-  return { id, key, applicationId, mode, expiresAt };
 }
 
 /** Revokes a key. A key that is already revoked keeps its time of revocation. @returns null if the key does not exist */
 export async function revokeApiKey(database: Database, actor: Actor, id: string): Promise<ApiKey | null> {
   return audited(database, actor, async (connection, log) => {
-    const [revoked] = await connection.sql.query<{ accountId: string }[]>`
-      update api_keys k set revoked_at = now() from applications a
-      where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id as "accountId"`;
+    const revoked = await connection.sql.execute`
+      update api_keys set revoked_at = now() where id = ${id}::uuid and revoked_at is null`;
     const [key] = await listApiKeys(connection, { id });
-    if (key === undefined || revoked === undefined) return key ?? null;
-    const { hint, applicationId, mode, expiresAt } = key;
+    if (key === undefined || revoked === 0) return key ?? null;
+    const { accountId, hint, applicationId, mode, expiresAt } = key;
     const details = { hint, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
-    await log({ action: 'key.revoke', accountId: revoked.accountId, subject: id, details });
+    await log({ action: 'key.revoke', accountId, subject: id, details });
     return key;
   });
 }
@@ -131,11 +125,12 @@ export async function listApiKeys(
       ...(areInUse && keysInUse()),
     },
     orderBy: { id: 'asc' },
-    include: { application: { select: { name: true, mode: true } } },
+    include: { application: { select: { accountId: true, name: true, mode: true } } },
     omit: { hash: true, encryptedKey: true },
   });
   return keys.map(({ application, userId, ...key }) => ({
     ...key,
+    accountId: application.accountId,
     applicationName: application.name,
     mode: application.mode as Mode,
     isVisitKey: userId !== null,

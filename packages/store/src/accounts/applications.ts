@@ -1,5 +1,5 @@
 import type { IdentityCheck, Mode } from '@onecode/domain';
-import { audited, changeRow, type Actor, type Log } from '../operations/audit.js';
+import { audited, changeRow, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { keysInUse } from './apiKeys.js';
 import { newId } from '../client/ids.js';
@@ -31,31 +31,19 @@ const toApplication = ({ _count, ...row }: Row): Application =>
   ({ ...row, keysInUse: _count.keys }) as Application;
 
 /** Creates an application without its own limits. @returns null if the account does not exist */
-export async function createApplication(
-  database: Database,
+export function createApplication(
+  database: Database | Connection,
   actor: Actor,
-  application: { accountId: string; name: string; mode: Mode },
-): Promise<Application | null> {
-  return audited(database, actor, async (connection, log) => {
-    const where = { id: application.accountId };
-    if ((await connection.prisma.account.count({ where })) === 0) return null;
-    return insertApplication(connection, log, application);
-  });
-}
-
-/** Inserts and logs an application of an existing account, in the caller's transaction. */
-export async function insertApplication(
-  connection: Connection,
-  log: Log,
   { accountId, name, mode }: { accountId: string; name: string; mode: Mode },
-): Promise<Application> {
-  const id = newId();
-  const made = await connection.prisma.application.create({
-    data: { id, accountId, name, mode },
-    select: selected(),
+): Promise<Application | null> {
+  return audited(database, actor, async ({ prisma }, log) => {
+    if ((await prisma.account.count({ where: { id: accountId } })) === 0) return null;
+    const id = newId();
+    const data = { id, accountId, name, mode };
+    const made = await prisma.application.create({ data, select: selected() });
+    await log({ action: 'application.create', accountId, subject: id, details: { after: { name, mode } } });
+    return toApplication(made);
   });
-  await log({ action: 'application.create', accountId, subject: id, details: { after: { name, mode } } });
-  return toApplication(made);
 }
 
 /**

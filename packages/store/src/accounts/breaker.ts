@@ -1,9 +1,7 @@
 import { NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
-import { type Actor, changeRow } from '../operations/audit.js';
-import type { Connection, Database } from '../client/database.js';
+import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { writeEvent, writeMails } from '../mails/writeMails.js';
-import { findAbuseControls, type AbuseControls } from './abuseControls.js';
+import { writeMails } from '../mails/writeMails.js';
 
 /** The maximum number of an account's latest live sends of a day that the breaker judges. */
 const SENDS_MAX = 1_000;
@@ -33,6 +31,9 @@ const judgedSends = (accountId: Prisma.Sql, at: Prisma.Sql): Prisma.Sql => Prism
 const PREFIXES_MAX = 5;
 const PREFIX_PEOPLE_MIN = 5;
 
+/** How long a trip blocks a country. */
+const BLOCK_SECONDS = 3_600;
+
 /** A period in which the breaker blocked an account's sends to a country. */
 export interface BreakerTrip {
   /** `NO_COUNTRY` for numbers without a country. */
@@ -50,55 +51,6 @@ export interface CountryEvidence extends BreakerEvidence {
   accountId: string;
   country: string;
   rule: BreakerRule;
-}
-
-/** Sets an account's breaker, or turns it off and ends its trips. @returns the result of `findAbuseControls` */
-export async function setBreaker(
-  database: Database,
-  actor: Actor,
-  accountId: string,
-  rule: BreakerRule | null,
-): Promise<AbuseControls | null> {
-  return change(database, actor, 'account.set_breaker', accountId, async (connection) => {
-    await connection.sql.execute`
-      update accounts set breaker_unverified_percent = ${rule?.unverifiedPercent ?? null}::integer,
-        breaker_min_sends = ${rule?.minSends ?? null}::integer
-      where id = ${accountId}::uuid`;
-    if (rule === null) await endTrips(connection, accountId);
-  });
-}
-
-/** Ends an account's trips; only later sends can trip its breaker again. @returns the result of `findAbuseControls` */
-export async function resetBreaker(
-  database: Database,
-  actor: Actor,
-  accountId: string,
-): Promise<AbuseControls | null> {
-  return change(database, actor, 'account.reset_breaker', accountId, (connection) =>
-    endTrips(connection, accountId),
-  );
-}
-
-function change(
-  database: Database,
-  actor: Actor,
-  action: string,
-  accountId: string,
-  write: (connection: Connection) => Promise<void>,
-): Promise<AbuseControls | null> {
-  const read = (connection: Connection) => findAbuseControls(connection, accountId);
-  return changeRow(database, actor, { action, table: 'accounts', id: accountId, read }, write);
-}
-
-async function endTrips(connection: Connection, accountId: string): Promise<void> {
-  const ended = await connection.sql.query<{ country: string; at: string }[]>`
-    update breaker_trips set open_until = clock_timestamp()
-    where account_id = ${accountId}::uuid and open_until > clock_timestamp()
-    returning country, extract(epoch from tripped_at)::text as at`;
-  for (const { country, at } of ended) {
-    const event = `breaker_resumed ${accountId} ${country} ${at}`;
-    await writeEvent(connection, accountId, { type: 'breaker.resumed', data: { country } }, event);
-  }
 }
 
 /** Returns the evidence about every account that uses the breaker. After a trip, only later sends count. */
@@ -120,19 +72,15 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
 }
 
 /**
- * Blocks an account's sends to a country for a time, unless they are blocked already: all workers see the same evidence.
+ * Blocks an account's sends to a country for an hour, unless they are blocked already: all workers see the same evidence.
  *
  * @returns whether this call started the block
  */
-export async function tripBreaker(
-  database: Database,
-  evidence: CountryEvidence,
-  seconds: number,
-): Promise<boolean> {
+export async function tripBreaker(database: Database, evidence: CountryEvidence): Promise<boolean> {
   return database.transaction(async (connection) => {
     const [trip] = await connection.sql.query<{ open_until: Date }[]>`
     insert into breaker_trips as t (account_id, country, tripped_at, open_until, sends, unverified)
-    select id, ${evidence.country}, clock_timestamp(), clock_timestamp() + make_interval(secs => ${seconds}),
+    select id, ${evidence.country}, clock_timestamp(), clock_timestamp() + make_interval(secs => ${BLOCK_SECONDS}),
       ${evidence.sends}::integer, ${evidence.unverified}::integer
     from accounts where id = ${evidence.accountId}::uuid and breaker_unverified_percent is not null
     on conflict (account_id, country) do update set tripped_at = excluded.tripped_at, open_until = excluded.open_until,

@@ -1,11 +1,12 @@
 import { failure } from '@onecode/domain';
-import { type Actor, audited, changeRow } from '../operations/audit.js';
+import { type Actor, audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { changeSend } from '../sends/changeSend.js';
 import { deleteDailyStatistics } from '../reports/dailyStatistics.js';
 import { listSenders, removeSender } from '../senders/senders.js';
 import { deleteSends } from '../sends/retention.js';
+import { type Account, changeAccountRow } from './accounts.js';
 
 export interface DeletedAccount {
   /** Deleted members: those who belong to no other account and are not staff. */
@@ -95,60 +96,33 @@ async function deleteAllSends(
   return deleted;
 }
 
-/** Returns when an account will be deleted at an admin's request; null without a request or an account. */
-export async function readDeletion(database: Connection, accountId: string): Promise<Date | null> {
-  return (await readSchedule(database, accountId))?.deleteAt ?? null;
-}
-
-const readSchedule = ({ prisma }: Connection, id: string) =>
-  prisma.account.findUnique({ where: { id }, select: { deleteAt: true } });
-
-/** Schedules an account's deletion in 30 days; an earlier schedule stays. @returns its time; null if the account does not exist */
-export function scheduleDeletion(database: Database, actor: Actor, accountId: string): Promise<Date | null> {
-  return changeDeletion(
-    database,
-    actor,
-    'account.schedule_deletion',
-    accountId,
-    ({ sql }) => sql.execute`
+/** Schedules an account's deletion in 30 days; an earlier schedule stays. @returns the account, or null if it does not exist */
+export function scheduleDeletion(database: Database, actor: Actor, id: string): Promise<Account | null> {
+  return changeAccountRow(database, actor, 'account.schedule_deletion', id, async ({ sql }) => {
+    await sql.execute`
       update accounts
       set delete_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(days => ${DELETION_DAYS}::integer)
-      where id = ${accountId}::uuid and delete_at is null`,
-  );
+      where id = ${id}::uuid and delete_at is null`;
+  });
 }
 
 /**
  * Cancels a scheduled deletion, unless it is due and a worker may be executing it.
  *
  * @param areWorkersStopped whether to cancel a deletion that is due, too
- * @returns when the account will still be deleted; null if it will not
+ * @returns the account, or null if it does not exist
  */
 export function cancelDeletion(
   database: Database,
   actor: Actor,
-  accountId: string,
-  { areWorkersStopped = false } = {},
-): Promise<Date | null> {
-  return changeDeletion(
-    database,
-    actor,
-    'account.cancel_deletion',
-    accountId,
-    ({ sql }) => sql.execute`
-      update accounts set delete_at = null
-      where id = ${accountId}::uuid and (delete_at > clock_timestamp() or ${areWorkersStopped}::boolean)`,
-  );
-}
-
-async function changeDeletion(
-  database: Database,
-  actor: Actor,
-  action: string,
   id: string,
-  write: (connection: Connection) => Promise<unknown>,
-): Promise<Date | null> {
-  const read = (connection: Connection) => readSchedule(connection, id);
-  return (await changeRow(database, actor, { action, table: 'accounts', id, read }, write))?.deleteAt ?? null;
+  { areWorkersStopped = false } = {},
+): Promise<Account | null> {
+  return changeAccountRow(database, actor, 'account.cancel_deletion', id, async ({ sql }) => {
+    await sql.execute`
+      update accounts set delete_at = null
+      where id = ${id}::uuid and (delete_at > clock_timestamp() or ${areWorkersStopped}::boolean)`;
+  });
 }
 
 /**

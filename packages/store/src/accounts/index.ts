@@ -1,12 +1,17 @@
-export * from './abuseControls.js';
-export * from './accountChanges.js';
 export {
+  type AbuseControls,
   type Account,
+  CEILING_BOUNDS,
+  changeAccount,
   createAccount,
+  findAbuseControls,
   findAccount,
   type NewAccount,
+  resetBreaker,
+  resumeAccount,
   SENDER_POLICIES,
   type SenderPolicy,
+  suspendAccount,
 } from './accounts.js';
 export {
   type ApiKey,
@@ -19,6 +24,7 @@ export {
 } from './apiKeys.js';
 export { type Application, changeApplication, createApplication, findApplications } from './applications.js';
 export * from './breaker.js';
+export * from './credits.js';
 export * from './deleteAccount.js';
 export * from './settings.js';
 export * from './trialAccounts.js';

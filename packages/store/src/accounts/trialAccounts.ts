@@ -1,10 +1,10 @@
-import type { Locale, RecipientLimits } from '@onecode/domain';
+import type { Locale } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { listMemberships } from '../users/members.js';
-import { insertAccount } from './accounts.js';
-import { insertApiKey } from './apiKeys.js';
-import { insertApplication } from './applications.js';
+import { createAccount } from './accounts.js';
+import { createApiKey } from './apiKeys.js';
+import { createApplication } from './applications.js';
 
 export interface NewOwnAccount {
   name: string;
@@ -33,21 +33,22 @@ export async function createOwnAccount(
   actor: Actor & { id: string },
   { name, language, countries, names }: NewOwnAccount,
 ): Promise<{ accountId: string; first: FirstApplication | null } | null> {
-  return audited(database, actor, async (connection, log) => {
+  return audited(database, actor, async (connection) => {
+    const { prisma, sql } = connection;
     // The lock serializes a person's requests, so that the next one sees the account that this one creates.
-    await connection.sql.execute`select from users where id = ${actor.id}::uuid for no key update`;
+    await sql.execute`select from users where id = ${actor.id}::uuid for no key update`;
     const [existing] = await listMemberships(connection, actor.id);
     if (existing !== undefined) return { accountId: existing.accountId, first: null };
     if (!(await mayCreateAccount(connection, actor.id))) return null;
     const account = { name, language, freeQuota: null, credits: 0, ratePerMinute: null };
-    const { id } = await insertAccount(connection, log, account, countries);
-    await connection.prisma.member.create({ data: { accountId: id, userId: actor.id, role: 'admin' } });
-    await connection.sql
-      .execute`update users set account_made_at = clock_timestamp() where id = ${actor.id}::uuid`;
-    const wanted = { accountId: id, name: names.application, mode: 'test' } as const;
-    const { id: applicationId } = await insertApplication(connection, log, wanted);
-    const made = await insertApiKey(connection, actor, applicationId, { name: names.key });
-    return { accountId: id, first: made && { applicationId, key: made.key } };
+    const made = await createAccount(connection, actor, { ...account, trialCountries: countries });
+    const accountId = made.id;
+    await prisma.member.create({ data: { accountId, userId: actor.id, role: 'admin' } });
+    await sql.execute`update users set account_made_at = clock_timestamp() where id = ${actor.id}::uuid`;
+    const wanted = { accountId, name: names.application, mode: 'test' } as const;
+    const application = await createApplication(connection, actor, wanted);
+    const key = application && (await createApiKey(connection, actor, application.id, { name: names.key }));
+    return { accountId, first: key && { applicationId: key.applicationId, key: key.key } };
   });
 }
 
@@ -64,15 +65,4 @@ export async function readTrialSends(database: Connection) {
       trial_sends_per_day as "perDay"
     from settings, (select (now() at time zone 'UTC')::date as today)`;
   return row;
-}
-
-/** Returns the limits on the recipients of an account's live sends, or null if the account does not exist. */
-export async function readRecipientLimits(
-  { sql }: Connection,
-  accountId: string,
-): Promise<RecipientLimits | null> {
-  const [row] = await sql.query<RecipientLimits[]>`
-    select 'live' as mode, trial_countries as "trialCountries", allowed_countries as "allowedCountries", allows_premium_rate as "allowsPremiumRate"
-    from accounts where id = ${accountId}::uuid`;
-  return row ?? null;
 }

@@ -1,34 +1,24 @@
-import { changeRow, type Actor } from '../operations/audit.js';
+import { type Account, changeAccountRow } from '../accounts/accounts.js';
 import type { Connection, Database } from '../client/database.js';
+import type { Actor } from '../operations/audit.js';
 import { writeMails } from './writeMails.js';
 
-/** Returns the balance below which an account's admins get a mail; null if it is off. */
-export async function readBalanceAlert(connection: Connection, accountId: string): Promise<number | null> {
-  return (await readAlert(connection, accountId))?.balanceAlert ?? null;
-}
-
-async function readAlert(
-  { sql }: Connection,
-  accountId: string,
-): Promise<{ balanceAlert: number | null } | null> {
-  const [alert] = await sql.query<{ balanceAlert: number | null }[]>`
-    select low_balance as "balanceAlert" from accounts where id = ${accountId}::uuid`;
-  return alert ?? null;
-}
-
-/** Sets that balance, at least 1; null turns the mails off. @returns false if the account does not exist */
-export async function setBalanceAlert(
+/**
+ * Sets the balance, at least 1, below which an account's admins get a mail; null turns the mails off.
+ *
+ * @returns the changed account, or null if it does not exist
+ */
+export function setBalanceAlert(
   database: Database,
   actor: Actor,
   accountId: string,
   below: number | null,
-): Promise<boolean> {
-  const read = (connection: Connection) => readAlert(connection, accountId);
-  const row = { action: 'account.balance_alert', table: 'accounts', id: accountId, read } as const;
-  const change = ({ sql }: Connection) => sql.execute`
-    update accounts set low_balance = ${below}::integer, low_balance_at = null
-    where id = ${accountId}::uuid and low_balance is distinct from ${below}::integer`;
-  return (await changeRow(database, actor, row, change)) !== null;
+): Promise<Account | null> {
+  return changeAccountRow(database, actor, 'account.balance_alert', accountId, async ({ sql }) => {
+    await sql.execute`
+      update accounts set low_balance = ${below}::integer, low_balance_at = null
+      where id = ${accountId}::uuid and low_balance is distinct from ${below}::integer`;
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-export { queueLowBalanceAlerts, readBalanceAlert, setBalanceAlert } from './balanceAlerts.js';
+export { queueLowBalanceAlerts, setBalanceAlert } from './balanceAlerts.js';
 export { queueKeyExpiryAlerts } from './keyAlerts.js';
 export {
   deleteOldEntries,

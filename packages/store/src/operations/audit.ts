@@ -32,20 +32,20 @@ export const DIGITS_SHOWN = 4;
 export type Log = (entry: NewAuditEntry) => Promise<void>;
 
 /**
- * Runs a change in one transaction with the audit entry that it logs. If the change found or changed nothing, no entry is written.
+ * Runs a change in one transaction with the audit entry that it logs: in a new one, or in the transaction of the given connection. If the
+ * change found or changed nothing, no entry is written.
  *
- * @param options the transaction's timeout in milliseconds
+ * @param options the new transaction's timeout in milliseconds
  */
 export function audited<R>(
-  database: Database,
+  database: Database | Connection,
   actor: Actor,
   change: (connection: Connection, log: Log) => Promise<R>,
   options?: { timeout: number },
 ): Promise<R> {
-  return database.transaction(
-    (connection) => change(connection, (entry) => logEntry(connection, actor, entry)),
-    options,
-  );
+  const run = (connection: Connection): Promise<R> =>
+    change(connection, (entry) => logEntry(connection, actor, entry));
+  return 'transaction' in database ? database.transaction(run, options) : run(database);
 }
 
 /** A row to change, and the action for the audit log. */

@@ -3,7 +3,7 @@ import { decrypt, type Keyring, type Mode } from '@onecode/domain';
 import { DIGITS_SHOWN, audited, logEntry, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
 import { takeTry } from './countedTries.js';
-import { insertApiKey } from '../accounts/apiKeys.js';
+import { createApiKey } from '../accounts/apiKeys.js';
 
 /** The lifetime of a visit's key. A longer visit gets another key. */
 const KEY_SECONDS = 600;
@@ -31,7 +31,7 @@ export async function createVisitKey(
     if (known !== undefined) return decrypt(keyring, known.id, known.encrypted_key);
     const expiresAt = new Date(Date.now() + KEY_SECONDS * 1000);
     const visit = { userId, keyring };
-    const made = await insertApiKey(connection, actor, applicationId, { expiresAt, visit });
+    const made = await createApiKey(connection, actor, applicationId, { expiresAt, visit });
     return made?.key ?? null;
   });
 }

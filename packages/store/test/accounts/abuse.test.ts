@@ -5,7 +5,6 @@ import {
   listBreakerTrips,
   readBreakerEvidence,
   resetBreaker,
-  setBreaker,
   tripBreaker,
   type CountryEvidence,
 } from '@onecode/store/accounts';
@@ -43,7 +42,7 @@ describe('the breaker', () => {
   beforeEach(async () => {
     await store.sql('update accounts set breaker_unverified_percent = null, breaker_min_sends = null');
     caller = await buildCaller(store.database, 'live', { freeQuota: 2000, ratePerMinute: 10_000 });
-    await setBreaker(store.database, TEST_ACTOR, caller.accountId, RULE);
+    await changeAccount(store.database, TEST_ACTOR, caller.accountId, { breaker: RULE });
   });
 
   const create = (by: TestCaller, country: string | null) =>
@@ -105,7 +104,7 @@ describe('the breaker', () => {
   const evidenceOn = async (country: string): Promise<CountryEvidence> =>
     (await evidence()).find((one) => one.country === country)!;
   const trip = async (country: string): Promise<boolean> =>
-    tripBreaker(store.database, await evidenceOn(country), HOUR);
+    tripBreaker(store.database, await evidenceOn(country));
 
   describe('readBreakerEvidence', () => {
     it('groups an account’s sends by country, with ZZ for numbers without a country', async () => {
@@ -237,9 +236,7 @@ describe('the breaker', () => {
     it('blocks once for concurrent callers with the same evidence', async () => {
       await past({ count: 10 });
       const same = await evidenceOn('NG');
-      const trips = await Promise.all(
-        Array.from({ length: 8 }, () => tripBreaker(store.database, same, HOUR)),
-      );
+      const trips = await Promise.all(Array.from({ length: 8 }, () => tripBreaker(store.database, same)));
       expect(trips.filter(Boolean)).toHaveLength(1);
     });
 
@@ -276,14 +273,16 @@ describe('the breaker', () => {
     it('ends when the breaker is turned off, and stays ended when it is turned on', async () => {
       await past({ count: 10 });
       const same = await evidenceOn('NG');
-      await tripBreaker(store.database, same, HOUR);
-      expect(await setBreaker(store.database, TEST_ACTOR, caller.accountId, null)).toMatchObject({
+      await tripBreaker(store.database, same);
+      expect(
+        await changeAccount(store.database, TEST_ACTOR, caller.accountId, { breaker: null }),
+      ).toMatchObject({
         breaker: null,
         blockedCountries: [],
       });
-      expect(await tripBreaker(store.database, same, HOUR)).toBe(false);
+      expect(await tripBreaker(store.database, same)).toBe(false);
       expect(await outcomes('NG')).toEqual(['created']);
-      await setBreaker(store.database, TEST_ACTOR, caller.accountId, RULE);
+      await changeAccount(store.database, TEST_ACTOR, caller.accountId, { breaker: RULE });
       expect(await outcomes('NG')).toEqual(['created']);
     });
   });

@@ -3,7 +3,6 @@ import {
   deleteAccount,
   deleteDueAccount,
   findAccount,
-  readDeletion,
   scheduleDeletion,
 } from '@onecode/store/accounts';
 import { placeHold } from '@onecode/store/holds';
@@ -102,22 +101,23 @@ describe('an account with a scheduled deletion', () => {
     const { database } = store;
     const caller = await buildCaller(database, 'live', { credits: 10 });
     await buildSend(database, caller, { recipient: NUMBER });
-    const at = await scheduleDeletion(database, ADMIN, caller.accountId);
-    expect((at!.getTime() - Date.now()) / DAY_MS).toBeCloseTo(30, 2);
-    expect(await scheduleDeletion(database, TEST_ACTOR, caller.accountId)).toEqual(at);
-    expect(await readDeletion(database, caller.accountId)).toEqual(at);
+    const { deleteAt } = (await scheduleDeletion(database, ADMIN, caller.accountId))!;
+    expect((deleteAt!.getTime() - Date.now()) / DAY_MS).toBeCloseTo(30, 2);
+    expect(await scheduleDeletion(database, TEST_ACTOR, caller.accountId)).toMatchObject({ deleteAt });
     expect(await deleteDueAccount(database, never)).toBeNull();
-    expect(await findAccount(database, caller.accountId)).toMatchObject({ suspendedAt: null });
+    expect(await findAccount(database, caller.accountId)).toMatchObject({ suspendedAt: null, deleteAt });
 
     await comesDue(caller.accountId);
     // A deletion that is interrupted before its first page continues in the next call.
     expect(await deleteDueAccount(database, AbortSignal.abort())).toBeNull();
     expect(await store.sql('select from sends where account_id = $1', [caller.accountId])).toHaveLength(1);
-    expect(await cancelDeletion(database, ADMIN, caller.accountId)).toEqual(expect.any(Date));
+    expect(await cancelDeletion(database, ADMIN, caller.accountId)).toMatchObject({
+      deleteAt: expect.any(Date),
+    });
     const deleted = await Promise.all([1, 2, 3].map(() => deleteDueAccount(database, never)));
     expect(deleted).toContain(caller.accountId);
     expect(await store.sql('select from sends where account_id = $1', [caller.accountId])).toEqual([]);
-    expect(await readDeletion(database, caller.accountId)).toBeNull();
+    expect(await findAccount(database, caller.accountId)).toMatchObject({ deleteAt: null });
     expect(await deleteDueAccount(database, never)).toBeNull();
     const entries = await store.sql(
       'select action, actor_name from audit_entries where account_id = $1 and actor_kind = $2 order by id',
@@ -141,7 +141,7 @@ describe('an account with a scheduled deletion', () => {
       for (let deleted: string | null = null; deleted !== next.accountId;)
         deleted = await deleteDueAccount(database, never).catch(() => null);
       await expect(deleteDueAccount(database, never)).rejects.toThrow('refused');
-      expect(await readDeletion(database, failing.accountId)).not.toBeNull();
+      expect(await findAccount(database, failing.accountId)).toMatchObject({ deleteAt: expect.any(Date) });
     } finally {
       await allow();
     }
@@ -152,8 +152,7 @@ describe('an account with a scheduled deletion', () => {
     const { database } = store;
     const { accountId } = await buildCaller(database, 'live', { credits: 10 });
     await scheduleDeletion(database, ADMIN, accountId);
-    expect(await cancelDeletion(database, ADMIN, accountId)).toBeNull();
-    expect(await readDeletion(database, accountId)).toBeNull();
+    expect(await cancelDeletion(database, ADMIN, accountId)).toMatchObject({ deleteAt: null });
     expect(await deleteDueAccount(database, never)).toBeNull();
     expect(await findAccount(database, accountId)).toMatchObject({ suspendedAt: null });
   });

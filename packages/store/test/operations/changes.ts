@@ -144,20 +144,19 @@ const newAccount = { name: 'Ana', language: 'en', freeQuota: null, credits: 3, r
 const OPERATOR_CHANGES: Record<string, AuditedChange> = {
   createAccount: { ...changeBy('account.create', store.createAccount, newAccount), isRepeatable: true },
   grantCredits: { ...ofAccount('account.credit', store.grantCredits, 25, 'invoice 7'), isRepeatable: true },
-  changeAccount: ofAccount('account.change', store.changeAccount, { ratePerMinute: 5, name: 'Bia' }),
+  changeAccount: ofAccount('account.change', store.changeAccount, { name: 'Bia', breaker: rule }),
   suspendAccount: ofAccount('account.suspend', store.suspendAccount, 'unpaid'),
   resumeAccount: {
     ...ofAccount('account.resume', store.resumeAccount),
     given: ({ database, caller }) => store.suspendAccount(database, ACTOR, caller.accountId, 'unpaid'),
   },
-  setBreaker: ofAccount('account.set_breaker', store.setBreaker, rule),
   setBalanceAlert: ofAccount('account.balance_alert', store.setBalanceAlert, 100),
   resetBreaker: {
     ...ofAccount('account.reset_breaker', store.resetBreaker),
     given: async ({ database, caller: { accountId } }) => {
-      await store.setBreaker(database, ACTOR, accountId, rule);
+      await store.changeAccount(database, ACTOR, accountId, { breaker: rule });
       const evidence = { country: 'BR', rule, sends: 60, unverified: 59, denying: 0 };
-      await store.tripBreaker(database, { accountId, ...evidence }, 3_600);
+      await store.tripBreaker(database, { accountId, ...evidence });
     },
   },
   resetGuessBudgets: {

@@ -1,9 +1,9 @@
 import {
   cancelDeletion,
   changeAccount,
+  findAccount,
   grantCredits,
   GrantRefused,
-  readDeletion,
   resumeAccount,
   scheduleDeletion,
   SENDER_POLICIES,
@@ -43,25 +43,25 @@ export const accountRoutes: readonly Route[] = [
   changeRoute('/staff/accounts/:target', 'operator'),
   route('get', '/accounts/:account/deletion', 'viewer', {
     async handle({ context, accountId }) {
-      return { at: await readDeletion(context.database, accountId) };
+      return { at: orNotFound(await findAccount(context.database, accountId)).deleteAt };
     },
   }),
   route('get', '/staff/accounts/:target/deletion', 'on_call', {
-    async handle({ context, params }) {
-      return { at: await readDeletion(context.database, params['target'] ?? '') };
+    async handle({ context, accountId }) {
+      return { at: orNotFound(await findAccount(context.database, accountId)).deleteAt };
     },
   }),
   route('post', '/accounts/:account/deletion', 'admin', {
     confirmed: true,
     async handle({ context, actor, accountId }) {
-      return { at: orNotFound(await scheduleDeletion(context.database, actor, accountId)) };
+      return { at: orNotFound(await scheduleDeletion(context.database, actor, accountId)).deleteAt };
     },
   }),
   route('delete', '/accounts/:account/deletion', 'admin', {
     async handle({ context, actor, accountId }) {
       // It stays scheduled when it is due, because a worker may be deleting the account.
-      if ((await cancelDeletion(context.database, actor, accountId)) !== null)
-        throw new ConsoleProblem('conflict');
+      const { deleteAt } = orNotFound(await cancelDeletion(context.database, actor, accountId));
+      if (deleteAt !== null) throw new ConsoleProblem('conflict');
     },
   }),
   route('get', '/staff/accounts', 'on_call', {

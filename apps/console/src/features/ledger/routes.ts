@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { findAccount, readSettings } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
-import { readBalanceAlert, setBalanceAlert, findEventWebhook } from '@onecode/store/mails';
+import { setBalanceAlert, findEventWebhook } from '@onecode/store/mails';
 import { findBalance, listLedger, readStatement } from '@onecode/store/reports';
 import { accountReading } from '../../http/accountReading.js';
 import { allPages, csvOf } from '../../http/csv.js';
@@ -36,7 +36,8 @@ export const ledgerRoutes: readonly Route[] = [
     async handle({ context, accountId }): Promise<BalanceAlertView> {
       const webhook = await findEventWebhook(context.database, accountId);
       const hasWebhook = webhook !== null && webhook.goneAt === null;
-      return { below: await readBalanceAlert(context.database, accountId), hasWebhook };
+      const { balanceAlert } = orNotFound(await findAccount(context.database, accountId));
+      return { below: balanceAlert, hasWebhook };
     },
   }),
   route('put', '/accounts/:account/balance-alert', 'admin', {

@@ -2,10 +2,8 @@ import {
   CEILING_BOUNDS,
   changeAccount,
   findAbuseControls,
-  findAccount,
   listBreakerTrips,
   resetBreaker,
-  setBreaker,
 } from '@onecode/store/accounts';
 import { Type } from 'typebox';
 import { countriesField, readCountries, strictObject } from '../../http/fields.js';
@@ -23,12 +21,11 @@ const CEILING = Type.Union([
 const routesBelow = (account: string, sees: Access, changes: Access): readonly Route[] => [
   route('get', `${account}/protection`, sees, {
     async handle({ context: { database }, accountId }) {
-      const [found, controls, trips] = await Promise.all([
-        findAccount(database, accountId),
+      const [controls, trips] = await Promise.all([
         findAbuseControls(database, accountId),
         listBreakerTrips(database, accountId),
       ]);
-      return protectionView(orNotFound(found), orNotFound(controls), trips);
+      return protectionView(orNotFound(controls), trips);
     },
   }),
   route('put', `${account}/protection/countries`, changes, {
@@ -66,7 +63,7 @@ const routesBelow = (account: string, sees: Access, changes: Access): readonly R
       ]),
     }),
     async handle({ context, actor, accountId, body }) {
-      orNotFound(await setBreaker(context.database, actor, accountId, body.rule));
+      orNotFound(await changeAccount(context.database, actor, accountId, { breaker: body.rule }));
     },
   }),
   route('post', `${account}/protection/breaker/reset`, changes, {

@@ -1,6 +1,13 @@
 import { Type } from 'typebox';
-import { exampleNumber, maskRecipient, parseRecipient, recipientRefusal, TEST_CODE } from '@onecode/domain';
-import { readRecipientLimits, type Application } from '@onecode/store/accounts';
+import {
+  exampleNumber,
+  maskRecipient,
+  parseRecipient,
+  recipientRefusal,
+  TEST_CODE,
+  type RecipientLimits,
+} from '@onecode/domain';
+import { findAccount, type Application } from '@onecode/store/accounts';
 import {
   logTriedSend,
   hasTriedSend,
@@ -40,7 +47,7 @@ export const tryoutRoutes: readonly Route[] = [
       const { context, person, query } = call;
       const reader = { baseUrl: context.config.BASE_URL, language: person.language };
       const application = await applicationOf(call);
-      const limits = orNotFound(await readRecipientLimits(context.database, call.accountId));
+      const limits = await recipientLimits(call);
       const listed = limits.trialCountries ?? limits.allowedCountries ?? [HOME_COUNTRY];
       const allowed = listed.find((code) => recipientRefusal(code, false, limits) === null);
       const recipient = exampleNumber(allowed ?? HOME_COUNTRY);
@@ -49,10 +56,10 @@ export const tryoutRoutes: readonly Route[] = [
   }),
   route('post', '/accounts/:account/tryout/recipient', 'developer', {
     body: strictObject({ to: TO }),
-    async handle({ context, accountId, body }) {
-      const recipient = parseRecipient(pastedNumber(body.to));
+    async handle(call) {
+      const recipient = parseRecipient(pastedNumber(call.body.to));
       if (recipient.kind !== 'phone') throw new ConsoleProblem('invalid_input', { errors: { to: 'number' } });
-      const limits = orNotFound(await readRecipientLimits(context.database, accountId));
+      const limits = await recipientLimits(call);
       if (recipientRefusal(recipient.country, recipient.isPremiumRate, limits) !== null)
         throw new ConsoleProblem('invalid_input', { errors: { to: 'country' } });
     },
@@ -123,6 +130,11 @@ export const tryoutRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** Returns the limits on the recipients of the account's live sends. */
+async function recipientLimits({ context, accountId }: Call): Promise<RecipientLimits> {
+  return { mode: 'live', ...orNotFound(await findAccount(context.database, accountId)) };
+}
 
 /** Counts a call of this user. @throws ConsoleProblem `rate_limited` when they made too many in this minute */
 async function countCall({ context, person }: Call, kind: 'send' | 'look'): Promise<void> {
