@@ -83,12 +83,9 @@ export async function readHeldSends({ sql }: Connection): Promise<HeldSends> {
   const [{ waiting }] = await sql.query<[{ waiting: number }]>`
     select count(*)::integer as waiting from (select from sends where is_waiting limit ${COUNTED_MAX + 1}::integer) w`;
   const holds = await sql.query<HeldSends['holds']>`
-    with waiting as materialized (
-      select account_id, country, count(*) as sends
-      from (select account_id, country from sends where is_waiting limit ${COUNTED_MAX}::integer) w group by account_id, country
-    )
+    with waiting as materialized (select account_id, country from sends where is_waiting limit ${COUNTED_MAX}::integer)
     select h.kind, h.target, h.reason, h.since, h.set_by as "setBy", a.name as "accountName", (
-      select coalesce(sum(w.sends), 0)::integer from waiting w where is_held(array[h.kind || ' ' || h.target], w.account_id, w.country)
+      select count(*)::integer from waiting w where is_held(array[h.kind || ' ' || h.target], w.account_id, w.country)
     ) as waiting
     from holds h left join accounts a on a.id = case h.kind when 'account' then h.target::uuid end order by h.since`;
   return { holds, waiting: Math.min(waiting, COUNTED_MAX), isCapped: waiting > COUNTED_MAX };
