@@ -78,18 +78,18 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
  */
 export async function tripBreaker(database: Database, evidence: CountryEvidence): Promise<boolean> {
   return database.transaction(async (connection) => {
-    const [trip] = await connection.sql.query<{ open_until: Date }[]>`
-    insert into breaker_trips as t (account_id, country, tripped_at, open_until, sends, unverified)
-    select id, ${evidence.country}, clock_timestamp(), clock_timestamp() + make_interval(secs => ${BLOCK_SECONDS}),
-      ${evidence.sends}::integer, ${evidence.unverified}::integer
-    from accounts where id = ${evidence.accountId}::uuid and breaker_unverified_percent is not null
-    on conflict (account_id, country) do update set tripped_at = excluded.tripped_at, open_until = excluded.open_until,
-      sends = excluded.sends, unverified = excluded.unverified
-    where t.open_until <= clock_timestamp()
-    returning open_until`;
-    if (trip === undefined) return false;
     const { accountId, country, sends, unverified } = evidence;
-    const until = trip.open_until.toISOString();
+    const [trip] = await connection.sql.query<{ openUntil: Date }[]>`
+      insert into breaker_trips as t (account_id, country, tripped_at, open_until, sends, unverified)
+      select id, ${country}, clock_timestamp(), clock_timestamp() + make_interval(secs => ${BLOCK_SECONDS}), ${sends}::integer,
+        ${unverified}::integer
+      from accounts where id = ${accountId}::uuid and breaker_unverified_percent is not null
+      on conflict (account_id, country) do update set tripped_at = excluded.tripped_at, open_until = excluded.open_until,
+        sends = excluded.sends, unverified = excluded.unverified
+      where t.open_until <= clock_timestamp()
+      returning open_until as "openUntil"`;
+    if (trip === undefined) return false;
+    const until = trip.openUntil.toISOString();
     const event = `breaker_tripped ${accountId} ${country} ${until}`;
     const facts = { country, sends, unverified, until };
     await writeMails(connection, { kind: 'breaker_tripped', event, facts }, { adminsOf: accountId });
@@ -100,14 +100,15 @@ export async function tripBreaker(database: Database, evidence: CountryEvidence)
 /** Returns the latest trip of each country of an account, newest first. */
 export async function listBreakerTrips(database: Database, accountId: string): Promise<BreakerTrip[]> {
   return database.sql.query<BreakerTrip[]>`
-    select t.country, t.tripped_at as "trippedAt", t.open_until as "openUntil", o.is_open as "isOpen", t.sends, t.unverified, p.prefixes
-    from breaker_trips t cross join lateral (select t.open_until > clock_timestamp() as is_open) o cross join lateral (
+    select t.country, t.tripped_at as "trippedAt", t.open_until as "openUntil", t.open_until > statement_timestamp() as "isOpen",
+      t.sends, t.unverified, p.prefixes
+    from breaker_trips t cross join lateral (
       select coalesce(jsonb_agg(g order by g.sends desc, g.prefix), '[]') as prefixes from (
         select left(s.recipient, least(8, length(s.recipient) - 4)) as prefix, count(*)::integer as sends,
           (count(*) filter (where s.verification = 'verified'))::integer as verified
         from (${judgedSends(Prisma.sql`t.account_id`, Prisma.sql`t.tripped_at`)}) s
         -- Skips numbers that are already masked.
-        where o.is_open and coalesce(s.country, ${NO_COUNTRY}) = t.country and s.recipient ~ '^[+][0-9]+$'
+        where t.open_until > statement_timestamp() and coalesce(s.country, ${NO_COUNTRY}) = t.country and s.recipient ~ '^[+][0-9]+$'
         group by 1 having count(distinct s.recipient_key) >= ${PREFIX_PEOPLE_MIN}::integer
         order by sends desc, prefix limit ${PREFIXES_MAX}::integer
       ) g
