@@ -61,13 +61,8 @@ export function grantCredits(
     await sql.execute`
       update accounts set credits = credits + ${amount}::integer, trial_countries = null where id = ${id}::uuid`;
     const after = { ...before, credits: before.credits + amount, trialCountries: null };
-    const details = {
-      amount,
-      reason,
-      ...(reference !== null && { reference }),
-      ...(expiresAt !== null && { expiresAt }),
-      ...changedFields(before, after),
-    };
+    const terms = { reference: reference ?? undefined, expiresAt: expiresAt ?? undefined };
+    const details = { amount, reason, ...terms, ...changedFields(before, after) };
     await log({ action: 'account.credit', accountId: id, subject: id, details });
     return after;
   });
