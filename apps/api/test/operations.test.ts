@@ -365,6 +365,20 @@ describe('the last use of a key', () => {
     expect(after!.getTime() > before!.getTime()).toBe(isWritten);
   });
 
+  it('is written at most once a minute', async () => {
+    const use = async () => {
+      await api.create(caller).expect(202);
+      await api.keyUsage.flush();
+      return (await uses())[0]!;
+    };
+    await use();
+    await age(90);
+    const [before] = await uses();
+    expect(await use()).toEqual(before);
+    clock.advance(60_000);
+    expect((await use()).getTime()).toBeGreaterThan(before!.getTime());
+  });
+
   it('is kept while the database is unavailable, and written when it is available again', async () => {
     const proxy = await startTcpProxy(api.db.url, 'cut');
     const database = openDatabase(proxy.url, { connectionsMax: 1 });

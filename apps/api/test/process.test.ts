@@ -46,8 +46,8 @@ async function startReady(
 let recipients = 0;
 /** Returns a body with a new recipient, because a recipient can have only a few active codes at a time. */
 const newBody = (): string => JSON.stringify({ to: `+55119${80_000_000 + (recipients += 1)}` });
-const create = (port: number, body = newBody()) =>
-  rawRequest(port, 'POST', '/v1/send', Object.entries(bearer(caller)), body);
+const create = (port: number, body = newBody(), by = caller) =>
+  rawRequest(port, 'POST', '/v1/send', Object.entries(bearer(by)), body);
 
 describe('an invalid environment', () => {
   it('is reported in one line for each invalid variable, without its value, and the exit code is 1', async () => {
@@ -141,8 +141,8 @@ describe('a running process', () => {
     asking.write(head, body.slice(0, 5));
     silent.write(head);
     // The API reads this request after the bytes above, so it has read them when the response arrives.
-    await create(port);
-    await environment.db.sql('update api_keys set last_used_at = null');
+    const other = await buildCaller(environment.db.database, 'test');
+    await create(port, newBody(), other);
 
     const signalledAt = Date.now();
     running.signal('SIGTERM');
@@ -159,7 +159,7 @@ describe('a running process', () => {
     expect((await running.exited).code).toBe(0);
     expect(Date.now() - signalledAt).toBeLessThan(10_000);
     silent.destroy();
-    const [key] = await environment.db.sql('select last_used_at from api_keys where id = $1', [caller.keyId]);
+    const [key] = await environment.db.sql('select last_used_at from api_keys where id = $1', [other.keyId]);
     expect(key).toEqual({ last_used_at: expect.any(Date) });
   });
 });
