@@ -2,8 +2,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { requestLog, requestSpan, type Readiness } from '@onecode/runtime';
 import { answerText } from './answer.js';
-import { authenticator } from './auth.js';
-import type { ApiContext, ApiDependencies } from './context.js';
+import type { ApiContext } from './context.js';
 import { docsRouter } from './docs.js';
 import { problemWriter } from './problem.js';
 import { prepareRequests, resource, routeOf } from './requests.js';
@@ -17,9 +16,8 @@ import { webhookHandshakeRoute, webhookRoute } from './routes/whatsappWebhook.js
 const TRACED = /^\/(?:v1|webhooks)\//;
 
 /** Builds the HTTP application: its middleware and routes. */
-export function createApp(dependencies: ApiDependencies): Express {
-  const { config, database, log, metrics, keyUsage, refusedRequests, readiness } = dependencies;
-  const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUsage) };
+export function createApp(context: ApiContext): Express {
+  const { config, log, metrics, refusedRequests, readiness } = context;
   const app = express();
   app.disable('x-powered-by');
   app.enable('strict routing').enable('case sensitive routing');

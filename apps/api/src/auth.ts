@@ -1,34 +1,74 @@
 import type { IncomingMessage } from 'node:http';
-import { hashApiKey, isApiKey, Problem, trimOuter, type KeyRefusal } from '@onecode/domain';
-import type { Caller } from '@onecode/store/accounts';
+import { LRUCache } from 'lru-cache';
+import { hashApiKey, isApiKey, Problem, trimOuter, type KeyRefusal, type KeyState } from '@onecode/domain';
+import { findCaller, recordKeyUsage, type Caller } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
-import { createCallerCache } from './callers.js';
-import type { KeyUsageTracker } from './keyUsage.js';
-import { setCaller } from './requests.js';
 
-/** Checks the credential of a request. @param isCheckedAgain see `FindCaller` */
-export type Authenticate = (request: IncomingMessage, isCheckedAgain?: boolean) => Promise<Caller>;
+/** The maximum age of a look-up. After this time, reads with a revoked or expired key are refused. */
+const RECENT_MS = 1_000;
+/** How long creations use a look-up: the application of a key never changes. */
+const CACHED_MS = 600_000;
+/** How often the use of a key is written. */
+const USAGE_MS = 60_000;
+const KEYS_MAX = 10_000;
 
-/**
- * Returns the function that checks the Bearer credential and records the use of valid keys. A request with a known key is attributed to the
- * key's application, even if the key is not valid. The statements for creation and verification check the key again.
- *
- * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
- */
-export function authenticator(database: Database, keyUsage: KeyUsageTracker): Authenticate {
-  const findCaller = createCallerCache(database);
-  return async (request, isCheckedAgain) => {
-    const credential = bearerCredential(request.headers.authorization);
-    if (credential === null) throw new Problem('missing_credentials');
-    if (!isApiKey(credential)) throw new Problem('invalid_api_key');
-    // The cache contains only hashes of keys, like the database.
-    const hash = hashApiKey(credential).toString('latin1');
-    const found = await findCaller(hash, isCheckedAgain);
-    if (found === undefined) throw new Problem('invalid_api_key');
-    setCaller(request, found);
-    if (found.state !== 'valid') throw invalidKey(found.state);
-    keyUsage.record(hash);
-    return found;
+/** A request, with the caller of its key after the look-up of a known key, even if the key is refused. */
+export interface AttributedRequest extends IncomingMessage {
+  caller?: Caller;
+}
+
+export interface Authenticator {
+  /**
+   * Returns the caller of a request, and records the use of its key in memory. The statements for creation and verification check the key
+   * again.
+   *
+   * @param isCheckedAgain whether the request's statement checks the key: a caller that was valid minutes ago is returned without another
+   * look-up
+   * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
+   */
+  authenticate: (request: AttributedRequest, isCheckedAgain?: boolean) => Promise<Caller>;
+  /** Writes the uses of keys, each key at most once a minute. Uses that could not be written are kept. @throws the database's error */
+  flushKeyUsage: () => Promise<void>;
+}
+
+/** Creates an authenticator, which caches callers. Concurrent requests with one key share its look-up. Unknown keys are not cached. */
+export function createAuthenticator(database: Database): Authenticator {
+  /** The callers by the SHA-256 of their key, in latin1: like the database, the cache contains no key. */
+  const callers = new LRUCache<string, Caller & { state: KeyState }>({
+    max: KEYS_MAX,
+    ttl: CACHED_MS,
+    // A flood of other keys may evict a look-up in progress. Aborting it would fail the requests that wait for it.
+    ignoreFetchAbort: true,
+    fetchMethod: (hash) => findCaller(database, Buffer.from(hash, 'latin1')),
+  });
+  const usedKeys = new Set<string>();
+  const writtenKeys = new LRUCache<string, true>({ max: KEYS_MAX, ttl: USAGE_MS });
+
+  return {
+    async authenticate(request, isCheckedAgain = false) {
+      const credential = bearerCredential(request.headers.authorization);
+      if (credential === null) throw new Problem('missing_credentials');
+      if (!isApiKey(credential)) throw new Problem('invalid_api_key');
+      const hash = hashApiKey(credential).toString('latin1');
+      let caller = isCheckedAgain ? callers.get(hash) : undefined;
+      if (caller?.state !== 'valid') {
+        const ageMs = CACHED_MS - callers.getRemainingTTL(hash);
+        caller = await callers.fetch(hash, { forceRefresh: ageMs >= RECENT_MS });
+      }
+      if (caller === undefined) throw new Problem('invalid_api_key');
+      request.caller = caller;
+      if (caller.state !== 'valid') throw invalidKey(caller.state);
+      if (!writtenKeys.has(caller.keyId)) usedKeys.add(caller.keyId);
+      return caller;
+    },
+    async flushKeyUsage() {
+      const ids = [...usedKeys];
+      await recordKeyUsage(database, ids);
+      for (const id of ids) {
+        usedKeys.delete(id);
+        writtenKeys.set(id, true);
+      }
+    },
   };
 }
 

@@ -25,8 +25,8 @@ import {
   recordIncidents,
 } from '@onecode/store/operations';
 import { createApp } from './app.js';
+import { createAuthenticator } from './auth.js';
 import { readApiConfig } from './config.js';
-import { createKeyUsageTracker } from './keyUsage.js';
 import { gaugeHealth } from './health.js';
 import { apiMetrics } from './metrics.js';
 import { createRefusedRequestRecorder } from './refusedRequests.js';
@@ -56,14 +56,14 @@ await runProcess('api', readApiConfig, async (config, log) => {
     prefix: config.QUEUE_PREFIX,
     onError: (error) => log.debug({ err: error }, 'Redis unreachable'),
   });
-  const keyUsage = createKeyUsageTracker(database);
+  const { authenticate, flushKeyUsage } = createAuthenticator(database);
   const metrics = apiMetrics(registry);
   const refusedRequests = createRefusedRequestRecorder(database);
   const traffic = createTrafficCounter();
   const flushLoop = startFlushLoop(
     log,
     async () => {
-      const flushes = [keyUsage.flush(), refusedRequests.flush(), traffic.flush(database)];
+      const flushes = [flushKeyUsage(), refusedRequests.flush(), traffic.flush(database)];
       const failed = (await Promise.allSettled(flushes)).find(({ status }) => status === 'rejected');
       if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
     },
@@ -86,7 +86,7 @@ await runProcess('api', readApiConfig, async (config, log) => {
     deliveryQueue,
     log,
     metrics,
-    keyUsage,
+    authenticate,
     refusedRequests,
     traffic,
     readiness,

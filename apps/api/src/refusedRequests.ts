@@ -1,12 +1,11 @@
-import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { hashIdempotencyKey, PROBLEMS, type Problem } from '@onecode/domain';
 import { requestIdOf } from '@onecode/runtime';
 import { storeRefusedRequests, type RefusedRequest } from '@onecode/store/reports';
 import type { Database } from '@onecode/store/client';
 import { detailOf } from './answer.js';
-import { idempotencyKeyBytes } from './idempotencyKey.js';
-import { callerOf, routeOf } from './requests.js';
+import type { AttributedRequest } from './auth.js';
+import { idempotencyKeyBytes, routeOf } from './requests.js';
 
 /** A group: the refusals of one application on one route for one reason, within a minute. */
 const GROUP_MS = 60_000;
@@ -19,7 +18,7 @@ const UNWRITTEN_MAX = 10_000;
 /** Records refused requests of known keys. They are kept in memory until a loop writes them. */
 export interface RefusedRequestRecorder {
   /** Records a refused request in memory, unless its key is unknown. Never throws and never waits. */
-  record(request: IncomingMessage, problem: Problem): void;
+  record(request: AttributedRequest, problem: Problem): void;
   /** Writes the recorded requests. If the write fails, they are kept for the next flush. @throws the database's error */
   flush(): Promise<void>;
 }
@@ -46,7 +45,7 @@ export function createRefusedRequestRecorder(
 
   return {
     record(request, problem) {
-      const caller = callerOf(request);
+      const { caller } = request;
       if (caller === undefined) return;
       const { code, details } = problem;
       const refusal = {

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { IRouter, Request, RequestHandler } from 'express';
-import { Problem } from '@onecode/domain';
+import { Problem, trimOuter } from '@onecode/domain';
 import { describeSpan, setRequestFact } from '@onecode/runtime';
-import type { Caller } from '@onecode/store/accounts';
 import type { ApiMetrics } from './metrics.js';
 
 const NO_ROUTE = 'none';
@@ -36,17 +35,14 @@ export function setSendId(request: IncomingMessage, sendId: string): void {
   describeSpan({ 'onecode.send_id': sendId });
 }
 
-const CALLER = Symbol('caller');
-type WithCaller = IncomingMessage & { [CALLER]?: Caller };
-
-/** Stores the caller of a request's key, even if the key is refused. */
-export function setCaller(request: IncomingMessage, caller: Caller): void {
-  (request as WithCaller)[CALLER] = caller;
-}
-
-/** Returns the caller of a request's key; undefined before the look-up and for unknown keys. */
-export function callerOf(request: IncomingMessage): Caller | undefined {
-  return (request as WithCaller)[CALLER];
+/**
+ * Returns the bytes of the `Idempotency-Key` without outer spaces and tabs, or null without a key. The length is not limited. Node returns
+ * header values in latin1, one character for each byte. `trim()` would also remove the byte 0xA0, which ends many letters in UTF-8.
+ */
+export function idempotencyKeyBytes(request: IncomingMessage): Buffer | null {
+  const header = request.headers['idempotency-key'];
+  const key = trimOuter(typeof header === 'string' ? header : '', ' \t');
+  return key === '' ? null : Buffer.from(key, 'latin1');
 }
 
 /** Returns the headers of every response. Routes with public responses overwrite `Cache-Control`. */

@@ -1,4 +1,5 @@
-import { hashApiKey, type Mode } from '@onecode/domain';
+import type { IncomingMessage } from 'node:http';
+import type { Mode } from '@onecode/domain';
 import {
   changeAccount,
   changeSettings,
@@ -25,7 +26,7 @@ import {
 import { rawRequest } from '@onecode/testing/contract';
 import { UUID } from '@onecode/testing/contract-tests';
 import type { Response } from 'supertest';
-import { createKeyUsageTracker } from '../src/keyUsage.js';
+import { createAuthenticator } from '../src/auth.js';
 import { bearer, PHONE, startApi, type TestApi, useApi } from './testApi.js';
 
 /** Tests of the four operations in addition to the contract tests: database content, settings and failures. */
@@ -332,7 +333,7 @@ describe('the last use of a key', () => {
     await createApiKey(api.db.database, TEST_ACTOR, caller.applicationId);
     await api.create(caller, { to: 'not a number' }).expect(422);
     expect(await uses()).toEqual([null, null]);
-    await api.keyUsage.flush();
+    await api.flushKeyUsage();
     expect(await uses()).toEqual([expect.any(Date), null]);
   });
 
@@ -341,14 +342,14 @@ describe('the last use of a key', () => {
     async (state) => {
       if (state === 'cached') {
         await api.create(caller).expect(202);
-        await api.keyUsage.flush();
+        await api.flushKeyUsage();
         await age(90);
         clock.advance(90_000);
       }
       const before = await uses();
       await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
       await api.create(caller).expect(401);
-      await api.keyUsage.flush();
+      await api.flushKeyUsage();
       expect(await uses()).toEqual(before);
     },
   );
@@ -360,7 +361,7 @@ describe('the last use of a key', () => {
     await age(seconds);
     const [before] = await uses();
     await api.create(caller).expect(202);
-    await api.keyUsage.flush();
+    await api.flushKeyUsage();
     const [after] = await uses();
     expect(after!.getTime() > before!.getTime()).toBe(isWritten);
   });
@@ -368,7 +369,7 @@ describe('the last use of a key', () => {
   it('is written at most once a minute', async () => {
     const use = async () => {
       await api.create(caller).expect(202);
-      await api.keyUsage.flush();
+      await api.flushKeyUsage();
       return (await uses())[0]!;
     };
     await use();
@@ -380,13 +381,14 @@ describe('the last use of a key', () => {
   });
 
   it('is kept while the database is unavailable, and written when it is available again', async () => {
-    const proxy = await startTcpProxy(api.db.url, 'cut');
+    const proxy = await startTcpProxy(api.db.url);
     const database = openDatabase(proxy.url, { connectionsMax: 1 });
-    const keyUsage = createKeyUsageTracker(database);
-    keyUsage.record(hashApiKey(caller.key).toString('latin1'));
-    await expect(keyUsage.flush()).rejects.toThrow();
+    const { authenticate, flushKeyUsage } = createAuthenticator(database);
+    await authenticate({ headers: { authorization: `Bearer ${caller.key}` } } as IncomingMessage);
+    proxy.cut();
+    await expect(flushKeyUsage()).rejects.toThrow();
     await proxy.open();
-    await keyUsage.flush();
+    await flushKeyUsage();
     expect(await uses()).toEqual([expect.any(Date)]);
     await closeDatabase(database);
     await proxy.close();

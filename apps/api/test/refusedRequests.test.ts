@@ -18,7 +18,8 @@ import {
 } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
 import { createRefusedRequestRecorder } from '../src/refusedRequests.js';
-import { setCaller, routeOf } from '../src/requests.js';
+import type { AttributedRequest } from '../src/auth.js';
+import { routeOf } from '../src/requests.js';
 import { apiVariables, bearer, PHONE, startApi, useApi } from './testApi.js';
 
 const api = useApi();
@@ -36,9 +37,9 @@ function recorderOf(database: Database, now?: () => number) {
   const recorder = createRefusedRequestRecorder(database, now);
   const identify = requestLog(createLog('api', 'silent'), routeOf);
   const refuse = (applicationId = caller.applicationId): void => {
-    const request = new IncomingMessage(new Socket());
+    const request: AttributedRequest = new IncomingMessage(new Socket());
     identify(request, new ServerResponse(request), () => {});
-    setCaller(request, { ...caller, applicationId });
+    request.caller = { ...caller, applicationId };
     recorder.record(request, new Problem('insufficient_credits'));
   };
   return { refuse, flush: () => recorder.flush() };

@@ -20,8 +20,8 @@ import {
 } from '@onecode/testing';
 import { contractCalls, type ContractCalls } from '@onecode/testing/contract-tests';
 import { createApp } from '../src/app.js';
+import { createAuthenticator, type Authenticator } from '../src/auth.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
-import { createKeyUsageTracker, type KeyUsageTracker } from '../src/keyUsage.js';
 import { apiMetrics } from '../src/metrics.js';
 import { createRefusedRequestRecorder, type RefusedRequestRecorder } from '../src/refusedRequests.js';
 import { createHttpServer } from '../src/server.js';
@@ -33,13 +33,14 @@ export const VERIFY_TOKEN = 'a token of the handshake';
 
 /** The real application, listening on a free port, in its own test environment. */
 export interface TestApi
-  extends ContractCalls, Pick<TestEnvironment, 'db' | 'redis' | 'prefix' | 'variables'> {
+  extends
+    ContractCalls,
+    Pick<TestEnvironment, 'db' | 'redis' | 'prefix' | 'variables'>,
+    Pick<Authenticator, 'flushKeyUsage'> {
   port: number;
   url: string;
   /** The base of the problem types in its responses. */
   docsUrl: string;
-  /** Collects the uses of keys. Only the test writes them to the database. */
-  keyUsage: KeyUsageTracker;
   /** Records refused requests. Only the test writes them to the database. */
   refusedRequests: RefusedRequestRecorder;
   close(): Promise<void>;
@@ -83,12 +84,12 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     onError: () => {},
   });
   const database = options.database ?? db.database;
-  const keyUsage = createKeyUsageTracker(db.database);
+  const { authenticate, flushKeyUsage } = createAuthenticator(database);
   const refusedRequests = createRefusedRequestRecorder(options.refusalDatabase ?? database);
   const app = createApp({
     config,
     database,
-    keyUsage,
+    authenticate,
     refusedRequests,
     readiness: createReadiness({ database: () => pingDatabase(database) }),
     deliveryQueue,
@@ -106,7 +107,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     port,
     url,
     docsUrl: config.DOCS_URL,
-    keyUsage,
+    flushKeyUsage,
     refusedRequests,
     db,
     redis,

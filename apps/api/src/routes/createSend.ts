@@ -28,9 +28,8 @@ import type { ApiContext } from '../context.js';
 import { invalidKey } from '../auth.js';
 import { readJsonBody } from '../body.js';
 import { parseCreateSend } from '../contract.js';
-import { idempotencyKeyBytes } from '../idempotencyKey.js';
 import { setRateLimit } from '../rateLimit.js';
-import { setSendId } from '../requests.js';
+import { idempotencyKeyBytes, setSendId } from '../requests.js';
 import { sendView } from '../sendView.js';
 
 const IDEMPOTENCY_KEY_BYTES_MAX = 255;

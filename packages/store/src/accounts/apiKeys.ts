@@ -143,15 +143,13 @@ const SECONDS_MIN = 55;
 /**
  * Records that keys are in use, in one statement, unless they were revoked. Skips rows that another process is updating, because that
  * process writes the same value.
- *
- * @param hashes the SHA-256 of each key
  */
-export async function recordKeyUsage(database: Database, hashes: readonly Uint8Array[]): Promise<void> {
-  if (hashes.length === 0) return;
+export async function recordKeyUsage(database: Database, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
   await database.sql.execute`
     with used as materialized (
       select id from api_keys
-      where hash = any(${[...hashes]}::bytea[]) and revoked_at is null
+      where id = any(${[...ids]}::uuid[]) and revoked_at is null
         and coalesce(last_used_at < statement_timestamp() - make_interval(secs => ${SECONDS_MIN}), true)
       for no key update skip locked
     )

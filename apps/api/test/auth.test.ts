@@ -1,4 +1,5 @@
-import { hashApiKey } from '@onecode/domain';
+import type { IncomingMessage } from 'node:http';
+import { hashApiKey, type Problem } from '@onecode/domain';
 import { resumeAccount, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import {
@@ -10,18 +11,24 @@ import {
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
-import { createCallerCache, type FindCaller } from '../src/callers.js';
+import { createAuthenticator, type Authenticator } from '../src/auth.js';
 
 const store = useTestDatabase();
 const clock = useClock();
-let findByHash: FindCaller;
+let authenticator: Authenticator;
 beforeEach(() => {
-  findByHash = createCallerCache(store.database);
+  authenticator = createAuthenticator(store.database);
 });
 
 const build = (): Promise<TestCaller> => buildCaller(store.database, 'test');
-const find = ({ key }: TestCaller, isCheckedAgain?: boolean): ReturnType<FindCaller> =>
-  findByHash(hashApiKey(key).toString('latin1'), isCheckedAgain);
+const find = ({ key }: TestCaller, isCheckedAgain?: boolean) =>
+  authenticator.authenticate(
+    { headers: { authorization: `Bearer ${key}` } } as IncomingMessage,
+    isCheckedAgain,
+  );
+/** Returns the detail of a refusal, or else its code. */
+const refusalOf = async (caller: TestCaller, isCheckedAgain?: boolean): Promise<unknown> =>
+  find(caller, isCheckedAgain).catch(({ code, details }: Problem) => details.detail ?? code);
 
 /** Advances the clock, and waits a millisecond because the cache reads the clock once a millisecond. */
 async function pass(ms: number): Promise<void> {
@@ -30,11 +37,16 @@ async function pass(ms: number): Promise<void> {
 }
 const passSecond = (): Promise<void> => pass(1_000);
 
-describe('createCallerCache', () => {
+describe('authenticate', () => {
   it.each([
-    ['revoked', ({ keyId }: TestCaller) => revokeApiKey(store.database, TEST_ACTOR, keyId)],
+    [
+      'revoked',
+      'invalid_api_key',
+      ({ keyId }: TestCaller) => revokeApiKey(store.database, TEST_ACTOR, keyId),
+    ],
     [
       'expired',
+      'This key has expired.',
       ({ keyId }: TestCaller) =>
         store.sql(`update api_keys set expires_at = clock_timestamp() - interval '1 second' where id = $1`, [
           keyId,
@@ -42,17 +54,18 @@ describe('createCallerCache', () => {
     ],
     [
       'suspended',
+      'The account of this key is suspended.',
       ({ accountId }: TestCaller) => suspendAccount(store.database, TEST_ACTOR, accountId, 'unpaid'),
     ],
-  ] as const)('uses a cached caller for at most a second after it was %s', async (state, change) => {
+  ] as const)('uses a cached caller for at most a second after it was %s', async (_, refusal, change) => {
     const caller = await build();
     const { keyId, applicationId, accountId } = caller;
     const expected = { keyId, applicationId, accountId, mode: 'test' };
-    expect(await find(caller)).toMatchObject({ ...expected, state: 'valid' });
+    expect(await find(caller)).toMatchObject(expected);
     await change(caller);
-    expect(await find(caller)).toMatchObject({ ...expected, state: 'valid' });
+    expect(await find(caller)).toMatchObject(expected);
     await passSecond();
-    expect(await find(caller)).toMatchObject({ ...expected, state });
+    expect(await refusalOf(caller)).toBe(refusal);
   });
 
   it('returns a caller that was valid minutes ago, if the key is checked again, until a look-up finds it revoked', async () => {
@@ -60,24 +73,24 @@ describe('createCallerCache', () => {
     await find(caller);
     await revokeApiKey(store.database, TEST_ACTOR, caller.keyId);
     await pass(5 * 60_000);
-    expect(await find(caller, true)).toMatchObject({ state: 'valid' });
-    expect(await find(caller)).toMatchObject({ state: 'revoked' });
-    expect(await find(caller, true)).toMatchObject({ state: 'revoked' });
+    expect(await find(caller, true)).toMatchObject({ keyId: caller.keyId });
+    expect(await refusalOf(caller)).toBe('invalid_api_key');
+    expect(await refusalOf(caller, true)).toBe('invalid_api_key');
   });
 
   it('looks a suspended account up again, even if the key is checked again', async () => {
     const caller = await build();
     await suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
-    expect(await find(caller, true)).toMatchObject({ state: 'suspended' });
+    expect(await refusalOf(caller, true)).toContain('suspended');
     await resumeAccount(store.database, TEST_ACTOR, caller.accountId);
     await passSecond();
-    expect(await find(caller, true)).toMatchObject({ state: 'valid' });
+    expect(await find(caller, true)).toMatchObject({ keyId: caller.keyId });
   });
 
   it('accepts the keys of a resumed account within a second', async () => {
     const caller = await build();
     await suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
-    expect(await find(caller)).toMatchObject({ state: 'suspended' });
+    expect(await refusalOf(caller)).toContain('suspended');
     await resumeAccount(store.database, TEST_ACTOR, caller.accountId);
     await passSecond();
     expect(await find(caller)).toMatchObject({ accountId: caller.accountId });
@@ -86,7 +99,7 @@ describe('createCallerCache', () => {
   it('does not cache unknown keys', async () => {
     const caller = await build();
     await store.sql('update api_keys set hash = sha256(hash) where id = $1', [caller.keyId]);
-    expect(await find(caller)).toBeUndefined();
+    expect(await refusalOf(caller)).toBe('invalid_api_key');
     await store.sql('update api_keys set hash = $1 where id = $2', [hashApiKey(caller.key), caller.keyId]);
     expect(await find(caller)).toMatchObject({ keyId: caller.keyId });
   });
@@ -94,7 +107,7 @@ describe('createCallerCache', () => {
   it('accepts a cached caller for at most a second while the database is unavailable, and accepts it again afterwards', async () => {
     const proxy = await startTcpProxy(store.url);
     const database: Database = openDatabase(proxy.url, { connectionsMax: 2 });
-    findByHash = createCallerCache(database);
+    authenticator = createAuthenticator(database);
     const caller = await build();
     await find(caller);
     proxy.cut();
