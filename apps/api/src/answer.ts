@@ -1,6 +1,9 @@
 import { STATUS_CODES } from 'node:http';
-import type { Response } from 'express';
-import { PROBLEMS, type Problem } from '@onecode/domain';
+import { finished } from 'node:stream';
+import type { ErrorRequestHandler, Request, Response } from 'express';
+import { PROBLEMS, Problem } from '@onecode/domain';
+import { logOf, type Logger } from '@onecode/runtime';
+import { ClientGone } from './body.js';
 
 /** Writes a JSON response. Unlike Express, it adds no charset parameter to the media type: JSON defines none (RFC 8259, 11). */
 export function answerJson(response: Response, status: number, body: object): void {
@@ -15,9 +18,6 @@ export function answerText(response: Response, status: number, text: string): vo
   response.end(text);
 }
 
-/** How long a connection stays open after a refusal, so that a client that is still writing can read the response. */
-export const LINGER_MS = 1_000;
-
 /** Returns a problem's own detail, or else the meaning of its code. */
 export const detailOf = ({ code, details }: Problem): string => details.detail ?? PROBLEMS[code].meaning;
 
@@ -31,5 +31,59 @@ export function problemBody(problem: Problem, docsUrl: string): string {
     code: problem.code,
     detail: detailOf(problem),
     errors: problem.details.errors,
+  });
+}
+
+/** Returns the error handler: it answers a `Problem` with its problem+json, and any other error with a 500. @param record called first */
+export function problemWriter(
+  docsUrl: string,
+  log: Logger,
+  record: (request: Request, problem: Problem) => void,
+): ErrorRequestHandler {
+  // Express recognizes an error handler by its four parameters.
+  return (error: unknown, request, response, _next) => {
+    if (error instanceof ClientGone) return void response.destroy();
+    const problem = error instanceof Problem ? error : new Problem('internal_error');
+    if (problem.code === 'internal_error') logOf(request, log).error({ err: error }, 'request failed');
+    record(request, problem);
+    writeHead(response, problem);
+    writeEnd(response, problemBody(problem, docsUrl));
+  };
+}
+
+/** The `WWW-Authenticate` challenges, required for every 401 (RFC 9110, 15.5.2). RFC 6750 defines the Bearer challenges. */
+const CHALLENGES: Readonly<Record<string, string>> = {
+  missing_credentials: 'Bearer realm="onecode"',
+  invalid_api_key: 'Bearer realm="onecode", error="invalid_token"',
+  invalid_signature: 'X-Hub-Signature-256',
+};
+
+function writeHead(response: Response, { code, details }: Problem): void {
+  response.statusCode = PROBLEMS[code].status;
+  response.setHeader('Content-Type', 'application/problem+json');
+  // The route may already have set another value, meant for its successful response.
+  response.setHeader('Cache-Control', 'no-store');
+  if (CHALLENGES[code] !== undefined) response.setHeader('WWW-Authenticate', CHALLENGES[code]);
+  if (details.retryAfterSeconds !== undefined)
+    response.setHeader('Retry-After', String(details.retryAfterSeconds));
+}
+
+/** How long a connection stays open after a refusal, so that a client that is still writing can read the response. */
+export const LINGER_MS = 1_000;
+
+/**
+ * Ends a response. On a connection that stays open, Node discards the rest of the request's body. On any other, the end waits a second at
+ * most for that rest, because closing while the client is still sending would reset the connection and could discard the response.
+ */
+function writeEnd(response: Response, body: string): void {
+  const { req: request } = response;
+  if (response.shouldKeepAlive) return void response.end(body);
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.write(body);
+  const timer = setTimeout(() => response.end(), LINGER_MS);
+  request.resume();
+  finished(request, () => {
+    clearTimeout(timer);
+    response.end();
   });
 }

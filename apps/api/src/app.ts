@@ -1,10 +1,9 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { requestLog, requestSpan, type Readiness } from '@onecode/runtime';
-import { answerText } from './answer.js';
+import { answerText, problemWriter } from './answer.js';
 import type { ApiContext } from './context.js';
 import { docsRouter } from './docs.js';
-import { problemWriter } from './problem.js';
 import { prepareRequests, resource, routeOf } from './requests.js';
 import { createSendRoute } from './routes/createSend.js';
 import { sendStatusRoute } from './routes/sendStatus.js';
@@ -38,7 +37,7 @@ export function createApp(context: ApiContext): Express {
   app.use(() => {
     throw new Problem('not_found');
   });
-  app.use(problemWriter(config.DOCS_URL, log, refusedRequests));
+  app.use(problemWriter(config.DOCS_URL, log, refusedRequests.record));
   return app;
 }
 

@@ -18,9 +18,9 @@ const UNWRITTEN_MAX = 10_000;
 /** Records refused requests of known keys. They are kept in memory until a loop writes them. */
 export interface RefusedRequestRecorder {
   /** Records a refused request in memory, unless its key is unknown. Never throws and never waits. */
-  record(request: AttributedRequest, problem: Problem): void;
+  record: (request: AttributedRequest, problem: Problem) => void;
   /** Writes the recorded requests. If the write fails, they are kept for the next flush. @throws the database's error */
-  flush(): Promise<void>;
+  flush: () => Promise<void>;
 }
 
 /** A kept request, and the number of requests that it stands for. */

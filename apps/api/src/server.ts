@@ -26,6 +26,8 @@ export function createHttpServer(
   app: Express,
   { BASE_URL, DOCS_URL }: Pick<ApiConfig, 'BASE_URL' | 'DOCS_URL'>,
 ): Server {
+  const headers = commonHeaders(BASE_URL);
+  const latestResponses = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -38,6 +40,7 @@ export function createHttpServer(
       ...messagesOf(app),
     },
     (request, response) => {
+      latestResponses.set(request.socket, response);
       request.url = readableTarget(request.url ?? '');
       app(request, response);
     },
@@ -45,12 +48,7 @@ export function createHttpServer(
   server.maxConnections = CONNECTIONS_MAX;
   // At the limit, idle connections make room for new ones.
   server.on('drop', () => server.closeIdleConnections());
-  const headers = commonHeaders(BASE_URL);
 
-  const latestResponses = new WeakMap<Duplex, ServerResponse>();
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    latestResponses.set(request.socket, response);
-  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     // The client has reset the connection, or its malformed request was already refused.
     if (!socket.writable) return;
