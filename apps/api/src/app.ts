@@ -1,13 +1,14 @@
 import express, { type Express, type RequestHandler } from 'express';
+import { LRUCache } from 'lru-cache';
 import { Problem } from '@onecode/domain';
 import { requestLog, requestSpan, type Readiness } from '@onecode/runtime';
-import { answerText, problemWriter } from './answer.js';
+import { readSettings, type Settings } from '@onecode/store/accounts';
+import { answerJson, answerText, problemWriter } from './answer.js';
 import type { ApiContext } from './context.js';
 import { docsRouter } from './docs.js';
 import { prepareRequests, resource, routeOf } from './requests.js';
 import { createSendRoute } from './routes/createSend.js';
 import { sendStatusRoute } from './routes/sendStatus.js';
-import { signupSettingsRoute } from './routes/signupSettings.js';
 import { verifyRoute } from './routes/verify.js';
 import { webhookHandshakeRoute, webhookRoute } from './routes/whatsappWebhook.js';
 
@@ -39,6 +40,21 @@ export function createApp(context: ApiContext): Express {
   });
   app.use(problemWriter(config.DOCS_URL, log, refusedRequests.record));
   return app;
+}
+
+/** The public route reads the settings at most once a second. */
+const SETTINGS_MS = 1_000;
+
+function signupSettingsRoute({ database }: ApiContext): RequestHandler {
+  const cache = new LRUCache<'settings', Settings>({
+    max: 1,
+    ttl: SETTINGS_MS,
+    fetchMethod: () => readSettings(database),
+  });
+  return async (_request, response) => {
+    const { freeSends } = await cache.forceFetch('settings');
+    answerJson(response, 200, { free_sends: freeSends });
+  };
 }
 
 function readyRoute(readiness: Readiness): RequestHandler {

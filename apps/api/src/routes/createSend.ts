@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import {
   bodyHashes,
@@ -11,6 +11,7 @@ import {
   RECIPIENT_REFUSALS,
   recipientKeys,
   TEST_CODE,
+  type RateWindow,
   type Send,
 } from '@onecode/domain';
 import {
@@ -28,9 +29,8 @@ import type { ApiContext } from '../context.js';
 import { invalidKey } from '../auth.js';
 import { readJsonBody } from '../body.js';
 import { parseCreateSend } from '../contract.js';
-import { setRateLimit } from '../rateLimit.js';
 import { idempotencyKeyBytes, setSendId } from '../requests.js';
-import { sendView } from '../sendView.js';
+import { sendView } from './sendStatus.js';
 
 const IDEMPOTENCY_KEY_BYTES_MAX = 255;
 
@@ -143,4 +143,19 @@ function idempotencyKey(request: IncomingMessage): Buffer | null {
       detail: `The key is longer than ${IDEMPOTENCY_KEY_BYTES_MAX} bytes.`,
     });
   return key;
+}
+
+/**
+ * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): for each active limit its quota, window and remainder.
+ * For a refused request, `t` is set for exhausted limits only. The draft requires `Retry-After` to be no earlier than any `t`, but a limit
+ * that is not exhausted may reset later than that.
+ */
+function setRateLimit(response: ServerResponse, windows: readonly RateWindow[], isRefused: boolean): void {
+  const policies = windows.map(({ limit, quota, windowMs }) => `"${limit}";q=${quota};w=${windowMs / 1000}`);
+  const states = windows.map(({ limit, left, opensInMs }) => {
+    const state = `"${limit}";r=${Math.max(left, 0)}`;
+    return isRefused && left > 0 ? state : `${state};t=${Math.ceil(opensInMs / 1000)}`;
+  });
+  response.setHeader('RateLimit-Policy', policies.join(', '));
+  response.setHeader('RateLimit', states.join(', '));
 }
