@@ -28,18 +28,9 @@ interface Kept extends Omit<RefusedRequest, 'ageMs'> {
   at: number;
 }
 
-/** Creates a recorder that keeps refused requests in memory until a loop writes them. @param now a monotonic clock, in milliseconds */
-export function createRefusedRequestRecorder(
-  database: Database,
-  now: () => number = () => performance.now(),
-): RefusedRequestRecorder {
-  const groups = new LRUCache<string, Kept[]>({
-    max: GROUPS_MAX,
-    ttl: GROUP_MS,
-    // Without this, the cache reads the clock only once in a millisecond.
-    ttlResolution: 0,
-    perf: { now },
-  });
+/** Creates a recorder that keeps refused requests in memory until a loop writes them. */
+export function createRefusedRequestRecorder(database: Database): RefusedRequestRecorder {
+  const groups = new LRUCache<string, Kept[]>({ max: GROUPS_MAX, ttl: GROUP_MS });
   /** The kept requests that are not in the database, or with a lower count. */
   const unwritten = new Set<Kept>();
 
@@ -57,8 +48,8 @@ export function createRefusedRequestRecorder(
       };
       const name = JSON.stringify([caller.applicationId, refusal]);
       const group = groups.get(name) ?? [];
-      const last = group.at(-1);
-      if (last !== undefined && group.length === REQUESTS_PER_GROUP) {
+      const last = group[REQUESTS_PER_GROUP - 1];
+      if (last !== undefined) {
         last.count += 1;
         unwritten.add(last);
       } else if (unwritten.size < UNWRITTEN_MAX) {
@@ -71,7 +62,7 @@ export function createRefusedRequestRecorder(
           keyId,
           ...refusal,
           idempotencyKeyHash: key && hashIdempotencyKey(key),
-          at: now(),
+          at: performance.now(),
           count: 1,
         };
         if (group.push(kept) === 1) groups.set(name, group);
@@ -79,7 +70,7 @@ export function createRefusedRequestRecorder(
       }
     },
     async flush() {
-      const flushedAt = now();
+      const flushedAt = performance.now();
       const batch = [...unwritten].map((kept) => ({ kept, count: kept.count }));
       await storeRefusedRequests(
         database,

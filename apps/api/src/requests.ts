@@ -4,12 +4,10 @@ import { Problem, trimOuter } from '@onecode/domain';
 import { describeSpan, setRequestFact } from '@onecode/runtime';
 import type { ApiMetrics } from './metrics.js';
 
-const NO_ROUTE = 'none';
-
 /** Returns the pattern of the request's route, never the path itself, which the client chooses. */
 export function routeOf(request: IncomingMessage): string {
   const { route, baseUrl } = request as Partial<Request>;
-  return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : NO_ROUTE;
+  return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : 'none';
 }
 
 /**
@@ -74,15 +72,14 @@ export function readableTarget(target: string): string {
 const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type', 'x-hub-signature-256'];
 
 /** Refuses a request with a repeated header of `SINGLE`, or without the host that HTTP/1.1 requires (RFC 9112, 3.2). @throws Problem */
-function checkHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
+function checkHeaders(request: IncomingMessage): void {
   // Most requests repeat no header at all.
-  const isAnyRepeated = rawHeaders.length > 2 * Object.keys(headers).length;
-  const names = isAnyRepeated
-    ? rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
-    : [];
-  const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
-  if (twice !== undefined) throw new Problem('bad_request', { detail: `The ${twice} header is repeated.` });
-  if (headers.host === undefined && httpVersion === '1.1')
+  if (request.rawHeaders.length > 2 * Object.keys(request.headers).length) {
+    const repeated = SINGLE.find((name) => (request.headersDistinct[name]?.length ?? 0) > 1);
+    if (repeated !== undefined)
+      throw new Problem('bad_request', { detail: `The ${repeated} header is repeated.` });
+  }
+  if (request.headers.host === undefined && request.httpVersion === '1.1')
     throw new Problem('bad_request', { detail: 'The host header is missing.' });
 }
 

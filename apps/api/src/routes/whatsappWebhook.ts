@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { Problem, type WebhookResult } from '@onecode/domain';
-import { isId } from '@onecode/store/client';
+import { isId, type Database } from '@onecode/store/client';
 import { findOwnApp, learnBusinessAccounts, reportsOfApp, type OwnApp } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import {
@@ -58,32 +58,11 @@ export function webhookHandshakeRoute(context: ApiContext): RequestHandler<OfApp
  * account's senders are stored, and none while too many of them are pending.
  */
 export function webhookRoute(context: ApiContext): RequestHandler<OfApp> {
-  const take = createTaker(context);
-  const count = (result: WebhookResult): void =>
-    context.traffic.count({ event: 'webhook', country: '', senderId: '', accountId: '', reason: result });
-  return async (request, response) => {
-    try {
-      await take(request);
-    } catch (error) {
-      count(resultOf(error));
-      throw error;
-    }
-    count('accepted');
-    answerText(response, 200, 'ok');
-  };
-}
-
-function resultOf(error: unknown): WebhookResult {
-  if (!(error instanceof Problem)) return 'failed';
-  return error.code === 'invalid_signature' ? 'invalid_signature' : 'refused';
-}
-
-/** Returns a function that stores the reports of a post. */
-function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<void> {
-  const { database, deliveryQueue, config } = context;
+  const { database, deliveryQueue, config, traffic } = context;
   const readBody = createBodyReader('payload_too_large', BODY_BYTES_MAX, BODIES_BYTES_MAX);
   const learn = businessAccountLearner(database);
-  return async (request) => {
+
+  const take = async (request: Request<OfApp>): Promise<void> => {
     const signature = request.headers['x-hub-signature-256'];
     if (!isSignature(signature)) throw new Problem('invalid_signature');
     const app = await appOf(context, request);
@@ -106,17 +85,33 @@ function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<
     // crash point: api webhook after store
     if (stored > 0) void deliveryQueue.enqueueReports();
   };
+  const count = (result: WebhookResult): void =>
+    traffic.count({ event: 'webhook', country: '', senderId: '', accountId: '', reason: result });
+
+  return async (request, response) => {
+    try {
+      await take(request);
+    } catch (error) {
+      count(resultOf(error));
+      throw error;
+    }
+    count('accepted');
+    answerText(response, 200, 'ok');
+  };
 }
 
-/**
- * The size and the lifetime of the cache of business accounts by number. A webhook needs no statement for known numbers. Entries expire,
- * because a number's sender may be added after its webhooks.
- */
-const KNOWN_NUMBERS_MAX = 1_000;
-const KNOWN_MS = 60_000;
+function resultOf(error: unknown): WebhookResult {
+  if (!(error instanceof Problem)) return 'failed';
+  return error.code === 'invalid_signature' ? 'invalid_signature' : 'refused';
+}
 
+/** How long a business account is not written again. It ends, because a number's sender may be added after its webhooks. */
+const KNOWN_MS = 60_000;
+const KNOWN_NUMBERS_MAX = 1_000;
+
+/** Returns a function that stores the business accounts of numbers. A webhook needs no statement for numbers that are known. */
 function businessAccountLearner(
-  database: ApiContext['database'],
+  database: Database,
 ): (accounts: ReadonlyMap<string, string>) => Promise<void> {
   const known = new LRUCache<string, string>({ max: KNOWN_NUMBERS_MAX, ttl: KNOWN_MS });
   return async (accounts) => {
