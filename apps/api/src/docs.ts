@@ -40,7 +40,7 @@ const CACHED = { 'Cache-Control': 'public, max-age=300' };
 export function docsRouter(config: Addresses): Router {
   const router = express.Router({ strict: true, caseSensitive: true });
   const document = openApiDocument(config.BASE_URL, config.DOCS_URL);
-  const site = readSite();
+  const site = JSON.parse(readFileSync(join(SITE, 'site.json'), 'utf8')) as Site;
   const pages = pagesOf(site.files);
   const headers = {
     'Content-Security-Policy': contentSecurityPolicy(site.scripts),
@@ -105,14 +105,6 @@ async function readContent(file: string, fillIn: (text: string) => string): Prom
   if (file.endsWith('.tgz')) return { plain: stored, zipped: null };
   const plain = Buffer.from(fillIn(stored.toString()));
   return { plain, zipped: await promisify(gzip)(plain) };
-}
-
-function readSite(): Site {
-  try {
-    return JSON.parse(readFileSync(join(SITE, 'site.json'), 'utf8')) as Site;
-  } catch (error) {
-    throw new Error('the documentation site is not built: run npm run build', { cause: error });
-  }
 }
 
 /**

@@ -21,12 +21,10 @@ const PARSER_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
+type Addresses = Pick<ApiConfig, 'BASE_URL' | 'DOCS_URL'>;
+
 /** Creates an HTTP server that disconnects slow clients and answers malformed HTTP with problem+json. */
-export function createHttpServer(
-  app: Express,
-  { BASE_URL, DOCS_URL }: Pick<ApiConfig, 'BASE_URL' | 'DOCS_URL'>,
-): Server {
-  const headers = commonHeaders(BASE_URL);
+export function createHttpServer(app: Express, addresses: Addresses): Server {
   const latestResponses = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(
     {
@@ -58,7 +56,7 @@ export function createHttpServer(
     if (isInBody && latest.headersSent) socket.destroy();
     // Malformed bytes follow a request that is in progress. It is still answered, and then the connection is closed.
     else if (latest !== undefined && !isInBody && !latest.closed) latest.shouldKeepAlive = false;
-    else refuse(socket, PARSER_PROBLEMS[error.code ?? ''] ?? 'bad_request', headers, DOCS_URL);
+    else refuse(socket, PARSER_PROBLEMS[error.code ?? ''] ?? 'bad_request', addresses);
   });
   return server;
 }
@@ -66,10 +64,7 @@ export function createHttpServer(
 /**
  * Returns request and response classes that inherit from Express's prototypes: Express's own change of each object's prototype slows V8.
  */
-function messagesOf(app: Express): {
-  IncomingMessage: typeof IncomingMessage;
-  ServerResponse: typeof ServerResponse<IncomingMessage>;
-} {
+function messagesOf(app: Express) {
   class AppRequest extends IncomingMessage {}
   class AppResponse extends ServerResponse {}
   Object.setPrototypeOf(AppRequest.prototype, app.request);
@@ -80,17 +75,12 @@ function messagesOf(app: Express): {
 }
 
 /** Writes a problem response to a connection, and closes it. */
-function refuse(
-  socket: Duplex,
-  code: ProblemCode,
-  headers: Readonly<Record<string, string>>,
-  docsUrl: string,
-): void {
+function refuse(socket: Duplex, code: ProblemCode, { BASE_URL, DOCS_URL }: Addresses): void {
   const { status } = PROBLEMS[code];
-  const body = problemBody(new Problem(code), docsUrl);
+  const body = problemBody(new Problem(code), DOCS_URL);
   const fields = {
     'X-Request-Id': randomUUID(),
-    ...headers,
+    ...commonHeaders(BASE_URL),
     'Content-Type': 'application/problem+json',
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',

@@ -130,19 +130,13 @@ async function enqueue(
 
 /** Returns the idempotency key, the body and its fields. @throws Problem for the first invalid one; ClientGone */
 async function readRequest(request: IncomingMessage) {
-  const key = idempotencyKey(request);
-  const body = await readJsonBody(request);
-  return { key, body, fields: parseCreateSend(body) };
-}
-
-/** Returns the request's idempotency key. @throws Problem `invalid_idempotency_key` if it is too long */
-function idempotencyKey(request: IncomingMessage): Buffer | null {
   const key = idempotencyKeyBytes(request);
   if (key !== null && key.length > IDEMPOTENCY_KEY_BYTES_MAX)
     throw new Problem('invalid_idempotency_key', {
       detail: `The key is longer than ${IDEMPOTENCY_KEY_BYTES_MAX} bytes.`,
     });
-  return key;
+  const body = await readJsonBody(request);
+  return { key, body, fields: parseCreateSend(body) };
 }
 
 /**
