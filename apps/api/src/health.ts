@@ -5,14 +5,9 @@ import {
   KNOWN_FINDINGS,
   SENDER_STATES,
   undeliveredShare,
-  type DeliveryGroup,
-  type Finding,
 } from '@onecode/domain';
 import { Counter, Gauge, type Registry } from '@onecode/runtime';
-import type { ServiceHealth, TrafficTotal } from '@onecode/store/operations';
-
-/** Scrapes within this time share one health reading. */
-const READING_MS_MAX = 2_000;
+import type { ServiceHealth } from '@onecode/store/operations';
 
 /**
  * Registers the metrics of the whole service. Each API process exports all of them with the same values, so queries must take the maximum
@@ -21,11 +16,14 @@ const READING_MS_MAX = 2_000;
  */
 export function gaugeHealth(registry: Registry, read: () => Promise<ServiceHealth>): void {
   const metrics = healthMetrics(registry);
-  let last: { at: number; done: Promise<void> } | undefined;
+  let reading: Promise<void> | undefined;
   const collect = (): Promise<void> => {
-    if (last === undefined || performance.now() - last.at > READING_MS_MAX)
-      last = { at: performance.now(), done: read().then((health) => show(metrics, health)) };
-    return last.done;
+    reading ??= read()
+      .then((health) => show(metrics, health))
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
   };
   // The library collects each metric separately. The first one starts the reading, and all of them wait for it.
   for (const metric of Object.values(metrics))
@@ -92,54 +90,47 @@ type HealthMetrics = ReturnType<typeof healthMetrics>;
 
 function show(metrics: HealthMetrics, health: ServiceHealth): void {
   for (const metric of Object.values(metrics)) metric.reset();
-  showFindings(metrics, healthFindings(health));
+  // A reset gauge without labels is 0. It is omitted until it is set.
+  for (const gauge of [metrics.due, metrics.awaiting, metrics.receiptsDue, metrics.sweep]) gauge.remove();
+
+  for (const { name, owner, severity } of KNOWN_FINDINGS)
+    metrics.findings.set({ finding: name, owner, severity }, 0);
+  for (const { name, owner, severity } of healthFindings(health))
+    metrics.findings.set({ finding: name, owner, severity }, 1);
   metrics.lateForOne.set(isLateForOneAccount(health) ? 1 : 0);
-  const { waiting, ownWaiting, receipts, deliveries, loops, senders, queues, traffic } = health;
+
+  const { waiting, receipts } = health;
   if (waiting !== null) {
+    const own = (health.ownWaiting ?? []).map((account) => account.waiting);
+    const ownCount = own.reduce((sum, { count }) => sum + count, 0);
+    metrics.due.set(waiting.due.oldestSeconds ?? 0);
+    metrics.awaiting.set(waiting.forSender.count + ownCount + waiting.held.count);
     metrics.waiting.set({ reason: 'sender' }, waiting.forSender.oldestSeconds ?? 0);
-    const own = (ownWaiting ?? []).map((one) => one.waiting.oldestSeconds ?? 0);
-    metrics.waiting.set({ reason: 'own_sender' }, Math.max(0, ...own));
+    metrics.waiting.set(
+      { reason: 'own_sender' },
+      Math.max(0, ...own.map(({ oldestSeconds }) => oldestSeconds ?? 0)),
+    );
     metrics.waiting.set({ reason: 'hold' }, waiting.held.oldestSeconds ?? 0);
   }
-  const sweeps = (loops ?? []).filter(({ loop }) => loop === 'sweep').map(({ secondsAgo }) => secondsAgo);
-  setIfKnown(metrics.due, waiting && (waiting.due.oldestSeconds ?? 0));
-  const ownCount = (ownWaiting ?? []).reduce((sum, one) => sum + one.waiting.count, 0);
-  setIfKnown(metrics.awaiting, waiting && waiting.forSender.count + ownCount + waiting.held.count);
-  setIfKnown(metrics.receiptsDue, receipts && (receipts.oldestDueSeconds ?? 0));
-  setIfKnown(metrics.sweep, sweeps.length === 0 ? null : Math.min(...sweeps));
-  for (const { id, state } of senders ?? [])
+  if (receipts !== null) metrics.receiptsDue.set(receipts.oldestDueSeconds ?? 0);
+  const sweeps = (health.loops ?? []).filter(({ loop }) => loop === 'sweep');
+  if (sweeps.length > 0) metrics.sweep.set(Math.min(...sweeps.map(({ secondsAgo }) => secondsAgo)));
+
+  for (const { id, state } of health.senders ?? [])
     for (const one of SENDER_STATES) metrics.senders.set({ sender: id, state: one }, one === state ? 1 : 0);
-  showUndelivered(metrics.undelivered, 'country', groupDeliveries(deliveries ?? [], 'country'));
-  showUndelivered(metrics.undelivered, 'sender', groupDeliveries(deliveries ?? [], 'senderId'));
-  for (const { name, isPaused: _, ...counts } of queues ?? [])
+  for (const by of ['country', 'senderId'] as const)
+    for (const { name, lastDay } of groupDeliveries(health.deliveries ?? [], by)) {
+      const share = undeliveredShare(lastDay);
+      const labels = by === 'country' ? { country: name, sender: '' } : { country: '', sender: name };
+      if (share !== null) metrics.undelivered.set(labels, share);
+    }
+  for (const { name, isPaused: _, ...counts } of health.queues ?? [])
     for (const [state, jobs] of Object.entries(counts)) metrics.jobs.set({ queue: name, state }, jobs);
-  for (const total of traffic?.totals ?? []) showTotal(metrics, total);
-}
 
-function setIfKnown(gauge: Gauge, value: number | null): void {
-  if (value === null) gauge.remove();
-  else gauge.set(value);
-}
-
-function showUndelivered(
-  gauge: Gauge<'country' | 'sender'>,
-  by: 'country' | 'sender',
-  groups: readonly DeliveryGroup[],
-): void {
-  for (const { name, lastDay } of groups) {
-    const share = undeliveredShare(lastDay);
-    if (share !== null) gauge.set({ country: '', sender: '', [by]: name }, share);
+  for (const { event, country, reason, count } of health.traffic?.totals ?? []) {
+    if (event === 'failed') metrics.failures.inc({ reason, country }, count);
+    else if (event === 'webhook') metrics.webhooks.inc({ result: reason }, count);
+    else if (event.startsWith('receipt_'))
+      metrics.receipts.inc({ status: event.slice('receipt_'.length), country, reason }, count);
   }
-}
-
-function showFindings({ findings: gauge }: HealthMetrics, findings: readonly Finding[]): void {
-  for (const { name, owner, severity } of KNOWN_FINDINGS) gauge.set({ finding: name, owner, severity }, 0);
-  for (const { name, owner, severity } of findings) gauge.set({ finding: name, owner, severity }, 1);
-}
-
-function showTotal(metrics: HealthMetrics, { event, country, reason, count }: TrafficTotal): void {
-  if (event === 'failed') metrics.failures.inc({ reason, country }, count);
-  else if (event === 'webhook') metrics.webhooks.inc({ result: reason }, count);
-  else if (event.startsWith('receipt_'))
-    metrics.receipts.inc({ status: event.slice('receipt_'.length), country, reason }, count);
 }
