@@ -91,8 +91,10 @@ function readMembers(
   validate: BodyValidator,
   names: readonly string[],
 ): { members: Partial<Record<string, string>>; faulty: Set<string> } {
-  const text = decode(body);
-  const value = parseJson(text);
+  const text = readOr('The body is not valid UTF-8. Compressed bodies are not supported.', () =>
+    utf8.decode(body),
+  );
+  const value = readOr('The body is not valid JSON.', (): unknown => JSON.parse(text));
   const errors = validate(value) ? [] : (validate.errors ?? []);
   const notStrings = errors.filter(({ keyword }) => keyword === 'type').map(nameOf);
   if (notStrings.includes('')) throw unreadable('The body must be a JSON object.');
@@ -120,19 +122,11 @@ const nameOf = ({ instancePath }: ErrorObject): string => instancePath.slice(1);
 // With `ignoreBOM`, a byte order mark stays in the text and JSON.parse rejects it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function decode(body: Buffer): string {
+function readOr<T>(detail: string, read: () => T): T {
   try {
-    return utf8.decode(body);
+    return read();
   } catch {
-    throw unreadable('The body is not valid UTF-8. Compressed bodies are not supported.');
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw unreadable('The body is not valid JSON.');
+    throw unreadable(detail);
   }
 }
 
