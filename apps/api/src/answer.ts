@@ -80,10 +80,7 @@ function writeEnd(response: Response, body: string): void {
   if (response.shouldKeepAlive) return void response.end(body);
   response.setHeader('Content-Length', Buffer.byteLength(body));
   response.write(body);
-  const timer = setTimeout(() => response.end(), LINGER_MS);
-  request.resume();
-  finished(request, () => {
-    clearTimeout(timer);
-    response.end();
-  });
+  const close = (): void => void response.end();
+  setTimeout(close, LINGER_MS).unref();
+  finished(request.resume(), close);
 }
