@@ -42,6 +42,7 @@ export function createAuthenticator(database: Database): Authenticator {
     fetchMethod: (hash) => findCaller(database, Buffer.from(hash, 'latin1')),
   });
   const usedKeys = new Set<string>();
+  /** The keys whose use was written within `USAGE_MS`. */
   const writtenKeys = new LRUCache<string, true>({ max: KEYS_MAX, ttl: USAGE_MS });
 
   return {
@@ -58,16 +59,15 @@ export function createAuthenticator(database: Database): Authenticator {
       if (caller === undefined) throw new Problem('invalid_api_key');
       request.caller = caller;
       if (caller.state !== 'valid') throw invalidKey(caller.state);
-      if (!writtenKeys.has(caller.keyId)) usedKeys.add(caller.keyId);
+      usedKeys.add(caller.keyId);
       return caller;
     },
     async flushKeyUsage() {
-      const ids = [...usedKeys];
-      await recordKeyUsage(database, ids);
-      for (const id of ids) {
-        usedKeys.delete(id);
-        writtenKeys.set(id, true);
-      }
+      const used = [...usedKeys];
+      const due = used.filter((id) => !writtenKeys.has(id));
+      await recordKeyUsage(database, due);
+      for (const id of due) writtenKeys.set(id, true);
+      for (const id of used) usedKeys.delete(id);
     },
   };
 }
