@@ -430,7 +430,8 @@ describe('a receipt that a sweep applies', () => {
     expect(left.length).toBeLessThan(changes.length);
   });
 
-  it('of a first message ends the second call, and the receipt of the second message is still applied', async () => {
+  /** Creates a send with a first call without a response, and a second call in progress. */
+  const callingSend = async () => {
     const sent = await sentSend();
     await t.sql(`update attempts set outcome = 'unknown' where send_id = $1`, [sent.id]);
     await t.sql(
@@ -438,6 +439,31 @@ describe('a receipt that a sweep applies', () => {
          claimed_at = now(), claimed_until = now() + interval '1 minute' where id = $1`,
       [sent.id],
     );
+    return sent;
+  };
+
+  it('of a first message that is sent and fails during the second call does not fail the send before the receipt of the second message', async () => {
+    const sent = await callingSend();
+    const failure = { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' } as const;
+    await report(sent, { status: 'sent', failure: null });
+    await t.sweep();
+    await report(sent, { status: 'failed', failure });
+    await t.sweep();
+    expect(await t.row(sent.id)).toMatchObject({ status: 'sent', phase: 'giving_up' });
+    expect(await t.attempts(sent.id)).toMatchObject([{ outcome: 'recipient' }, { outcome: 'unknown' }]);
+
+    await report(sent, {
+      attempt: { sendId: sent.id, number: 2 },
+      messageId: 'second',
+      status: 'sent',
+      failure: null,
+    });
+    await t.sweep();
+    expect(await t.row(sent.id)).toMatchObject({ status: 'sent', phase: 'unconfirmed' });
+  });
+
+  it('of a first message ends the second call, and the receipt of the second message is still applied', async () => {
+    const sent = await callingSend();
 
     await report(sent, { status: 'sent', failure: null });
     await t.sweep();

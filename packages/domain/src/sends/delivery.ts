@@ -88,9 +88,9 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   if (dueAt > Number(now)) return { result: 'not_due' };
   if (send.phase === 'calling') return settle(send, now, send.attemptNumber, NO_RESPONSE, policy, 0);
 
-  const mayCall = isActive(send, now) && send.attempts < policy.attemptsMax;
+  const mayCall = isActive(send, now) && send.attempts < policy.attemptsMax && send.phase !== 'giving_up';
   const until = mayCall ? send.expiresAt : send.receiptUntil;
-  if (until === null || until <= now) return giveUp(send, now);
+  if (until === null || until <= now) return giveUp(send, now, policy);
   const isWaiting = mayCall && isWorthSending(send, now);
   return {
     result: isWaiting ? 'no_sender' : 'done',
@@ -98,10 +98,19 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   };
 }
 
-/** Fails a send without another call: its code is finished or expired, or it has used all attempts. */
-function giveUp(send: Send, now: Date): Decision<FailureReason> {
-  const reason = isActive(send, now) ? 'attempts_exhausted' : 'expired_before_delivery';
+/**
+ * Fails a send without another call: its code is finished or expired, it has used all attempts, or a message was rejected while a later one
+ * could still arrive.
+ */
+function giveUp(send: Send, now: Date, policy: RetryPolicy): Decision<FailureReason> {
+  const ofActive = send.attempts < policy.attemptsMax ? 'rejected_by_provider' : 'attempts_exhausted';
+  const reason = isActive(send, now) ? ofActive : 'expired_before_delivery';
   return { result: reason, change: failure(reason, now) };
+}
+
+/** Returns the change while no further call follows, but a message may have been sent; null if the time for its receipt is over. */
+export function awaitLastReceipt({ receiptUntil }: Send, now: Date): SendChange | null {
+  return mayStillArrive(receiptUntil, now) ? { phase: 'giving_up', dueAt: receiptUntil, ...UNCLAIMED } : null;
 }
 
 /** Returns the ended attempt of the claim. */
@@ -207,12 +216,8 @@ function settleCall(
   const isDueAgain = send.verification === 'pending' || isSenderFailure(outcome);
   const change = isDueAgain ? nextCall(send, now, outcome, policy, random) : null;
   if (change !== null) return { result: 'retry', change };
-  if (mayStillArrive(send.receiptUntil, now))
-    return {
-      result: 'awaiting_receipt',
-      change: { phase: 'giving_up', dueAt: send.receiptUntil, ...UNCLAIMED },
-    };
-  return giveUp(send, now);
+  const wait = awaitLastReceipt(send, now);
+  return wait === null ? giveUp(send, now, policy) : { result: 'awaiting_receipt', change: wait };
 }
 
 /**

@@ -1,5 +1,6 @@
 import {
   acceptance,
+  awaitLastReceipt,
   awaitReceipt,
   endedAttempt,
   failure,
@@ -106,7 +107,7 @@ const rank = (status: DeliveryState): number => DELIVERY_STATES.indexOf(status);
 /**
  * Folds all stored receipts of one send into one change, using `decideReceipt` for each.
  *
- * @param acceptedNumbers the numbers of the send's attempts that the provider accepted
+ * @param outcomes the numbers and outcomes of the send's ended attempts
  * @param isPriced whether the cost of the send's message has already been counted
  * @param random a number from 0 up to, not including, 1
  * @returns the result of each receipt, in the given order, and the price of a message that has arrived, unless it is already counted
@@ -115,11 +116,11 @@ export function foldReceipts(
   send: Send,
   now: Date,
   receipts: readonly AttemptReceipt[],
-  { acceptedNumbers, isPriced }: { acceptedNumbers: readonly number[]; isPriced: boolean },
+  { outcomes, isPriced }: { outcomes: readonly [number: number, AttemptOutcome][]; isPriced: boolean },
   policy: RetryPolicy,
   random: number,
 ): Decision<ReceiptEnd[]> & { pricing?: Pricing | undefined } {
-  const accepted = new Set(acceptedNumbers);
+  const known = new Map(outcomes);
   const attempts = new Map<number, AttemptChange>();
   const result: ReceiptEnd[] = [];
   let after = send;
@@ -129,9 +130,14 @@ export function foldReceipts(
       rank(a.status) - rank(b.status) || a.occurredAt.getTime() - b.occurredAt.getTime(),
   );
   for (const [index, { receipt, attempt }] of ordered) {
-    const outcome = attempts.get(attempt.number)?.outcome ?? attempt.outcome;
-    const otherIsAccepted = [...accepted].some((number) => number !== attempt.number);
-    const judged = { ...attempt, outcome, otherIsAccepted };
+    const outcome = known.get(attempt.number) ?? null;
+    const others = [...known].filter(([number]) => number !== attempt.number);
+    const judged = {
+      ...attempt,
+      outcome,
+      otherIsAccepted: others.some(([, end]) => end === 'accepted'),
+      laterIsUnknown: others.some(([number, end]) => end === 'unknown' && number > attempt.number),
+    };
     const decision = decideReceipt(after, now, receipt, judged, policy, random);
     result[index] = decision.result;
     if (decision.change !== undefined) {
@@ -140,12 +146,11 @@ export function foldReceipts(
     }
     for (const ended of decision.attempts ?? []) {
       attempts.set(ended.number, ended);
-      if (ended.outcome === 'accepted') accepted.add(ended.number);
-      else accepted.delete(ended.number);
+      known.set(ended.number, ended.outcome);
     }
   }
   const prices = receipts.flatMap(({ receipt, attempt }) =>
-    accepted.has(attempt.number) ? (receipt.pricing ?? []) : [],
+    known.get(attempt.number) === 'accepted' ? (receipt.pricing ?? []) : [],
   );
   const pricing = hasArrived(after) && !isPriced ? prices[0] : undefined;
   return { result, change, attempts: [...attempts.values()], pricing };
@@ -153,19 +158,21 @@ export function foldReceipts(
 
 /**
  * Applies a receipt. Receipts arrive in any order: the status only moves forward, and a late receipt still sets its own time. A failure
- * counts only before delivery is confirmed, and only while the provider has accepted no other message of the send.
+ * counts only before delivery is confirmed, and only while the provider has accepted no other message of the send. While the message of a
+ * later attempt may still arrive, the send fails only after the time for the receipt of that message.
  *
  * A reported failure means the same as the same error in the response to a call. If it is not about the recipient or the request, the send
  * is sent again while its code is active; the status `sent` does not change.
  *
- * @param attempt `otherIsAccepted`: whether the provider accepted another message of the send, which may still arrive
+ * @param attempt `otherIsAccepted`: whether the provider accepted another message of the send, which may still arrive; `laterIsUnknown`:
+ *   whether a later attempt has an unknown outcome
  * @param random a number from 0 up to, not including, 1
  */
 export function decideReceipt(
   send: Send,
   now: Date,
   receipt: Receipt,
-  attempt: ReportedAttempt & { otherIsAccepted: boolean },
+  attempt: ReportedAttempt & { otherIsAccepted: boolean; laterIsUnknown: boolean },
   policy: RetryPolicy,
   random: number,
 ): Decision<ReceiptEnd> {
@@ -191,7 +198,8 @@ export function decideReceipt(
   const mayCall = send.phase !== 'done' && send.verification === 'pending' && isWorthSending(send, now);
   const mayHelp = outcome === 'retry' || isSenderFailure(failed);
   const retry = mayCall && mayHelp ? nextCall(send, now, failed, policy, random) : null;
-  return { result: 'applied', change: retry ?? failure('rejected_by_provider', now), attempts };
+  const wait = attempt.laterIsUnknown ? awaitLastReceipt(send, now) : null;
+  return { result: 'applied', change: retry ?? wait ?? failure('rejected_by_provider', now), attempts };
 }
 
 /** Returns whether a failure can still count. A right code proves that the message arrived. */

@@ -1,7 +1,15 @@
-import { decideReceipt, GUESSES_MAX, isWorthSending, type Outcome, type Receipt } from '@onecode/domain';
+import {
+  decideReceipt,
+  GUESSES_MAX,
+  isWorthSending,
+  receiptWaitMs,
+  type Outcome,
+  type Receipt,
+} from '@onecode/domain';
 import fc from 'fast-check';
 import {
   check,
+  must,
   nextAt,
   runAnswer,
   runClaim,
@@ -92,6 +100,7 @@ const reports = (
     const number = attemptAt(real, index);
     if (number === null) return;
     const others = [...real.attempts].filter(([other]) => other !== number);
+    const laterIsUnknown = others.some(([other, { outcome }]) => other > number && outcome === 'unknown');
     const decision = decideReceipt(
       real.send,
       real.now,
@@ -111,12 +120,19 @@ const reports = (
         outcome: real.attempts.get(number)!.outcome,
         messageStatus: null,
         otherIsAccepted: others.some(([, { outcome }]) => outcome === 'accepted'),
+        laterIsUnknown,
       },
       POLICY,
       random,
     );
     if (decision.change?.phase === 'ready' || decision.change?.phase === 'backing_off')
       model.reassignments += 1;
+    must(
+      decision.change?.status !== 'failed' ||
+        !laterIsUnknown ||
+        Number(real.now) - Number(model.unknownSince) >= receiptWaitMs(POLICY),
+      'a send does not fail while a later message may still arrive',
+    );
     // The call in progress, which the receipt of an earlier attempt ends.
     if (decision.attempts?.some((one) => one.number !== number && one.outcome === 'unknown') === true)
       model.unknownSince = Number(real.now);

@@ -173,6 +173,7 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
     must(before.verification === 'pending', 'no claim once the code was verified or locked');
   }
   if (decision.change?.status === 'failed') mustHaveGivenUp(model, real);
+  must(result !== 'rejected_by_provider' || before.phase === 'giving_up', 'a rejection is reported');
   check(model, real);
 }
 
@@ -201,11 +202,11 @@ export function runRelease(model: Model, real: Real): void {
 /** Checks a failure for which no report of the provider is the reason. */
 function mustHaveGivenUp(model: Model, { send, now }: Real): void {
   const isActive = send.verification === 'pending' && now < send.expiresAt;
+  const ofActive = send.attempts === POLICY.attemptsMax ? 'attempts_exhausted' : 'rejected_by_provider';
   must(
-    send.failureReason === (isActive ? 'attempts_exhausted' : 'expired_before_delivery'),
+    send.failureReason === (isActive ? ofActive : 'expired_before_delivery'),
     'a send without an active code expired, even if it has used all attempts',
   );
-  must(!isActive || send.attempts === POLICY.attemptsMax, 'attempts are exhausted when all were made');
   must(
     model.unknownSince === null || Number(now) - model.unknownSince >= receiptWaitMs(POLICY),
     'an unknown outcome never fails a send before a receipt had its time',

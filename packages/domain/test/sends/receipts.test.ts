@@ -3,6 +3,7 @@ import {
   agreesWith,
   decideReceipt,
   foldReceipts,
+  postponeOrFail,
   DONE,
   UNCLAIMED,
   type Outcome,
@@ -50,6 +51,7 @@ const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   outcome: 'accepted',
   messageStatus: null,
   otherIsAccepted: false,
+  laterIsUnknown: false,
   ...fields,
 });
 
@@ -240,6 +242,27 @@ describe('a failure receipt', () => {
     expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'recipient' }]);
   });
 
+  it.each([
+    ['that a receipt ended', sentSend({ attemptNumber: 2, receiptUntil: at(90) })],
+    ['before the back-off ends', sendingSend({ ...UNCLAIMED, attemptNumber: 2, receiptUntil: at(90) })],
+  ])('waits for the receipt of a later attempt %s before the send fails', (_, send) => {
+    const decision = apply(send, report('failed'), attempt({ laterIsUnknown: true }));
+    const waiting = written(send, decision);
+    expect(waiting).toEqual({ ...send, phase: 'giving_up', dueAt: at(90) });
+    expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'recipient' }]);
+    expect(postponeOrFail(waiting, at(90), POLICY).change).toMatchObject({
+      status: 'failed',
+      failureReason: 'rejected_by_provider',
+    });
+    const next = apply(waiting, report('sent'), attempt({ number: 2, outcome: 'unknown' }));
+    expect(written(waiting, next)).toMatchObject({ status: 'sent', phase: 'unconfirmed' });
+  });
+
+  it('fails the send if the time for the receipt of a later attempt is over', () => {
+    const send = sentSend({ attemptNumber: 2, receiptUntil: NOW });
+    expect(after(send, report('failed'), attempt({ laterIsUnknown: true })).status).toBe('failed');
+  });
+
   it('lets a retry continue after a temporary error of an earlier attempt, and fails the send after a fault of the recipient', () => {
     const waiting = sendingSend({ ...UNCLAIMED, attempts: 2, receiptUntil: at(30) });
     const passing = apply(waiting, report('failed', at(30), retryable()), attempt({ outcome: 'unknown' }));
@@ -347,10 +370,11 @@ describe('foldReceipts', () => {
   const fold = (
     send: Send,
     reports: readonly { receipt: Receipt; attempt?: ReturnType<typeof attempt> }[],
-    { acceptedNumbers = [1], isPriced = false } = {},
+    { accepted = [1], isPriced = false } = {},
   ) => {
     const given = reports.map(({ receipt, attempt: of = attempt() }) => ({ receipt, attempt: of }));
-    return foldReceipts(send, NOW, given, { acceptedNumbers, isPriced }, POLICY, 0);
+    const outcomes = accepted.map((number) => [number, 'accepted'] as [number, 'accepted']);
+    return foldReceipts(send, NOW, given, { outcomes, isPriced }, POLICY, 0);
   };
   const folded = (send: Send, ...reports: Parameters<typeof fold>[1][number][]): Send =>
     written(send, fold(send, reports));
@@ -394,7 +418,7 @@ describe('foldReceipts', () => {
       receipt: report('failed'),
       attempt: attempt({ number }),
     }));
-    const both = { acceptedNumbers: [1, 2] };
+    const both = { accepted: [1, 2] };
     expect(written(sentSend(), fold(sentSend(), [first!], both)).status).toBe('sent');
     const decision = fold(sentSend(), [first!, second!], both);
     expect(written(sentSend(), decision).status).toBe('failed');
@@ -409,6 +433,21 @@ describe('foldReceipts', () => {
     const next = { receipt: report('sent'), attempt: attempt({ number: 2, outcome: 'unknown' }) };
     const decision = fold(send, [{ receipt: report('failed') }, next]);
     expect(written(send, decision).status).toBe('sent');
+  });
+
+  it('keeps the send if an earlier message was sent and failed during another call', () => {
+    const send = sendingSend({ ...NEXT, attempts: 2 });
+    const decision = fold(send, [{ receipt: report('failed') }, { receipt: report('sent') }]);
+    expect(written(send, decision)).toMatchObject({
+      status: 'sent',
+      phase: 'giving_up',
+      dueAt: ms(NOW, 32_000),
+      ...UNCLAIMED,
+    });
+    expect(decision.attempts!.map(({ number, outcome }) => [number, outcome])).toEqual([
+      [1, 'recipient'],
+      [2, 'unknown'],
+    ]);
   });
 
   it('returns `ignored` for receipts that change nothing', () => {

@@ -1,4 +1,4 @@
-import type { Receipt, ReportedAttempt, Send } from '@onecode/domain';
+import type { AttemptOutcome, Receipt, ReportedAttempt, Send } from '@onecode/domain';
 import { byOrdinal, createLookUp, type WithOrdinal } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { sendColumns, type SendRow } from './sendRow.js';
@@ -16,7 +16,7 @@ export type WhichReport = Pick<Receipt, 'attempt' | 'messageId'>;
 type ReportedRow = SendRow &
   Omit<ReportedAttempt, 'senderId'> & {
     attemptSenderId: string | null;
-    acceptedNumbers: number[];
+    outcomes: [number: number, AttemptOutcome][];
     isPriced: boolean;
   };
 
@@ -47,9 +47,9 @@ export async function readReportedSends(
   const rows = await database.sql.read<WithOrdinal<ReportedRow>[]>`
     select r.ordinal, ${sendColumns('s')}, s.pricing is not null as "isPriced", a.number,
       a.sender_id as "attemptSenderId", (select phone_number_id from senders where id = a.sender_id) as "phoneNumberId",
-      a.started_at as "startedAt", a.outcome, a.message_status as "messageStatus", s.recipient_key as "recipientKey", array(
-        select o.number from attempts o where o.send_id = s.id and o.outcome = 'accepted'
-      )::integer[] as "acceptedNumbers"
+      a.started_at as "startedAt", a.outcome, a.message_status as "messageStatus", s.recipient_key as "recipientKey", (
+        select coalesce(json_agg(json_build_array(o.number, o.outcome)), '[]') from attempts o where o.send_id = s.id
+      ) as outcomes
     from unnest(
       ${receipts.map(({ attempt }) => attempt?.sendId ?? null)}::uuid[],
       ${receipts.map(({ attempt }) => attempt?.number ?? null)}::smallint[],

@@ -1,4 +1,4 @@
-import type { Receipt, ReportedAttempt } from '@onecode/domain';
+import type { AttemptOutcome, Receipt, ReportedAttempt } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import type { StoredReport } from './providerReports.js';
 import { readReportedSends } from './readSend.js';
@@ -8,8 +8,8 @@ type StoredReceipt = StoredReport<Receipt>;
 
 /** A send as it was read, with the stored receipts that report on it. */
 export interface ReportedSend extends DecidedSend {
-  /** The numbers of the attempts that the provider accepted. */
-  acceptedNumbers: number[];
+  /** The numbers and outcomes of its ended attempts. */
+  outcomes: [number: number, AttemptOutcome][];
   /** Whether its cost is already counted. */
   isPriced: boolean;
   receipts: { key: string; receipt: Receipt; attempt: ReportedAttempt }[];
@@ -31,8 +31,8 @@ export async function findReportedSends(
       unmatched.push(stored);
       continue;
     }
-    const { version, now, acceptedNumbers, isPriced } = row;
-    const known = sends.get(row.id) ?? { send: row, version, now, acceptedNumbers, isPriced, receipts: [] };
+    const { version, now, outcomes, isPriced } = row;
+    const known = sends.get(row.id) ?? { send: row, version, now, outcomes, isPriced, receipts: [] };
     const { key, report: receipt } = stored;
     const {
       number,

@@ -176,7 +176,7 @@ describe('findReportedSends', () => {
     return {
       sendId: found.send.id,
       attempt: found.receipts[0]!.attempt,
-      acceptedNumbers: found.acceptedNumbers,
+      outcomes: found.outcomes,
     };
   }
 
@@ -186,7 +186,7 @@ describe('findReportedSends', () => {
       await isInProgress(sendId, 2);
       expect(await reported({ attempt: { sendId, number: 2 } })).toMatchObject({
         sendId,
-        acceptedNumbers: [],
+        outcomes: [],
         attempt: {
           number: 2,
           senderId,
@@ -257,7 +257,12 @@ describe('findReportedSends', () => {
     for (const outcome of ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config', 'accepted'])
       await attempt(sendId, { outcome });
     await attempt(await buildSend(store.database, caller));
-    expect(await reported({ attempt: { sendId, number: 1 } })).toMatchObject({ acceptedNumbers: [1, 7] });
+    expect(await reported({ attempt: { sendId, number: 1 } })).toMatchObject({
+      outcomes: expect.arrayContaining([
+        [1, 'accepted'],
+        [7, 'accepted'],
+      ]),
+    });
   });
 });
 
