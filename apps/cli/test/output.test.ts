@@ -27,7 +27,7 @@ describe('print', () => {
       { number: 1, outcome: 'accepted' },
       { number: 2, is_own: true },
     ],
-    denials: [],
+    denied_at: null,
     identity: { hash: 'h', has_changed: true },
   };
   const WORDS = 'a wrong codes at (10:00,10:01) attempts (1 accepted; 2 is own) identity (h has changed)';

@@ -208,7 +208,7 @@ describe('send show', () => {
       holds: [],
       refunded_at: null,
       wrong_guesses: [],
-      denied_at: [],
+      denied_at: null,
       timeline: [{ at: TIME, event: 'created', charged_from: 'free_quota' }],
     });
     const printed = await text(`send show ${id}`);

@@ -248,6 +248,7 @@ create table sends (
   request_id uuid not null,
   traceparent text,
   pricing jsonb,
+  denied_at timestamptz(3),
   foreign key (application_id, account_id, mode) references applications (id, account_id, mode)
   -- Free space on the row's page for updates by a claim and receipts, so that they need no new index entries.
 ) with (fillfactor = 75);
@@ -257,6 +258,7 @@ create index sends_to_recipient on sends (account_id, mode, recipient_key, creat
 create index sends_due_at on sends (due_at) where due_at is not null;
 create index sends_failed on sends (application_id, id) where failed_at is not null;
 create index sends_locked on sends (application_id, id) where locked_at is not null;
+create index sends_denied on sends (account_id, denied_at) where denied_at is not null;
 -- Grouped by the columns that decide which senders may serve them; the latest expiry first.
 create index sends_awaiting_turn on sends (account_id, application_id, coalesce(country, 'ZZ'), locale, expires_at desc) where is_waiting;
 
@@ -370,18 +372,6 @@ create table send_identities (
   seen_at timestamptz(3) not null default now()
 );
 create index send_identities_recipient on send_identities (application_id, recipient_key, seen_at);
-
-create table denials (
-  message_id text primary key,
-  occurred_at timestamptz(3) not null,
-  received_at timestamptz(3) not null default now(),
-  send_id uuid not null references sends,
-  account_id uuid not null references accounts,
-  application_id uuid not null references applications,
-  country text
-);
-create index denials_send_id on denials (send_id);
-create index denials_account_id on denials (account_id, received_at);
 
 -- ── The ledger and costs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 

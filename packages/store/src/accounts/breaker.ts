@@ -60,10 +60,9 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
       jsonb_build_object('unverifiedPercent', a.breaker_unverified_percent, 'minSends', a.breaker_min_sends) as rule
     from accounts a cross join lateral (
       select coalesce(s.country, ${NO_COUNTRY}) as country, count(*)::integer as sends,
-        (count(*) filter (where s.verification <> 'verified' or d.is_denied))::integer as unverified,
-        (count(distinct s.recipient_key) filter (where d.is_denied))::integer as denying
+        (count(*) filter (where s.verification <> 'verified' or s.denied_at is not null))::integer as unverified,
+        (count(distinct s.recipient_key) filter (where s.denied_at is not null))::integer as denying
       from (${judgedSends(Prisma.sql`a.id`, Prisma.sql`statement_timestamp()`)}) s
-      cross join lateral (select exists (select from denials where send_id = s.id) as is_denied) d
       left join breaker_trips t on t.account_id = a.id and t.country = coalesce(s.country, ${NO_COUNTRY})
       where t.open_until is null or s.created_at > t.open_until
       group by 1

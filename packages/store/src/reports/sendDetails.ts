@@ -50,8 +50,8 @@ export interface SendDetails extends SendSummary {
   attempts: AttemptDetails[];
   receipts: ReceiptDetails[];
   units: UnitDetails[];
-  /** When the recipient reported that they did not request it, by the provider's clock, oldest first. */
-  deniedAt: Date[];
+  /** When the recipient first reported that they did not request it, or null. */
+  deniedAt: Date | null;
   /** When a receipt showed that the number's owner has changed since the last verified code, or null. */
   identityChangedAt: Date | null;
   /** The request that created it, and its trace as W3C `traceparent`; null if none was stored. */
@@ -63,7 +63,6 @@ interface Lists {
   wrongGuessTimes: string[];
   attempts: (Serialized<AttemptDetails> & { reportedAt: string | null; reportedCode: number | null })[];
   units: Serialized<UnitDetails>[];
-  deniedAt: string[];
   identityChangedAt: string | null;
 }
 
@@ -82,8 +81,8 @@ export async function findSendDetails(
   const [row] = await database.sql.query<DetailsRow[]>`
     select ${SUMMARY_COLUMNS}, s.from_number as "from", s.phase, s.due_at as "dueAt",
       s.sent_at as "sentAt", s.delivered_at as "deliveredAt", s.read_at as "readAt",
-      s.verified_at as "verifiedAt", s.failed_at as "failedAt", s.wrong_guesses as "wrongGuesses", s.request_id as "requestId",
-      s.traceparent, jsonb_build_object('wrongGuessTimes', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
+      s.verified_at as "verifiedAt", s.failed_at as "failedAt", s.wrong_guesses as "wrongGuesses", s.denied_at as "deniedAt",
+      s.request_id as "requestId", s.traceparent, jsonb_build_object('wrongGuessTimes', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
         select coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'startedAt', c.started_at, 'finishedAt', c.finished_at,
           'outcome', c.outcome, 'errorCode', c.error_code, 'messageStatus', c.message_status, 'senderNumber', senders.number,
           'isOwnSender', senders.account_id is not null, 'reportedAt', c.reported_at,
@@ -100,8 +99,6 @@ export async function findSendDetails(
       ), 'units', (
         select coalesce(jsonb_agg(jsonb_build_object('kind', l.kind, 'bucket', l.bucket, 'at', l.created_at) order by l.id), '[]')
         from ledger_entries l where l.send_id = s.id
-      ), 'deniedAt', (
-        select coalesce(jsonb_agg(d.occurred_at order by d.occurred_at), '[]') from denials d where d.send_id = s.id
       ), 'identityChangedAt', (
         select i.seen_at from send_identities i where i.send_id = s.id and i.has_changed
       )) as lists
@@ -121,7 +118,6 @@ function toDetails({ lists, ...row }: DetailsRow): SendDetails {
     })),
     receipts: toReceipts(row, lists.attempts),
     units: lists.units.map((unit) => ({ ...unit, at: new Date(unit.at) })),
-    deniedAt: lists.deniedAt.map((at) => new Date(at)),
     identityChangedAt: lists.identityChangedAt === null ? null : new Date(lists.identityChangedAt),
   };
 }

@@ -135,11 +135,8 @@ function receiptEvents(send: SendDetails): Dated[] {
 const identityEvents = ({ identityChangedAt: time }: SendDetails): Dated[] =>
   time === null ? [] : [{ kind: 'identity_changed', time }];
 
-function denialEvents({ deniedAt, sentAt, createdAt }: SendDetails): Dated[] {
-  // The provider's clock has whole seconds, so a denial may seem earlier than its message.
-  const earliest = sentAt ?? createdAt;
-  return deniedAt.map((at) => ({ kind: 'denied', time: at < earliest ? earliest : at }));
-}
+const denialEvents = ({ deniedAt: time }: SendDetails): Dated[] =>
+  time === null ? [] : [{ kind: 'denied', time }];
 
 /**
  * Returns the time of a receipt, no earlier than the events that must precede it: the provider's clock has whole seconds and may be ahead

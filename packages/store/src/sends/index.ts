@@ -1,7 +1,6 @@
 export { changeSend } from './changeSend.js';
 export { createSend, type CreatedSend, type Creation } from './createSend.js';
 export type { NewSend } from './writeCreations.js';
-export { applyDenial } from './denials.js';
 export { eraseExpiredCodes } from './eraseCodes.js';
 export { type ExhaustedRecipient, listExhaustedRecipients, resetGuessBudgets } from './guessBudgets.js';
 export {
@@ -11,7 +10,7 @@ export {
   recordIdentity,
 } from './identities.js';
 export * from './providerReports.js';
-export { findReportedSends, type ReportedSend, writeReceipts } from './receipts.js';
+export { applyDenial, findReportedSends, type ReportedSend, writeReceipts } from './receipts.js';
 export * from './takeDeliveries.js';
 export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
 export { findSend, type WhichReport, type WhichSend } from './readSend.js';

@@ -1,4 +1,4 @@
-import type { AttemptOutcome, Receipt, ReportedAttempt } from '@onecode/domain';
+import type { AttemptOutcome, Denial, Receipt, ReportedAttempt } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import type { StoredReport } from './providerReports.js';
 import { readReportedSends } from './readSend.js';
@@ -60,3 +60,36 @@ const messageKey = ({ attempt, messageId }: Receipt): string =>
  * their own writer, so that they do not wait for a large batch of receipts.
  */
 export const writeReceipts = createWriter(200);
+
+/** The send that a denial is about. */
+export interface DeniedSend {
+  applicationId: string;
+  country: string | null;
+  /** Whether this is its first denial. */
+  isNew: boolean;
+}
+
+/**
+ * Stores the time of a send's first denial, and deletes the report. The provider's time has whole seconds; it is limited to the time since
+ * the message was sent. @returns null, with nothing changed, if no attempt has the message
+ */
+export async function applyDenial(
+  database: Database,
+  { key, report: { messageId, occurredAt } }: StoredReport<Denial>,
+): Promise<DeniedSend | null> {
+  const [row] = await database.sql.query<DeniedSend[]>`
+    with known as materialized (
+      select s.id, s.application_id, s.country from (
+        select send_id from attempts where message_id = ${messageId}::text order by started_at limit 1
+      ) a cross join lateral (select * from sends where id = a.send_id limit 1) s
+    ), denied as (
+      update sends set version = version + 1,
+        denied_at = greatest(coalesce(sent_at, created_at), least(${occurredAt}::timestamptz, statement_timestamp()))
+      where id = (select id from known) and denied_at is null
+      returning id
+    ), deleted as (
+      delete from provider_reports where key = ${key}::text and exists (select from known)
+    )
+    select application_id as "applicationId", country, exists (select from denied) as "isNew" from known`;
+  return row ?? null;
+}

@@ -11,7 +11,7 @@ const PAGE = 1_000;
 
 /** The stored data about a recipient, by column name, with times as RFC 3339. */
 export interface KeptOfRecipient {
-  /** Each with its `attempts`, `denials` and `identity`, oldest first. */
+  /** Each with its `attempts` and `identity`, oldest first. */
   sends: Record<string, unknown>[];
   guess_budgets: Record<string, unknown>[];
 }
@@ -58,11 +58,9 @@ export async function exportRecipient(
         case when s.verification = 'pending' and s.expires_at <= statement_timestamp() then 'expired' else s.verification end,
         'created_at', s.created_at, 'expires_at', s.expires_at, 'sent_at', s.sent_at, 'delivered_at', s.delivered_at, 'read_at', s.read_at,
         'verified_at', s.verified_at, 'locked_at', s.locked_at, 'failed_at', s.failed_at, 'failure_reason', s.failure_reason,
-        'wrong_codes_at', coalesce(s.wrong_guess_times, '{}'), 'attempts', (
+        'wrong_codes_at', coalesce(s.wrong_guess_times, '{}'), 'denied_at', s.denied_at, 'attempts', (
           select coalesce(jsonb_agg(jsonb_build_object('number', number, 'outcome', outcome, 'error_code', error_code, 'message_status', message_status, 'started_at', started_at,
             'finished_at', finished_at) order by number), '[]') from attempts where send_id = s.id
-        ), 'denials', (
-          select coalesce(jsonb_agg(jsonb_build_object('occurred_at', occurred_at) order by occurred_at), '[]') from denials where send_id = s.id
         ), 'identity', (
           select jsonb_build_object('hash', identity_hash, 'has_changed', has_changed, 'seen_at', seen_at) from send_identities where send_id = s.id
         )) as send

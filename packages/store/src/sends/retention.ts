@@ -159,8 +159,6 @@ export async function deleteSends({ sql }: Connection, ids: readonly string[]): 
       ) s
     ), of_attempts as (
       delete from attempts where send_id = any(array(select id from gone))
-    ), of_denials as (
-      delete from denials where send_id = any(array(select id from gone))
     ), of_identities as (
       delete from send_identities where send_id = any(array(select id from gone))
     ), of_budgets as (

@@ -25,7 +25,7 @@ const always = new AbortController().signal;
 let live: TestCaller;
 let test: TestCaller;
 beforeEach(async () => {
-  await store.sql('truncate accounts, senders, denials, attempts, send_identities, guess_budgets cascade');
+  await store.sql('truncate accounts, senders, attempts, send_identities, guess_budgets cascade');
   await store.sql(`update cursors set position = default`);
   await changeSettings(store.database, TEST_ACTOR, { retainNumbersDays: 90 });
   await changeSettings(store.database, TEST_ACTOR, { retainSendsDays: null });
@@ -163,7 +163,6 @@ describe('retention of sends', () => {
     const stays = await past(29, { recipient: NUMBER });
     for (const id of [gone, stays]) {
       await insertAttempt(id, { messageId: id });
-      await applyTestReports(store.database, { denials: [{ messageId: id, occurredAt: new Date() }] });
       await store.sql(
         `insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
          select id, application_id, recipient_key, 'DF2lS5v2W6x=', false from sends where id = $1`,
@@ -177,7 +176,7 @@ describe('retention of sends', () => {
     const before = await money();
     expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 1 });
     expect(await money()).toEqual(before);
-    for (const table of ['attempts', 'denials', 'send_identities'])
+    for (const table of ['attempts', 'send_identities'])
       expect(await store.sql(`select send_id from ${table}`)).toEqual([{ send_id: stays }]);
   });
 
