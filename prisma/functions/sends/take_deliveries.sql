@@ -1,4 +1,4 @@
--- Claims live sends for delivery. No other function claims sends. Returns each send in its new state, with an outcome:
+-- Claims live sends for delivery, with `claim_sends`. Returns each send in its new state, with an outcome:
 -- claimed: the caller may make one call, `wait_ms` from now
 -- waits: no sender has a permit soon (`p_direct_permit_wait`); the send now waits for its account's turn
 -- over (only if p_ids is null): due but not claimed, because it is a test send, its lease has ended, it may not be sent, or another

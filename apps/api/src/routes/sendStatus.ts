@@ -13,10 +13,10 @@ export function sendStatusRoute({ authenticate, database }: ApiContext): Request
     const caller = await authenticate(request);
     const { id } = request.params;
     if (isId(id)) setSendId(request, id);
-    const found = isId(id) ? await findSend(database, caller.accountId, id) : null;
-    if (found === null) throw new Problem('send_not_found');
-    describeSpan({}, found.send.traceparent);
-    answerJson(response, 200, sendView(found.send, found.now));
+    const send = isId(id) ? await findSend(database, { id, accountId: caller.accountId }) : undefined;
+    if (send === undefined) throw new Problem('send_not_found');
+    describeSpan({}, send.traceparent);
+    answerJson(response, 200, sendView(send, send.now));
   };
 }
 

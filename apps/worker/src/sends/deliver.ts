@@ -15,7 +15,7 @@ import {
   type Settlement,
 } from '@onecode/domain';
 import { inSpan, markFailed, recordSpan, SpanKind, type JobOutcome } from '@onecode/runtime';
-import { changeSend, type ClaimedSend, type TakenSend, type WhichSend } from '@onecode/store/sends';
+import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
 import type { AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
@@ -50,12 +50,13 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<J
  */
 export async function deliverTaken(
   context: WorkerContext,
-  taken: TakenSend | WhichSend,
+  taken: TakenSend | { id: string },
   startTime = performance.now(),
 ): Promise<JobOutcome> {
   let end: JobOutcome;
-  if ('send' in taken && taken.outcome === 'claimed') end = await deliverClaimed(context, taken, startTime);
-  else if ('send' in taken && taken.outcome === 'waits') end = 'no_sender';
+  if ('outcome' in taken && taken.outcome === 'claimed')
+    end = await deliverClaimed(context, taken, startTime);
+  else if ('outcome' in taken && taken.outcome === 'waits') end = 'no_sender';
   else end = await endDelivery(context, taken);
   context.metrics.deliveries.inc({ end });
   return end;
@@ -63,11 +64,11 @@ export async function deliverTaken(
 
 async function deliverClaimed(
   context: WorkerContext,
-  taken: ClaimedSend,
+  send: ClaimedSend,
   startTime: number,
 ): Promise<JobOutcome> {
-  const permitAt = performance.now() + taken.waitMs;
-  const { id, requestId, traceparent: parent, attemptNumber } = taken.send;
+  const claimedAt = performance.now();
+  const { id, requestId, traceparent: parent, attemptNumber } = send;
   const attributes = {
     'onecode.send_id': id,
     'onecode.request_id': requestId,
@@ -78,7 +79,7 @@ async function deliverClaimed(
     { kind: SpanKind.CONSUMER, parent, startTime, attributes },
     async (span) => {
       recordSpan('claim', { startTime });
-      const end = await afterClaim(context, taken, permitAt);
+      const end = await afterClaim(context, send, claimedAt);
       span.setAttribute('onecode.end', end);
       return end;
     },
@@ -86,7 +87,7 @@ async function deliverClaimed(
 }
 
 /** Simulates a test send, and postpones or fails a live send that was not claimed. @returns the end of the delivery */
-async function endDelivery(context: WorkerContext, which: TakenSend | WhichSend): Promise<JobOutcome> {
+async function endDelivery(context: WorkerContext, which: TakenSend | { id: string }): Promise<JobOutcome> {
   const { database, policy, log } = context;
   const startTime = performance.now();
   // crash point: worker before giving up
@@ -107,28 +108,33 @@ async function endDelivery(context: WorkerContext, which: TakenSend | WhichSend)
   return end;
 }
 
-async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: number): Promise<JobOutcome> {
+/** @param claimedAt by `performance.now()` */
+async function afterClaim(context: WorkerContext, send: ClaimedSend, claimedAt: number): Promise<JobOutcome> {
   const { database, policy, senders, metrics } = context;
-  const { send } = taken;
+  // Only a receipt, a guess or another worker changes a claimed send, so it is most likely still current after the call.
+  const current = (): ClaimedSend => {
+    const now = new Date(send.now.getTime() + performance.now() - claimedAt);
+    return { ...send, now };
+  };
   const number = send.attemptNumber;
   const at: SenderAttempt = {
     senderId: send.senderId as string,
     startedAt: send.claimedAt as Date,
     source: 'answer',
   };
-  const expiresAt = performance.now() + send.expiresAt.getTime() - taken.now().getTime();
+  const expiresAt = claimedAt + send.expiresAt.getTime() - send.now.getTime();
   // crash point: worker after claim
   const [identityHash] = await Promise.all([
     context.findExpectedIdentity(send),
-    taken.waitMs > 0 ? wait(taken.waitMs) : undefined,
+    send.waitMs > 0 ? wait(send.waitMs) : undefined,
   ]);
   const sender = await senders.open(at.senderId);
   // If this process was frozen, the lease or the code may have expired.
-  const isLate = performance.now() >= Math.min(permitAt + CALL_DELAY_MS_MAX, expiresAt);
+  const isLate = performance.now() >= Math.min(claimedAt + send.waitMs + CALL_DELAY_MS_MAX, expiresAt);
   // A response to another message, or an operator, may have blocked the sender after the claim.
   const isBlocked = sender.blocks.some((block) => appliesTo(block, send) && block.since > at.startedAt);
   if (isLate || isBlocked) {
-    const end = await changeSend(database, taken, (current, now) => releaseClaim(current, now, number));
+    const end = await changeSend(database, current(), (row, now) => releaseClaim(row, now, number));
     return end ?? 'gone';
   }
 
@@ -141,11 +147,8 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: 
     // crash point: worker after pause
   }
 
-  // Only a receipt, a guess or another worker changes a claimed send, so the snapshot is most likely still current.
   const settlement = await inSpan('settle', {}, () =>
-    changeSend(database, taken, (current, now) =>
-      settle(current, now, number, outcome, policy, Math.random()),
-    ),
+    changeSend(database, current(), (row, now) => settle(row, now, number, outcome, policy, Math.random())),
   );
   // crash point: worker after settle
   if (settlement === null) return 'gone';

@@ -25,7 +25,7 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
 
   const start = (taken: TakenSend): void => {
     const delivery = deliverTaken(context, taken)
-      .catch((error: unknown) => log.error({ err: error, send_id: taken.send.id }, 'delivery failed'))
+      .catch((error: unknown) => log.error({ err: error, send_id: taken.id }, 'delivery failed'))
       .finally(() => active.delete(delivery));
     active.add(delivery);
   };

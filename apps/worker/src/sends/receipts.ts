@@ -78,7 +78,8 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   for (const one of receipts) await recordReport(context, reported.send, one);
   // crash point: worker before receipt
   const decision = await decide(context, { ...reported, receipts });
-  const written = await writeReceipts(database, reported, decision);
+  const keys = receipts.map(({ key }) => key);
+  const written = await writeReceipts(database, reported.send, decision, keys);
   if (written === null) return false;
   // crash point: worker after receipt
   for (const [index, one] of receipts.entries())
@@ -90,10 +91,10 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
 /** Decides about a send's receipts. Failures beyond the limit of an account's own app are ignored. */
 async function decide(
   context: WorkerContext,
-  { send, now, receipts, ...messages }: ReportedSend,
+  { send, receipts, ...messages }: ReportedSend,
 ): Promise<ReturnType<typeof foldReceipts>> {
   const fold = (believed: readonly ReportedReceipt[]) =>
-    foldReceipts(send, now, believed, messages, context.policy, Math.random());
+    foldReceipts(send, send.now, believed, messages, context.policy, Math.random());
   const decision = fold(receipts);
   const applied = receipts.filter((_, index) => decision.result[index] === 'applied');
   const ignored = await countOwnFailures(context, send, applied);

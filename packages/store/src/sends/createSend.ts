@@ -5,7 +5,7 @@ import type { Connection, Database } from '../client/database.js';
 import { readSqlState } from '../client/errors.js';
 import { moveIdentities } from './identities.js';
 import { readCreations } from './readCreations.js';
-import { findSend } from './readSend.js';
+import { findSend } from './sendRow.js';
 import { writeCreations, type NewSend } from './writeCreations.js';
 
 /** The fields of a new send that its response and its delivery need. The other fields that a response shows are null. */
@@ -43,9 +43,9 @@ const LOCK_WAIT_MS = 1_000;
 export async function createSend(database: Database, send: NewSend): Promise<Creation> {
   const end = await getCreator(database)(send);
   if (end.outcome !== 'existing') return end;
-  const existing = await findSend(database, send.accountId, end.id);
-  if (existing === null) throw new Error('the send of an idempotency key was deleted');
-  return { outcome: 'existing', ...existing };
+  const existing = await findSend(database, { id: end.id });
+  if (existing === undefined) throw new Error('the send of an idempotency key was deleted');
+  return { outcome: 'existing', send: existing, now: existing.now };
 }
 
 const getCreator = oncePerClient((database: Database) => {

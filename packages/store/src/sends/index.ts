@@ -13,6 +13,6 @@ export * from './providerReports.js';
 export { applyDenial, findReportedSends, type ReportedSend, writeReceipts } from './receipts.js';
 export * from './takeDeliveries.js';
 export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
-export { findSend, type WhichReport, type WhichSend } from './readSend.js';
+export { findSend } from './sendRow.js';
 export { eraseRecipient, exportRecipient, type Erased, type KeptOfRecipient } from './recipients.js';
 export { readRetention, retainAll, retainOnwards, type Retained } from './retention.js';

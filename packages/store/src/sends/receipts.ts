@@ -1,13 +1,15 @@
 import type { AttemptOutcome, Denial, Receipt, ReportedAttempt } from '@onecode/domain';
+import { byOrdinal, type WithOrdinal } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import type { StoredReport } from './providerReports.js';
-import { readReportedSends } from './readSend.js';
-import { createWriter, type DecidedSend } from './updateSends.js';
+import { sendColumns, type SendRow } from './sendRow.js';
+import { createWriter } from './updateSends.js';
 
 type StoredReceipt = StoredReport<Receipt>;
 
-/** A send as it was read, with the stored receipts that report on it. */
-export interface ReportedSend extends DecidedSend {
+/** A send with the stored receipts that report on it. */
+export interface ReportedSend {
+  send: SendRow;
   /** The numbers and outcomes of its ended attempts. */
   outcomes: [number: number, AttemptOutcome][];
   /** Whether its cost is already counted. */
@@ -21,7 +23,7 @@ export async function findReportedSends(
   receipts: readonly StoredReceipt[],
 ): Promise<{ sends: ReportedSend[]; unmatched: StoredReceipt[] }> {
   const messages = new Map(receipts.map(({ report }) => [messageKey(report), report]));
-  const rows = messages.size === 0 ? [] : await readReportedSends(database, [...messages.values()]);
+  const rows = await readMessages(database, [...messages.values()]);
   const rowsByMessage = new Map([...messages.keys()].map((name, index) => [name, rows[index]]));
   const sends = new Map<string, ReportedSend>();
   const unmatched: StoredReceipt[] = [];
@@ -31,21 +33,12 @@ export async function findReportedSends(
       unmatched.push(stored);
       continue;
     }
-    const { version, now, outcomes, isPriced } = row;
-    const known = sends.get(row.id) ?? { send: row, version, now, outcomes, isPriced, receipts: [] };
-    const { key, report: receipt } = stored;
-    const {
-      number,
-      attemptSenderId: senderId,
-      phoneNumberId,
-      startedAt,
-      outcome,
-      messageStatus,
-      recipientKey,
-    } = row;
+    const { outcomes, isPriced, number, attemptSenderId: senderId, phoneNumberId, startedAt } = row;
+    const { outcome, messageStatus, recipientKey } = row;
     // Only these fields: the attempt is copied for each receipt.
     const attempt = { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey };
-    known.receipts.push({ key, receipt, attempt });
+    const known = sends.get(row.id) ?? { send: row, outcomes, isPriced, receipts: [] };
+    known.receipts.push({ key: stored.key, receipt: stored.report, attempt });
     sends.set(row.id, known);
   }
   return { sends: [...sends.values()], unmatched };
@@ -54,6 +47,51 @@ export async function findReportedSends(
 /** Returns the same name for receipts of the same message. */
 const messageKey = ({ attempt, messageId }: Receipt): string =>
   `${attempt?.sendId}.${attempt?.number} ${messageId}`;
+
+/** The row of a message's send, with its attempt. `senderId` is that of the send. */
+type MessageRow = SendRow &
+  Omit<ReportedAttempt, 'senderId'> &
+  Pick<ReportedSend, 'outcomes' | 'isPriced'> & { attemptSenderId: string | null };
+
+/**
+ * Reads the sends and attempts of messages, in one snapshot. A receipt reports on the attempt that it names, ended or in progress, unless
+ * that attempt has another message id. Otherwise it reports on the attempt with its message id; if the receipt names a send, only within
+ * that send, because an account's own app must not report on other accounts' sends.
+ *
+ * @returns the row of each message, or undefined if no attempt matches
+ */
+async function readMessages(
+  database: Database,
+  messages: readonly Receipt[],
+): Promise<(MessageRow | undefined)[]> {
+  if (messages.length === 0) return [];
+  const rows = await database.sql.read<WithOrdinal<MessageRow>[]>`
+    select r.ordinal, ${sendColumns('s')}, s.pricing is not null as "isPriced", a.number,
+      a.sender_id as "attemptSenderId", (select phone_number_id from senders where id = a.sender_id) as "phoneNumberId",
+      a.started_at as "startedAt", a.outcome, a.message_status as "messageStatus", s.recipient_key as "recipientKey", (
+        select coalesce(json_agg(json_build_array(o.number, o.outcome)), '[]') from attempts o where o.send_id = s.id
+      ) as outcomes
+    from unnest(
+      ${messages.map(({ attempt }) => attempt?.sendId ?? null)}::uuid[],
+      ${messages.map(({ attempt }) => attempt?.number ?? null)}::smallint[],
+      ${messages.map(({ messageId }) => messageId)}::text[]
+    ) with ordinality as r (send_id, attempt, message_id, ordinal)
+    cross join lateral (
+      select send_id, number, sender_id, started_at, outcome, message_status from attempts
+      where send_id = r.send_id and number = r.attempt and coalesce(message_id = r.message_id, true)
+      union all
+      select id, attempt_number, sender_id, claimed_at, null, null from sends
+      where id = r.send_id and attempt_number = r.attempt and claimed_at is not null
+        and not exists (select from attempts where send_id = r.send_id and number = r.attempt)
+      union all (
+        select send_id, number, sender_id, started_at, outcome, message_status from attempts
+        where message_id = r.message_id and send_id = coalesce((select id from sends where id = r.send_id), send_id)
+        order by started_at limit 1
+      ) limit 1
+    ) a
+    cross join lateral (select * from sends where id = a.send_id limit 1) s`;
+  return byOrdinal(messages, rows);
+}
 
 /**
  * Writes the decision about a send's receipts, and deletes the receipts. If it returns null, all receipts are still stored. Outcomes have

@@ -1,4 +1,5 @@
 import type { Send, SendChange } from '@onecode/domain';
+import { createLookUp } from '../client/batcher.js';
 import { bytesText } from '../client/sql.js';
 import { Prisma } from '../generated/prisma/client.js';
 
@@ -46,8 +47,11 @@ const COLUMNS: {
   traceparent: ['traceparent'],
 };
 
-/** A row of `sends` with the version that guards its changes, and the database's time at which it was read. */
-export type SendRow = Send & { version: number; now: Date };
+/** A send as it was read, with the version that guards its changes, and the database's time of the read. */
+export interface SendRow extends Send {
+  readonly version: number;
+  readonly now: Date;
+}
 
 const WRITABLE = Object.entries(COLUMNS).flatMap(([field, [name, type]]) =>
   type === undefined ? [] : { field: field as keyof SendChange, name, type },
@@ -61,6 +65,22 @@ export function sendColumns(source: string): Prisma.Sql {
   const fields = Object.entries(COLUMNS).map(([field, [name]]) => `${source}.${name} as "${field}"`);
   return Prisma.raw(`${fields.join(', ')}, ${source}.version, clock_timestamp() as now`);
 }
+
+/**
+ * Returns a send, or undefined if it does not exist (with `accountId`: in that account). Reads that arrive during another read share the
+ * next round trip.
+ */
+export const findSend = createLookUp<{ id: string; accountId?: string }, SendRow>(
+  (database, requests) => database.sql.read`
+    select r.ordinal, ${sendColumns('s')}
+    from unnest(
+      ${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ accountId }) => accountId ?? null)}::uuid[]
+    ) with ordinality as r (id, account_id, ordinal)
+    cross join lateral (
+      -- One index probe per request: a join planned while there were few sends might scan the table.
+      select * from sends where id = r.id and account_id = coalesce(r.account_id, account_id) limit 1
+    ) s`,
+);
 
 /** Returns the writable columns of a send, for `json_to_recordset` with `RECORD_COLUMNS`. */
 export function toSendRecord(send: Send): Record<string, unknown> {

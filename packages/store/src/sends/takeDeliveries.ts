@@ -2,15 +2,13 @@ import { DIRECT_PERMIT_WAIT_MS, PERMIT_WAIT_MS_MAX, type RetryPolicy } from '@on
 import { createBatcher } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { toSnapshot, type SendSnapshot } from './changeSend.js';
 import { sendColumns, type SendRow } from './sendRow.js';
 
 /**
  * A send after `take_deliveries`. `claimed`: the caller may make one call, after `waitMs`; `waits`: the send waits for a sender; `over`: it
  * is due but cannot be sent.
  */
-export type TakenSend = SendSnapshot &
-  ({ outcome: 'claimed'; waitMs: number } | { outcome: 'waits' | 'over' });
+export type TakenSend = SendRow & ({ outcome: 'claimed'; waitMs: number } | { outcome: 'waits' | 'over' });
 export type ClaimedSend = Extract<TakenSend, { outcome: 'claimed' }>;
 
 /** Claims live sends for this worker, see `take_deliveries`. */
@@ -37,18 +35,16 @@ export function openDeliveries(
   database: Database,
   { policy, leaseMs }: { policy: RetryPolicy; leaseMs: number },
 ): Deliveries {
-  const take = async (ids: readonly string[] | null, limit: number): Promise<TakenSend[]> => {
-    const rows = await database.sql.query<(SendRow & { outcome: TakenSend['outcome']; waitMs: number })[]>`
+  const take = (ids: readonly string[] | null, limit: number): Promise<TakenSend[]> =>
+    database.sql.query`
       select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms as "waitMs"
       from take_deliveries(
         ${ids}::uuid[], ${limit}::integer, ${policy.attemptsMax}::integer, ${ms(leaseMs)}, ${ms(PERMIT_WAIT_MS_MAX)},
         ${ms(DIRECT_PERMIT_WAIT_MS)}
       ) t`;
-    return rows.map((row) => ({ ...toSnapshot(row), outcome: row.outcome, waitMs: row.waitMs }));
-  };
   const takeOne = createBatcher(
     async (ids: string[]) => {
-      const taken = new Map((await take([...new Set(ids)], ids.length)).map((one) => [one.send.id, one]));
+      const taken = new Map((await take([...new Set(ids)], ids.length)).map((one) => [one.id, one]));
       // If two calls in a batch name the same send, only the first gets its claim.
       return ids.map((id) => {
         const one = taken.get(id);

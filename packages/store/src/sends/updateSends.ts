@@ -1,32 +1,28 @@
-import { NO_COUNTRY, type AttemptChange, type Decision, type Pricing, type Send } from '@onecode/domain';
+import { NO_COUNTRY, type Decision, type Pricing, type Send } from '@onecode/domain';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { assignments, RECORD_COLUMNS, toSendRecord } from './sendRow.js';
+import { assignments, RECORD_COLUMNS, toSendRecord, type SendRow } from './sendRow.js';
 
-/** A send as it was read for a decision. */
-export interface DecidedSend {
-  send: Send;
-  version: number;
-  /** The database's time, at which the change was decided. */
-  now: Date;
-  /** The stored receipts that the decision applies. */
-  receipts: { key: string }[];
+/** A decision without its result. */
+interface Changes extends Omit<Decision<unknown>, 'result'> {
+  /** The price of the message, if this decision is the first to report it. */
+  pricing?: Pricing | undefined;
 }
 
 /** What is written together: the change of a send, if any, and the deletion of its receipts. */
-interface Write extends DecidedSend {
-  isChange: boolean;
+interface Write extends Changes {
+  /** The row from which the change was decided. */
+  send: SendRow;
   after: Send;
-  attempts: readonly AttemptChange[];
-  /** The price of the message, if this write is the first to report it. */
-  pricing: Pricing | undefined;
+  isChange: boolean;
+  receipts: readonly string[];
 }
 
 /**
- * Returns a function that writes a decision if the send's row still has its version, and deletes its receipts in the same statement.
- * Concurrent writes share round trips. The function returns the written send, with the keys of the receipts that this call deleted, or null
- * if the row has changed since it was read: then nothing is written.
+ * Returns a function that writes a decision if the send's row still has its version, and deletes the receipts with these keys in the same
+ * statement. Concurrent writes share round trips. The function returns the written send, with the keys of the receipts that this call
+ * deleted, or null if the row has changed since it was read: then nothing is written.
  *
  * @param batchSizeMax a batch locks the rows of its sends until it commits
  */
@@ -39,17 +35,19 @@ export function createWriter(batchSizeMax: number) {
   );
   return async (
     database: Database,
-    read: DecidedSend,
-    { change, attempts = [], pricing }: Omit<Decision<unknown>, 'result'> & { pricing?: Pricing | undefined },
+    send: SendRow,
+    changes: Changes,
+    receipts: readonly string[] = [],
   ): Promise<{ send: Send; deleted: ReadonlySet<string> } | null> => {
-    const after = { ...read.send, ...change };
+    const { change, attempts = [], pricing } = changes;
+    const after = { ...send, ...change };
     const isChange = change !== undefined || attempts.length > 0 || pricing !== undefined;
-    const write = { ...read, isChange, after, attempts, pricing };
+    const write = { ...changes, send, after, isChange, receipts };
     const [deleted = null] = isFailure(write)
       ? await writeTogether(database, [write])
       : [await getBatcher(database)(write)];
     if (deleted === null) return null;
-    if (isChange) database.onDelivery(read.send, after);
+    if (isChange) database.onDelivery(send, after);
     return { send: after, deleted };
   };
 }
@@ -64,8 +62,8 @@ async function writeTogether(
 ): Promise<(ReadonlySet<string> | null)[]> {
   const firsts = new Map(writes.toReversed().map((write) => [write.isChange ? write.send.id : write, write]));
   const tried = [...firsts.values()];
-  const receipts = tried.flatMap(({ send, isChange, receipts: own }) =>
-    own.map(({ key }) => ({ key, sendId: isChange ? send.id : null })),
+  const receipts = tried.flatMap(({ send, isChange, receipts: keys }) =>
+    keys.map((key) => ({ key, sendId: isChange ? send.id : null })),
   );
   const [{ changed, deleted }] = await database.sql.query<[{ changed: string[]; deleted: string[] }]>`
     with ${updateSends(tried.filter(({ isChange }) => isChange))} ${receipts.length === 0 ? NO_RECEIPTS : deleteReceipts(receipts)}
@@ -76,13 +74,13 @@ async function writeTogether(
     const { send, isChange } = write;
     if (isChange && (firsts.get(send.id) !== write || !written.has(send.id))) return null;
     // Two writes may name the same receipt: only one of them gets it.
-    return new Set(write.receipts.flatMap(({ key }) => (gone.delete(key) ? key : [])));
+    return new Set(write.receipts.filter((key) => gone.delete(key)));
   });
 }
 
-const toChangeRecord = ({ send, after, version, now, attempts, pricing }: Write): object => ({
+const toChangeRecord = ({ send, after, attempts = [], pricing }: Write): object => ({
   id: send.id,
-  version,
+  version: send.version,
   ...toSendRecord(after),
   pricing,
   attempt_records: attempts.map(
@@ -96,7 +94,7 @@ const toChangeRecord = ({ send, after, version, now, attempts, pricing }: Write)
       message_status: messageStatus,
       reported_at: report?.at,
       reported_code: report?.errorCode,
-      finished_at: now,
+      finished_at: send.now,
     }),
   ),
 });

@@ -40,20 +40,20 @@ describe('connections', () => {
       await withDatabase(store.url, async (database) => {
         const caller = await buildCaller(database, 'live');
         const id = await buildSend(database, caller);
-        const { send, now } = (await findSend(database, caller.accountId, id))!;
+        const send = (await findSend(database, { id, accountId: caller.accountId }))!;
         const [row] = await store.sql<{ created: number; now: number; hash: string }>(
           `select extract(epoch from created_at)::float8 as created, extract(epoch from clock_timestamp())::float8 as now,
              encode(code_hash, 'hex') as hash from sends where id = $1`,
           [id],
         );
         expect(send.createdAt.getTime() / 1000).toBe(row!.created);
-        expect(Math.abs(now.getTime() / 1000 - row!.now)).toBeLessThan(60);
+        expect(Math.abs(send.now.getTime() / 1000 - row!.now)).toBeLessThan(60);
         expect(Buffer.from(send.codeHash).toString('hex')).toBe(row!.hash);
         await database.prisma.send.update({
           where: { id },
-          data: { verifiedAt: now, verification: 'verified' },
+          data: { verifiedAt: send.now, verification: 'verified' },
         });
-        expect((await findSend(database, caller.accountId, id))!.send.verifiedAt).toEqual(now);
+        expect((await findSend(database, { id, accountId: caller.accountId }))!.verifiedAt).toEqual(send.now);
       });
     });
 
@@ -143,7 +143,7 @@ describe('connections', () => {
         async (database) => {
           const id = await buildSend(database, caller);
           const use = async (): Promise<void> => {
-            expect(await findSend(database, caller.accountId, id)).toMatchObject({ send: { id } });
+            expect(await findSend(database, { id, accountId: caller.accountId })).toMatchObject({ id });
             const wanted = { idempotencyKey: 'repeated', body: 'same' };
             expect(await createSend(database, newSend(caller, wanted))).toHaveProperty('send');
             expect(await changeSend(database, { id }, () => ({ result: 'seen' }))).toBe('seen');

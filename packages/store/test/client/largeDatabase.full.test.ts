@@ -1,4 +1,4 @@
-import { bodyHashes, hashApiKey } from '@onecode/domain';
+import { bodyHashes, hashApiKey, type Receipt } from '@onecode/domain';
 import { findCaller, changeApplication, readBreakerEvidence } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { placeHold, readHeldSends, releaseHold } from '@onecode/store/holds';
@@ -31,7 +31,6 @@ import {
   findReportedSends,
   findSend,
   openDeliveries,
-  type WhichReport,
 } from '@onecode/store/sends';
 import {
   applyTestReports,
@@ -198,7 +197,7 @@ describe('a large database', () => {
     (filter: SendFilter = {}, before?: string) =>
     (database: Database): Promise<unknown> =>
       listSends(database, large.accountId, filter, { limit: 50, ...(before && { before }) });
-  const reported = (database: Database, which: WhichReport): Promise<unknown> =>
+  const reported = (database: Database, which: Pick<Receipt, 'attempt' | 'messageId'>): Promise<unknown> =>
     findReportedSends(database, [
       { key: '', report: { ...which, status: 'read', occurredAt: new Date(), failure: null } },
     ]);
@@ -241,7 +240,7 @@ describe('a large database', () => {
       (db) => createSend(db, repeat(1_000_000)),
     ],
     ['an idempotent repeat', ['sends_idempotency_key'], 10, (db) => createSend(db, repeat(77))],
-    ['a status', ['sends_pkey'], 5, (db) => findSend(db, busy.accountId, sendId)],
+    ['a status', ['sends_pkey'], 5, (db) => findSend(db, { id: sendId, accountId: busy.accountId })],
     ['a guess', ['sends_pkey', 'guess_budgets_pkey'], 20, (db) => guessCode(db, dueId, true)],
     [
       'a delivery',

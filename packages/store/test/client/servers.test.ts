@@ -198,7 +198,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     // Ten at a time. On a busy machine, forty would wait for the few connections longer than a transaction may.
     await concurrently(Array.from({ length: 40 }).keys(), 10, async (n) => {
       const id = await buildSend(database, caller);
-      expect(await findSend(database, caller.accountId, id)).toMatchObject({ send: { id } });
+      expect(await findSend(database, { id, accountId: caller.accountId })).toMatchObject({ id });
       expect(await changeSend(database, { id }, () => ({ result: 'seen' }))).toBe('seen');
       const wanted = newSend(caller, { idempotencyKey: `key ${n}`, body: 'same' });
       expect(await createSend(database, wanted)).toHaveProperty('send');

@@ -72,7 +72,7 @@ describe('a batch', () => {
     for (const [index, creation] of creations.entries()) {
       const { id, recipient, accountId } = wanted[index]!;
       expect(creation).toMatchObject({ send: { id } });
-      expect(await findSend(store.database, accountId, id)).toMatchObject({ send: { recipient } });
+      expect(await findSend(store.database, { id, accountId })).toMatchObject({ recipient });
     }
   });
 
@@ -225,7 +225,7 @@ describe('a batch', () => {
   it('returns a send only to its own account', async () => {
     const id = await buildSend(store.database, callerOf(0));
     const found = await Promise.all(
-      Array.from({ length: TOGETHER }, (_, index) => findSend(store.database, callerOf(index).accountId, id)),
+      Array.from({ length: TOGETHER }, (_, index) => findSend(store.database, { id, accountId: callerOf(index).accountId })),
     );
     for (const [index, one] of found.entries())
       expect([index, one !== null]).toEqual([index, index % callers.length === 0]);

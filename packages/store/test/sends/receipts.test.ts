@@ -18,7 +18,6 @@ import {
   readDueReports,
   storeReports,
   writeReceipts,
-  type WhichReport,
 } from '@onecode/store/sends';
 import {
   applyTestReports,
@@ -167,7 +166,7 @@ describe('findReportedSends', () => {
     );
 
   /** Returns the data from which a receipt would be decided, or null. */
-  async function reported(which: Partial<WhichReport>) {
+  async function reported(which: Partial<Receipt>) {
     const report = receipt(which.messageId ?? `wamid.unknown.${newId()}`, which);
     const { sends, unmatched } = await findReportedSends(store.database, [{ key: '', report }]);
     const [found] = sends;
@@ -357,7 +356,7 @@ describe('writeReceipts', () => {
     failure: null,
     ...fields,
   });
-  const sendOf = async (id: string) => (await findSend(store.database, caller.accountId, id))!;
+  const sendOf = async (id: string) => (await findSend(store.database, { id, accountId: caller.accountId }))!;
   const apply = (database: Database = store.database) => applyTestReports(database, {});
   const left = async () => (await store.sql('select from provider_reports')).length;
   const costs = () => listMessageCosts(store.database, 1);
@@ -375,7 +374,7 @@ describe('writeReceipts', () => {
     const before = await version();
     await apply();
     expect(await version()).toBe(before + 1);
-    const after = (await sendOf(id)).send;
+    const after = await sendOf(id);
     expect(after).toMatchObject({ status: 'read', encryptedCode: null });
     expect(after.readAt!.getTime() - after.deliveredAt!.getTime()).toBe(20_000);
     expect(await left()).toBe(0);
@@ -477,20 +476,21 @@ describe('writeReceipts', () => {
     );
     await store.sql('update sends set version = version + 1 where id = $1', [changed]);
     const written = await Promise.all(
-      sends.map((reported) =>
+      sends.map(({ send, receipts, ...messages }) =>
         writeReceipts(
           store.database,
-          reported,
-          foldReceipts(reported.send, reported.now, reported.receipts, reported, POLICY, 0),
+          send,
+          foldReceipts(send, send.now, receipts, messages, POLICY, 0),
+          receipts.map(({ key }) => key),
         ),
       ),
     );
     expect(new Set(written.map((one) => one?.send.id ?? null))).toEqual(new Set([same, null]));
     expect(await left()).toBe(2);
-    expect((await sendOf(changed)).send.status).toBe('sent');
+    expect((await sendOf(changed)).status).toBe('sent');
     await apply();
     expect(await left()).toBe(0);
-    expect((await sendOf(changed)).send.status).toBe('delivered');
+    expect((await sendOf(changed)).status).toBe('delivered');
   });
 
   it('fails the send and refunds its unit once for concurrent callers', async () => {
@@ -499,7 +499,7 @@ describe('writeReceipts', () => {
     const failure = { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' } as const;
     await storeReceipts([reportOf(id, 'failed', 0, { failure })]);
     await Promise.all(Array.from({ length: 5 }, () => apply()));
-    expect((await findSend(store.database, by.accountId, id))!.send).toMatchObject({
+    expect((await findSend(store.database, { id, accountId: by.accountId }))!).toMatchObject({
       status: 'failed',
       failureReason: 'rejected_by_provider',
     });

@@ -49,7 +49,7 @@ let recipients = 0;
 /** The actions on sends that several tests share. */
 export function sendActions(store: Store) {
   const read = async (caller: TestCaller, id: string): Promise<Send> =>
-    (await findSend(store.database, caller.accountId, id))!.send;
+    (await findSend(store.database, { id, accountId: caller.accountId }))!;
   const version = async (id: string): Promise<number> =>
     (await store.sql<{ version: number }>('select version from sends where id = $1', [id]))[0]!.version;
   const attemptsOf = (id: string) =>
@@ -142,7 +142,7 @@ export function sendActions(store: Store) {
   /** Takes due sends without a job. @returns the claimed sends, in the order of their permits */
   async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
     const taken = await openDeliveries(database, TERMS).takeDue(limit);
-    return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));
+    return taken.flatMap((one) => (one.outcome === 'claimed' ? [one] : []));
   }
 
   return {

@@ -27,7 +27,7 @@ const TERMS = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
 /** Returns the claimed sends, in the order of their permits. */
 async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
   const taken = await openDeliveries(database, TERMS).takeDue(limit);
-  return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));
+  return taken.flatMap((one) => (one.outcome === 'claimed' ? [one] : []));
 }
 
 describe('sends that wait for a sender', () => {
@@ -42,7 +42,7 @@ describe('sends that wait for a sender', () => {
   const waiting = (wishes: SendOptions = {}) => actions.waiting(live, wishes);
   const countTaken = async (limit = 100) => (await takeDue(limit)).length;
   const isAwaiting = async (id: string) =>
-    (await findSend(store.database, live.accountId, id))!.send.phase === 'waiting';
+    (await findSend(store.database, { id, accountId: live.accountId }))!.phase === 'waiting';
 
   it('wait only while every sender is blocked for their language', async () => {
     const { id: senderId } = await buildSender(store.database);
@@ -144,7 +144,7 @@ describe('sends that wait for a sender', () => {
     const id = await buildSend(store.database, live);
     await buildSender(store.database);
     expect(await countTaken()).toBe(0);
-    expect((await findSend(store.database, live.accountId, id))!.send.dueAt).not.toBeNull();
+    expect((await findSend(store.database, { id, accountId: live.accountId }))!.dueAt).not.toBeNull();
   });
 
   it('are taken once by concurrent sweeps', async () => {
@@ -369,7 +369,7 @@ describe('the send of a job', () => {
   it('is claimed once, with a permit', async () => {
     const id = await buildSend(store.database, caller);
     const taken = await take(id);
-    expect(taken).toMatchObject({ outcome: 'claimed', waitMs: 0, send: { id, senderId: sender.id } });
+    expect(taken).toMatchObject({ outcome: 'claimed', waitMs: 0, id, senderId: sender.id });
     expect(await take(id)).toBeUndefined();
     expect(await permitsTaken()).toBe(true);
     expect(await attemptsOf(id)).toEqual([]);
@@ -387,8 +387,8 @@ describe('the send of a job', () => {
     const deliveries = openDeliveries(store.database, TERMS);
     // The first call is a separate batch; the others share the next one.
     const taken = await Promise.all([first!, second!, second!, second!].map((id) => deliveries.take(id)));
-    expect(taken.map((one) => one?.send.id)).toEqual([first, second, undefined, undefined]);
-    expect(taken[1]!.send.attempts).toBe(1);
+    expect(taken.map((one) => one?.id)).toEqual([first, second, undefined, undefined]);
+    expect(taken[1]!.attempts).toBe(1);
   });
 
   it('gets a permit at most a quarter of a second ahead, or waits', async () => {
@@ -400,7 +400,7 @@ describe('the send of a job', () => {
     expect(new Set(waits).size).toBe(waits.length);
     expect(Math.max(...waits)).toBeLessThanOrEqual(250);
     for (const one of taken.filter((each) => each?.outcome === 'waits'))
-      expect(one!.send).toMatchObject({ status: 'queued', phase: 'waiting', dueAt: one!.send.expiresAt });
+      expect(one).toMatchObject({ status: 'queued', phase: 'waiting', dueAt: one!.expiresAt });
     expect(taken.filter((one) => one?.outcome === 'waits')).toHaveLength(12 - waits.length);
   });
 
@@ -411,7 +411,7 @@ describe('the send of a job', () => {
     expect(await takeDue()).toEqual([]);
     await set(id, `claimed_until = now() - interval '1 second'`);
     expect(await take(id)).toBeUndefined();
-    expect(await takeDue()).toMatchObject([{ outcome: 'over', send: { id, phase: 'calling' } }]);
+    expect(await takeDue()).toMatchObject([{ outcome: 'over', id, phase: 'calling' }]);
   });
 
   it.each([
@@ -479,7 +479,7 @@ describe('the send of a job', () => {
     await age(expired!, 600);
     await guessCode(store.database, used!, true);
     const taken = await openDeliveries(store.database, TERMS).takeDue(10);
-    expect(new Set(taken.map(({ outcome, send }) => `${outcome} ${send.id}`))).toEqual(
+    expect(new Set(taken.map(({ outcome, id }) => `${outcome} ${id}`))).toEqual(
       new Set([expired, used, test].map((id) => `over ${id}`)),
     );
   });
@@ -500,25 +500,25 @@ describe('the send of a job', () => {
         for (const [n, one] of made.entries()) await set(ids[n]!, columnsOf(one, sender));
         const before = new Map<string, Send>();
         for (const id of ids)
-          before.set(id, fieldsOf((await findSend(store.database, caller.accountId, id))!.send));
+          before.set(id, fieldsOf((await findSend(store.database, { id, accountId: caller.accountId }))!));
         const deliveries = openDeliveries(store.database, TERMS);
         const taken = await Promise.all(ids.map((id) => deliveries.take(id)));
         for (const [n, id] of ids.entries()) {
           const one = taken[n];
           const send = before.get(id)!;
-          const now = one?.send.claimedAt ?? (await findSend(store.database, caller.accountId, id))!.now;
+          const now = one?.claimedAt ?? (await findSend(store.database, { id, accountId: caller.accountId }))!.now;
           const permit = { sender, waitMs: 0 };
           const rule = claim(send, now, { ...TERMS, permit });
           if (one === undefined) expect(rule.result).not.toBe('claimed');
           else {
             expect(rule.result).toBe('claimed');
             const until = one.outcome === 'claimed' ? one.waitMs : 0;
-            expect(fieldsOf({ ...one.send, claimedUntil: null })).toEqual({
+            expect(fieldsOf({ ...one, claimedUntil: null })).toEqual({
               ...send,
               ...rule.change,
               claimedUntil: null,
             });
-            expect(one.send.claimedUntil!.getTime() - now.getTime() - TERMS.leaseMs).toBeLessThanOrEqual(
+            expect(one.claimedUntil!.getTime() - now.getTime() - TERMS.leaseMs).toBeLessThanOrEqual(
               until,
             );
           }
