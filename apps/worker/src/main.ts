@@ -26,9 +26,8 @@ import { createDueDeliveries } from './sends/dueDeliveries.js';
 import { createIdentities } from './sends/identities.js';
 import { startLoops } from './loops.js';
 import { openMailer } from './mail/mailer.js';
-import { workerMetrics } from './metrics.js';
+import { recordDelivery, workerMetrics } from './metrics.js';
 import { createSenderPool } from './senders/senderPool.js';
-import { recordDelivery } from './traffic.js';
 import { openPoster } from './webhooks/poster.js';
 
 const TRAFFIC_FLUSH_MS = 1_000;

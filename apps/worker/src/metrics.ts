@@ -1,4 +1,6 @@
+import { hasArrived, trafficEvents, type Send } from '@onecode/domain';
 import { Counter, Histogram, type Registry } from '@onecode/runtime';
+import type { TrafficCounter } from '@onecode/store/operations';
 
 /** Seconds from the request to a stage of the send. The buckets are narrow around the promised times. */
 const LATENCY_BUCKETS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
@@ -82,4 +84,19 @@ export function workerMetrics(registry: Registry) {
       registers,
     }),
   };
+}
+
+/** Counts the traffic of a change of a send's delivery, and observes the latency of live sends. */
+export function recordDelivery(
+  counter: TrafficCounter,
+  { acceptance, delivery }: Pick<WorkerMetrics, 'acceptance' | 'delivery'>,
+  before: Send,
+  after: Send,
+): void {
+  for (const key of trafficEvents(before, after)) counter.count(key);
+  if (after.mode !== 'live') return;
+  const secondsTo = (time: Date): number => (time.getTime() - after.createdAt.getTime()) / 1_000;
+  if (before.sentAt === null && after.sentAt !== null) acceptance.observe(secondsTo(after.sentAt));
+  const arrivedAt = after.deliveredAt ?? after.readAt;
+  if (!hasArrived(before) && hasArrived(after) && arrivedAt !== null) delivery.observe(secondsTo(arrivedAt));
 }

@@ -17,10 +17,9 @@ import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
 import { createDueDeliveries } from '../src/sends/dueDeliveries.js';
 import { createIdentities } from '../src/sends/identities.js';
-import { workerMetrics } from '../src/metrics.js';
+import { recordDelivery, workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senders/senderPool.js';
 import { applyDueReports } from '../src/reports.js';
-import { recordDelivery } from '../src/traffic.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
 /** Returns the variables of a worker process in this environment. */

@@ -28,7 +28,6 @@ export * from './sends/outcome.js';
 export * from './sends/problems.js';
 export * from './sends/receipts.js';
 export * from './sends/refusals.js';
-export * from './sends/retry.js';
 export * from './sends/send.js';
 export * from './sends/sendWindows.js';
 export * from './sends/traffic.js';

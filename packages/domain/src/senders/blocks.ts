@@ -1,5 +1,5 @@
 import type { FaultScope } from '../sends/outcome.js';
-import { PROVIDER_WAIT_MS_MAX } from '../sends/retry.js';
+import { PROVIDER_WAIT_MS_MAX } from '../sends/delivery.js';
 import type { Locale } from '../sends/send.js';
 import { NO_COUNTRY } from '../recipients/recipient.js';
 

@@ -7,9 +7,9 @@ import {
   isSenderFailure,
   isWorthSending,
   nextCall,
+  type RetryPolicy,
 } from './delivery.js';
 import type { MessageStatus, Outcome } from './outcome.js';
-import type { RetryPolicy } from './retry.js';
 import {
   DELIVERY_STATES,
   DONE,
