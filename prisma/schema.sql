@@ -193,22 +193,6 @@ create table delivery_hours (
   constraint delivery_hours_pkey PRIMARY KEY (hour, country, sender_id)
 );
 
-create table denials (
-  message_id text not null,
-  occurred_at timestamp(3) with time zone not null,
-  received_at timestamp(3) with time zone default now() not null,
-  send_id uuid not null,
-  account_id uuid not null,
-  application_id uuid not null,
-  country text,
-  constraint denials_pkey PRIMARY KEY (message_id),
-  constraint denials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint denials_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id),
-  constraint denials_send_id_fkey FOREIGN KEY (send_id) REFERENCES sends(id)
-);
-CREATE INDEX denials_account_id ON public.denials USING btree (account_id, received_at);
-CREATE INDEX denials_send_id ON public.denials USING btree (send_id);
-
 create table event_webhooks (
   account_id uuid not null,
   url text not null,
@@ -561,11 +545,13 @@ create table sends (
   request_id uuid not null,
   traceparent text,
   pricing jsonb,
+  denied_at timestamp(3) with time zone,
   constraint sends_pkey PRIMARY KEY (id),
   constraint sends_application_id_account_id_mode_fkey FOREIGN KEY (application_id, account_id, mode) REFERENCES applications(id, account_id, mode),
   constraint sends_are_valid CHECK (send_is_valid(sends.*))
 ) with (fillfactor=75);
 CREATE INDEX sends_awaiting_turn ON public.sends USING btree (account_id, application_id, COALESCE(country, 'ZZ'::text), locale, expires_at DESC) WHERE is_waiting;
+CREATE INDEX sends_denied ON public.sends USING btree (account_id, denied_at) WHERE (denied_at IS NOT NULL);
 CREATE INDEX sends_due_at ON public.sends USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX sends_failed ON public.sends USING btree (application_id, id) WHERE (failed_at IS NOT NULL);
 CREATE UNIQUE INDEX sends_idempotency_key ON public.sends USING btree (application_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);

@@ -67,10 +67,7 @@ describe('a live send', () => {
     );
     for (const id of ids) await t.until(id, 'delivered');
     // Receipts may be applied before the responses.
-    await until(
-      'no listener',
-      async () => getEventListeners(t.context.stopTimeout, 'abort').length === 0,
-    );
+    await until('no listener', async () => getEventListeners(t.context.stopTimeout, 'abort').length === 0);
   });
 });
 

@@ -180,6 +180,16 @@ const findsNoSender: Command = {
   toString: () => 'no sender',
 };
 
+/** Two calls without a response, and then a fault of the sender, or no sender: a receipt of the second message may still arrive. */
+const losesTwoCalls = (isOfSender: boolean): Command => ({
+  check: () => true,
+  run(model, real) {
+    const next = isOfSender ? delivers(SENDER_FAULT, 0, false) : findsNoSender;
+    for (const one of [delivers(UNKNOWN, 0, false), delivers(UNKNOWN, 0, false), next]) one.run(model, real);
+  },
+  toString: () => `two calls without a response, then ${isOfSender ? 'a fault of the sender' : 'no sender'}`,
+});
+
 /** The account of a waiting send gets its turn: `next_turns` takes the send before it is due. */
 const takesTurn: Command = {
   check: () => true,
@@ -229,5 +239,6 @@ export const step = [
   fc.constant(takesTurn),
   fc.constant(releasesClaim),
   fc.boolean().map(guesses),
+  fc.boolean().map(losesTwoCalls),
 ];
 export const lifeMs = fc.constantFrom(1000, 20_000, 120_000, 600_000);

@@ -437,7 +437,8 @@ describe('foldReceipts', () => {
 
   it('keeps the send if an earlier message was sent and failed during another call', () => {
     const send = sendingSend({ ...NEXT, attempts: 2 });
-    const decision = fold(send, [{ receipt: report('failed') }, { receipt: report('sent') }]);
+    const reports = [{ receipt: report('failed') }, { receipt: report('sent') }];
+    const decision = fold(send, reports, { accepted: [] });
     expect(written(send, decision)).toMatchObject({
       status: 'sent',
       phase: 'giving_up',

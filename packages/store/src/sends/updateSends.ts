@@ -5,7 +5,7 @@ import { Prisma } from '../generated/prisma/client.js';
 import { assignments, RECORD_COLUMNS, toSendRecord, type SendRow } from './sendRow.js';
 
 /** A decision without its result. */
-interface Changes extends Omit<Decision<unknown>, 'result'> {
+export interface Changes extends Omit<Decision<unknown>, 'result'> {
   /** The price of the message, if this decision is the first to report it. */
   pricing?: Pricing | undefined;
 }

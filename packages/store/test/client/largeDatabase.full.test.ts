@@ -25,13 +25,7 @@ import {
   deleteOldRefusedRequests,
 } from '@onecode/store/reports';
 import { isSuperseded } from '@onecode/store/senders';
-import {
-  changeSend,
-  createSend,
-  findReportedSends,
-  findSend,
-  openDeliveries,
-} from '@onecode/store/sends';
+import { changeSend, createSend, findReportedSends, findSend, openDeliveries } from '@onecode/store/sends';
 import {
   applyTestReports,
   buildCaller,

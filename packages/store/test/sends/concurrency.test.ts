@@ -225,10 +225,12 @@ describe('a batch', () => {
   it('returns a send only to its own account', async () => {
     const id = await buildSend(store.database, callerOf(0));
     const found = await Promise.all(
-      Array.from({ length: TOGETHER }, (_, index) => findSend(store.database, { id, accountId: callerOf(index).accountId })),
+      Array.from({ length: TOGETHER }, (_, index) =>
+        findSend(store.database, { id, accountId: callerOf(index).accountId }),
+      ),
     );
     for (const [index, one] of found.entries())
-      expect([index, one !== null]).toEqual([index, index % callers.length === 0]);
+      expect([index, one !== undefined]).toEqual([index, index % callers.length === 0]);
   });
 });
 

@@ -4,7 +4,6 @@ import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
 import { listLedger, listSends } from '@onecode/store/reports';
 import { createSend, eraseRecipient, readRetention, retainAll, retainOnwards } from '@onecode/store/sends';
 import {
-  applyTestReports,
   buildCaller,
   buildSend,
   guessCode,

@@ -134,7 +134,7 @@ describe('sends that wait for a sender', () => {
     const id = await waiting();
     await buildSender(store.database);
     const taken = await openDeliveries(store.database, TERMS).takeDue(1);
-    expect(taken.map(({ outcome, send }) => [outcome, send.id])).toEqual([
+    expect(taken.map((one) => [one.outcome, one.id])).toEqual([
       ['over', expired],
       ['claimed', id],
     ]);
@@ -506,7 +506,8 @@ describe('the send of a job', () => {
         for (const [n, id] of ids.entries()) {
           const one = taken[n];
           const send = before.get(id)!;
-          const now = one?.claimedAt ?? (await findSend(store.database, { id, accountId: caller.accountId }))!.now;
+          const now =
+            one?.claimedAt ?? (await findSend(store.database, { id, accountId: caller.accountId }))!.now;
           const permit = { sender, waitMs: 0 };
           const rule = claim(send, now, { ...TERMS, permit });
           if (one === undefined) expect(rule.result).not.toBe('claimed');
@@ -518,9 +519,7 @@ describe('the send of a job', () => {
               ...rule.change,
               claimedUntil: null,
             });
-            expect(one.claimedUntil!.getTime() - now.getTime() - TERMS.leaseMs).toBeLessThanOrEqual(
-              until,
-            );
+            expect(one.claimedUntil!.getTime() - now.getTime() - TERMS.leaseMs).toBeLessThanOrEqual(until);
           }
         }
       }),
