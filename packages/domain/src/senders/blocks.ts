@@ -1,5 +1,4 @@
-import type { FaultScope } from '../sends/outcome.js';
-import { PROVIDER_WAIT_MS_MAX } from '../sends/delivery.js';
+import { PROVIDER_WAIT_MS_MAX, type FaultScope } from '../sends/outcome.js';
 import type { Locale } from '../sends/send.js';
 import { NO_COUNTRY } from '../recipients/recipient.js';
 

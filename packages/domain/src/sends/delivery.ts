@@ -1,4 +1,4 @@
-import type { Outcome } from './outcome.js';
+import { PROVIDER_WAIT_MS_MAX, type Outcome } from './outcome.js';
 import {
   DONE,
   isDelivering,
@@ -18,8 +18,6 @@ export interface RetryPolicy {
   backoffMs: number;
 }
 
-/** The longest wait, whatever the provider requests. */
-export const PROVIDER_WAIT_MS_MAX = 900_000;
 /** The maximum n for the wait of 4^n seconds after a pair rate limit. */
 const PAIR_EXPONENT_MAX = 4;
 

@@ -39,6 +39,9 @@ export type Outcome =
   | { kind: 'recipient'; errorCode: number | null; reason: string }
   | { kind: 'config'; errorCode: number | null; reason: string; scope: FaultScope };
 
+/** The longest wait, whatever the provider requests. */
+export const PROVIDER_WAIT_MS_MAX = 900_000;
+
 /** No call was made, because the code cannot be decrypted. */
 export const UNREADABLE_CODE = {
   kind: 'retry',

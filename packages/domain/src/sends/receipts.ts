@@ -195,11 +195,13 @@ export function decideReceipt(
   const decides = send.phase === 'calling' || outcome !== 'recipient';
   if (attempt.otherIsAccepted || (otherFollows && decides)) return { result: 'applied', attempts };
 
-  const mayCall = send.phase !== 'done' && send.verification === 'pending' && isWorthSending(send, now);
+  const mayCall = send.verification === 'pending' && isWorthSending(send, now);
   const mayHelp = outcome === 'retry' || isSenderFailure(failed);
   const retry = mayCall && mayHelp ? nextCall(send, now, failed, policy, random) : null;
   const wait = attempt.laterIsUnknown ? awaitLastReceipt(send, now) : null;
-  return { result: 'applied', change: retry ?? wait ?? failure('rejected_by_provider', now), attempts };
+  // The code of a send that is done has ended and is erased.
+  const next = send.phase === 'done' ? null : (retry ?? wait);
+  return { result: 'applied', change: next ?? failure('rejected_by_provider', now), attempts };
 }
 
 /** Returns whether a failure can still count. A right code proves that the message arrived. */

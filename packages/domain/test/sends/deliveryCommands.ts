@@ -129,6 +129,7 @@ const reports = (
       model.reassignments += 1;
     must(
       decision.change?.status !== 'failed' ||
+        real.send.phase === 'done' ||
         !laterIsUnknown ||
         Number(real.now) - Number(model.unknownSince) >= receiptWaitMs(POLICY),
       'a send does not fail while a later message may still arrive',

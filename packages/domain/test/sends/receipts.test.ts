@@ -258,8 +258,11 @@ describe('a failure receipt', () => {
     expect(written(waiting, next)).toMatchObject({ status: 'sent', phase: 'unconfirmed' });
   });
 
-  it('fails the send if the time for the receipt of a later attempt is over', () => {
-    const send = sentSend({ attemptNumber: 2, receiptUntil: NOW });
+  it.each([
+    ['the time for the receipt of a later attempt is over', { receiptUntil: NOW }],
+    ['its code has ended', { receiptUntil: at(90), verification: 'locked', encryptedCode: null }],
+  ] as const)('fails the send if %s', (_, fields) => {
+    const send = sentSend({ attemptNumber: 2, ...fields });
     expect(after(send, report('failed'), attempt({ laterIsUnknown: true })).status).toBe('failed');
   });
 
