@@ -1,7 +1,7 @@
 import { decrypt, settle, simulateDelivery, type Outcome } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
 import { createApiKey, findAccount, changeApplication, revokeApiKey } from '@onecode/store/accounts';
-import { listSenderDetails } from '@onecode/store/senders';
+import { listSenders } from '@onecode/store/senders';
 import { changeSend } from '@onecode/store/sends';
 import {
   applyTestReports,
@@ -101,7 +101,7 @@ const RECEIPTS = { sent: [], failed: [], delivered: ['delivered'], read: ['deliv
 async function bringTo(db: TestDatabase, id: string, status: DeliveryStatus): Promise<void> {
   const { database } = db;
   if (status === 'queued') return;
-  const [sender = await buildSender(database)] = await listSenderDetails(database);
+  const [sender = await buildSender(database)] = await listSenders(database);
   await changeSend(database, { id }, (send, now) =>
     claim(send, now, { leaseMs: 30_000, policy: POLICY, permit: { sender, waitMs: 0 } }),
   );

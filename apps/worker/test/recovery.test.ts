@@ -1,5 +1,5 @@
 import { claim } from '@onecode/testing/claim-model';
-import { listSenderDetails, type SenderDetails } from '@onecode/store/senders';
+import { listSenders, type Sender } from '@onecode/store/senders';
 import { changeSend } from '@onecode/store/sends';
 import {
   buildSend,
@@ -166,13 +166,13 @@ describe('the lease of an attempt', () => {
   /** Creates a send that a worker claimed before it died. */
   const claimedByDeadWorker = async (): Promise<string> => {
     const id = await buildSend(t.database, t.caller, { code: '042913' });
-    const [sender] = await listSenderDetails(t.database);
+    const [sender] = await listSenders(t.database);
     const { policy } = t.context;
     const claimed = await changeSend(t.database, { id }, (send, now) =>
       claim(send, now, {
         leaseMs: 60_000,
         policy,
-        permit: { sender: sender as SenderDetails, waitMs: 0 },
+        permit: { sender: sender as Sender, waitMs: 0 },
       }),
     );
     expect(claimed).toBe('claimed');

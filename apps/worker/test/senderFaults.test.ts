@@ -4,7 +4,6 @@ import { changeAccount } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
 import {
-  listSenderDetails,
   listSenders,
   pauseSender,
   resumeSender,
@@ -476,7 +475,7 @@ describe('the sender pool', () => {
     const faulty = await buildSender(database);
     await buildSender(database);
     for (let sweep = 0; sweep < 20; sweep++) {
-      const sender = (await listSenderDetails(database)).find(({ id }) => id === faulty.id)!;
+      const sender = (await listSenders(database)).find(({ id }) => id === faulty.id)!;
       const fault = { kind: 'sender', errorCode: 131048, reason: 'limited' } as const;
       const asked = Array.from({ length: 20 }, async (_, n) => {
         // Staggered, so that look-ups happen at every moment of the fault.

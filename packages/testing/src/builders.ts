@@ -10,7 +10,7 @@ import {
   hashCode,
   recipientKeys,
   type Block,
-  type BlockSubject,
+  type BlockKind,
   type Judgement,
   type Keyring,
   type Locale,
@@ -126,7 +126,7 @@ export async function blockSender(
   { id }: Pick<Sender, 'id'>,
   { onlyFor = '', ...fault }: Partial<FaultSignal> & { onlyFor?: string } = {},
 ): Promise<Block | null> {
-  const subject: BlockSubject = { cause: 'fault', scope: 'sender', subject: id, onlyFor };
+  const kind: BlockKind = { cause: 'fault', scope: 'sender', onlyFor };
   const met: FaultSignal = {
     startedAt: new Date(),
     source: 'answer',
@@ -135,7 +135,7 @@ export async function blockSender(
     isConfiguration: false,
     ...fault,
   };
-  return changeBlock(database, subject, (last, now) => afterFault(subject, last, now, met));
+  return changeBlock(database, id, kind, (last, now) => afterFault(kind, last, now, met));
 }
 
 /** Ends the time of every block in this database. After that, single messages test the senders. */

@@ -2,7 +2,6 @@ import {
   activeBlock,
   isNew,
   SENDER_TEMPLATE_INITIAL,
-  tryDecrypt,
   type PhoneRecipient,
 } from '@onecode/domain';
 import { address, PROXY, proxyFaults, readConfig } from '@onecode/runtime/config';
@@ -255,8 +254,8 @@ export async function fixSender(
   pin: string | null,
 ): Promise<Map<string, string | null>> {
   const config = readSetupConfig();
-  const details = (await listSenderDetails(database)).find(({ id: known }) => known === sender.id);
-  const token = details && tryDecrypt(config.SECRET_KEY, sender.id, details.encryptedToken);
+  const details = await listSenderDetails(database, config.SECRET_KEY);
+  const token = details.find(({ id: known }) => known === sender.id)?.token;
   if (!token)
     throw new UserError('SECRET_KEY cannot decrypt the token of the sender: see onecode sender token');
   if (sender.businessAccountId === null)
@@ -303,9 +302,8 @@ async function provideSender(
   number: SetupNumber,
 ): Promise<SetupStep> {
   const [step, needsYou] = ['sender', 'needs_you'] as const;
-  const known = (await listSenderDetails(database)).find(
-    ({ phoneNumberId, encryptedToken }) =>
-      phoneNumberId === number.phoneNumberId && encryptedToken.length > 0,
+  const known = (await listSenderDetails(database, keyring)).find(
+    ({ phoneNumberId, removedAt }) => phoneNumberId === number.phoneNumberId && removedAt === null,
   );
   if (known === undefined) {
     if (dryRun) return stepOf(step, 'waiting', 'Would add the sender.');
@@ -335,7 +333,7 @@ async function provideSender(
       needsYou,
       `The sender ${senderId} uses other templates: pass --template ${known.template} --english ${known.englishTemplateLanguage}, or run onecode sender edit.`,
     );
-  if (tryDecrypt(keyring, senderId, known.encryptedToken) === token)
+  if (known.token === token)
     return stepOf(step, 'already', `The sender ${senderId} exists.`);
   if (dryRun) return stepOf(step, 'waiting', `Would replace the token of the sender ${senderId}.`);
   await editSender(database, actor(), senderId, { secrets: { keyring, token } });

@@ -3,18 +3,16 @@ import {
   afterLimit,
   afterSuccess,
   blocksOf,
-  blockSubject,
   appliesTo,
   type Block,
+  type BlockKind,
   type BlockScope,
-  type BlockSubject,
   type Send,
   type SenderFailure,
   type Signal,
 } from '@onecode/domain';
-import { changeBlock, isSuperseded } from '@onecode/store/senders';
+import { changeBlock, isSuperseded, type SenderDetails } from '@onecode/store/senders';
 import type { WorkerContext } from '../context.js';
-import type { OpenSender } from './senderPool.js';
 
 type Fault = Extract<SenderFailure, { kind: 'sender' | 'config' }>;
 type Limit = Extract<SenderFailure, { kind: 'retry' }>;
@@ -49,13 +47,13 @@ export async function recordSenderSuccess(
   for (const block of sender.blocks) {
     if (!appliesTo(block, send) || !mayConcern(block.scope, sender, success)) continue;
     if (rule(block, new Date()) === null) continue;
-    await changeBlock(database, block, rule);
+    await changeBlock(database, senderId, block, rule);
     senders.forget();
   }
 }
 
 /** Returns whether a signal may change blocks of this scope. An account with its own app signs its receipts itself, and may forge them. */
-const mayConcern = (scope: BlockScope, { accountId }: OpenSender, { source }: Signal): boolean =>
+const mayConcern = (scope: BlockScope, { accountId }: SenderDetails, { source }: Signal): boolean =>
   scope === 'sender' || accountId === null || source !== 'receipt';
 
 async function block(context: Context, at: SenderAttempt, send: Send, fault: Fault): Promise<void> {
@@ -63,24 +61,20 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
   const { errorCode, reason } = fault;
   const isConfiguration = fault.kind === 'config';
   const { senderId, ...signal } = at;
-  // The sender's business account and portfolio may just have become known.
-  senders.forget();
   const sender = await senders.open(senderId);
-  // Ordered from the sender to its business account or portfolio. A fault of kind `sender` blocks only the sender, as a token's does.
-  const subjects = blocksOf(isConfiguration ? fault.scope : 'token', send)
-    .filter(({ scope }) => mayConcern(scope, sender, at))
-    .map((one): BlockSubject => ({ cause: 'fault', ...one, subject: blockSubject(one.scope, sender) }));
-  const ruleOf = (subject: BlockSubject) => (last: Block | null, now: Date) =>
-    afterFault(subject, last, now, { ...signal, errorCode, reason, isConfiguration });
+  // A fault of kind `sender` blocks only the sender, as a token's does.
+  const kinds = blocksOf(isConfiguration ? fault.scope : 'token', send).filter(({ scope }) =>
+    mayConcern(scope, sender, at),
+  );
+  const ruleOf = (kind: BlockKind) => (last: Block | null, now: Date) =>
+    afterFault(kind, last, now, { ...signal, errorCode, reason, isConfiguration });
   // While the blocks are active, the many messages with the same fault need no look-up.
-  if (subjects.every((subject) => ruleOf(subject)(findBlock(sender, subject), new Date()) === null)) return;
+  if (kinds.every((kind) => ruleOf(kind)(findBlock(sender, kind), new Date()) === null)) return;
   // The widest scope decides: if the business account or portfolio delivers, it is not at fault.
-  const widest = subjects.at(-1) as BlockSubject;
-  const concerned = (await senders.of(widest)).filter((one) => mayConcern(widest.scope, one, at));
-  const about = { senderIds: concerned.map(({ id }) => id), onlyFor: widest.onlyFor };
-  if (await isSuperseded(database, about, { ...signal, sendId: send.id })) return;
+  const widest = kinds.at(-1) as BlockKind;
+  if (await isSuperseded(database, senderId, widest, { ...signal, sendId: send.id })) return;
   const begun: (Block | null)[] = [];
-  for (const subject of subjects) begun.push(await changeBlock(database, subject, ruleOf(subject)));
+  for (const kind of kinds) begun.push(await changeBlock(database, senderId, kind, ruleOf(kind)));
   senders.forget();
   // Many sends meet the same fault at once. Only the send that starts the block raises the alert.
   if (begun[0] === null) return;
@@ -94,7 +88,7 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
   }
 }
 
-const findBlock = ({ blocks }: OpenSender, { cause, scope, onlyFor }: BlockSubject): Block | null =>
+const findBlock = ({ blocks }: SenderDetails, { cause, scope, onlyFor }: BlockKind): Block | null =>
   blocks.find((one) => one.cause === cause && one.scope === scope && one.onlyFor === onlyFor) ?? null;
 
 async function slowDown(
@@ -108,13 +102,11 @@ async function slowDown(
   // An account's own sender may belong to the account's own app, and a limit of that app does not concern other accounts.
   const widest = throttled === 'app' && sender.accountId !== null ? 'business' : throttled;
   const scope = mayConcern(widest, sender, at) ? widest : 'sender';
-  const subject: BlockSubject = { cause: 'limit', scope, subject: blockSubject(scope, sender), onlyFor: '' };
-  const slowed = (await senders.of(subject)).filter(({ removedAt }) => removedAt === null);
-  const fullRate = slowed.reduce((sum, { throughput }) => sum + throughput, 0);
-  const limit = { fullRate, retryAfterSeconds, random: Math.random() };
-  const begun = await changeBlock(database, subject, (last, now) =>
-    afterLimit(subject, last, now, { ...signal, errorCode, reason }, limit),
-  );
+  const kind = { cause: 'limit', scope, onlyFor: '' } as const;
+  const begun = await changeBlock(database, senderId, kind, (last, now, fullRate) => {
+    const limit = { fullRate, retryAfterSeconds, random: Math.random() };
+    return afterLimit(kind, last, now, { ...signal, errorCode, reason }, limit);
+  });
   senders.forget();
   if (begun?.failures !== 1) return;
   metrics.throttles.inc({ scope, error_code: String(errorCode ?? 'none') });

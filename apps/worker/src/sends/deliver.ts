@@ -15,11 +15,11 @@ import {
   type Settlement,
 } from '@onecode/domain';
 import { inSpan, markFailed, recordSpan, SpanKind, type JobOutcome } from '@onecode/runtime';
+import type { SenderDetails } from '@onecode/store/senders';
 import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
 import type { AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
-import type { OpenSender } from '../senders/senderPool.js';
 
 /** If a call starts later than this after the time of its permit, its lease could end before its outcome is written. */
 const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
@@ -185,7 +185,7 @@ function logAttempt(
 async function call(
   context: WorkerContext,
   send: Send,
-  sender: OpenSender,
+  sender: SenderDetails,
   { attempt, identityHash }: Pick<AuthenticationMessage, 'attempt' | 'identityHash'>,
 ): Promise<Outcome> {
   const code = tryDecrypt(context.secretKey, send.id, send.encryptedCode as Uint8Array);

@@ -18,17 +18,15 @@ export type BlockScope = 'sender' | 'business' | 'portfolio' | 'app';
 /** How the cause became known. */
 export type BlockSource = 'operator' | 'answer' | 'receipt' | 'webhook' | 'read';
 
-/** The subject of a block. There is at most one block per subject. */
-export interface BlockSubject {
+/** The kind of a block. A sender, a business account, a portfolio and the app have at most one block of each kind. */
+export interface BlockKind {
   cause: BlockCause;
   scope: BlockScope;
-  /** The id of the sender, the business account or the portfolio, see `blockSubject`; empty for the app. */
-  subject: string;
   /** The language or the country of the blocked messages; empty for all. */
   onlyFor: string;
 }
 
-export interface Block extends BlockSubject {
+export interface Block extends BlockKind {
   source: BlockSource;
   /** The provider's code, if it returned one. */
   errorCode: number | null;
@@ -63,7 +61,7 @@ export function isBlocking({ failures, until }: Pick<Block, 'failures' | 'until'
 
 /** Returns whether a block applies to a message of its sender. */
 export function appliesTo(
-  { onlyFor }: BlockSubject,
+  { onlyFor }: BlockKind,
   message: { locale: Locale; country: string | null },
 ): boolean {
   return onlyFor === '' || onlyFor === message.locale || onlyFor === (message.country ?? NO_COUNTRY);
@@ -80,15 +78,15 @@ const isNewer = (startedAt: Date, block: Block | null): boolean =>
  * Returns the block after a fault, which is longer for each fault in a row; null if the signal is not newer, or the block is still active.
  */
 export function afterFault(
-  subject: BlockSubject,
+  kind: BlockKind,
   last: Block | null,
   now: Date,
   { startedAt, ...met }: FaultSignal,
 ): Block | null {
   if (!isNewer(startedAt, last) || (last !== null && isBlocking(last, now))) return null;
   const failures = (last?.failures ?? 0) + 1;
-  const until = new Date(now.getTime() + coolDownSeconds(subject, failures) * 1_000);
-  return { ...subject, ...met, failures, since: now, until, clearedAt: null, rate: null };
+  const until = new Date(now.getTime() + coolDownSeconds(kind, failures) * 1_000);
+  return { ...kind, ...met, failures, since: now, until, clearedAt: null, rate: null };
 }
 
 /**
@@ -96,7 +94,7 @@ export function afterFault(
  * senders that it applies to
  */
 export function afterLimit(
-  subject: BlockSubject,
+  kind: BlockKind,
   last: Block | null,
   now: Date,
   { startedAt, ...met }: Omit<FaultSignal, 'isConfiguration'>,
@@ -106,7 +104,7 @@ export function afterLimit(
   const failures = (last?.failures ?? 0) + 1;
   const until = new Date(now.getTime() + limitWaitMs(failures, limit.retryAfterSeconds, limit.random));
   const rate = Math.max(1, reducedRate(last, now, limit.fullRate));
-  return { ...subject, ...met, isConfiguration: false, failures, since: now, until, clearedAt: null, rate };
+  return { ...kind, ...met, isConfiguration: false, failures, since: now, until, clearedAt: null, rate };
 }
 
 /** Returns half of the rate that the provider rejected. While single messages are tried, the next rate does not change. */
@@ -163,17 +161,17 @@ export function senderState(blocks: readonly Block[], now: Date): SenderState {
 }
 
 /**
- * Returns what a fault blocks: the scopes, and the language or country. The other senders of a business account are tried sooner, see
- * `coolDownSeconds`.
+ * Returns the blocks that a fault starts, from the narrowest to the widest scope. The other senders of a business account are tried sooner,
+ * see `coolDownSeconds`.
  */
 export function blocksOf(
   scope: FaultScope,
   message: { locale: Locale; country: string | null },
-): { scope: BlockScope; onlyFor: string }[] {
-  if (scope === 'country') return [{ scope: 'sender', onlyFor: message.country ?? NO_COUNTRY }];
-  if (scope === 'template') return [{ scope: 'sender', onlyFor: message.locale }];
-  const sender = { scope: 'sender', onlyFor: '' } as const;
-  return scope === 'business' || scope === 'portfolio' ? [sender, { scope, onlyFor: '' }] : [sender];
+): BlockKind[] {
+  const sender = { cause: 'fault', scope: 'sender', onlyFor: '' } as const;
+  if (scope === 'country') return [{ ...sender, onlyFor: message.country ?? NO_COUNTRY }];
+  if (scope === 'template') return [{ ...sender, onlyFor: message.locale }];
+  return scope === 'business' || scope === 'portfolio' ? [sender, { ...sender, scope }] : [sender];
 }
 
 const COOL_DOWN_SECONDS_MAX = 3_600;
@@ -183,7 +181,7 @@ const COOL_DOWN_SECONDS_MAX = 3_600;
  * hour. For a business account it starts at 15 seconds, because only one of its senders may be at fault.
  */
 export function coolDownSeconds(
-  { scope, onlyFor }: Pick<BlockSubject, 'scope' | 'onlyFor'>,
+  { scope, onlyFor }: Pick<BlockKind, 'scope' | 'onlyFor'>,
   nth: number,
 ): number {
   if (/^[A-Z]{2}$/.test(onlyFor)) return COOL_DOWN_SECONDS_MAX;
@@ -203,20 +201,4 @@ export function limitWaitMs(nth: number, retryAfterSeconds: number | null, rando
   return Math.round(
     Math.min(PROVIDER_WAIT_MS_MAX, Math.max(ms * (1 + random / 2), (retryAfterSeconds ?? 0) * 1_000)),
   );
-}
-
-/**
- * Returns the subject of a sender's block with this scope. If the sender's portfolio is unknown, its business account counts as the
- * portfolio. If the business account is unknown, the sender counts as a separate business account.
- */
-export function blockSubject(
-  scope: BlockScope,
-  {
-    id,
-    businessAccountId,
-    portfolioId,
-  }: { id: string; businessAccountId: string | null; portfolioId: string | null },
-): string {
-  const business = businessAccountId ?? id;
-  return { sender: id, business, portfolio: portfolioId ?? business, app: '' }[scope];
 }

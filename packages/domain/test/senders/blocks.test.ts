@@ -3,7 +3,6 @@ import {
   afterLimit,
   afterSuccess,
   blocksOf,
-  blockSubject,
   coolDownSeconds,
   appliesTo,
   limitWaitMs,
@@ -15,8 +14,8 @@ import {
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const at = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1_000);
 
-const SUBJECT = { cause: 'fault', scope: 'sender', subject: 'one', onlyFor: '' } as const;
-const LIMIT = { ...SUBJECT, cause: 'limit' } as const;
+const FAULT = { cause: 'fault', scope: 'sender', onlyFor: '' } as const;
+const LIMIT = { ...FAULT, cause: 'limit' } as const;
 const met = (seconds: number, source: 'answer' | 'receipt' = 'answer') => ({
   startedAt: at(seconds),
   source,
@@ -30,7 +29,7 @@ const success = (seconds: number, source: 'answer' | 'receipt' = 'answer') => ({
 });
 /** A block by a fault that occurred at second 0, of a message that was started at second -1. */
 const blocked = (more: Partial<Block> = {}): Block => ({
-  ...afterFault(SUBJECT, null, NOW, met(-1))!,
+  ...afterFault(FAULT, null, NOW, met(-1))!,
   ...more,
 });
 
@@ -44,7 +43,7 @@ describe('afterFault', () => {
       clearedAt: null,
       source: 'answer',
     });
-    const second = afterFault(SUBJECT, first, at(61), met(60));
+    const second = afterFault(FAULT, first, at(61), met(60));
     expect(second).toMatchObject({ failures: 2, since: at(61), until: at(181) });
   });
 
@@ -59,12 +58,12 @@ describe('afterFault', () => {
     ],
     ['of a message started before the success', afterSuccess(blocked(), at(70), success(65))!, 80, met(65)],
   ])('ignores a fault %s', (_, last, now, fault) => {
-    expect(afterFault(SUBJECT, last, at(now), fault)).toBeNull();
+    expect(afterFault(FAULT, last, at(now), fault)).toBeNull();
   });
 
   it('blocks for a minute again after a success', () => {
     const cleared = afterSuccess(blocked({ failures: 5 }), at(70), success(65))!;
-    expect(afterFault(SUBJECT, cleared, at(80), met(66))).toMatchObject({ failures: 1, clearedAt: null });
+    expect(afterFault(FAULT, cleared, at(80), met(66))).toMatchObject({ failures: 1, clearedAt: null });
   });
 
   it.each([
@@ -72,7 +71,7 @@ describe('afterFault', () => {
     ['business', ['sender', 'business']],
     ['template', ['sender en']],
     ['country', ['sender ZZ']],
-  ] as const)('blocksOf returns the affected subjects of a fault of the %s', (scope, expected) => {
+  ] as const)('blocksOf returns the blocks of a fault of the %s', (scope, expected) => {
     const blocks = blocksOf(scope, { locale: 'en', country: null });
     expect(blocks.map((one) => `${one.scope} ${one.onlyFor}`.trim())).toEqual(expected);
   });
@@ -172,23 +171,6 @@ describe('senderState', () => {
     expect(activeBlock([blocked(), provider, operator], NOW)).toBe(operator);
     expect(activeBlock([blocked(), blocked({ until: at(90) })], NOW)?.until).toEqual(at(90));
   });
-
-  it.each([
-    ['the portfolio', { businessAccountId: '7', portfolioId: '5' }, ['a', '7', '5', '']],
-    [
-      'the business account of an unknown portfolio',
-      { businessAccountId: '7', portfolioId: null },
-      ['a', '7', '7', ''],
-    ],
-    [
-      'a sender with an unknown business account',
-      { businessAccountId: null, portfolioId: null },
-      ['a', 'a', 'a', ''],
-    ],
-  ])('blockSubject applies a block to %s', (_, ids, subjects) => {
-    const scopes = ['sender', 'business', 'portfolio', 'app'] as const;
-    expect(scopes.map((scope) => blockSubject(scope, { id: 'a', ...ids }))).toEqual(subjects);
-  });
 });
 
 it.each([
@@ -198,5 +180,5 @@ it.each([
   ['ZZ', true],
   ['BR', false],
 ])('appliesTo for a block of "%s" and an English message without a country returns %s', (onlyFor, is) => {
-  expect(appliesTo({ ...SUBJECT, onlyFor }, { locale: 'en', country: null })).toBe(is);
+  expect(appliesTo({ ...FAULT, onlyFor }, { locale: 'en', country: null })).toBe(is);
 });

@@ -1,90 +1,111 @@
-import type { Block, BlockSubject, Signal } from '@onecode/domain';
+import type { Block, BlockKind, Signal } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
 import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
 
-/** Returns all current blocks, by scope, subject, language or country, and cause. */
-export async function listBlocks({ prisma }: Connection): Promise<Block[]> {
-  return (await prisma.senderBlock.findMany({
-    where: { failures: { gt: 0 } },
-    orderBy: [{ scope: 'asc' }, { subject: 'asc' }, { onlyFor: 'asc' }, { cause: 'asc' }],
-    omit: { freeAt: true },
-  })) as Block[];
+/** The columns of a block `b`. */
+const COLUMNS = Prisma.sql`b.cause, b.scope, b.only_for as "onlyFor", b.source, b.error_code as "errorCode", b.reason,
+  b.is_configuration as "isConfiguration", b.failures, b.since, b.until, b.cleared_at as "clearedAt", b.rate`;
+
+/** Returns the current blocks of each sender, by scope, language or country, and cause. */
+export async function listBlocks({ sql }: Connection): Promise<(Block & { senderId: string })[]> {
+  return sql.query<(Block & { senderId: string })[]>`
+    select r.id as "senderId", ${COLUMNS}
+    from sender_blocks b join senders r on b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)
+    where b.failures > 0 order by b.scope, b.only_for, b.cause`;
 }
 
-/** A lost race ends with the next try, because the rules ignore signals older than a block's last change. More tries indicate a fault. */
-const TRIES_MAX = 100;
-
 /**
- * Changes a block with a rule, so that concurrent faults count once: reads the block without a lock, and writes it only if it is still the
- * same; otherwise, reads and decides again. A worker that freezes in between blocks no claim. Mails the sender's owner about the first
- * fault in a row that only a person can end.
+ * Changes a block of a sender, its business account, its portfolio or the app with a rule, so that concurrent faults count once: reads the
+ * block without a lock, and writes it only if it is still the same; otherwise, reads and decides again, which ends because the rules ignore
+ * signals older than a block's last change. A worker that freezes in between blocks no claim. Mails the sender's owner about the first fault
+ * in a row that only a person can end.
  *
- * @param rule gets the current block, or null, and the database's time; returns null to change nothing
+ * @param rule gets the current block, or null, the database's time, and the messages per second of all senders that the block applies to;
+ * returns null to change nothing
  * @returns the written block, or null
  */
 export async function changeBlock(
   database: Database,
-  { cause, scope, subject, onlyFor }: BlockSubject,
-  rule: (last: Block | null, now: Date) => Block | null,
+  senderId: string,
+  { cause, scope, onlyFor }: BlockKind,
+  rule: (last: Block | null, now: Date, throughput: number) => Block | null,
 ): Promise<Block | null> {
-  const where = { cause_scope_subject_onlyFor: { cause, scope, subject, onlyFor } };
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const last = (await database.prisma.senderBlock.findUnique({
-      where,
-      omit: { freeAt: true },
-    })) as Block | null;
-    const [{ now }] = await database.sql.query<
-      [{ now: Date }]
-    >`select clock_timestamp()::timestamptz(3) as now`;
-    const next = rule(last, now);
+  for (;;) {
+    const [{ now, subject, throughput, ...read }] = await database.sql.query<[Current]>`
+      select clock_timestamp()::timestamptz(3) as now, t.subject, (
+        select coalesce(sum(r.throughput), 0)::integer from senders r
+        where r.removed_at is null and block_subject(${scope}, r.id, r.business_account_id, r.portfolio_id) = t.subject
+      ) as throughput, ${COLUMNS}
+      from (
+        select block_subject(${scope}, id, business_account_id, portfolio_id) as subject from senders where id = ${senderId}::uuid
+      ) t left join sender_blocks b
+        on b.cause = ${cause} and b.scope = ${scope} and b.subject = t.subject and b.only_for = ${onlyFor}`;
+    const last = read.cause === null ? null : read;
+    const next = rule(last, now, throughput);
     if (next === null) return null;
-    const isAlert = next.scope === 'sender' && needsPerson(next) && !(last && needsPerson(last));
+    const isAlert = scope === 'sender' && needsPerson(next) && !(last && needsPerson(last));
     const write = async (connection: Connection): Promise<boolean> => {
-      const isWritten = await writeBlock(connection, next, last);
-      if (isWritten && isAlert)
-        await queueSenderBlockedAlert(connection, next.subject, next.onlyFor, next.reason);
+      const isWritten = await writeBlock(connection, { ...next, subject }, last);
+      if (isWritten && isAlert) await queueSenderBlockedAlert(connection, senderId, onlyFor, next.reason);
       return isWritten;
     };
     if (await (isAlert ? database.transaction(write) : write(database))) return next;
   }
-  throw new Error(`could not change a block: it changed during each of ${TRIES_MAX} tries`);
 }
+
+/** The columns of the block are null if there is none. */
+type Current = { now: Date; subject: string; throughput: number } & (
+  | Block
+  | { [Column in keyof Block]: null }
+);
 
 const needsPerson = (block: Block): boolean => block.failures > 0 && block.isConfiguration;
 
 /** Writes a block. @returns false if another change replaced `last` */
-async function writeBlock({ prisma }: Connection, next: Block, last: Block | null): Promise<boolean> {
+async function writeBlock(
+  { prisma }: Connection,
+  next: Block & { subject: string },
+  last: Block | null,
+): Promise<boolean> {
   if (last === null)
     return (await prisma.senderBlock.createMany({ data: next, skipDuplicates: true })).count === 1;
-  const { cause, scope, subject, onlyFor, failures, since, clearedAt } = last;
-  // Every change of a block changes one of the last three.
+  const { cause, scope, subject, onlyFor } = next;
+  // Every change of a block changes one of these.
+  const { failures, since, clearedAt } = last;
   const where = { cause, scope, subject, onlyFor, failures, since, clearedAt };
   return (await prisma.senderBlock.updateMany({ where, data: next })).count === 1;
 }
 
 /**
- * Returns whether a newer success clears a failure. The success is this message, or one of a later send that was started no earlier. The
- * provider must have accepted it and, for a failure from a receipt, also delivered it.
+ * Returns whether a newer success clears a failure. The success is this message, or one of a later send that was started no earlier, by
+ * this sender or another one with the same business account, portfolio or app. The provider must have accepted it and, for a failure from a
+ * receipt, also delivered it. An account could forge the receipts of its own senders, which therefore do not count for others.
  *
- * @param about the senders of the messages, and their language or country; empty for all
+ * @param about the scope of the failure, and its language or country
  */
 export async function isSuperseded(
   { sql }: Database,
-  about: { senderIds: readonly string[]; onlyFor: string },
+  senderId: string,
+  { scope, onlyFor }: Pick<BlockKind, 'scope' | 'onlyFor'>,
   { sendId, startedAt, source }: Signal & { sendId: string },
 ): Promise<boolean> {
-  const [row] = await sql.query<{ is: boolean }[]>`
+  const [{ is }] = await sql.query<[{ is: boolean }]>`
     select exists (
-      select from unnest(${about.senderIds}::uuid[]) as r (id) cross join lateral (
+      select from senders o join senders r
+        on block_subject(${scope}, r.id, r.business_account_id, r.portfolio_id) = block_subject(${scope}, o.id, o.business_account_id, o.portfolio_id)
+        and (r.id = o.id or r.account_id is null or ${source} = 'answer')
+      cross join lateral (
         select from attempts a cross join lateral (select * from sends where id = a.send_id limit 1) s
         -- A call ends after it has started, so this range of the index has all calls that have started since. "is true" prevents the use of
         -- the primary key.
         where a.sender_id = r.id and a.outcome = 'accepted' and a.finished_at >= ${startedAt}
           and a.started_at >= ${startedAt} and (a.send_id >= ${sendId}::uuid) is true
-          and ${about.onlyFor} in ('', s.locale, coalesce(s.country, 'ZZ'))
+          and ${onlyFor} in ('', s.locale, coalesce(s.country, 'ZZ'))
           and (${source} = 'answer' or s.delivered_at is not null or s.read_at is not null)
         order by a.finished_at limit 1
       ) l
+      where o.id = ${senderId}::uuid
     ) as is`;
-  return row?.is ?? false;
+  return is;
 }

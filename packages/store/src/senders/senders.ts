@@ -1,4 +1,4 @@
-import { blockSubject, encrypt, isNew, NOT_ACTIVATED, type Block, type Keyring } from '@onecode/domain';
+import { encrypt, isNew, NOT_ACTIVATED, tryDecrypt, type Block, type Keyring } from '@onecode/domain';
 import { audited, changeRow, logEntry, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
@@ -119,18 +119,21 @@ export async function listSenders(database: Connection, accountId?: string): Pro
   );
 }
 
-/** A sender with its token, for calls to the provider. */
-export type SenderDetails = Sender & { encryptedToken: Uint8Array; removedAt: Date | null };
+/** A sender with its token, for calls to the provider. The token is null if it cannot be decrypted, or the sender is removed. */
+export type SenderDetails = Sender & { token: string | null; removedAt: Date | null };
 
 /**
  * Returns all senders, including blocked ones, because `take_permits` decides which may send, and removed ones, because receipts still
  * arrive.
  */
-export async function listSenderDetails(database: Connection): Promise<SenderDetails[]> {
+export async function listSenderDetails(database: Connection, keyring: Keyring): Promise<SenderDetails[]> {
   const rows = await database.prisma.sender.findMany({
     select: { ...SELECTED, encryptedToken: true, removedAt: true },
   });
-  return withBlocks(database, rows);
+  return withBlocks(
+    database,
+    rows.map(({ encryptedToken, ...row }) => ({ ...row, token: tryDecrypt(keyring, row.id, encryptedToken) })),
+  );
 }
 
 async function withBlocks<Row extends SenderRow>(
@@ -141,7 +144,7 @@ async function withBlocks<Row extends SenderRow>(
   return rows.map((row) => ({
     ...row,
     englishTemplateLanguage: row.englishTemplateLanguage as Sender['englishTemplateLanguage'],
-    blocks: blocks.filter(({ scope, subject }) => subject === blockSubject(scope, row)),
+    blocks: blocks.filter(({ senderId }) => senderId === row.id),
   }));
 }
 

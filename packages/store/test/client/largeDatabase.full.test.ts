@@ -357,7 +357,8 @@ describe('a large database', () => {
       (db) =>
         isSuperseded(
           db,
-          { senderIds: [senderId], onlyFor: '' },
+          senderId,
+          { scope: 'sender', onlyFor: '' },
           { sendId, startedAt: new Date(Date.now() - 60_000), source: 'answer' },
         ),
     ],

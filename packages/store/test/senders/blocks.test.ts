@@ -1,4 +1,4 @@
-import type { Block, BlockSubject } from '@onecode/domain';
+import type { Block, BlockScope } from '@onecode/domain';
 import type { Database } from '@onecode/store/client';
 import {
   applyProviderReport,
@@ -52,12 +52,7 @@ const blocksOf = async (id: string): Promise<Block[]> =>
   (await listSenders(store.database)).find((sender) => sender.id === id)!.blocks;
 
 describe('changeBlock', () => {
-  const faultOf = (subject: string): BlockSubject => ({
-    cause: 'fault',
-    scope: 'sender',
-    subject,
-    onlyFor: '',
-  });
+  const FAULT = { cause: 'fault', scope: 'sender', onlyFor: '' } as const;
   const READ = 'clock_timestamp()::timestamptz(3) as now';
 
   it('delays no claim while its worker is frozen before the write', async () => {
@@ -69,13 +64,14 @@ describe('changeBlock', () => {
     const frozen = pausedAt(READ, async () =>
       taken.push(await openDeliveries(store.database, TERMS).take(sendId)),
     );
-    await changeBlock(frozen, faultOf(id), (last) => last && { ...last, failures: 2 });
+    await changeBlock(frozen, id, FAULT, (last) => last && { ...last, failures: 2 });
     expect(taken).toMatchObject([{ outcome: 'claimed' }]);
   });
 
-  const fail = (database: Database, id: string) =>
-    changeBlock(database, faultOf(id), (last, now) => ({
-      ...faultOf(id),
+  const fail = (database: Database, id: string, scope: BlockScope = 'sender') =>
+    changeBlock(database, id, { ...FAULT, scope }, (last, now) => ({
+      ...FAULT,
+      scope,
       source: 'answer',
       errorCode: null,
       reason: 'a fault',
@@ -98,13 +94,35 @@ describe('changeBlock', () => {
     expect(await blocksOf(id)).toMatchObject([{ failures: faults + 3 }]);
   });
 
-  it('throws if another process is always faster', async () => {
+  it.each([
+    ['the portfolio', '7', '5', ['a', '7', '5', '']],
+    ['the business account of an unknown portfolio', '7', null, ['a', '7', '7', '']],
+    ['a sender with an unknown business account', null, null, ['a', 'a', 'a', '']],
+  ])('writes a block of %s', async (_, businessAccountId, portfolioId, expected) => {
     const { id } = await buildSender(store.database);
-    const endless = fail(
-      pausedAt(READ, () => fail(store.database, id)),
-      id,
-    );
-    await expect(endless).rejects.toThrow('it changed during each of 100 tries');
+    const ids = [id, businessAccountId, portfolioId];
+    await store.sql('update senders set business_account_id = $2, portfolio_id = $3 where id = $1', ids);
+    const scopes = ['sender', 'business', 'portfolio', 'app'] as const;
+    for (const scope of scopes) await fail(store.database, id, scope);
+    const rows = await store.sql<{ scope: string; subject: string }>('select * from sender_blocks');
+    const subjects = scopes.map((scope) => rows.find((row) => row.scope === scope)!.subject);
+    expect(subjects).toEqual(expected.map((subject) => (subject === 'a' ? id : subject)));
+    expect(await blocksOf(id)).toHaveLength(4);
+  });
+
+  it('gives the rule the throughput of all senders that the block applies to', async () => {
+    const [{ id }] = [
+      await buildSender(store.database, { throughput: 10, businessAccountId: '7' }),
+      await buildSender(store.database, { throughput: 20, businessAccountId: '7' }),
+      await buildSender(store.database, { throughput: 40 }),
+    ] as const;
+    const found: number[] = [];
+    for (const scope of ['sender', 'business', 'app'] as const)
+      await changeBlock(store.database, id, { cause: 'limit', scope, onlyFor: '' }, (last, _, throughput) => {
+        found.push(throughput);
+        return last;
+      });
+    expect(found).toEqual([10, 30, 70]);
   });
 });
 

@@ -362,14 +362,15 @@ describe('isSuperseded', () => {
 
   it('returns true after a later accepted message, and for a fault from a receipt only after a later delivery', async () => {
     const [sender, other] = [await buildSender(store.database), await buildSender(store.database)];
-    const about = { senderIds: [sender.id], onlyFor: '' };
+    const about = { scope: 'sender', onlyFor: '' } as const;
     const before = await accepted(sender, -10, 'delivered_at = now()');
     const faulty = await accepted(sender, 0);
     await store.sql(`update attempts set outcome = 'config' where send_id = $1`, [faulty.sendId]);
     await accepted(other, 10, 'delivered_at = now()');
-    const is = (source: 'answer' | 'receipt') => isSuperseded(store.database, about, { ...faulty, source });
+    const is = (source: 'answer' | 'receipt') =>
+      isSuperseded(store.database, sender.id, about, { ...faulty, source });
     expect([await is('answer'), await is('receipt')]).toEqual([false, false]);
-    expect(await isSuperseded(store.database, about, { ...before, source: 'receipt' })).toBe(true);
+    expect(await isSuperseded(store.database, sender.id, about, { ...before, source: 'receipt' })).toBe(true);
     const later = await accepted(sender, 20);
     expect([await is('answer'), await is('receipt')]).toEqual([true, false]);
     // A verified code proves no delivery, because the caller may have chosen the code.
@@ -381,22 +382,28 @@ describe('isSuperseded', () => {
     expect(await is('receipt')).toBe(true);
   });
 
-  it('compares only messages of these senders, in the language or to the country', async () => {
-    const [sender, twin] = [await buildSender(store.database), await buildSender(store.database)];
+  it('compares only messages of the senders in the scope, in the language or to the country', async () => {
+    const [sender, twin] = [
+      await buildSender(store.database, { businessAccountId: '11' }),
+      await buildSender(store.database, { businessAccountId: '11' }),
+    ];
     const faulty = await accepted(sender, 0);
     await store.sql(`update attempts set outcome = 'config' where send_id = $1`, [faulty.sendId]);
-    await accepted(twin, 10);
-    const is = (about: Partial<Parameters<typeof isSuperseded>[1]>) =>
+    await accepted(await buildSender(store.database), 10);
+    const is = (about: Partial<Parameters<typeof isSuperseded>[2]>) =>
       isSuperseded(
         store.database,
-        { senderIds: [twin.id], onlyFor: '', ...about },
+        sender.id,
+        { scope: 'business', onlyFor: '', ...about },
         { ...faulty, source: 'answer' },
       );
+    expect(await is({ scope: 'business' })).toBe(false);
+    await accepted(twin, 10);
     const [{ locale, country }] = (await store.sql<{ locale: string; country: string }>(
       'select locale, country from sends',
     )) as [never];
-    expect(await is({ senderIds: [sender.id, twin.id] })).toBe(true);
-    expect(await is({ senderIds: [sender.id] })).toBe(false);
+    expect(await is({ scope: 'business' })).toBe(true);
+    expect(await is({ scope: 'sender' })).toBe(false);
     for (const [onlyFor, expected] of [
       [locale, true],
       [country, true],

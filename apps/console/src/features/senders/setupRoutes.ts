@@ -2,7 +2,6 @@ import {
   ACCESS_TOKEN,
   parseRecipient,
   SENDER_PATTERNS,
-  tryDecrypt,
   type PhoneRecipient,
 } from '@onecode/domain';
 import { readSettings } from '@onecode/store/accounts';
@@ -65,11 +64,8 @@ export function setupRoutesAt(
     const { database, config } = call.context;
     const senders = await listSenders(database, accountOf(call) ?? undefined);
     const sender = orNotFound(senders.find(({ id }) => id === call.params['sender']) ?? null);
-    const details = (await listSenderDetails(database)).find(({ id }) => id === sender.id);
-    return {
-      sender,
-      token: details ? tryDecrypt(config.SECRET_KEY, sender.id, details.encryptedToken) : null,
-    };
+    const details = await listSenderDetails(database, config.SECRET_KEY);
+    return { sender, token: details.find(({ id }) => id === sender.id)?.token ?? null };
   }
 
   const keyOf = (call: Call) => {
