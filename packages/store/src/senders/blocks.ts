@@ -1,7 +1,18 @@
-import type { Block, BlockKind, Signal } from '@onecode/domain';
+import {
+  senderBlock,
+  TEMPLATE_STATE_CODES,
+  templateBlock,
+  templateLanguages,
+  type Block,
+  type BlockKind,
+  type Locale,
+  type ProviderBlock,
+  type Signal,
+} from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
+import { listSenderKnowledge } from './readings.js';
 
 /** The columns of a block `b`. */
 const COLUMNS = Prisma.sql`b.cause, b.scope, b.only_for as "onlyFor", b.source, b.error_code as "errorCode", b.reason,
@@ -108,4 +119,89 @@ export async function isSuperseded(
       where o.id = ${senderId}::uuid
     ) as is`;
   return is;
+}
+
+/**
+ * Ends blocks of a sender, its business account or its portfolio: deletes those of an operator or the provider, and clears those of faults,
+ * so that results of messages started earlier do not start them again. The caller has locked the sender.
+ *
+ * @param which a condition on the blocks `b`
+ * @returns the reasons of the ended blocks
+ */
+export async function endBlocks({ sql }: Connection, senderId: string, which: Prisma.Sql): Promise<string[]> {
+  const ended = await sql.query<{ reason: string }[]>`
+    with ended as materialized (
+      -- In the order in which \`take_permits\` locks them.
+      select b.cause, b.scope, b.subject, b.only_for, b.reason
+      from sender_blocks b join senders r on b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)
+      where r.id = ${senderId}::uuid and b.failures > 0 and ${which}
+      order by b.cause, b.scope, b.subject, b.only_for for update of b
+    ), deleted as (
+      delete from sender_blocks b using ended e
+      where (b.cause, b.scope, b.subject, b.only_for) = (e.cause, e.scope, e.subject, e.only_for) and b.cause <> 'fault'
+    ), cleared as (
+      update sender_blocks b set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from ended e
+      where (b.cause, b.scope, b.subject, b.only_for) = (e.cause, e.scope, e.subject, e.only_for) and b.cause = 'fault'
+    )
+    select reason from ended`;
+  return ended.map(({ reason }) => reason);
+}
+
+/**
+ * Blocks the senders that the provider would reject, according to the known facts about their templates, numbers and business account, and
+ * ends such blocks when the facts no longer require them. An operator's pause stays. The caller has locked the senders.
+ */
+export async function syncProviderBlocks(
+  connection: Connection,
+  { senderId, businessAccountId }: { senderId?: string; businessAccountId?: string },
+): Promise<void> {
+  for (const sender of await listSenderKnowledge(connection, senderId, businessAccountId)) {
+    const { number, businessAccount, templates, englishTemplateLanguage } = sender;
+    await setProviderBlock(connection, sender.senderId, '', senderBlock(number, businessAccount, new Date()));
+    const languages = templateLanguages(englishTemplateLanguage);
+    // In the order in which `take_permits` locks their blocks.
+    for (const locale of ['en', 'pt-BR'] as const) {
+      const facts = templates.find(({ language }) => language === languages[locale])?.facts ?? {};
+      const block = templateBlock(facts);
+      await setProviderBlock(connection, sender.senderId, locale, block);
+      if (block === null && facts.status !== undefined)
+        await endTemplateFault(connection, sender.senderId, locale, facts.status.at);
+    }
+  }
+}
+
+/** Writes the provider's block of a sender, or of one language of its template, or ends it (null). Mails the sender's owner about a new one. */
+async function setProviderBlock(
+  connection: Connection,
+  senderId: string,
+  onlyFor: Locale | '',
+  block: ProviderBlock | null,
+): Promise<void> {
+  const { sql } = connection;
+  if (block === null) {
+    await sql.execute`
+      delete from sender_blocks where cause = 'provider' and scope = 'sender' and subject = ${senderId} and only_for = ${onlyFor}`;
+    return;
+  }
+  const { source, reason } = block;
+  const written = await sql.execute`
+    insert into sender_blocks as b (cause, scope, subject, only_for, source, reason, since)
+    values ('provider', 'sender', ${senderId}, ${onlyFor}, ${source}, ${reason}, clock_timestamp())
+    on conflict (cause, scope, subject, only_for) do update set source = excluded.source, reason = excluded.reason, since = excluded.since
+    where b.reason <> excluded.reason`;
+  if (written > 0) await queueSenderBlockedAlert(connection, senderId, onlyFor, reason);
+}
+
+/**
+ * Ends a block that a failed call started because of a template's state, when the template is usable again. Otherwise the health page would
+ * report a misconfigured sender until a message succeeds. A block that started after the provider's report stays: an older report never
+ * clears a newer fault.
+ */
+function endTemplateFault(connection: Connection, senderId: string, locale: Locale, usableAt: string) {
+  return endBlocks(
+    connection,
+    senderId,
+    Prisma.sql`b.cause = 'fault' and b.scope = 'sender' and b.only_for = ${locale}
+      and b.error_code = any (${[...TEMPLATE_STATE_CODES]}::integer[]) and ${usableAt}::timestamptz >= date_trunc('second', b.since)`,
+  );
 }

@@ -14,7 +14,7 @@ import {
   type TemplateValues,
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
-import { syncProviderBlocks } from './providerBlocks.js';
+import { syncProviderBlocks } from './blocks.js';
 
 /** When the provider reported a fact, and through which channel. */
 interface FactOrigin {

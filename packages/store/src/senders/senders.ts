@@ -4,7 +4,7 @@ import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { requestReading } from './readings.js';
-import { listBlocks } from './blocks.js';
+import { endBlocks, listBlocks } from './blocks.js';
 import { appSecretName } from './ownApps.js';
 
 const SELECTED = {
@@ -184,8 +184,7 @@ async function awaitActivation({ sql }: Connection, id: string): Promise<void> {
 
 /**
  * Ends a sender's blocks: an operator's pause, the provider's blocks of its number, and blocks by faults of the sender, its business
- * account or its portfolio. Results of messages started earlier do not start those blocks again. Rate limits stay, and so do the provider's
- * blocks of a template, because the next call would also fail.
+ * account or its portfolio. Rate limits stay, and so do the provider's blocks of a template, because the next call would also fail.
  *
  * @returns null if the sender does not exist
  */
@@ -195,23 +194,10 @@ export async function resumeSender(
   key: SenderKey,
   reason?: string,
 ): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.resume', key, async ({ sql }, { id }) => {
-    const ended = await sql.query<{ reason: string }[]>`
-      with ended as materialized (
-        -- In the order in which \`take_permits\` locks them.
-        select t.cause, t.scope, t.subject, t.only_for, t.reason
-        from sender_blocks t join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id, r.portfolio_id)
-        where r.id = ${id}::uuid and t.failures > 0 and (t.cause in ('operator', 'fault') or t.cause = 'provider' and t.only_for = '')
-        order by t.cause, t.scope, t.subject, t.only_for for update of t
-      ), deleted as (
-        delete from sender_blocks t using ended e
-        where (t.cause, t.scope, t.subject, t.only_for) = (e.cause, e.scope, e.subject, e.only_for) and t.cause <> 'fault'
-      ), cleared as (
-        update sender_blocks t set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from ended e
-        where (t.cause, t.scope, t.subject, t.only_for) = (e.cause, e.scope, e.subject, e.only_for) and t.cause = 'fault'
-      )
-      select reason from ended`;
-    return ended.length === 0 ? {} : { ...(reason && { reason }), ended: ended.map((block) => block.reason) };
+  const which = Prisma.sql`(b.cause in ('operator', 'fault') or b.cause = 'provider' and b.only_for = '')`;
+  return changeSender(database, actor, 'sender.resume', key, async (connection, { id }) => {
+    const ended = await endBlocks(connection, id, which);
+    return ended.length === 0 ? {} : { ...(reason && { reason }), ended };
   });
 }
 
@@ -308,9 +294,11 @@ async function setSecrets(
     // Facts about the former token, and faults that it may have caused, do not apply to the new one.
     await sql.execute`
       update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
-    await sql.execute`
-      update sender_blocks set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp()
-      where cause = 'fault' and scope = 'sender' and subject = ${id} and only_for = '' and failures > 0 and is_configuration`;
+    await endBlocks(
+      connection,
+      id,
+      Prisma.sql`b.cause = 'fault' and b.scope = 'sender' and b.only_for = '' and b.is_configuration`,
+    );
     await logEntry(connection, actor, { action: 'sender.set_token', accountId, subject: id });
   }
   if (appSecret !== undefined) {

@@ -134,8 +134,8 @@ it('a sender is resumed while a report ends its blocks', async () => {
   );
   await blockSender(store.database, { id }, { onlyFor: 'en', errorCode: 132_015 });
   let resumed: Promise<unknown> | undefined;
-  // The report has ended the provider's block, and is about to end the fault of the template.
-  const paused = pausedAt('update sender_blocks', async () => {
+  // The report is about to end the provider's block, and then the fault of the template.
+  const paused = pausedAt('delete from sender_blocks', async () => {
     resumed ??= resumeSender(store.database, TEST_ACTOR, id);
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await until('the resume that waits', async () => (await store.sql(waiting)).length > 0);
