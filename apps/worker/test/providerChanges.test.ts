@@ -311,6 +311,7 @@ describe('a read of a sender from the provider', () => {
     const other = await buildSender(t.database);
     await t.sql(`update senders set read_due_at = now() - interval '1 second'`);
     await expect(read()).rejects.toThrow();
+    await read();
     await t.sql('alter table senders drop constraint refuse');
     expect((await listSenderKnowledge(t.database, other.id))[0]!.failures).toEqual({});
     const due = await t.sql('select id from senders where read_due_at <= now()');

@@ -22,16 +22,16 @@ export async function applyProviderChange(
   await deleteReport(database, key);
 }
 
-/** Reads the due senders from Meta and stores the results. Each due read is made by one worker. */
+/**
+ * Reads the due senders from Meta and stores the results. Each due read is made by one worker. After a failure, the next run continues with
+ * the other senders.
+ */
 export async function readDueSenders(context: ReadingContext): Promise<void> {
-  const failures: unknown[] = [];
   for (;;) {
     const due = await takeDueReading(context.database);
-    if (due === null) break;
-    // A sender that cannot be read or written does not block the others.
-    await readDueSender(context, due).catch((error: unknown) => failures.push(error));
+    if (due === null) return;
+    await readDueSender(context, due);
   }
-  if (failures.length > 0) throw failures[0];
 }
 
 async function readDueSender(

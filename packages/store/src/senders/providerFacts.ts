@@ -16,12 +16,6 @@ import {
 import type { Connection, Database } from '../client/database.js';
 import { syncProviderBlocks } from './blocks.js';
 
-/** When the provider reported a fact, and through which channel. */
-interface FactOrigin {
-  at: Date;
-  source: FactSource;
-}
-
 /** Applies a webhook about a business account. Webhooks arrive in any order and may be repeated. */
 export async function applyProviderReport(
   database: Database,
@@ -29,22 +23,20 @@ export async function applyProviderReport(
   report: ProviderReport,
   at: Date,
 ): Promise<void> {
-  const origin: FactOrigin = { at, source: 'webhook' };
+  const origin = { at, source: 'webhook' } as const;
   await database.transaction(async (connection) => {
     const senders = await lockSenders(connection, null, businessAccountId);
     switch (report.about) {
-      case 'template': {
-        const { name: template, language, values } = report;
-        await merge(connection, { subject: businessAccountId, template, language }, values, origin);
+      case 'template':
+        await merge(connection, [businessAccountId, report.name, report.language], report.values, origin);
         break;
-      }
       case 'number':
         for (const { id, number } of senders)
           if (report.displayNumber === null || number === `+${report.displayNumber}`)
-            await merge(connection, { subject: id }, report.values, origin);
+            await merge(connection, [id], report.values, origin);
         break;
       case 'business_account':
-        await merge(connection, { subject: businessAccountId }, report.values, origin);
+        await merge(connection, [businessAccountId], report.values, origin);
         break;
       case 'alert':
         await addAlert(connection, businessAccountId, report.alert, at);
@@ -60,18 +52,21 @@ export async function applySenderReading(
   reading: SenderReading,
   startedAt: Date,
 ): Promise<void> {
-  const origin: FactOrigin = { at: startedAt, source: 'read' };
+  const origin = { at: startedAt, source: 'read' } as const;
   const businessAccountId = valueOf(reading.businessAccountId) ?? sender.businessAccountId;
-  const { portfolioId, ...number } = valueOf(reading.number) ?? {};
+  const { portfolioId = null, ...number } = valueOf(reading.number) ?? {};
   const templates = valueOf(reading.templates);
   await database.transaction(async (connection) => {
     await lockSenders(connection, sender.id, businessAccountId);
-    await writeOwners(connection, sender.id, businessAccountId, portfolioId ?? null);
+    // All senders of a business account have its portfolio.
+    await connection.sql.execute`
+      update senders set business_account_id = coalesce(${businessAccountId}, business_account_id), portfolio_id = coalesce(${portfolioId}, portfolio_id)
+      where removed_at is null and (id = ${sender.id}::uuid or business_account_id = ${businessAccountId})`;
     const values = { ...number, token: valueOf(reading.token) };
-    const facts = await merge<NumberValues>(connection, { subject: sender.id }, values, origin);
+    const facts = await merge<NumberValues>(connection, [sender.id], values, origin);
     if (businessAccountId !== null) {
       const account = { ...valueOf(reading.businessAccount), isSubscribed: valueOf(reading.subscription) };
-      await merge<BusinessAccountValues>(connection, { subject: businessAccountId }, account, origin);
+      await merge<BusinessAccountValues>(connection, [businessAccountId], account, origin);
       if (templates !== undefined)
         await mergeTemplates(connection, businessAccountId, sender.template, templates, origin);
     }
@@ -84,22 +79,6 @@ export async function applySenderReading(
 }
 
 const valueOf = <Value>(part: Part<Value>): Value | undefined => ('value' in part ? part.value : undefined);
-
-/** Stores the business account of a sender, and the portfolio of all senders of the business account. */
-async function writeOwners(
-  { sql }: Connection,
-  senderId: string,
-  businessAccountId: string | null,
-  portfolioId: string | null,
-): Promise<void> {
-  await sql.execute`
-    update senders set business_account_id = ${businessAccountId}
-    where id = ${senderId}::uuid and business_account_id is distinct from ${businessAccountId}`;
-  if (portfolioId !== null)
-    await sql.execute`
-      update senders set portfolio_id = ${portfolioId}
-      where (id = ${senderId}::uuid or business_account_id = ${businessAccountId}) and portfolio_id is distinct from ${portfolioId}`;
-}
 
 /** Stores a read's time and failures, and the values that the choice of senders depends on: throughput and room for recipients. */
 async function writeReading(
@@ -161,19 +140,17 @@ function lockSenders(
     order by id for no key update`;
 }
 
-/** The subject of facts: a sender, a business account, or one language of a business account's template. */
-interface FactSubject {
-  subject: string;
-  template?: string;
-  language?: string;
-}
-
-/** Merges values into the known facts, and returns the result. */
+/**
+ * Merges values into the known facts, and returns the result.
+ *
+ * @param about the id of a sender or a business account; for a template, also its name and language
+ * @param origin when the provider reported the values, and through which channel
+ */
 async function merge<Values extends object>(
   { sql }: Connection,
-  { subject, template = '', language = '' }: FactSubject,
+  [subject, template = '', language = '']: readonly [subject: string, template?: string, language?: string],
   values: Reported<Values>,
-  { at, source }: FactOrigin,
+  { at, source }: { at: Date; source: FactSource },
 ): Promise<Facts<Values>> {
   const [known] = await sql.query<{ facts: Facts<Values> }[]>`
     select facts from provider_facts where subject = ${subject} and template = ${template} and language = ${language}`;
@@ -211,7 +188,7 @@ async function mergeTemplates(
   subject: string,
   template: string,
   templates: readonly { language: string; values: Reported<TemplateValues> }[],
-  origin: FactOrigin,
+  origin: { at: Date; source: FactSource },
 ): Promise<void> {
   const known = await connection.sql.query<{ language: string }[]>`
     select language from provider_facts where subject = ${subject} and template = ${template}`;
@@ -219,7 +196,7 @@ async function mergeTemplates(
     .filter(({ language }) => templates.every((listed) => listed.language !== language))
     .map(({ language }) => ({ language, values: { status: 'DELETED' } }));
   for (const { language, values } of [...templates, ...deleted])
-    await merge<TemplateValues>(connection, { subject, template, language }, values, origin);
+    await merge<TemplateValues>(connection, [subject, template, language], values, origin);
 }
 
 /** Stores the business accounts of phone number ids, for senders without a known business account. */
