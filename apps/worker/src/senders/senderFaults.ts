@@ -61,6 +61,8 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
   const { errorCode, reason } = fault;
   const isConfiguration = fault.kind === 'config';
   const { senderId, ...signal } = at;
+  // An operator may just have ended the block.
+  senders.forget();
   const sender = await senders.open(senderId);
   // A fault of kind `sender` blocks only the sender, as a token's does.
   const kinds = blocksOf(isConfiguration ? fault.scope : 'token', send).filter(({ scope }) =>
