@@ -1,6 +1,6 @@
--- Returns the active blocks: when each lets the next message through, and the spacing of the messages after that. After a fault, single
--- messages are sent, one per second, and after a rate limit one every five seconds, until one succeeds; if a receipt started the block,
--- only a receipt counts as a success. That ends a block that a fault started. After a limit, the rate is reduced until `until`.
+-- Returns the active blocks: when each lets the next message through, and the spacing of the messages after that. Until `until`, a block
+-- lets no message through. After that, one message a second is sent (after a fault) or one every five seconds (after a rate limit), until
+-- one succeeds. This success ends the block of a fault. After a limit, it starts a period at the reduced rate, which ends at a new `until`.
 create or replace function active_blocks(p_now timestamptz)
 returns setof active_block
 language sql stable
