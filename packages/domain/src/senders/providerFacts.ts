@@ -92,10 +92,7 @@ export interface ProviderChange {
 /** The values in a report; values that it does not contain are missing or undefined. */
 export type Reported<Values> = { [Name in keyof Values]?: Values[Name] | undefined };
 
-/**
- * Returns the facts after a report. Reports arrive in any order: a fact stays unless the report is newer. Webhooks have whole seconds, so
- * within a second the later arrival counts, and a read replaces a webhook's fact only if it is from a later second.
- */
+/** Returns the facts after a report. Reports arrive in any order: a fact stays if the report is older. */
 export function mergeFacts<Values extends object>(
   known: Facts<Values>,
   report: Reported<Values>,
@@ -106,7 +103,8 @@ export function mergeFacts<Values extends object>(
   for (const name of Object.keys(report) as (keyof Values)[]) {
     const value = report[name];
     const last = known[name];
-    if (value === undefined || !isNewer(last, at, source)) continue;
+    if (value === undefined) continue;
+    if (last !== undefined && latest(at, source) < latest(new Date(last.at), last.source)) continue;
     const reportedAt = at.toISOString();
     const isSame = last !== undefined && JSON.stringify(last.value) === JSON.stringify(value);
     merged[name] = { value, at: reportedAt, since: isSame ? last.since : reportedAt, source };
@@ -114,14 +112,9 @@ export function mergeFacts<Values extends object>(
   return merged;
 }
 
-const toSeconds = (at: Date): number => Math.floor(at.getTime() / 1000);
-
-function isNewer(known: Fact<unknown> | undefined, at: Date, source: FactSource): boolean {
-  if (known === undefined) return true;
-  const knownAt = new Date(known.at);
-  if (source === 'webhook') return toSeconds(at) >= toSeconds(knownAt);
-  return known.source === 'read' ? at >= knownAt : toSeconds(at) > toSeconds(knownAt);
-}
+/** Returns the latest time at which a report was made, in milliseconds. Webhooks have whole seconds. */
+const latest = (at: Date, source: FactSource): number =>
+  source === 'webhook' ? Math.floor(at.getTime() / 1000) * 1000 + 999 : at.getTime();
 
 /** Returns whether Meta rates a number's quality as low, because people block or report it. */
 export const hasLowQuality = ({ quality }: Facts<NumberValues>): boolean => quality?.value === 'RED';
