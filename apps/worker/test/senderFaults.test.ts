@@ -3,12 +3,7 @@ import type { Fault } from '@onecode/simulator';
 import { changeAccount } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
-import {
-  listSenders,
-  pauseSender,
-  resumeSender,
-  type Sender,
-} from '@onecode/store/senders';
+import { listSenders, pauseSender, resumeSender, type Sender } from '@onecode/store/senders';
 import { createSend } from '@onecode/store/sends';
 import { buildSender, endBlocks, newSend, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { recordSenderFailure, recordSenderSuccess } from '../src/senders/senderFaults.js';

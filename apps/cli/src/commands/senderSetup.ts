@@ -1,9 +1,4 @@
-import {
-  activeBlock,
-  isNew,
-  SENDER_TEMPLATE_INITIAL,
-  type PhoneRecipient,
-} from '@onecode/domain';
+import { activeBlock, isNew, SENDER_TEMPLATE_INITIAL, type PhoneRecipient } from '@onecode/domain';
 import { address, PROXY, proxyFaults, readConfig } from '@onecode/runtime/config';
 import { readSettings } from '@onecode/store/accounts';
 import { newId, type Database } from '@onecode/store/client';
@@ -333,8 +328,7 @@ async function provideSender(
       needsYou,
       `The sender ${senderId} uses other templates: pass --template ${known.template} --english ${known.englishTemplateLanguage}, or run onecode sender edit.`,
     );
-  if (known.token === token)
-    return stepOf(step, 'already', `The sender ${senderId} exists.`);
+  if (known.token === token) return stepOf(step, 'already', `The sender ${senderId} exists.`);
   if (dryRun) return stepOf(step, 'waiting', `Would replace the token of the sender ${senderId}.`);
   await editSender(database, actor(), senderId, { secrets: { keyring, token } });
   return stepOf(step, 'done', `The sender ${senderId} exists; its token was replaced.`);

@@ -67,8 +67,7 @@ export async function changeBlock(
 
 /** The columns of the block are null if there is none. */
 type Current = { now: Date; subject: string; throughput: number } & (
-  | Block
-  | { [Column in keyof Block]: null }
+  Block | { [Column in keyof Block]: null }
 );
 
 const needsPerson = (block: Block): boolean => block.failures > 0 && block.isConfiguration;

@@ -132,7 +132,10 @@ export async function listSenderDetails(database: Connection, keyring: Keyring):
   });
   return withBlocks(
     database,
-    rows.map(({ encryptedToken, ...row }) => ({ ...row, token: tryDecrypt(keyring, row.id, encryptedToken) })),
+    rows.map(({ encryptedToken, ...row }) => ({
+      ...row,
+      token: tryDecrypt(keyring, row.id, encryptedToken),
+    })),
   );
 }
 

@@ -1,9 +1,4 @@
-import {
-  ACCESS_TOKEN,
-  parseRecipient,
-  SENDER_PATTERNS,
-  type PhoneRecipient,
-} from '@onecode/domain';
+import { ACCESS_TOKEN, parseRecipient, SENDER_PATTERNS, type PhoneRecipient } from '@onecode/domain';
 import { readSettings } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import {
