@@ -1,15 +1,8 @@
 import type { ProviderChange } from '@onecode/domain';
 import { deleteReport, type StoredReport } from '@onecode/store/sends';
-import {
-  applyProviderReport,
-  applySenderReading,
-  takeDueReading,
-  type DueReading,
-} from '@onecode/store/senders';
+import { applyProviderReport, applySenderReading, takeDueReading } from '@onecode/store/senders';
 import { readSender } from '@onecode/whatsapp/graph';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
-
-type ReadingContext = Pick<WorkerContext, 'cloudApi' | 'database' | 'senders' | 'stopTimeout'>;
 
 /** Applies a reported change of a template, a number or a business account. */
 export async function applyProviderChange(
@@ -26,26 +19,22 @@ export async function applyProviderChange(
  * Reads the due senders from Meta and stores the results. Each due read is made by one worker. After a failure, the next run continues with
  * the other senders.
  */
-export async function readDueSenders(context: ReadingContext): Promise<void> {
+export async function readDueSenders({
+  cloudApi,
+  database,
+  senders,
+  stopTimeout,
+}: Pick<WorkerContext, 'cloudApi' | 'database' | 'senders' | 'stopTimeout'>): Promise<void> {
   for (;;) {
-    const due = await takeDueReading(context.database);
+    const due = await takeDueReading(database);
     if (due === null) return;
-    await readDueSender(context, due);
+    // The token may just have been replaced, and this read checks whether Meta accepts the new one.
+    senders.forget();
+    const sender = await senders.open(due.senderId);
+    const read = readSender(cloudApi.call, { ...sender, token: sender.token ?? '' });
+    const reading = await waitUnlessAborted(read, stopTimeout);
+    if (reading === null) return;
+    // crash point: worker after reading
+    await applySenderReading(database, sender, reading, due.startedAt);
   }
-}
-
-async function readDueSender(
-  { cloudApi, database, senders, stopTimeout }: ReadingContext,
-  { senderId, startedAt }: DueReading,
-): Promise<void> {
-  // The token may just have been replaced, and this read checks whether Meta accepts the new one.
-  senders.forget();
-  const { phoneNumberId, template, token, businessAccountId } = await senders.open(senderId);
-  const reading = await waitUnlessAborted(
-    readSender(cloudApi.call, { phoneNumberId, template, token: token ?? '', businessAccountId }),
-    stopTimeout,
-  );
-  if (reading === null) return;
-  // crash point: worker after reading
-  await applySenderReading(database, { id: senderId, template, businessAccountId }, reading, startedAt);
 }

@@ -147,25 +147,21 @@ export async function endBlocks({ sql }: Connection, senderId: string, which: Pr
 }
 
 /**
- * Blocks the senders that the provider would reject, according to the known facts about their templates, numbers and business account, and
- * ends such blocks when the facts no longer require them. An operator's pause stays. The caller has locked the senders.
+ * Blocks a sender, or a language of its template, if the provider would reject it according to the known facts, and ends such blocks when
+ * the facts no longer require them. An operator's pause stays. The caller has locked the sender.
  */
-export async function syncProviderBlocks(
-  connection: Connection,
-  { senderId, businessAccountId }: { senderId?: string; businessAccountId?: string },
-): Promise<void> {
-  for (const sender of await listSenderKnowledge(connection, senderId, businessAccountId)) {
-    const { number, businessAccount, templates, englishTemplateLanguage } = sender;
-    await setProviderBlock(connection, sender.senderId, '', senderBlock(number, businessAccount, new Date()));
-    const languages = templateLanguages(englishTemplateLanguage);
-    // In the order in which `take_permits` locks their blocks.
-    for (const locale of ['en', 'pt-BR'] as const) {
-      const facts = templates.find(({ language }) => language === languages[locale])?.facts ?? {};
-      const block = templateBlock(facts);
-      await setProviderBlock(connection, sender.senderId, locale, block);
-      if (block === null && facts.status !== undefined)
-        await endTemplateFault(connection, sender.senderId, locale, facts.status.at);
-    }
+export async function syncProviderBlocks(connection: Connection, senderId: string): Promise<void> {
+  const [known] = await listSenderKnowledge(connection, senderId);
+  const { number, businessAccount, templates, englishTemplateLanguage } = known!;
+  await setProviderBlock(connection, senderId, '', senderBlock(number, businessAccount, new Date()));
+  const languages = templateLanguages(englishTemplateLanguage);
+  // In the order in which `take_permits` locks their blocks.
+  for (const locale of ['en', 'pt-BR'] as const) {
+    const facts = templates.find(({ language }) => language === languages[locale])?.facts ?? {};
+    const block = templateBlock(facts);
+    await setProviderBlock(connection, senderId, locale, block);
+    if (block === null && facts.status !== undefined)
+      await endTemplateFault(connection, senderId, locale, facts.status.at);
   }
 }
 

@@ -41,7 +41,7 @@ export async function applyProviderReport(
       case 'alert':
         await addAlert(connection, businessAccountId, report.alert, at);
     }
-    await syncProviderBlocks(connection, { businessAccountId });
+    for (const { id } of senders) await syncProviderBlocks(connection, id);
   });
 }
 
@@ -57,7 +57,7 @@ export async function applySenderReading(
   const { portfolioId = null, ...number } = valueOf(reading.number) ?? {};
   const templates = valueOf(reading.templates);
   await database.transaction(async (connection) => {
-    await lockSenders(connection, sender.id, businessAccountId);
+    const senders = await lockSenders(connection, sender.id, businessAccountId);
     // All senders of a business account have its portfolio.
     await connection.sql.execute`
       update senders set business_account_id = coalesce(${businessAccountId}, business_account_id), portfolio_id = coalesce(${portfolioId}, portfolio_id)
@@ -71,10 +71,7 @@ export async function applySenderReading(
         await mergeTemplates(connection, businessAccountId, sender.template, templates, origin);
     }
     await writeReading(connection, sender.id, reading, facts, startedAt);
-    await syncProviderBlocks(
-      connection,
-      businessAccountId === null ? { senderId: sender.id } : { businessAccountId },
-    );
+    for (const { id } of senders) await syncProviderBlocks(connection, id);
   });
 }
 

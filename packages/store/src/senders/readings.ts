@@ -1,24 +1,20 @@
 import type { SenderKnowledge } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 
-/** A sender to read, with the database's time. */
-export interface DueReading {
-  senderId: string;
-  startedAt: Date;
-}
-
 /**
- * Returns a sender that is due for a read, for one caller, and makes its next read due in ten minutes; returns null if none is due. New
- * senders are due immediately.
+ * Returns a sender that is due for a read, with the database's time, for one caller, and makes its next read due in ten minutes; returns
+ * null if none is due. New senders are due immediately.
  */
-export async function takeDueReading({ sql }: Database): Promise<DueReading | null> {
-  const [due] = await sql.query<DueReading[]>`
+export async function takeDueReading({
+  sql,
+}: Database): Promise<{ senderId: string; startedAt: Date } | null> {
+  const [due = null] = await sql.query<{ senderId: string; startedAt: Date }[]>`
     with due as materialized (
       select id from senders where removed_at is null and read_due_at <= statement_timestamp() order by read_due_at limit 1 for no key update skip locked
     )
     update senders set read_due_at = clock_timestamp() + interval '10 minutes' where id in (select id from due)
     returning id as "senderId", clock_timestamp()::timestamptz(3) as "startedAt"`;
-  return due ?? null;
+  return due;
 }
 
 /**
@@ -40,11 +36,10 @@ export async function requestReading(
   return row?.at ?? null;
 }
 
-/** Returns the known facts of all senders, of one sender, or of the senders of a business account. */
+/** Returns the known facts of all senders, or of one sender. */
 export async function listSenderKnowledge(
   { sql }: Connection,
   senderId: string | null = null,
-  businessAccountId: string | null = null,
 ): Promise<SenderKnowledge[]> {
   return sql.query<SenderKnowledge[]>`
     select s.id as "senderId", s.template, s.english_template_language as "englishTemplateLanguage", coalesce(n.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount",
@@ -56,6 +51,5 @@ export async function listSenderKnowledge(
     from senders s left join provider_facts n on n.subject = s.id::text and n.template = ''
     left join provider_facts b on b.subject = s.business_account_id and b.template = ''
     where s.removed_at is null and coalesce(s.id = ${senderId}::uuid, true)
-      and (${businessAccountId}::text is null or s.business_account_id = ${businessAccountId}::text)
     order by s.id`;
 }

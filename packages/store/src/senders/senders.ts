@@ -151,14 +151,12 @@ async function withBlocks<Row extends SenderRow>(
   }));
 }
 
-/** A sender by its id; if `accountId` is given, only in that account. */
+/** A sender by its id; if `accountId` is given, only in that account. Changes of a sender that does not exist return null. */
 export type SenderKey = string | { id: string; accountId: string };
 
 /**
  * Pauses a sender until an operator resumes it. A paused sender keeps its time, and gets the reason if one is given. A sender that waits for
  * its activation is already paused.
- *
- * @returns null if the sender does not exist
  */
 export async function pauseSender(
   database: Database,
@@ -188,8 +186,6 @@ async function awaitActivation({ sql }: Connection, id: string): Promise<void> {
 /**
  * Ends a sender's blocks: an operator's pause, the provider's blocks of its number, and blocks by faults of the sender, its business
  * account or its portfolio. Rate limits stay, and so do the provider's blocks of a template, because the next call would also fail.
- *
- * @returns null if the sender does not exist
  */
 export async function resumeSender(
   database: Database,
@@ -206,10 +202,7 @@ export async function resumeSender(
 
 /**
  * Assigns a sender to an owner, starting with its next permit; sends that already have a permit use it within half a second. Removes the
- * app secret of a former owner.
- *
- * @returns null if the sender does not exist
- * @throws AssignmentRefused
+ * app secret of a former owner. @throws AssignmentRefused
  */
 export async function assignSender(
   database: Database,
@@ -325,10 +318,7 @@ async function endNumber(connection: Connection, id: string): Promise<void> {
   await awaitActivation(connection, id);
 }
 
-/**
- * Logs what the setup did at the provider for a sender, or that a test code was sent, and requests a read. @returns null if the sender does
- * not exist
- */
+/** Logs what the setup did at the provider for a sender, or that a test code was sent, and requests a read. */
 export async function noteSenderSetup(
   database: Database,
   actor: Actor,
@@ -357,11 +347,7 @@ export async function isRegistered(
   return entries.length > 0;
 }
 
-/**
- * Removes a sender: it stops sending, and its token and app secret are erased. Its past sends keep its number.
- *
- * @returns null if the sender does not exist
- */
+/** Removes a sender: it stops sending, and its token and app secret are erased. Its past sends keep its number. */
 export async function removeSender(database: Database, actor: Actor, key: SenderKey): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.remove', key, async ({ sql }, sender) => {
     const { id, phoneNumberId, number } = sender;
