@@ -168,28 +168,22 @@ export function senderBlock(
   now: Date,
 ): ProviderBlock | null {
   const { ban, restrictions, isDeleted, disconnection, canSend } = account;
-  // If a read finds that the account can send, the restriction has ended, although no webhook reported it.
-  const isCurrent = (fact: Fact<unknown>): boolean =>
-    canSend === undefined || canSend.value.can === 'BLOCKED' || canSend.at <= fact.at;
   if (isDeleted?.value === true)
     return blockBy(isDeleted, 'Meta reports that the business account was deleted.', 'DELETED');
-  if (ban?.value === 'DISABLE' && isCurrent(ban))
-    return blockBy(ban, 'Meta has disabled the business account.', ban.value);
-  if (disconnection !== undefined && disconnection.value !== null && isCurrent(disconnection))
-    return blockBy(
-      disconnection,
-      `Meta has disconnected the business account: ${disconnection.value}.`,
-      disconnection.value,
-    );
   const restriction = restrictions?.value.find(
     ({ kind, until }) => kind === BLOCKING_RESTRICTION && (until === null || until * 1000 > now.getTime()),
-  );
-  if (restrictions !== undefined && restriction !== undefined && isCurrent(restrictions))
-    return blockBy(
-      restrictions,
-      `Meta has restricted the business account: ${restriction.kind}.`,
-      restriction.kind,
-    );
+  )?.kind;
+  const lost = disconnection?.value;
+  const states = [
+    [ban, ban?.value === 'DISABLE' && ban.value, 'Meta has disabled the business account.'],
+    [disconnection, lost, `Meta has disconnected the business account: ${lost}.`],
+    [restrictions, restriction, `Meta has restricted the business account: ${restriction}.`],
+  ] as const;
+  // If a read finds that the account can send, the state has ended, although no webhook reported it.
+  const hasEnded = (fact: Fact<unknown>): boolean =>
+    canSend !== undefined && canSend.value.can !== 'BLOCKED' && canSend.at > fact.at;
+  for (const [fact, word, reason] of states)
+    if (fact !== undefined && word && !hasEnded(fact)) return blockBy(fact, reason, word);
   for (const fact of [canSend, number.canSend])
     if (fact?.value.can === 'BLOCKED') {
       const word = fact.value.why ?? fact.value.can;
