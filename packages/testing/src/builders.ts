@@ -16,6 +16,7 @@ import {
   type Locale,
   type FaultSignal,
   type Mode,
+  type NewSend,
 } from '@onecode/domain';
 import { createAccount, createApiKey, createApplication, type NewAccount } from '@onecode/store/accounts';
 import { storeRefusedRequests, type RefusedRequest } from '@onecode/store/reports';
@@ -32,7 +33,6 @@ import {
   writeReceipts,
   type GuessOutcome,
   type NewReports,
-  type NewSend,
 } from '@onecode/store/sends';
 
 const newKeyring = (): Keyring => ({ current: 1, keys: new Map([[1, randomBytes(32)]]) });

@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
-import { Problem, verificationAt, type Send } from '@onecode/domain';
+import { Problem, verificationAt, type CreatedSend, type Send } from '@onecode/domain';
 import { describeSpan } from '@onecode/runtime';
 import { isId } from '@onecode/store/client';
-import { findSend, type CreatedSend } from '@onecode/store/sends';
+import { findSend } from '@onecode/store/sends';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { setSendId } from '../requests.js';

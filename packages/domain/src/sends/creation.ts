@@ -1,6 +1,6 @@
 import type { KeyRefusal, KeyState } from '../accounts/keys.js';
 import type { LimitCause, RecipientCause } from './refusals.js';
-import type { Locale, Mode, UnitBucket } from './send.js';
+import type { Locale, Mode, Send, UnitBucket } from './send.js';
 import {
   addToSecond,
   HOUR_MS,
@@ -22,24 +22,45 @@ export const POINTS_PER_DAY = 5;
 const TRIAL_REJECTIONS_MAX = 4;
 const DAY_MS = 86_400_000;
 
-/** A request to create a send. */
-export interface CreationRequest {
-  /** The id of the send if it is created. */
+/** A request to create a send, with what the send stores. */
+export interface NewSend {
+  /** The caller makes it, because the code's hash and the encrypted code are bound to it. */
   id: string;
+  keyId: string;
   accountId: string;
   applicationId: string;
   /** The key's 1 to 255 bytes in hexadecimal, and the `bodyHashes` of the body's exact bytes; null without a key. */
   idempotency: { key: string; bodyHashes: readonly string[] } | null;
+  /** E.164, as the request gave it. The message is sent to this form, and this form is shown. */
+  recipient: string;
   /** The key by which limits and budgets count. */
   recipientKey: string;
+  /** The keys of the older peppers during a rotation of `NUMBER_PEPPER`. */
+  olderRecipientKeys: readonly string[];
   country: string | null;
   /** Whether the number is in a premium-rate range, where the recipient's network pays for each message. */
   isPremiumRate: boolean;
   /** Null: the account's language. */
   locale: Locale | null;
+  codeHash: Uint8Array;
+  /** Null in test mode. */
+  encryptedCode: Uint8Array | null;
   /** Points that a wrong guess at the code takes from the recipient's guess budget. */
   guessCost: number;
+  /** A UUID, which log lines about the send carry. */
+  requestId: string;
+  /** The trace that the creation belongs to, as W3C's `traceparent`. */
+  traceparent: string | null;
 }
+
+/** The send that has an idempotency key, and whether its request had the same body. */
+interface EarlierSend {
+  id: string;
+  isRepeat: boolean;
+}
+
+/** When an active code ends, the points of a guess at it, and its wrong guesses. */
+type ActiveCode = readonly [endsAt: number, guessCost: number, wrongGuesses: number];
 
 /**
  * The stored data that decides a request. Times are milliseconds since 1970. `accountTimes`, `applicationTimes` and `sendersAreTaken`
@@ -47,18 +68,16 @@ export interface CreationRequest {
  * request is refused.
  */
 export interface CreationState {
-  /** Null if the key was deleted. */
-  keyState: KeyState | null;
-  /** The send that has the idempotency key, and whether it was created with the same body. */
-  existingId: string | null;
-  isRepeat: boolean | null;
+  keyState: KeyState;
+  /** The send that has the idempotency key of the request. */
+  earlier: EarlierSend | null;
   mode: Mode;
   language: Locale;
   codeValiditySeconds: number;
   /** Null for all countries. */
   allowedCountries: readonly string[] | null;
   allowsPremiumRate: boolean;
-  /** The countries of a trial account; null after the trial. Test sends have no trial limits. */
+  /** The countries of a trial account; null after the trial and in test mode, which has no trial limits. */
   trialCountries: readonly string[] | null;
   accountRate: number;
   accountSends: number;
@@ -72,8 +91,8 @@ export interface CreationState {
   /** The maximum total points of wrong guesses and active codes; null without a guess budget. */
   guessPointsMax: number | null;
   wrongPoints: number | null;
-  /** Live codes to the recipient: when each ends, the points of a guess, and its wrong guesses. */
-  activeCodes: readonly (readonly [endsAt: number, guessCost: number, wrongGuesses: number])[] | null;
+  /** The active live codes of the recipient. */
+  activeCodes: readonly ActiveCode[] | null;
   /** When the breaker's block of the country ends; null without a block. */
   breakerUntil: number | null;
   unitsPerDay: number | null;
@@ -104,47 +123,50 @@ export type CreationDecision =
   | { outcome: 'rate_limited'; cause: LimitCause; retryAfterSeconds: number; windows: RateWindow[] }
   | { outcome: 'insufficient_credits'; windows: RateWindow[] };
 
+/** The fields of a new send that its response and its delivery need. The other fields that a response shows are null. */
+export type CreatedSend = Pick<
+  Send,
+  'id' | 'mode' | 'status' | 'phase' | 'verification' | 'traceparent' | 'createdAt' | 'expiresAt'
+>;
+
 export interface CreatedDecision {
   outcome: 'created';
-  mode: Mode;
+  /** It is `waiting` if its account's turn decides when it is sent. */
+  send: CreatedSend;
   locale: Locale;
   chargedFrom: UnitBucket | null;
-  expiresAt: number;
-  /** Whether its account's turn decides when it is sent. */
-  isWaiting: boolean;
   /** Starts at 1 in each application. */
   number: number;
   windows: RateWindow[];
+  /** The database's clock. */
+  now: Date;
 }
 
 /** The creations of a batch in one account. */
-export interface AccountCreations<Request = CreationRequest> {
+export interface AccountCreations {
   /** The data read for its first request. */
   state: CreationState;
-  sends: number;
-  freeUnits: number;
-  credits: number;
+  created: { request: NewSend; decision: CreatedDecision }[];
+  /** The units of the created sends. */
+  units: Record<UnitBucket, number>;
+  /** The created live sends on a trial. */
+  trialSends: number;
   /** The sends of the last minute, including the batch's. */
   times: SendTimes;
-  applications: Map<string, ApplicationCreations<Request>>;
-  /** Points of the created codes by recipient. */
-  points: Map<string, number>;
+  /** By id. */
+  applications: Map<string, ApplicationCreations>;
 }
 
-export interface ApplicationCreations<Request = CreationRequest> {
+export interface ApplicationCreations {
   /** The data read for its first request. */
   state: CreationState;
-  created: { request: Request; decision: CreatedDecision }[];
+  created: number;
   times: SendTimes;
-  /** The created requests by idempotency key. */
-  keys: Map<string, Request>;
-  /** The sends of the last hour by recipient, if the application has such a limit. */
-  recipients: Map<string, SendTimes>;
 }
 
-/** A request with the state that its limits are checked against. */
+/** A request with the state that it is checked against. */
 interface Creating {
-  request: CreationRequest;
+  request: NewSend;
   state: CreationState;
   account: AccountCreations;
   application: ApplicationCreations;
@@ -154,17 +176,17 @@ interface Creating {
 }
 
 /**
- * Decides the creations of a batch in order, each by key, idempotency key, country, limits and unit. A created send counts against the
- * limits of later requests. A refusal takes no unit and binds no key.
+ * Decides the creations of a batch in order. A created send counts against the limits of later requests. A refusal takes no unit and binds
+ * no key.
  *
  * @param states the data read at `now` for each request; undefined if its application was deleted
  */
-export function decideCreations<Request extends CreationRequest>(
-  requests: readonly Request[],
+export function decideCreations(
+  requests: readonly NewSend[],
   states: readonly (CreationState | undefined)[],
   now: number,
-): { decisions: CreationDecision[]; accounts: Map<string, AccountCreations<Request>> } {
-  const accounts = new Map<string, AccountCreations<Request>>();
+): { decisions: CreationDecision[]; accounts: Map<string, AccountCreations> } {
+  const accounts = new Map<string, AccountCreations>();
   let batchTrialSends = 0;
   const decisions = requests.map((request, index): CreationDecision => {
     const state = states[index];
@@ -172,102 +194,103 @@ export function decideCreations<Request extends CreationRequest>(
     // Must precede every refusal: the values of the account and the application may be set in the state of this request only.
     const account = found(accounts, request.accountId, () => ({
       state,
-      sends: 0,
-      freeUnits: 0,
-      credits: 0,
+      created: [],
+      units: { free_quota: 0, credit: 0 },
+      trialSends: 0,
       times: timesWithin(state.accountTimes ?? [], MINUTE_MS, now),
       applications: new Map(),
-      points: new Map(),
     }));
     const application = found(account.applications, request.applicationId, () => ({
       state,
-      created: [],
+      created: 0,
       times: timesWithin(state.applicationTimes ?? [], MINUTE_MS, now),
-      keys: new Map(),
-      recipients: new Map(),
     }));
-    if (state.keyState !== 'valid') return { outcome: 'key_refused', cause: state.keyState ?? 'revoked' };
-    const early = decideBeforeLimits(request, state, application);
-    if (early !== null) return early;
-    const one = { request, state, account, application, batchTrialSends, now };
-    const decision = decideByLimits(one);
+    const decision = decide({ request, state, account, application, batchTrialSends, now });
     if (decision.outcome === 'created') {
-      application.created.push({ request, decision });
-      if (request.idempotency !== null) application.keys.set(request.idempotency.key, request);
-      count(one, decision);
-      if (isOnTrial(state)) batchTrialSends += 1;
+      account.created.push({ request, decision });
+      if (decision.chargedFrom !== null) account.units[decision.chargedFrom] += 1;
+      application.created += 1;
+      addToSecond(account.times, now);
+      addToSecond(application.times, now);
+      if (state.trialCountries !== null) {
+        account.trialSends += 1;
+        batchTrialSends += 1;
+      }
     }
     return decision;
   });
   return { decisions, accounts };
 }
 
-function decideBeforeLimits(
-  { idempotency, country, isPremiumRate }: CreationRequest,
-  state: CreationState,
-  { keys }: ApplicationCreations,
-): CreationDecision | null {
-  if (state.existingId !== null)
-    return state.isRepeat === true ? { outcome: 'existing', id: state.existingId } : { outcome: 'reused' };
-  const earlier = idempotency === null ? undefined : keys.get(idempotency.key);
-  if (earlier !== undefined)
-    return earlier.idempotency?.bodyHashes[0] === idempotency?.bodyHashes[0]
-      ? { outcome: 'existing', id: earlier.id }
-      : { outcome: 'reused' };
-  const cause = recipientRefusal(country, isPremiumRate, state);
-  return cause === null ? null : { outcome: 'recipient_refused', cause };
+/** Checks a request in the order of the specification: key, idempotency key, recipient, limits, unit. */
+function decide(one: Creating): CreationDecision {
+  const { request, state, application, now } = one;
+  const { mode } = state;
+  if (state.keyState !== 'valid') return { outcome: 'key_refused', cause: state.keyState };
+
+  const earlier = state.earlier ?? earlierInBatch(one);
+  if (earlier !== null)
+    return earlier.isRepeat ? { outcome: 'existing', id: earlier.id } : { outcome: 'reused' };
+
+  const recipientCause = recipientRefusal(request.country, request.isPremiumRate, state);
+  if (recipientCause !== null) return { outcome: 'recipient_refused', cause: recipientCause };
+
+  const windows = windowsOf(one);
+  const refusal = limitRefusal(one, windows);
+  if (refusal !== null) return { outcome: 'rate_limited', ...refusal, windows };
+
+  const chargedFrom = mode === 'live' ? bucketOf(one) : null;
+  if (mode === 'live' && chargedFrom === null) return { outcome: 'insufficient_credits', windows };
+
+  const createdAt = new Date(now);
+  return {
+    outcome: 'created',
+    send: {
+      id: request.id,
+      mode,
+      status: 'queued',
+      phase: mode === 'live' && application.state.sendersAreTaken === true ? 'waiting' : 'ready',
+      verification: 'pending',
+      traceparent: request.traceparent,
+      createdAt,
+      expiresAt: new Date(now + state.codeValiditySeconds * 1000),
+    },
+    locale: request.locale ?? state.language,
+    chargedFrom,
+    number: state.applicationSends + application.created + 1,
+    windows: windows.map((window) => ({ ...window, left: window.left - 1 })),
+    now: createdAt,
+  };
 }
 
-/** The limits of an account on the recipients of its sends in one mode. */
+/** Returns the send that the batch has created with the idempotency key of a request. */
+function earlierInBatch({ request: { applicationId, idempotency }, account }: Creating): EarlierSend | null {
+  if (idempotency === null) return null;
+  const earlier = account.created.find(
+    ({ request }) => request.applicationId === applicationId && request.idempotency?.key === idempotency.key,
+  )?.request;
+  return earlier === undefined
+    ? null
+    : { id: earlier.id, isRepeat: earlier.idempotency?.bodyHashes[0] === idempotency.bodyHashes[0] };
+}
+
+/** The limits of an account on the recipients of its sends. */
 export type RecipientLimits = Pick<
   CreationState,
-  'mode' | 'allowedCountries' | 'allowsPremiumRate' | 'trialCountries'
+  'allowedCountries' | 'allowsPremiumRate' | 'trialCountries'
 >;
 
 /** Returns why the account may not send to the number, or null. Numbers without a country are on no list. */
 export function recipientRefusal(
   country: string | null,
   isPremiumRate: boolean,
-  limits: RecipientLimits,
+  { allowedCountries, allowsPremiumRate, trialCountries }: RecipientLimits,
 ): RecipientCause | null {
   const isListed = (list: readonly string[] | null): boolean =>
     list === null || (country !== null && list.includes(country));
-  if (isPremiumRate && (isOnTrial(limits) || !limits.allowsPremiumRate)) return 'range';
-  if (isOnTrial(limits) && !isListed(limits.trialCountries)) return 'trial_country';
-  return isListed(limits.allowedCountries) ? null : 'country';
-}
-
-/** Returns whether a send is a live send of a trial account. */
-const isOnTrial = ({ mode, trialCountries }: RecipientLimits): boolean =>
-  mode === 'live' && trialCountries !== null;
-
-function decideByLimits(one: Creating): CreationDecision {
-  const { request, state, account, application, now } = one;
-  const windows = windowsOf(one);
-  const isLive = state.mode === 'live';
-  let opensAt = now;
-  let cause: LimitCause | null = null;
-  for (const [name, at] of Object.entries(limitEnds(one, windows)) as [LimitCause, number | null][])
-    if (at !== null && at > opensAt) {
-      opensAt = at;
-      cause = name;
-    }
-  if (cause !== null) {
-    const retryAfterSeconds = Math.ceil((opensAt - now) / 1000);
-    return { outcome: 'rate_limited', cause, retryAfterSeconds, windows };
-  }
-  const chargedFrom = isLive ? bucketOf(state, account) : null;
-  if (isLive && chargedFrom === null) return { outcome: 'insufficient_credits', windows };
-  return {
-    outcome: 'created',
-    mode: state.mode,
-    locale: request.locale ?? state.language,
-    chargedFrom,
-    expiresAt: now + state.codeValiditySeconds * 1000,
-    isWaiting: isLive && application.state.sendersAreTaken === true,
-    number: state.applicationSends + application.created.length + 1,
-    windows: windows.map((window) => ({ ...window, left: window.left - 1 })),
-  };
+  if (isPremiumRate && (trialCountries !== null || !allowsPremiumRate)) return 'range';
+  if (!isListed(trialCountries)) return 'trial_country';
+  return isListed(allowedCountries) ? null : 'country';
 }
 
 /** Returns the windows of the limits that are in force. */
@@ -277,27 +300,49 @@ function windowsOf({ request, state, account, application, now }: Creating): Rat
   if (applicationRate !== null)
     windows.push(windowOf('application', applicationRate, application.times, MINUTE_MS, now));
   if (recipientRate !== null) {
-    const times = found(application.recipients, request.recipientKey, () =>
-      (state.recipientTimes ?? []).flatMap((time) => [time, 1]),
+    const inBatch = createdFor(request, account).filter(
+      (created) => created.request.applicationId === request.applicationId,
     );
+    const times = [...(state.recipientTimes ?? []), ...inBatch.map(() => now)].flatMap((time) => [time, 1]);
     windows.push(windowOf('recipient', recipientRate, times, HOUR_MS, now));
   }
   return windows;
 }
 
-/**
- * Returns when each limit allows the request: null or a past time if it allows the request now. If several limits refuse it, the one that
- * reopens last is reported, and on a tie the first in this list.
- */
+/** Returns the sends to the recipient of a request that the batch has created in its account. */
+const createdFor = ({ recipientKey }: NewSend, { created }: AccountCreations): AccountCreations['created'] =>
+  created.filter(({ request }) => request.recipientKey === recipientKey);
+
+/** Returns the limit that refuses a request and reopens last, or on a tie the first in the table; null if all limits allow the request. */
+function limitRefusal(
+  one: Creating,
+  windows: readonly RateWindow[],
+): { cause: LimitCause; retryAfterSeconds: number } | null {
+  let opensAt = one.now;
+  let cause: LimitCause | null = null;
+  for (const [name, at] of Object.entries(limitEnds(one, windows)) as [LimitCause, number | null][])
+    if (at !== null && at > opensAt) {
+      opensAt = at;
+      cause = name;
+    }
+  return cause && { cause, retryAfterSeconds: Math.ceil((opensAt - one.now) / 1000) };
+}
+
+/** The table of limits: returns when each one allows the request, which is null or a past time if it allows the request now. */
 function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitCause, number | null> {
   const { state, account, batchTrialSends, now } = one;
+  const isTrial = state.trialCountries !== null;
+  const today = new Date(now);
+  const tomorrow = Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate() + 1);
+  const nextMonth = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1);
+  const usedUntil = (end: number, ceiling: number | null, used: number): number | null =>
+    state.mode === 'live' && ceiling !== null && used >= ceiling ? end : null;
   const fullUntil = (limit: RateWindow['limit']): number | null => {
     const full = windows.find((window) => window.limit === limit && window.left <= 0);
     return full === undefined ? null : now + full.opensInMs;
   };
-  const units = account.freeUnits + account.credits;
+  const units = account.units.free_quota + account.units.credit;
   const unitsOfDay = state.unitsOfDay + units;
-  const ofTrial = (ceiling: number): number | null => (isOnTrial(state) ? ceiling : null);
   const pointsLeft = guessPointsLeft(one);
   return {
     account_rate: fullUntil('account'),
@@ -306,35 +351,20 @@ function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitC
     wrong_guesses: pointsLeft < 0 ? now + (-pointsLeft / POINTS_PER_DAY) * DAY_MS : null,
     active_codes: pointsLeft < 0 ? null : activeCodesEndAt(one, pointsLeft),
     breaker: state.breakerUntil,
-    month_ceiling: usedUntil(one, state.unitsPerMonth, state.unitsOfMonth + units, 'month'),
-    day_ceiling: usedUntil(one, state.unitsPerDay, unitsOfDay, 'day'),
-    trial_share: usedUntil(one, ofTrial(state.trialAccountSendsPerDay), unitsOfDay, 'day'),
-    trial_ceiling: usedUntil(
-      one,
-      ofTrial(state.trialSendsPerDay),
-      state.trialSendsOfDay + batchTrialSends,
-      'day',
-    ),
+    month_ceiling: usedUntil(nextMonth, state.unitsPerMonth, state.unitsOfMonth + units),
+    day_ceiling: usedUntil(tomorrow, state.unitsPerDay, unitsOfDay),
+    trial_share: isTrial ? usedUntil(tomorrow, state.trialAccountSendsPerDay, unitsOfDay) : null,
+    trial_ceiling: isTrial
+      ? usedUntil(tomorrow, state.trialSendsPerDay, state.trialSendsOfDay + batchTrialSends)
+      : null,
     trial_failures: trialFailuresUntil(state, units, now),
   };
 }
 
 /** A negative free quota is a debt for codes that arrived after their units were refunded. Credits pay this debt first. */
-function bucketOf({ freeQuota, credits }: CreationState, account: AccountCreations): UnitBucket | null {
-  if (freeQuota > account.freeUnits) return 'free_quota';
-  return credits + Math.min(freeQuota, 0) > account.credits ? 'credit' : null;
-}
-
-/** Counts a created send against the limits of later requests. */
-function count({ request, account, application, now }: Creating, created: CreatedDecision): void {
-  const { recipientKey, guessCost } = request;
-  account.sends += 1;
-  addToSecond(account.times, now);
-  addToSecond(application.times, now);
-  application.recipients.get(recipientKey)?.push(now, 1);
-  if (created.mode !== 'live') return;
-  account[created.chargedFrom === 'credit' ? 'credits' : 'freeUnits'] += 1;
-  account.points.set(recipientKey, (account.points.get(recipientKey) ?? 0) + GUESSES_MAX * guessCost);
+function bucketOf({ state: { freeQuota, credits }, account: { units } }: Creating): UnitBucket | null {
+  if (freeQuota > units.free_quota) return 'free_quota';
+  return credits + Math.min(freeQuota, 0) > units.credit ? 'credit' : null;
 }
 
 /**
@@ -348,34 +378,19 @@ function guessPointsLeft({ request, state }: Creating): number {
 }
 
 /** Returns when enough active codes will have ended for the remaining points to allow the request. Verified codes are no longer active. */
-function activeCodesEndAt({ request, state, account, now }: Creating, pointsLeft: number): number | null {
+function activeCodesEndAt({ request, state, account }: Creating, pointsLeft: number): number | null {
   if (state.mode !== 'live') return null;
-  const room = pointsLeft - (account.points.get(request.recipientKey) ?? 0);
-  const graceMs = ENDED_CODE_SECONDS * 1000;
-  // Codes that this batch has created end last.
-  if (room < 0) return now + state.codeValiditySeconds * 1000 + graceMs;
+  const inBatch = createdFor(request, account).flatMap(({ request: { guessCost }, decision: { send } }) =>
+    send.mode === 'live' ? [[send.expiresAt.getTime(), guessCost, 0] as const] : [],
+  );
   // Starts with the code that ends last. The first code that does not fit has to end before this request is allowed.
-  const latestFirst = (state.activeCodes ?? []).toSorted((one, other) => other[0] - one[0]);
+  const latestFirst = [...(state.activeCodes ?? []), ...inBatch].toSorted((one, other) => other[0] - one[0]);
   let points = 0;
   for (const [endsAt, guessCost, wrongGuesses] of latestFirst) {
     points += (GUESSES_MAX - wrongGuesses) * guessCost;
-    if (points > room) return endsAt + graceMs;
+    if (points > pointsLeft) return endsAt + ENDED_CODE_SECONDS * 1000;
   }
   return null;
-}
-
-/** Returns when the next day or month begins (UTC), if a live send would exceed the ceiling; null otherwise. */
-function usedUntil(
-  { state, now }: Creating,
-  ceiling: number | null,
-  used: number,
-  period: 'day' | 'month',
-): number | null {
-  if (state.mode !== 'live' || ceiling === null || used < ceiling) return null;
-  const today = new Date(now);
-  return period === 'month'
-    ? Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1)
-    : Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate() + 1);
 }
 
 /**

@@ -36,16 +36,13 @@ export function windowOf(
   now: number,
 ): RateWindow {
   let sends = 0;
-  for (let index = 1; index < times.length; index += 2) sends += times[index] as number;
-  // The window has room when the sends above the quota and one more have left it.
-  let older = Math.max(0, sends - quota);
-  let index = 0;
-  while (index < times.length && older >= (times[index + 1] as number)) {
-    older -= times[index + 1] as number;
-    index += 2;
+  // Of the newest sends, as many as the quota, the window has room when the oldest has left it.
+  let oldest = now;
+  for (let index = times.length - 2; index >= 0; index -= 2) {
+    if (sends < quota) oldest = times[index] as number;
+    sends += times[index + 1] as number;
   }
-  const opensInMs = Math.min(now, times[index] ?? now) + windowMs - now;
-  return { limit, windowMs, quota, left: quota - sends, opensInMs };
+  return { limit, windowMs, quota, left: quota - sends, opensInMs: Math.min(now, oldest) + windowMs - now };
 }
 
 /** Adds a send. Sends of one second share an entry, which has the time of the last one, so a minute has at most 61 entries. */

@@ -1,4 +1,4 @@
-import { decideCreations, type CreationRequest, type CreationState, type LimitCause } from '@onecode/domain';
+import { decideCreations, type CreationState, type LimitCause, type NewSend } from '@onecode/domain';
 
 /** A quarter of an hour before a new month in UTC. */
 const NOW = Date.UTC(2026, 10, 30, 23, 45);
@@ -7,8 +7,7 @@ const QUARTER_SECONDS = 900;
 
 const STATE: CreationState = {
   keyState: 'valid',
-  existingId: null,
-  isRepeat: null,
+  earlier: null,
   mode: 'live',
   language: 'pt-BR',
   codeValiditySeconds: 600,
@@ -42,26 +41,33 @@ const STATE: CreationState = {
 const TRIAL: Partial<CreationState> = { trialCountries: ['BR'] };
 
 let recipients = 0;
-const request = (fields: Partial<CreationRequest> = {}): CreationRequest => ({
+const request = (fields: Partial<NewSend> = {}): NewSend => ({
   id: `send ${recipients}`,
+  keyId: 'key',
   accountId: 'account',
   applicationId: 'application',
   idempotency: null,
+  recipient: '+5511987654321',
   recipientKey: `1:${recipients++}`,
+  olderRecipientKeys: [],
   country: 'BR',
   isPremiumRate: false,
   locale: null,
+  codeHash: new Uint8Array(33),
+  encryptedCode: new Uint8Array(1),
   guessCost: 1,
+  requestId: 'request',
+  traceparent: null,
   ...fields,
 });
 
-const decideAll = (requests: readonly CreationRequest[], state: Partial<CreationState> = {}) =>
+const decideAll = (requests: readonly NewSend[], state: Partial<CreationState> = {}) =>
   decideCreations(
     requests,
     requests.map(() => ({ ...STATE, ...state })),
     NOW,
   ).decisions;
-const decide = (state: Partial<CreationState> = {}, fields: Partial<CreationRequest> = {}) =>
+const decide = (state: Partial<CreationState> = {}, fields: Partial<NewSend> = {}) =>
   decideAll([request(fields)], state)[0]!;
 
 describe('decideCreations', () => {
@@ -87,18 +93,22 @@ describe('decideCreations', () => {
       locale: 'pt-BR',
       number: 8,
       chargedFrom: 'free_quota',
-      expiresAt: NOW + 600_000,
-      isWaiting: false,
+      send: {
+        status: 'queued',
+        phase: 'ready',
+        createdAt: new Date(NOW),
+        expiresAt: new Date(NOW + 600_000),
+      },
       windows: [{ limit: 'account', windowMs: 60_000, quota: 600, left: 599, opensInMs: 60_000 }],
     });
-    expect(decide({ sendersAreTaken: true })).toMatchObject({ isWaiting: true });
+    expect(decide({ sendersAreTaken: true })).toMatchObject({ send: { phase: 'waiting' } });
     expect(decide({ mode: 'test', freeQuota: 0 })).toMatchObject({ outcome: 'created', chargedFrom: null });
   });
 
   it('checks key, idempotency key, country, limits and unit in this order', () => {
     const refused: Partial<CreationState>[] = [
       { keyState: 'revoked' },
-      { existingId: 'id', isRepeat: false },
+      { earlier: { id: 'id', isRepeat: false } },
       { allowedCountries: ['PT'] },
       { unitsPerDay: 5 },
       { freeQuota: 0 },

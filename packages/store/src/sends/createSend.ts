@@ -1,4 +1,4 @@
-import { decideCreations, type CreatedDecision, type CreationDecision, type Send } from '@onecode/domain';
+import { decideCreations, type CreationDecision, type NewSend, type Send } from '@onecode/domain';
 import { LRUCache } from 'lru-cache';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
@@ -6,19 +6,11 @@ import { readSqlState } from '../client/errors.js';
 import { moveIdentities } from './identities.js';
 import { readCreations } from './readCreations.js';
 import { findSend } from './sendRow.js';
-import { writeCreations, type NewSend } from './writeCreations.js';
-
-/** The fields of a new send that its response and its delivery need. The other fields that a response shows are null. */
-export type CreatedSend = Pick<
-  Send,
-  'id' | 'mode' | 'status' | 'phase' | 'verification' | 'traceparent' | 'createdAt' | 'expiresAt'
->;
+import { writeCreations } from './writeCreations.js';
 
 /** How a creation ended. `now` is the database's clock. */
 export type Creation =
-  | { outcome: 'created'; send: CreatedSend; now: Date; windows: CreatedDecision['windows'] }
-  | { outcome: 'existing'; send: Send; now: Date }
-  | Exclude<CreationDecision, { outcome: 'created' | 'existing' }>;
+  Exclude<CreationDecision, { outcome: 'existing' }> | { outcome: 'existing'; send: Send; now: Date };
 
 /**
  * The maximum number of creations of one account in a batch, and of accounts in a batch. The accounts are locked while a batch is written.
@@ -41,63 +33,55 @@ const LOCK_WAIT_MS = 1_000;
  * @throws if another transaction holds the account's lock for a second. Nothing was written then
  */
 export async function createSend(database: Database, send: NewSend): Promise<Creation> {
-  const end = await getCreator(database)(send);
-  if (end.outcome !== 'existing') return end;
-  const existing = await findSend(database, { id: end.id });
+  const decision = await getCreator(database)(send);
+  if (decision.outcome !== 'existing') return decision;
+  const existing = await findSend(database, { id: decision.id });
   if (existing === undefined) throw new Error('the send of an idempotency key was deleted');
   return { outcome: 'existing', send: existing, now: existing.now };
 }
 
+/** The decisions on the creations of an account, or `lost` if another transaction changed or locked it: nothing was written for it. */
+type AccountEnd = CreationDecision[] | 'lost';
+
 const getCreator = oncePerClient((database: Database) => {
   /** Creates the sends of several accounts together. */
-  const create = createBatcher(
-    async (accounts: (readonly NewSend[])[]) => {
-      const ends = await createSends(database, accounts.flat());
-      return accounts.map((sends) => ends.splice(0, sends.length));
-    },
-    { batchSizeMax: ACCOUNTS_MAX, concurrentBatchesMax: OVERLAPPING_BATCHES_MAX },
-  );
-  /** Creates sends of one account. After a lost race it tries again: all of them lose a race together, or none does. */
-  const createForAccount = async (sends: readonly NewSend[]): Promise<End[]> => {
+  const create = createBatcher((accounts: (readonly NewSend[])[]) => createSends(database, accounts), {
+    batchSizeMax: ACCOUNTS_MAX,
+    concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
+  });
+  /** Creates sends of one account, and tries again after a lost race. */
+  const createForAccount = async (sends: readonly NewSend[]): Promise<CreationDecision[]> => {
     for (let lostRaces = 0; ; lostRaces += 1) {
-      const ends = lostRaces < LOST_RACES_MAX ? await create(sends) : await createLocked(database, sends);
-      if (ends[0] !== 'lost') return ends as End[];
+      const end = lostRaces < LOST_RACES_MAX ? await create(sends) : await createLocked(database, sends);
+      if (end !== 'lost') return end;
     }
   };
   /** Each account's batcher. If it is evicted while in use, the account's next batch may lose a race against the current one. */
-  const batchers = new LRUCache<string, (send: NewSend) => Promise<End>>({
+  const batchers = new LRUCache<string, (send: NewSend) => Promise<CreationDecision>>({
     max: ACCOUNTS_KEPT_MAX,
     memoMethod: () => createBatcher(createForAccount, { batchSizeMax: CREATIONS_MAX }),
   });
-  return (send: NewSend): Promise<End> => batchers.memo(send.accountId)(send);
+  return (send: NewSend): Promise<CreationDecision> => batchers.memo(send.accountId)(send);
 });
 
-/** The result of a creation in a batch. */
-type End = Extract<Creation, { outcome: 'created' }> | Exclude<CreationDecision, { outcome: 'created' }>;
-
-/** @returns `lost` for all requests of an account that was changed between read and write: nothing was written for it */
-async function createSends(connection: Connection, sends: readonly NewSend[]): Promise<(End | 'lost')[]> {
+/** Creates sends. @param accounts the sends of each account */
+async function createSends(
+  connection: Connection,
+  accounts: readonly (readonly NewSend[])[],
+): Promise<AccountEnd[]> {
+  const sends = accounts.flat();
   await moveIdentities(connection, sends);
   const { now, states } = await readCreations(connection, sends);
-  const { decisions, accounts } = decideCreations(sends, states, now);
-  const written = await writeCreations(connection, accounts, now);
-  const time = new Date(now);
-  return sends.map((send, index) => {
-    const decision = decisions[index] as CreationDecision;
-    if ((accounts.get(send.accountId)?.sends ?? 0) > 0 && !written.has(send.accountId)) return 'lost';
-    return decision.outcome === 'created'
-      ? {
-          outcome: 'created',
-          send: createdSend(send, decision, time),
-          now: time,
-          windows: decision.windows,
-        }
-      : decision;
+  const { decisions, accounts: creations } = decideCreations(sends, states, now);
+  const lost = await writeCreations(connection, creations, now);
+  return accounts.map((own) => {
+    const end = decisions.splice(0, own.length);
+    return own.some(({ accountId }) => lost.has(accountId)) ? 'lost' : end;
   });
 }
 
-/** Creates sends of one account under the lock of its row. */
-function createLocked(database: Database, sends: readonly NewSend[]): Promise<(End | 'lost')[]> {
+/** Creates sends of one account under the lock of its row, for which it waits a second at most. */
+async function createLocked(database: Database, sends: readonly NewSend[]): Promise<AccountEnd> {
   const accountId = sends[0]?.accountId;
   const applicationIds = sends.map((send) => send.applicationId);
   return database.transaction(async (connection) => {
@@ -112,22 +96,7 @@ function createLocked(database: Database, sends: readonly NewSend[]): Promise<(E
           : error;
       },
     );
-    return createSends(connection, sends);
+    const [end] = await createSends(connection, [sends]);
+    return end as AccountEnd;
   });
 }
-
-/** Returns the new send, as `writeCreations` inserts it. */
-const createdSend = (
-  { id, traceparent }: NewSend,
-  { mode, expiresAt, isWaiting }: CreatedDecision,
-  createdAt: Date,
-): CreatedSend => ({
-  id,
-  mode,
-  traceparent,
-  createdAt,
-  expiresAt: new Date(expiresAt),
-  status: 'queued',
-  phase: isWaiting ? 'waiting' : 'ready',
-  verification: 'pending',
-});

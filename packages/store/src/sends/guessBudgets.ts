@@ -76,14 +76,11 @@ export async function resetGuessBudgets(
 }
 
 /**
- * The points still charged in a row of `guess_budgets` at a time: `POINTS_PER_DAY` points are refunded for each day since the last wrong
- * guess.
+ * The points still charged in a row `b` of `guess_budgets` at a time: `POINTS_PER_DAY` points are refunded for each day since the last
+ * wrong guess. Of two concurrent guesses, the one written last may be the earlier one.
  */
-export const chargedPoints = (row: 'b' | 'guess_budgets', at: Prisma.Sql): Prisma.Sql => {
-  const name = Prisma.raw(row);
-  // Of two concurrent guesses, the one written last may be the earlier one.
-  return Prisma.sql`greatest(0, ${name}.points - ${POINTS_PER_DAY}::integer * greatest(0, extract(epoch from ${at} - ${name}.last_wrong_at))::float8 / 86400)`;
-};
+export const chargedPoints = (at: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`greatest(0, b.points - ${POINTS_PER_DAY}::integer * greatest(0, extract(epoch from ${at} - b.last_wrong_at))::float8 / 86400)`;
 
 /**
  * The step that counts the guesses of the step `written`: a wrong guess adds its points to those still charged, a right one sets them to 0.
@@ -102,7 +99,7 @@ export const COUNTED_GUESSES = Prisma.sql`
     ) > 0
     order by account_id, mode, recipient_key
     on conflict (account_id, mode, recipient_key) do update set
-      points = case when excluded.points > 0 then ceil(${chargedPoints('b', Prisma.sql`excluded.last_wrong_at`)}) + excluded.points else 0 end,
+      points = case when excluded.points > 0 then ceil(${chargedPoints(Prisma.sql`excluded.last_wrong_at`)}) + excluded.points else 0 end,
       guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
       last_wrong_at = excluded.last_wrong_at
   )`;
@@ -119,7 +116,7 @@ export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
  * settings `c`. The rule is the same as in `decideCreations`. Null if the budget is off.
  */
 const POINTS_BEYOND_BUDGET = Prisma.sql`(
-  ${chargedPoints('b', Prisma.sql`clock_timestamp()`)} + case b.mode when 'live' then ${GUESSES_MAX}::integer else 1 end * b.guess_cost
+  ${chargedPoints(Prisma.sql`clock_timestamp()`)} + case b.mode when 'live' then ${GUESSES_MAX}::integer else 1 end * b.guess_cost
     - ${guessPointsMax(Prisma.sql`b.guess_cost`)}
 )`;
 

@@ -1,7 +1,7 @@
+import type { NewSend } from '@onecode/domain';
 import { audited, DIGITS_SHOWN, type Actor } from '../operations/audit.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { Connection, Database } from '../client/database.js';
-import type { NewSend } from './writeCreations.js';
 
 /** The identity of the recipient of a send `s` when they last verified another code of the application; null if unknown or forgotten. */
 const VERIFIED_IDENTITY = Prisma.sql`(

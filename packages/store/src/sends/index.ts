@@ -1,6 +1,5 @@
 export { changeSend } from './changeSend.js';
-export { createSend, type CreatedSend, type Creation } from './createSend.js';
-export type { NewSend } from './writeCreations.js';
+export { createSend, type Creation } from './createSend.js';
 export { eraseExpiredCodes } from './eraseCodes.js';
 export { type ExhaustedRecipient, listExhaustedRecipients, resetGuessBudgets } from './guessBudgets.js';
 export {

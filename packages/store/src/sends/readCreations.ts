@@ -1,10 +1,15 @@
-import { DIRECT_PERMIT_WAIT_MS, ENDED_CODE_SECONDS, NO_COUNTRY, type CreationState } from '@onecode/domain';
+import {
+  DIRECT_PERMIT_WAIT_MS,
+  ENDED_CODE_SECONDS,
+  NO_COUNTRY,
+  type CreationState,
+  type NewSend,
+} from '@onecode/domain';
 import { byOrdinal, type WithOrdinal } from '../client/batcher.js';
 import type { Connection } from '../client/database.js';
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { chargedPoints, guessPointsMax } from './guessBudgets.js';
-import type { NewSend } from './writeCreations.js';
 
 /** Milliseconds since 1970. */
 const ms = (time: Prisma.Sql): Prisma.Sql => Prisma.sql`round(date_part('epoch', ${time}) * 1000)`;
@@ -15,7 +20,8 @@ const RECIPIENT_TIMES = Prisma.sql`(
     -- "is true" prevents the use of the index by application.
     select created_at from sends where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key
       and (application_id = r.application_id) is true
-      -- Times further ahead were recorded before the clock stepped back.
+      -- A time ahead of now was recorded before the clock stepped back. It counts, but one that is more than a window ahead would block the
+      -- recipient for longer than two windows.
       and created_at > t.now - interval '1 hour' and created_at < t.now + interval '1 hour'
     order by created_at desc limit p.per_recipient_hour
   ) l
@@ -78,10 +84,10 @@ export async function readCreations(
   }));
   const rows = await sql.read<WithOrdinal<CreationState & { now: number }>[]>`
     with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now)
-    select r.ordinal, ${ms(Prisma.sql`t.now`)} as now, (select ${KEY_STATE} from api_keys k where k.id = r.key_id limit 1) as "keyState",
-      s.id as "existingId", s.body_hash = any(r.body_hashes) as "isRepeat", p.mode, o.language,
+    select r.ordinal, ${ms(Prisma.sql`t.now`)} as now, s.earlier, p.mode, o.language,
+      coalesce((select ${KEY_STATE} from api_keys k where k.id = r.key_id limit 1), 'revoked') as "keyState",
       c.code_validity_seconds as "codeValiditySeconds", o.allowed_countries as "allowedCountries", o.allows_premium_rate as "allowsPremiumRate",
-      o.trial_countries as "trialCountries",
+      case when p.mode = 'live' then o.trial_countries end as "trialCountries",
       coalesce(o.rate_per_minute, c.account_rate_per_minute) as "accountRate", o.sends_created::float8 as "accountSends",
       -- Only on the first row of each account or application. Rows of deleted applications are already excluded.
       case when row_number() over (partition by r.account_id order by r.ordinal) = 1 then o.minute_sends end as "accountTimes",
@@ -107,10 +113,11 @@ export async function readCreations(
     cross join lateral (select * from accounts where id = r.account_id limit 1) o
     cross join lateral (select * from applications where id = r.application_id and (account_id = r.account_id) is true limit 1) p
     left join lateral (
-      select id, body_hash from sends where application_id = r.application_id and idempotency_key = r.idempotency_key limit 1
+      select json_build_object('id', id, 'isRepeat', body_hash = any(r.body_hashes)) as earlier
+      from sends where application_id = r.application_id and idempotency_key = r.idempotency_key limit 1
     ) s on true
     left join lateral (
-      select guess_cost, ${chargedPoints('guess_budgets', Prisma.sql`t.now`)} as points from guess_budgets
+      select guess_cost, ${chargedPoints(Prisma.sql`t.now`)} as points from guess_budgets b
       where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key limit 1
     ) b on true
     cross join lateral ${ACTIVE_CODES} g`;

@@ -164,7 +164,7 @@ export async function deleteSends({ sql }: Connection, ids: readonly string[]): 
     ), of_budgets as (
       delete from guess_budgets b using (select distinct account_id, mode, recipient_key from gone) g
       where b.account_id = g.account_id and b.mode = g.mode and b.recipient_key = g.recipient_key
-        and ${chargedPoints('b', Prisma.sql`statement_timestamp()`)} = 0
+        and ${chargedPoints(Prisma.sql`statement_timestamp()`)} = 0
     )
     delete from sends where id = any(array(select id from gone))`;
 }

@@ -1,23 +1,6 @@
-import type { AccountCreations, CreatedDecision, CreationRequest } from '@onecode/domain';
+import type { AccountCreations, CreatedDecision, NewSend } from '@onecode/domain';
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { bytesText, prismaSql } from '../client/sql.js';
-
-/** What a creation stores. The caller makes the id, because the code's hash and the encrypted code are bound to it. */
-export interface NewSend extends CreationRequest {
-  /** The key of the request, which is checked again. */
-  keyId: string;
-  /** E.164, as the request gave it. The message is sent to this form, and this form is shown. */
-  recipient: string;
-  /** The keys of the older peppers during a rotation of `NUMBER_PEPPER`. */
-  olderRecipientKeys: readonly string[];
-  codeHash: Uint8Array;
-  /** Null in test mode. */
-  encryptedCode: Uint8Array | null;
-  /** A UUID, which log lines about the send carry. */
-  requestId: string;
-  /** The trace that the creation belongs to, as W3C's `traceparent`. */
-  traceparent: string | null;
-}
 
 /**
  * Writes the creations of accounts, decided on what was read at `now`: their sends, units with ledger entries, and counters. An account is
@@ -25,19 +8,19 @@ export interface NewSend extends CreationRequest {
  * their shared counter of the day must be unchanged, too. An account or application that another transaction has locked counts as changed,
  * so that no account waits for another.
  *
- * @returns the ids of the accounts that were written
+ * @returns the ids of the accounts with creations that were not written
  */
 export async function writeCreations(
   { prisma }: { prisma: Parameters<typeof prismaSql>[0] },
-  accounts: ReadonlyMap<string, AccountCreations<NewSend>>,
+  accounts: ReadonlyMap<string, AccountCreations>,
   now: number,
 ): Promise<Set<string>> {
   const records = [...accounts]
-    .filter(([, { sends }]) => sends > 0)
+    .filter(([, { created }]) => created.length > 0)
     .map(([id, account]) => accountRecord(id, account));
   if (records.length === 0) return new Set();
   const at = new Date(now).toISOString();
-  const [{ written }] = await prismaSql(prisma).query<[{ written: string | null }]>`
+  const [{ lost }] = await prismaSql(prisma).query<[{ lost: string[] | null }]>`
     with account_writes as materialized (
       select * from json_to_recordset(${JSON.stringify(records)}::json) as w (
         account_id uuid, sends_before bigint, created integer, free_units integer, credits integer, units_of_day integer,
@@ -98,53 +81,61 @@ export async function writeCreations(
       insert into ledger_entries (account_id, send_id, kind, bucket, units)
       select account_id, id, 'reserved', charged_from, 1 from inserted where charged_from is not null
     )
-    select string_agg(account_id::text, ',') as written from won`;
-  return new Set(written?.split(','));
+    select array_agg(account_id::text) as lost from account_writes where account_id not in (select account_id from won)`;
+  return new Set(lost);
 }
 
 /** The changes to an account, with those to each of its applications that has creations. */
-function accountRecord(accountId: string, account: AccountCreations<NewSend>): object {
-  const units = account.freeUnits + account.credits;
-  const { accountSends, unitsOfDay, unitsOfMonth, trialCountries, trialSendsOfDay } = account.state;
+function accountRecord(
+  accountId: string,
+  { state, created, units, trialSends, times, applications }: AccountCreations,
+): object {
+  const unitsTaken = units.free_quota + units.credit;
   return {
     account_id: accountId,
-    sends_before: accountSends,
-    created: account.sends,
-    free_units: account.freeUnits,
-    credits: account.credits,
-    units_of_day: unitsOfDay + units,
-    units_of_month: unitsOfMonth + units,
-    times: account.times,
-    trial_sends: trialCountries === null ? 0 : units,
-    trial_sends_before: trialSendsOfDay,
-    applications: [...account.applications]
-      .filter(([, { created }]) => created.length > 0)
-      .map(([applicationId, { state, created, times }]) => ({
-        application_id: applicationId,
-        mode: state.mode,
-        sends_created: state.applicationSends + created.length,
-        times,
-        key_ids: [...new Set(created.map(({ request }) => request.keyId))],
-        sends: created.map(({ request, decision }) => sendRecord(request, decision)),
-      })),
+    sends_before: state.accountSends,
+    created: created.length,
+    free_units: units.free_quota,
+    credits: units.credit,
+    units_of_day: state.unitsOfDay + unitsTaken,
+    units_of_month: state.unitsOfMonth + unitsTaken,
+    times,
+    trial_sends: trialSends,
+    trial_sends_before: state.trialSendsOfDay,
+    applications: [...applications]
+      .filter(([, application]) => application.created > 0)
+      .map(([applicationId, application]) => {
+        const own = created.filter(({ request }) => request.applicationId === applicationId);
+        return {
+          application_id: applicationId,
+          mode: application.state.mode,
+          sends_created: application.state.applicationSends + own.length,
+          times: application.times,
+          key_ids: [...new Set(own.map(({ request }) => request.keyId))],
+          sends: own.map(({ request, decision }) => sendRecord(request, decision)),
+        };
+      }),
   };
 }
 
-const sendRecord = (send: NewSend, decision: CreatedDecision): object => ({
+const sendRecord = (
+  send: NewSend,
+  { send: { phase, expiresAt }, number, locale, chargedFrom }: CreatedDecision,
+): object => ({
   id: send.id,
-  number: decision.number,
+  number,
   idempotency_key: send.idempotency && `\\x${send.idempotency.key}`,
   body_hash: send.idempotency && `\\x${send.idempotency.bodyHashes[0]}`,
   recipient: send.recipient,
   recipient_key: send.recipientKey,
   country: send.country,
-  locale: decision.locale,
-  charged_from: decision.chargedFrom,
+  locale,
+  charged_from: chargedFrom,
   code_hash: bytesText(send.codeHash),
   encrypted_code: send.encryptedCode === null ? undefined : bytesText(send.encryptedCode),
   guess_cost: send.guessCost,
-  is_waiting: decision.isWaiting,
-  expires_at: new Date(decision.expiresAt).toISOString(),
+  is_waiting: phase === 'waiting',
+  expires_at: expiresAt,
   request_id: send.requestId,
   traceparent: send.traceparent,
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { decideCreations } from '@onecode/domain';
+import { decideCreations, type NewSend } from '@onecode/domain';
 import { createApiKey, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
-import { createSend, type Creation, type NewSend } from '@onecode/store/sends';
+import { createSend, type Creation } from '@onecode/store/sends';
 import { buildCaller, newSend, TEST_ACTOR, until, useTestDatabase, type TestCaller } from '@onecode/testing';
 import { readCreations } from '../../src/sends/readCreations.js';
 import { writeCreations } from '../../src/sends/writeCreations.js';
@@ -275,8 +275,8 @@ describe('writeCreations', () => {
       const { decisions, accounts } = decideCreations(sends, states, now);
       expect(decisions.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
       await change(caller);
-      const written = await writeCreations(store.database, accounts, now);
-      expect([...written]).toEqual([other.accountId]);
+      const lost = await writeCreations(store.database, accounts, now);
+      expect([...lost]).toEqual([caller.accountId]);
       expect(await store.sql('select id from sends where id = any($1)', [sends.map(({ id }) => id)])).toEqual(
         [{ id: sends[1]!.id }],
       );
