@@ -23,6 +23,12 @@ const ACCOUNTS_KEPT_MAX = 10_000;
 const LOST_RACES_MAX = 3;
 /** Less than the API's statement timeout, after which a batch would be repeated one by one. */
 const LOCK_WAIT_MS = 1_000;
+/** PostgreSQL's SQLSTATE after that time. */
+const LOCK_NOT_AVAILABLE = '55P03';
+/** The maximum time of the statements that follow the lock. */
+const LOCKED_MS_MAX = 5_000;
+/** After this time, an account that stays locked has a fault that does not end soon, such as a transaction that was left open. */
+const GIVE_UP_AFTER_MS = 5_000;
 
 /**
  * Creates a send: reads what the creation depends on, decides with the pure rule `decideCreations`, and writes the row with its unit and
@@ -30,7 +36,7 @@ const LOCK_WAIT_MS = 1_000;
  * trips. Requests for an account with a batch in progress in this process wait for the account's next batch, so they lose no races against
  * each other. After a few lost races the account's row is locked first.
  *
- * @throws if another transaction holds the account's lock for a second. Nothing was written then
+ * @throws Error if other transactions keep the account locked for five seconds. Nothing was written then
  */
 export async function createSend(database: Database, send: NewSend): Promise<Creation> {
   const decision = await getCreator(database)(send);
@@ -51,10 +57,13 @@ const getCreator = oncePerClient((database: Database) => {
   });
   /** Creates sends of one account, and tries again after a lost race. */
   const createForAccount = async (sends: readonly NewSend[]): Promise<CreationDecision[]> => {
-    for (let lostRaces = 0; ; lostRaces += 1) {
+    const beganAt = performance.now();
+    for (let lostRaces = 0; performance.now() - beganAt < GIVE_UP_AFTER_MS; lostRaces += 1) {
       const end = lostRaces < LOST_RACES_MAX ? await create(sends) : await createLocked(database, sends);
       if (end !== 'lost') return end;
     }
+    // An error without an SQLSTATE: the batch is not repeated one by one, with a wait for each request.
+    throw new Error('could not create sends: other transactions keep the account locked');
   };
   /** Each account's batcher. If it is evicted while in use, the account's next batch may lose a race against the current one. */
   const batchers = new LRUCache<string, (send: NewSend) => Promise<CreationDecision>>({
@@ -84,19 +93,20 @@ async function createSends(
 async function createLocked(database: Database, sends: readonly NewSend[]): Promise<AccountEnd> {
   const accountId = sends[0]?.accountId;
   const applicationIds = sends.map((send) => send.applicationId);
-  return database.transaction(async (connection) => {
-    await connection.sql.execute`select set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;
-    await connection.sql.execute`
-      select from accounts a join applications p on p.account_id = a.id
-      where a.id = ${accountId}::uuid and p.id = any(${applicationIds}::uuid[]) order by p.id for no key update of a, p`.catch(
-      (error: unknown) => {
-        // An error without an SQLSTATE: the batch is not repeated one by one, with a wait for each request.
-        throw readSqlState(error) === '55P03'
-          ? new Error('the account is locked by another transaction')
-          : error;
+  try {
+    return await database.transaction(
+      async (connection) => {
+        await connection.sql.execute`select set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;
+        await connection.sql.execute`
+          select from accounts a join applications p on p.account_id = a.id
+          where a.id = ${accountId}::uuid and p.id = any(${applicationIds}::uuid[]) order by p.id for no key update of a, p`;
+        const [end] = await createSends(connection, [sends]);
+        return end as AccountEnd;
       },
+      { timeout: LOCKED_MS_MAX },
     );
-    const [end] = await createSends(connection, [sends]);
-    return end as AccountEnd;
-  });
+  } catch (error) {
+    if (readSqlState(error) === LOCK_NOT_AVAILABLE) return 'lost';
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { decideCreations, type NewSend } from '@onecode/domain';
 import { createApiKey, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
@@ -58,7 +59,16 @@ describe('createSend with locked accounts', () => {
       expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
     });
 
-    it('fails for its account after a second, and stores nothing', async () => {
+    it('waits longer than the time-out of one wait for the lock', async () => {
+      const held = await buildCaller(store.database, 'live', unlimited);
+      const hold = await holding(statement, [idOf(held)]);
+      const creations = [held, held].map(create);
+      await pause(1_500);
+      await hold.release();
+      expect((await Promise.all(creations)).map(({ outcome }) => outcome)).toEqual(['created', 'created']);
+    });
+
+    it('fails for its account after five seconds, and stores nothing', async () => {
       const held = await buildCaller(store.database, 'live', unlimited);
       const hold = await holding(statement, [idOf(held)]);
       // The API's time-outs: its statements end after two seconds.
@@ -69,7 +79,8 @@ describe('createSend with locked accounts', () => {
       );
       await closeDatabase(database);
       await hold.release();
-      const reason = expect.objectContaining({ message: 'the account is locked by another transaction' });
+      const message = 'could not create sends: other transactions keep the account locked';
+      const reason = expect.objectContaining({ message });
       for (const end of ends) expect(end).toEqual({ status: 'rejected', reason });
       // The requests of a batch fail together: it is not repeated one by one.
       const errors = new Set(ends.map((end): unknown => end.status === 'rejected' && end.reason));
