@@ -4,7 +4,6 @@ import {
   type GuessedSend,
   type Judgement,
   type KeyRefusal,
-  type KeyState,
   type Send,
 } from '@onecode/domain';
 import { KEY_STATE } from '../accounts/apiKeys.js';
@@ -51,9 +50,9 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
     if (send === undefined) return { outcome: 'not_found' };
     const { result, change } = judge(send, send.now, () => guess.matches(send.codeHash));
     if (change !== undefined) {
-      const { keyState, isWritten } = await getWriter(database)({ guess, send, change });
-      if (keyState !== 'valid') return { outcome: 'key_refused', cause: keyState ?? 'revoked' };
-      if (!isWritten) continue;
+      const end = await getWriter(database)({ guess, send, change });
+      if (end === 'stale') continue;
+      if (end !== 'written') return { outcome: 'key_refused', cause: end };
     }
     return { outcome: 'judged', judgement: result, traceparent: send.traceparent };
   }
@@ -87,30 +86,24 @@ interface GuessWrite {
 }
 
 const toGuessRecord = ({ guess, send, change }: GuessWrite): object => {
-  const { id, version, now, verification, wrongGuesses, verifiedAt, lockedAt, phase, dueAt } = {
-    ...send,
-    ...change,
-  };
+  const after = { ...send, ...change };
   return {
-    id,
-    version,
+    id: send.id,
+    version: send.version,
     account_id: guess.accountId,
     key_id: guess.keyId,
-    judged_at: now,
-    verification,
-    wrong_guesses: wrongGuesses,
-    verified_at: verifiedAt,
-    locked_at: lockedAt,
-    phase,
-    due_at: dueAt,
+    judged_at: send.now,
+    verification: after.verification,
+    wrong_guesses: after.wrongGuesses,
+    verified_at: after.verifiedAt,
+    locked_at: after.lockedAt,
+    phase: after.phase,
+    due_at: after.dueAt,
   };
 };
 
-/** The result of a write. `keyState` is null when the key was deleted; `isWritten` is false when the send had another version. */
-interface WrittenGuess {
-  keyState: KeyState | null;
-  isWritten: boolean;
-}
+/** `stale`: the send had another version. Otherwise the key is refused. */
+type WriteEnd = 'written' | 'stale' | KeyRefusal;
 
 const getWriter = oncePerClient((database: Database) =>
   createBatcher((writes: GuessWrite[]) => writeGuesses(database, writes), {
@@ -123,14 +116,14 @@ const getWriter = oncePerClient((database: Database) =>
  * Writes guesses, if their keys are valid and the sends have the versions that were read: the sends, the guess budgets of their recipients,
  * and the units of failed sends. Of several guesses at one send, only the first is tried.
  */
-async function writeGuesses(database: Database, writes: readonly GuessWrite[]): Promise<WrittenGuess[]> {
+async function writeGuesses(database: Database, writes: readonly GuessWrite[]): Promise<WriteEnd[]> {
   const first = new Map(writes.toReversed().map((write) => [write.send.id, write]));
   const { lock, lockedIds } = lockSends(first.size);
-  const rows = await database.sql.query<(WrittenGuess & { id: string })[]>`
+  const rows = await database.sql.query<{ id: string; end: WriteEnd }[]>`
     with guesses as materialized (
-      select *, (
+      select *, coalesce((
         select ${KEY_STATE} from api_keys k join accounts o on o.id = g.account_id where k.id = g.key_id limit 1
-      ) as key_state
+      ), 'revoked') as key_state
       from json_to_recordset(${JSON.stringify([...first.values()].map(toGuessRecord))}::json) as g (
         id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
         wrong_guesses smallint, verified_at timestamptz, locked_at timestamptz, phase text, due_at timestamptz
@@ -146,15 +139,13 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
       where s.id = any(array(${lockedIds})) and s.id = g.id and s.version = g.version
       returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, s.status, s.verification = 'verified' as is_right
     ), ${COUNTED_GUESSES}
-    select g.id, g.key_state as "keyState", w.id is not null as "isWritten",
+    select g.id, case when g.key_state <> 'valid' then g.key_state when w.id is null then 'stale' else 'written' end as "end",
       -- A right code for a failed send suggests that its message arrived.
       case when w.is_right and w.status = 'failed' then reclaim_unit(w.id, w.account_id, w.charged_from) end
     -- Accounts are locked in the order of their ids.
     from guesses g left join written w using (id) order by w.account_id`;
-  const written = new Map(rows.map((row) => [row.id, row]));
+  const ends = new Map(rows.map(({ id, end }) => [id, end]));
   return writes.map((write) =>
-    first.get(write.send.id) === write
-      ? (written.get(write.send.id) as WrittenGuess)
-      : { keyState: 'valid', isWritten: false },
+    first.get(write.send.id) === write ? (ends.get(write.send.id) as WriteEnd) : 'stale',
   );
 }
