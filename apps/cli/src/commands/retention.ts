@@ -1,4 +1,4 @@
-import { retainAll } from '@onecode/store/sends';
+import { retainOnwards } from '@onecode/store/sends';
 import type { Command } from 'commander';
 import { commandGroup } from '../arguments.js';
 import { withDatabase } from '../database.js';
@@ -14,6 +14,8 @@ export function addRetentionCommands(program: Command): void {
   add('run', 'mask old numbers and delete old sends now; workers do the same continuously, oldest first')
     .addHelpText('after', example('retention run --json'))
     .action(async (_options: object, command: Command) => {
-      print(command, pickFields(await withDatabase(retainAll), 'numbersReplaced', 'sendsDeleted'));
+      const { signal } = new AbortController();
+      const retained = await withDatabase((database) => retainOnwards(database, signal));
+      print(command, pickFields(retained, 'numbersReplaced', 'sendsDeleted'));
     });
 }

@@ -14,4 +14,4 @@ export * from './takeDeliveries.js';
 export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
 export { findSend } from './sendRow.js';
 export { eraseRecipient, exportRecipient, type Erased, type KeptOfRecipient } from './recipients.js';
-export { readRetention, retainAll, retainOnwards, type Retained } from './retention.js';
+export { readRetention, retainOnwards, type Retained } from './retention.js';

@@ -18,7 +18,6 @@ const PAGE = 200;
 /** After each page, retention pauses for this multiple of the page's duration, to leave the database free for requests. */
 const PAUSE_FACTOR = 4;
 const TEST_SEND_DAYS = 30;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** The steps, in order: numbers are masked before any send is deleted. */
 type Step = 'numbers' | 'test_sends' | 'sends';
@@ -31,42 +30,52 @@ const listSteps = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, num
 
 /**
  * Aggregates finished days, then masks the numbers and deletes the sends that have passed their retention by `created_at`. Walks through
- * the sends once, in the order of their ids (which is the order of creation), up to the first that is too young. A page and its position
- * are committed together. Skips a step that another caller is running.
+ * the sends once, in the order of their ids (which is the order of creation), up to the first that is too young. Concurrent callers take
+ * turns by page.
  *
  * @param signal ends the run after the current page
  */
 export async function retainOnwards(database: Database, signal: AbortSignal): Promise<Retained> {
-  return eachStep(database, signal, (step, days) => async (connection) => {
-    const [cursor] = await connection.sql.query<{ position: string }[]>`
-      select position from cursors where name = ${step} for update skip locked`;
-    if (cursor === undefined) return null;
-    const page = await readPage(connection, step, days, cursor.position);
-    const young = page.findIndex(({ is_old }) => !is_old);
-    const old = young < 0 ? page : page.slice(0, young);
-    const changed = await apply(connection, step, old);
-    const last = old.at(-1);
-    if (last !== undefined)
-      await connection.sql.execute`update cursors set position = ${last.id}::uuid where name = ${step}`;
-    return { changed, isLast: old.length < PAGE };
-  });
+  const retained: Retained = { numbersReplaced: 0, sendsDeleted: 0 };
+  await aggregateDays(database, signal);
+  for (const [step, days] of listSteps(await readSettings(database)))
+    while (!signal.aborted) {
+      const beganAt = performance.now();
+      const page = await database.transaction((connection) => retainPage(connection, step, days));
+      retained[step === 'numbers' ? 'numbersReplaced' : 'sendsDeleted'] += page.changed;
+      if (page.isLast) break;
+      await pause(PAUSE_FACTOR * (performance.now() - beganAt), undefined, { signal }).catch(() => {});
+    }
+  return retained;
 }
 
-/** Masks and deletes like `retainOnwards`, but checks all sends, because restored or imported rows may have ids in any order. */
-export async function retainAll(database: Database): Promise<Retained> {
-  return eachStep(database, new AbortController().signal, (step, days) => {
-    let after = FIRST_ID;
-    return async (connection) => {
-      const page = await readPage(connection, step, days, after);
-      const changed = await apply(
-        connection,
-        step,
-        page.filter(({ is_old }) => is_old),
-      );
-      after = page.at(-1)?.id ?? after;
-      return { changed, isLast: page.length < PAGE };
-    };
-  });
+/** Processes the sends after the position of a step, and moves the position. A send is deleted only after its day has been aggregated. */
+async function retainPage(
+  connection: Connection,
+  step: Step,
+  days: number,
+): Promise<{ changed: number; isLast: boolean }> {
+  const { sql } = connection;
+  const [{ position }] = await sql.query<[{ position: string }]>`
+    select position from cursors where name = ${step} for update`;
+  const page = await sql.query<{ id: string; mode: string; recipient: string; is_old: boolean }[]>`
+    select id, mode, recipient, created_at < statement_timestamp() - make_interval(days => ${days}::integer)
+      and (${step} = 'numbers' or id < (select position from cursors where name = 'statistics')) as is_old
+    from sends where id > ${position}::uuid order by id limit ${PAGE}::integer`;
+  const young = page.findIndex(({ is_old }) => !is_old);
+  const old = young < 0 ? page : page.slice(0, young);
+  const last = old.at(-1);
+  if (last === undefined) return { changed: 0, isLast: true };
+  const deleted = step === 'test_sends' ? old.filter(({ mode }) => mode === 'test') : old;
+  const changed =
+    step === 'numbers'
+      ? await replaceNumbers(connection, old)
+      : await deleteSends(
+          connection,
+          deleted.map(({ id }) => id),
+        );
+  await sql.execute`update cursors set position = ${last.id}::uuid where name = ${step}`;
+  return { changed, isLast: old.length < PAGE };
 }
 
 /** Returns by how many seconds the most overdue step is late; negative if none is late, null if there is nothing to do. */
@@ -78,52 +87,6 @@ export async function readRetention(database: Connection): Promise<{ seconds: nu
     join cursors c on c.name = k.step
     cross join lateral (select created_at from sends where id > c.position order by id limit 1) s`;
   return row;
-}
-
-/** Processes the next page; returns null if this caller has nothing to do. */
-type NextPage = (connection: Connection) => Promise<{ changed: number; isLast: boolean } | null>;
-
-async function eachStep(
-  database: Database,
-  signal: AbortSignal,
-  pagesOf: (step: Step, days: number) => NextPage,
-): Promise<Retained> {
-  const retained: Retained = { numbersReplaced: 0, sendsDeleted: 0 };
-  await aggregateDays(database, signal);
-  for (const [step, days] of listSteps(await readSettings(database))) {
-    const next = pagesOf(step, days);
-    while (!signal.aborted) {
-      const beganAt = performance.now();
-      const page = await database.transaction(next);
-      retained[step === 'numbers' ? 'numbersReplaced' : 'sendsDeleted'] += page?.changed ?? 0;
-      if (page === null || page.isLast) break;
-      await pause(PAUSE_FACTOR * (performance.now() - beganAt), undefined, { signal }).catch(() => {});
-    }
-  }
-  return retained;
-}
-
-interface PageRow {
-  id: string;
-  mode: string;
-  recipient: string;
-  is_old: boolean;
-}
-
-/** A send is deleted only after its day has been aggregated. */
-function readPage({ sql }: Connection, step: Step, days: number, after: string): Promise<PageRow[]> {
-  return sql.query<PageRow[]>`
-    select id, mode, recipient, created_at < statement_timestamp() - make_interval(days => ${days}::integer)
-      and (${step} = 'numbers' or id < (select position from cursors where name = 'statistics')) as is_old
-    from sends where id > ${after}::uuid order by id limit ${PAGE}::integer`;
-}
-
-async function apply(connection: Connection, step: Step, old: readonly PageRow[]): Promise<number> {
-  if (step === 'numbers') return replaceNumbers(connection, old);
-  return deleteSends(
-    connection,
-    old.filter(({ mode }) => step === 'sends' || mode === 'test').map(({ id }) => id),
-  );
 }
 
 /** Replaces the numbers of sends with their masked form. The codes of the sends must have expired. @returns how many sends changed */

@@ -2,7 +2,7 @@ import { settle } from '@onecode/domain';
 import { findRightsFault, UnusableDatabase, type Database } from '@onecode/store/client';
 import { createPresence } from '@onecode/store/operations';
 import { listSends, overview, searchAccounts } from '@onecode/store/reports';
-import { changeSend, createSend, findSend, openDeliveries, retainAll } from '@onecode/store/sends';
+import { changeSend, createSend, findSend, openDeliveries, retainOnwards } from '@onecode/store/sends';
 import { migrate, readMigrations } from '@onecode/store/migrations';
 import {
   applyTestReports,
@@ -89,7 +89,10 @@ async function useDatabase(database: Database): Promise<void> {
     expect(Math.abs(send.now.getTime() - send.createdAt.getTime())).toBeLessThan(60_000);
   }
 
-  expect(await retainAll(database)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
+  expect(await retainOnwards(database, new AbortController().signal)).toEqual({
+    numbersReplaced: 0,
+    sendsDeleted: 0,
+  });
   const { totals } = await overview(database, caller.accountId, {
     from: new Date(Date.now() - DAY_MS),
     to: new Date(Date.now() + DAY_MS),

@@ -1,7 +1,7 @@
 import { DELIVERY_STATES, type Receipt } from '@onecode/domain';
 import { changeSettings, deleteAccount } from '@onecode/store/accounts';
 import { overview, type Overview } from '@onecode/store/reports';
-import { retainAll, retainOnwards, storeReports } from '@onecode/store/sends';
+import { retainOnwards, storeReports } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSender,
@@ -169,10 +169,10 @@ it('aggregateDays stops at a day with a pending send or receipt', async () => {
   const receipt = { attempt: { sendId: waiting!, number: 1 }, occurredAt: new Date(), failure: null };
   const receipts: Receipt[] = [{ ...receipt, messageId: 'm', status: 'read' }];
   await storeReports(store.database, { receipts, denials: [], changes: [] }, null);
-  await retainAll(store.database);
+  await fold();
   expect(await left()).toBe(2);
   await store.sql('truncate provider_reports');
-  expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 2 });
+  expect(await fold()).toEqual({ numbersReplaced: 0, sendsDeleted: 2 });
   expect(await chart()).toEqual(over);
 });
 

@@ -2,7 +2,7 @@ import { maskRecipient } from '@onecode/domain';
 import { changeSettings, findAccount, changeApplication } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
 import { listLedger, listSends } from '@onecode/store/reports';
-import { createSend, eraseRecipient, readRetention, retainAll, retainOnwards } from '@onecode/store/sends';
+import { createSend, eraseRecipient, readRetention, retainOnwards } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,
@@ -67,9 +67,9 @@ describe('retention of numbers', () => {
   it('masks the numbers of old sends, which a search for the number still finds', async () => {
     await past(91, { recipient: NUMBER });
     await past(89, { recipient: NUMBER });
-    expect(await retainAll(store.database)).toEqual({ numbersReplaced: 1, sendsDeleted: 0 });
+    expect(await retainOnwards(store.database, always)).toEqual({ numbersReplaced: 1, sendsDeleted: 0 });
     expect(await recipients()).toEqual([maskRecipient(NUMBER), NUMBER]);
-    expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
+    expect(await retainOnwards(store.database, always)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
 
     const filter = { recipientKeys: recipientKeysOf(NUMBER) };
     expect((await listSends(store.database, live.accountId, filter, { limit: 10 })).sends).toHaveLength(2);
@@ -102,19 +102,17 @@ describe('retention of numbers', () => {
   it('keeps numbers forever if no time is set', async () => {
     await changeSettings(store.database, TEST_ACTOR, { retainNumbersDays: null });
     await past(3_000, { recipient: NUMBER });
-    expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
+    expect(await retainOnwards(store.database, always)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
   });
 
-  it('masks numbers by the creation time of their sends, for any order of ids', async () => {
-    await past(1, { recipient: NUMBER });
-    await buildSend(store.database, live, { recipient: NUMBER });
-    await store.sql(
-      `update sends set created_at = created_at - interval '91 days', expires_at = expires_at - interval '91 days', ${FAILED},
-         due_at = null, encrypted_code = null where status = 'queued'`,
-    );
+  it('masks numbers of sends that are inserted before the position after a reset', async () => {
+    await past(92, { recipient: NUMBER });
+    await retainOnwards(store.database, always);
+    await past(93, { recipient: NUMBER });
     expect(await retainOnwards(store.database, always)).toMatchObject({ numbersReplaced: 0 });
-    expect(await retainAll(store.database)).toMatchObject({ numbersReplaced: 1 });
-    expect(await recipients()).toEqual([NUMBER, maskRecipient(NUMBER)]);
+    await store.sql(`update cursors set position = default where name = 'numbers'`);
+    expect(await retainOnwards(store.database, always)).toMatchObject({ numbersReplaced: 1 });
+    expect(await recipients()).toEqual([maskRecipient(NUMBER), maskRecipient(NUMBER)]);
   });
 
   it('masks each number once with concurrent workers and after an interruption', async () => {
@@ -152,7 +150,7 @@ describe('retention of sends', () => {
     expect(await retainOnwards(store.database, always)).toMatchObject({ sendsDeleted: 1 });
     expect(await idsLeft()).toEqual([sends.live, sends.youngLive, sends.youngTest]);
     await days(365);
-    expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 1 });
+    expect(await retainOnwards(store.database, always)).toMatchObject({ sendsDeleted: 1 });
     expect(await idsLeft()).toEqual([sends.youngLive, sends.youngTest]);
   });
 
@@ -173,7 +171,7 @@ describe('retention of sends', () => {
       ledger: await listLedger(store.database, live.accountId, { limit: 100 }),
     });
     const before = await money();
-    expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 1 });
+    expect(await retainOnwards(store.database, always)).toEqual({ numbersReplaced: 0, sendsDeleted: 1 });
     expect(await money()).toEqual(before);
     for (const table of ['attempts', 'send_identities'])
       expect(await store.sql(`select send_id from ${table}`)).toEqual([{ send_id: stays }]);
@@ -182,7 +180,7 @@ describe('retention of sends', () => {
   it('keeps sends that may still be refunded', async () => {
     await days(30);
     await makeOlder(await buildSend(store.database, live), 31, '');
-    expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 0 });
+    expect(await retainOnwards(store.database, always)).toMatchObject({ sendsDeleted: 0 });
   });
 
   it('deletes only guess budgets that have recovered', async () => {
@@ -194,7 +192,7 @@ describe('retention of sends', () => {
     await store.sql(`insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
       select account_id, 'test', recipient_key, 5, now() - interval '2 days' from sends limit 1`);
     await past(31, { caller: test, recipient: NUMBER });
-    expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 3 });
+    expect(await retainOnwards(store.database, always)).toMatchObject({ sendsDeleted: 3 });
     expect(await store.sql('select mode from guess_budgets')).toEqual([{ mode: 'live' }]);
   });
 });
