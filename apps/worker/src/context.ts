@@ -4,7 +4,6 @@ import type { Database } from '@onecode/store/client';
 import type { TrafficCounter } from '@onecode/store/operations';
 import type { Deliveries } from '@onecode/store/sends';
 import type { CloudApi } from '@onecode/whatsapp/client';
-import type { FindExpectedIdentity } from './sends/identities.js';
 import type { WorkerMetrics } from './metrics.js';
 import type { SenderPool } from './senders/senderPool.js';
 
@@ -19,7 +18,6 @@ export interface WorkerContext {
   deliveries: Deliveries;
   cloudApi: CloudApi;
   senders: SenderPool;
-  findExpectedIdentity: FindExpectedIdentity;
   secretKey: Keyring;
   policy: RetryPolicy;
   /** Aborted when a stopping worker has waited long enough. Calls without a response then end with an unknown outcome. */

@@ -23,7 +23,6 @@ import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import { createDueDeliveries } from './sends/dueDeliveries.js';
-import { createIdentities } from './sends/identities.js';
 import { startLoops } from './loops.js';
 import { openMailer } from './mail/mailer.js';
 import { recordDelivery, workerMetrics } from './metrics.js';
@@ -65,7 +64,6 @@ await runProcess('worker', readWorkerConfig, async (config, log) => {
       proxy: { url: config.HTTPS_PROXY, except: config.NO_PROXY },
     }),
     senders: createSenderPool(database, config.SECRET_KEY),
-    findExpectedIdentity: createIdentities(database),
     secretKey: config.SECRET_KEY,
     policy,
     stopTimeout: stopTimeout.signal,

@@ -16,7 +16,6 @@ import { readWorkerConfig } from '../src/config.js';
 import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
 import { createDueDeliveries } from '../src/sends/dueDeliveries.js';
-import { createIdentities } from '../src/sends/identities.js';
 import { recordDelivery, workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senders/senderPool.js';
 import { applyDueReports } from '../src/reports.js';
@@ -82,7 +81,6 @@ export async function startWorker(
     deliveries: openDeliveries(database, { policy, leaseMs }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
     senders: createSenderPool(database, TEST_SECRET_KEY),
-    findExpectedIdentity: createIdentities(database),
     secretKey: config.SECRET_KEY,
     policy,
     stopTimeout: stopTimeout.signal,

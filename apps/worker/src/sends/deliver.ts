@@ -124,10 +124,7 @@ async function afterClaim(context: WorkerContext, send: ClaimedSend, claimedAt: 
   };
   const expiresAt = claimedAt + send.expiresAt.getTime() - send.now.getTime();
   // crash point: worker after claim
-  const [identityHash] = await Promise.all([
-    context.findExpectedIdentity(send),
-    send.waitMs > 0 ? wait(send.waitMs) : undefined,
-  ]);
+  if (send.waitMs > 0) await wait(send.waitMs);
   const sender = await senders.open(at.senderId);
   // If this process was frozen, the lease or the code may have expired.
   const isLate = performance.now() >= Math.min(claimedAt + send.waitMs + CALL_DELAY_MS_MAX, expiresAt);
@@ -139,7 +136,10 @@ async function afterClaim(context: WorkerContext, send: ClaimedSend, claimedAt: 
   }
 
   const endTimer = metrics.attempts.startTimer();
-  const outcome = await call(context, send, sender, { attempt: { sendId: send.id, number }, identityHash });
+  const outcome = await call(context, send, sender, {
+    attempt: { sendId: send.id, number },
+    identityHash: send.identityHash,
+  });
   // crash point: worker after call
   const seconds = endTimer({ outcome: outcome.kind });
   if (isSenderFailure(outcome)) {

@@ -3,12 +3,21 @@ import { audited, DIGITS_SHOWN, type Actor } from '../operations/audit.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { Connection, Database } from '../client/database.js';
 
-/** The identity of the recipient of a send `s` when they last verified another code of the application; null if unknown or forgotten. */
-const VERIFIED_IDENTITY = Prisma.sql`(
+/**
+ * SQL for the identity that the recipient of a send had when they last verified another code of the application; null if it is unknown or
+ * forgotten.
+ */
+const verifiedIdentity = (send: Prisma.Sql): Prisma.Sql => Prisma.sql`(
   select i.identity_hash from send_identities i join sends v on v.id = i.send_id
-  where i.application_id = s.application_id and i.recipient_key = s.recipient_key
-    and i.identity_hash is not null and i.send_id <> s.id and v.verification = 'verified'
+  where i.application_id = ${send}.application_id and i.recipient_key = ${send}.recipient_key
+    and i.identity_hash is not null and i.send_id <> ${send}.id and v.verification = 'verified'
   order by i.seen_at desc limit 1
+)`;
+
+/** SQL for the identity that the recipient of the taken send `t.send` must have, if its application enforces the check; otherwise null. */
+export const EXPECTED_IDENTITY = Prisma.sql`(
+  select ${verifiedIdentity(Prisma.sql`(t.send)`)} from applications p
+  where p.id = (t.send).application_id and p.identity_check = 'enforce'
 )`;
 
 /**
@@ -24,30 +33,12 @@ export async function recordIdentity(
 ): Promise<boolean> {
   const [recorded] = await database.sql.query<{ hasChanged: boolean }[]>`
     insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
-    select s.id, s.application_id, s.recipient_key, ${identityHash}::text, coalesce(${VERIFIED_IDENTITY} <> ${identityHash}::text, false)
+    select s.id, s.application_id, s.recipient_key, ${identityHash}::text, coalesce(${verifiedIdentity(Prisma.sql`s`)} <> ${identityHash}::text, false)
     from (select * from sends where id = ${sendId}::uuid limit 1) s
     join applications p on p.id = s.application_id and p.identity_check <> 'off'
     on conflict (send_id) do nothing
     returning has_changed as "hasChanged"`;
   return recorded?.hasChanged === true;
-}
-
-/** Returns the applications that refuse to send to a number after a change of owner. */
-export async function listEnforcingApplications(database: Database): Promise<string[]> {
-  const found = await database.prisma.application.findMany({
-    where: { identityCheck: 'enforce', mode: 'live' },
-    select: { id: true },
-  });
-  return found.map(({ id }) => id);
-}
-
-/**
- * Returns the identity that a send's recipient had when they last verified a code of the application; null if it is unknown or forgotten.
- */
-export async function findVerifiedIdentity(database: Database, sendId: string): Promise<string | null> {
-  const [row] = await database.sql.query<{ identity: string | null }[]>`
-    select ${VERIFIED_IDENTITY} as identity from sends s where s.id = ${sendId}::uuid`;
-  return row?.identity ?? null;
 }
 
 /**

@@ -2,12 +2,7 @@ export { changeSend } from './changeSend.js';
 export { createSend, type Creation } from './createSend.js';
 export { eraseExpiredCodes } from './eraseCodes.js';
 export { type ExhaustedRecipient, listExhaustedRecipients, resetGuessBudgets } from './guessBudgets.js';
-export {
-  findVerifiedIdentity,
-  forgetIdentity,
-  listEnforcingApplications,
-  recordIdentity,
-} from './identities.js';
+export { forgetIdentity, recordIdentity } from './identities.js';
 export * from './providerReports.js';
 export { applyDenial, findReportedSends, type ReportedSend, writeReceipts } from './receipts.js';
 export * from './takeDeliveries.js';

@@ -2,13 +2,15 @@ import { DIRECT_PERMIT_WAIT_MS, PERMIT_WAIT_MS_MAX, type RetryPolicy } from '@on
 import { createBatcher } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
+import { EXPECTED_IDENTITY } from './identities.js';
 import { sendColumns, type SendRow } from './sendRow.js';
 
 /**
  * A send after `take_deliveries`. `claimed`: the caller may make one call, after `waitMs`; `waits`: the send waits for a sender; `over`: it
- * is due but cannot be sent.
+ * is due but cannot be sent. `identityHash` is Meta's hash of the person who must own the number; null sends to any owner.
  */
-export type TakenSend = SendRow & ({ outcome: 'claimed'; waitMs: number } | { outcome: 'waits' | 'over' });
+export type TakenSend = SendRow &
+  ({ outcome: 'claimed'; waitMs: number; identityHash: string | null } | { outcome: 'waits' | 'over' });
 export type ClaimedSend = Extract<TakenSend, { outcome: 'claimed' }>;
 
 /** Claims live sends for this worker, see `take_deliveries`. */
@@ -25,6 +27,8 @@ export interface Deliveries {
   takeDue(limit: number): Promise<TakenSend[]>;
 }
 
+type TakenRow = SendRow & { outcome: TakenSend['outcome']; waitMs: number; identityHash: string | null };
+
 /** The most sends in one batch: other workers wait until it commits. */
 const TAKEN_MAX = 100;
 
@@ -37,7 +41,8 @@ export function openDeliveries(
 ): Deliveries {
   const take = (ids: readonly string[] | null, limit: number): Promise<TakenSend[]> =>
     database.sql.query`
-      select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms as "waitMs"
+      select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms as "waitMs",
+        case when t.outcome = 'claimed' then ${EXPECTED_IDENTITY} end as "identityHash"
       from take_deliveries(
         ${ids}::uuid[], ${limit}::integer, ${policy.attemptsMax}::integer, ${ms(leaseMs)}, ${ms(PERMIT_WAIT_MS_MAX)},
         ${ms(DIRECT_PERMIT_WAIT_MS)}

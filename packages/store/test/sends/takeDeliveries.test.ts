@@ -537,6 +537,7 @@ function fieldsOf(row: Send): Send {
     now: _now,
     outcome: _outcome,
     waitMs: _waitMs,
+    identityHash: _identityHash,
     ...send
   } = columns;
   return send;
