@@ -52,24 +52,24 @@ export async function exportRecipient(
       if (!(await exists(connection, accountId))) return null;
       const { sql } = connection;
       const sends = await sql.query<{ send: Record<string, unknown> }[]>`
-      select jsonb_build_object('id', s.id, 'account_id', s.account_id, 'account_name', a.name, 'application_id', s.application_id,
-        'mode', s.mode, 'recipient', s.recipient, 'country', s.country, 'locale', s.locale, 'channel', s.channel, 'from', s.from_number,
-        'status', s.status, 'verification',
-        case when s.verification = 'pending' and s.expires_at <= statement_timestamp() then 'expired' else s.verification end,
-        'created_at', s.created_at, 'expires_at', s.expires_at, 'sent_at', s.sent_at, 'delivered_at', s.delivered_at, 'read_at', s.read_at,
-        'verified_at', s.verified_at, 'locked_at', s.locked_at, 'failed_at', s.failed_at, 'failure_reason', s.failure_reason,
-        'wrong_codes_at', coalesce(s.wrong_guess_times, '{}'), 'denied_at', s.denied_at, 'attempts', (
-          select coalesce(jsonb_agg(jsonb_build_object('number', number, 'outcome', outcome, 'error_code', error_code, 'message_status', message_status, 'started_at', started_at,
-            'finished_at', finished_at) order by number), '[]') from attempts where send_id = s.id
-        ), 'identity', (
-          select jsonb_build_object('hash', identity_hash, 'has_changed', has_changed, 'seen_at', seen_at) from send_identities where send_id = s.id
-        )) as send
-      from ${sendsTo(recipientKeys, accountId)} order by s.created_at, s.id`;
+        select jsonb_build_object('id', s.id, 'account_id', s.account_id, 'account_name', a.name, 'application_id', s.application_id,
+          'mode', s.mode, 'recipient', s.recipient, 'country', s.country, 'locale', s.locale, 'channel', s.channel, 'from', s.from_number,
+          'status', s.status, 'verification',
+          case when s.verification = 'pending' and s.expires_at <= statement_timestamp() then 'expired' else s.verification end,
+          'created_at', s.created_at, 'expires_at', s.expires_at, 'sent_at', s.sent_at, 'delivered_at', s.delivered_at, 'read_at', s.read_at,
+          'verified_at', s.verified_at, 'locked_at', s.locked_at, 'failed_at', s.failed_at, 'failure_reason', s.failure_reason,
+          'wrong_codes_at', coalesce(s.wrong_guess_times, '{}'), 'denied_at', s.denied_at, 'attempts', (
+            select coalesce(jsonb_agg(jsonb_build_object('number', number, 'outcome', outcome, 'error_code', error_code, 'message_status', message_status, 'started_at', started_at,
+              'finished_at', finished_at) order by number), '[]') from attempts where send_id = s.id
+          ), 'identity', (
+            select jsonb_build_object('hash', identity_hash, 'has_changed', has_changed, 'seen_at', seen_at) from send_identities where send_id = s.id
+          )) as send
+        from ${sendsTo(recipientKeys, accountId)} order by s.created_at, s.id`;
       const budgets = await sql.query<{ budget: Record<string, unknown> }[]>`
-      select jsonb_build_object('account_id', account_id, 'mode', mode, 'points', points, 'last_wrong_at', last_wrong_at) as budget
-      from guess_budgets where account_id in (select id from accounts where ${accountId}::uuid is null or id = ${accountId}::uuid)
-        and mode in ('test', 'live') and recipient_key = any(${[...recipientKeys]}::text[])
-      order by last_wrong_at`;
+        select jsonb_build_object('account_id', account_id, 'mode', mode, 'points', points, 'last_wrong_at', last_wrong_at) as budget
+        from guess_budgets where account_id in (select id from accounts where ${accountId}::uuid is null or id = ${accountId}::uuid)
+          and mode in ('test', 'live') and recipient_key = any(${[...recipientKeys]}::text[])
+        order by last_wrong_at`;
       const details = { sends: sends.length };
       if (sends.length + budgets.length > 0)
         await log({ action: 'recipient.export', accountId, subject: accountId, details });
@@ -109,8 +109,8 @@ export async function eraseRecipient(
         connection,
         open.map(({ id }) => id),
       );
-      await connection.sql.execute`
-      delete from send_identities where send_id = any(${sends.map(({ id }) => id)}::uuid[])`;
+      const ids = sends.map(({ id }) => id);
+      await connection.sql.execute`delete from send_identities where send_id = any(${ids}::uuid[])`;
       const changed = sends.filter(({ recipient, is_open }) => is_open || !isMasked(recipient));
       for (const account of new Set(changed.map(({ account_id }) => account_id))) {
         const own = changed.filter(({ account_id }) => account_id === account);
@@ -151,18 +151,15 @@ const lockSends = (
     from sends where id = f.id for no key update
   ) s`;
 
-/** Makes the codes of locked sends expire now. Like the last allowed wrong guess, this ends deliveries without a call in progress. */
+/**
+ * Makes the codes of locked sends expire now. A send without a call in progress is due now, so that `postponeOrFail` fails it. Erases the
+ * encrypted code if the provider has accepted the message.
+ */
 async function endCodes({ sql }: Connection, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
   await sql.execute`
-    with ended as materialized (
-      select s.id, greatest(date_trunc('milliseconds', clock_timestamp()), s.created_at + interval '1 millisecond') as at,
-        s.mode = 'live' and s.phase not in ('calling', 'unconfirmed', 'done') as is_before_call
-      from sends s where s.id = any(${[...ids]}::uuid[])
-    )
-    update sends s set expires_at = e.at, version = s.version + 1,
-      phase = case when e.is_before_call then 'giving_up' when s.phase = 'unconfirmed' then 'done' else s.phase end,
-      encrypted_code = case when s.phase <> 'unconfirmed' then s.encrypted_code end,
-      due_at = case when e.is_before_call then greatest(e.at, s.receipt_until) else s.due_at end
-    from ended e where s.id = any(array(select id from ended)) and s.id = e.id`;
+    update sends set version = version + 1, expires_at = greatest(clock_timestamp(), created_at + interval '1 millisecond'),
+      phase = case phase when 'unconfirmed' then 'done' else phase end,
+      encrypted_code = case when phase <> 'unconfirmed' then encrypted_code end,
+      due_at = case when phase in ('ready', 'waiting', 'backing_off', 'giving_up') then clock_timestamp() else due_at end
+    where id = any(${[...ids]}::uuid[])`;
 }
