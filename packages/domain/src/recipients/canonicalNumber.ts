@@ -1,13 +1,6 @@
-/** The forms of one country's numbers that reach the same WhatsApp user. */
-interface Rule {
-  /** Matches every form of a number that has more than one. */
-  forms: RegExp;
-  /** The canonical form, as a replacement text. */
-  canonical: string;
-}
-
 /**
- * The countries in which a mobile number has two forms on WhatsApp:
+ * The countries in which a mobile number has two forms on WhatsApp. Each has a pattern that matches both forms, and the canonical form as
+ * its replacement text.
  *
  * - **Brazil**: every mobile number got a ninth digit, a 9 before its eight digits (ANATEL, Resolução 553/2010, carried out from 2012 to
  * 2016). Mobile numbers of eight digits started with 6 to 9. Landlines start with 2 to 5 and kept their eight digits. A mobile number of
@@ -24,10 +17,10 @@ interface Rule {
  * According to the Cloud API reference, Meta may change the extra prefix of a number in Brazil or Mexico by itself, which is not an error
  * ("Phone number formats", developers.facebook.com/docs/whatsapp/cloud-api/reference/messages).
  */
-const RULES: readonly Rule[] = [
-  { forms: /^\+55([1-9][1-9])9?([6-9][0-9]{7})$/, canonical: '+55$19$2' },
-  { forms: /^\+521?([2-9][0-9]{9})$/, canonical: '+52$1' },
-  { forms: /^\+549?((?:11|[23][0-9])[0-9]{8})$/, canonical: '+549$1' },
+const FORMS: readonly [pattern: RegExp, canonical: string][] = [
+  [/^\+55([1-9][1-9])9?([6-9][0-9]{7})$/, '+55$19$2'],
+  [/^\+521?([2-9][0-9]{9})$/, '+52$1'],
+  [/^\+549?((?:11|[23][0-9])[0-9]{8})$/, '+549$1'],
 ];
 
 /**
@@ -37,6 +30,5 @@ const RULES: readonly Rule[] = [
  * @param e164 a number of `+` and digits
  */
 export function canonicalNumber(e164: string): string {
-  const rule = RULES.find(({ forms }) => forms.test(e164));
-  return rule === undefined ? e164 : e164.replace(rule.forms, rule.canonical);
+  return FORMS.reduce((number, [pattern, canonical]) => number.replace(pattern, canonical), e164);
 }
