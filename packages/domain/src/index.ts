@@ -11,7 +11,6 @@ export * from './health/healthStatistics.js';
 export * from './health/preflight.js';
 export * from './health/releases.js';
 export * from './recipients/canonicalNumber.js';
-export * from './recipients/exampleNumber.js';
 export * from './recipients/numberKeys.js';
 export * from './recipients/recipient.js';
 export * from './security/apiKey.js';
