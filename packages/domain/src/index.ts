@@ -26,7 +26,6 @@ export * from './sends/delivery.js';
 export * from './sends/outcome.js';
 export * from './sends/problems.js';
 export * from './sends/receipts.js';
-export * from './sends/refusals.js';
 export * from './sends/send.js';
 export * from './sends/sendWindows.js';
 export * from './sends/traffic.js';

@@ -1,5 +1,5 @@
 import type { KeyRefusal, KeyState } from '../accounts/keys.js';
-import type { LimitCause, RecipientCause } from './refusals.js';
+import type { LimitCause, RecipientCause } from './problems.js';
 import type { Locale, Mode, Send, UnitBucket } from './send.js';
 import {
   addToSecond,
