@@ -5,7 +5,7 @@ import {
   addToSecond,
   HOUR_MS,
   MINUTE_MS,
-  timesWithin,
+  timesOfMinute,
   windowOf,
   type RateWindow,
   type SendTimes,
@@ -59,9 +59,6 @@ interface EarlierSend {
   isRepeat: boolean;
 }
 
-/** When an active code ends, the points of a guess at it, and its wrong guesses. */
-type ActiveCode = readonly [endsAt: number, guessCost: number, wrongGuesses: number];
-
 /**
  * The stored data that decides a request. Times are milliseconds since 1970. `accountTimes`, `applicationTimes` and `sendersAreTaken`
  * are expensive to read and equal for all requests of an account or application: only its first request in a batch has them, even if that
@@ -91,8 +88,8 @@ export interface CreationState {
   /** The maximum total points of wrong guesses and active codes; null without a guess budget. */
   guessPointsMax: number | null;
   wrongPoints: number | null;
-  /** The active live codes of the recipient. */
-  activeCodes: readonly ActiveCode[] | null;
+  /** The active live codes of the recipient: when each ends, and the points of the guesses that are left. */
+  activeCodes: readonly (readonly [endsAt: number, points: number])[] | null;
   /** When the breaker's block of the country ends; null without a block. */
   breakerUntil: number | null;
   unitsPerDay: number | null;
@@ -197,13 +194,13 @@ export function decideCreations(
       created: [],
       units: { free_quota: 0, credit: 0 },
       trialSends: 0,
-      times: timesWithin(state.accountTimes ?? [], MINUTE_MS, now),
+      times: timesOfMinute(state.accountTimes ?? [], now),
       applications: new Map(),
     }));
     const application = found(account.applications, request.applicationId, () => ({
       state,
       created: 0,
-      times: timesWithin(state.applicationTimes ?? [], MINUTE_MS, now),
+      times: timesOfMinute(state.applicationTimes ?? [], now),
     }));
     const decision = decide({ request, state, account, application, batchTrialSends, now });
     if (decision.outcome === 'created') {
@@ -381,14 +378,14 @@ function guessPointsLeft({ request, state }: Creating): number {
 function activeCodesEndAt({ request, state, account }: Creating, pointsLeft: number): number | null {
   if (state.mode !== 'live') return null;
   const inBatch = createdFor(request, account).flatMap(({ request: { guessCost }, decision: { send } }) =>
-    send.mode === 'live' ? [[send.expiresAt.getTime(), guessCost, 0] as const] : [],
+    send.mode === 'live' ? [[send.expiresAt.getTime(), GUESSES_MAX * guessCost] as const] : [],
   );
   // Starts with the code that ends last. The first code that does not fit has to end before this request is allowed.
   const latestFirst = [...(state.activeCodes ?? []), ...inBatch].toSorted((one, other) => other[0] - one[0]);
-  let points = 0;
-  for (const [endsAt, guessCost, wrongGuesses] of latestFirst) {
-    points += (GUESSES_MAX - wrongGuesses) * guessCost;
-    if (points > pointsLeft) return endsAt + ENDED_CODE_SECONDS * 1000;
+  let left = pointsLeft;
+  for (const [endsAt, points] of latestFirst) {
+    left -= points;
+    if (left < 0) return endsAt + ENDED_CODE_SECONDS * 1000;
   }
   return null;
 }

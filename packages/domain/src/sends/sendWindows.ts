@@ -16,14 +16,11 @@ export const HOUR_MS = 3_600_000;
 /** A flat list of pairs, oldest first: a time in milliseconds since 1970, then the number of sends that leave a window at that time. */
 export type SendTimes = number[];
 
-/**
- * Returns the sends that are still in the window. Times more than a window ahead are dropped: they were recorded before the clock stepped
- * back.
- */
-export function timesWithin(times: Readonly<SendTimes>, windowMs: number, now: number): SendTimes {
+/** Returns the sends of the last minute. Drops times more than a minute ahead, which were recorded before the clock stepped back. */
+export function timesOfMinute(times: Readonly<SendTimes>, now: number): SendTimes {
   return times.filter((_, index) => {
     const time = times[index - (index % 2)] as number;
-    return time > now - windowMs && time <= now + windowMs;
+    return time > now - MINUTE_MS && time <= now + MINUTE_MS;
   });
 }
 

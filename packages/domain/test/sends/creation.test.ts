@@ -128,7 +128,7 @@ describe('decideCreations', () => {
     ['application_rate', { applicationRate: 2, applicationTimes: [NOW - 50_000, 1, NOW - 10_000, 1] }, 10],
     ['recipient_rate', { recipientRate: 1, recipientTimes: [NOW - 30 * MINUTE_MS] }, 1800],
     ['wrong_guesses', { wrongPoints: 96 }, 17_280],
-    ['active_codes', { guessPointsMax: 9, activeCodes: [[NOW + 60_000, 1, 0]] }, 75],
+    ['active_codes', { guessPointsMax: 9, activeCodes: [[NOW + 60_000, 5]] }, 75],
     ['breaker', { breakerUntil: NOW + 5000 }, 5],
     ['month_ceiling', { unitsPerMonth: 50 }, QUARTER_SECONDS],
     ['day_ceiling', { unitsPerDay: 5 }, QUARTER_SECONDS],

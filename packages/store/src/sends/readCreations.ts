@@ -1,6 +1,7 @@
 import {
   DIRECT_PERMIT_WAIT_MS,
   ENDED_CODE_SECONDS,
+  GUESSES_MAX,
   NO_COUNTRY,
   type CreationState,
   type NewSend,
@@ -11,12 +12,12 @@ import { KEY_STATE } from '../accounts/apiKeys.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { chargedPoints, guessPointsMax } from './guessBudgets.js';
 
-/** Milliseconds since 1970. */
-const ms = (time: Prisma.Sql): Prisma.Sql => Prisma.sql`round(date_part('epoch', ${time}) * 1000)`;
+/** SQL for a time in milliseconds since 1970. */
+const ms = (time: string): Prisma.Sql => Prisma.raw(`round(date_part('epoch', ${time}) * 1000)`);
 
 /** The latest sends to the recipient of the request `r` by its application `p` in the hour before `t.now`. */
 const RECIPIENT_TIMES = Prisma.sql`(
-  select json_agg(${ms(Prisma.sql`l.created_at`)} order by l.created_at) from (
+  select json_agg(${ms('l.created_at')} order by l.created_at) from (
     -- "is true" prevents the use of the index by application.
     select created_at from sends where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key
       and (application_id = r.application_id) is true
@@ -29,7 +30,7 @@ const RECIPIENT_TIMES = Prisma.sql`(
 
 /** When the breaker's block of the country of the request `r` ends. */
 const BREAKER_UNTIL = Prisma.sql`(
-  select ${ms(Prisma.sql`open_until`)} from breaker_trips
+  select ${ms('open_until')} from breaker_trips
   where account_id = r.account_id and country = r.country and open_until > t.now and not exists (
     -- A number that has verified a code before is not a sign of traffic pumping.
     select from sends where account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
@@ -40,7 +41,7 @@ const BREAKER_UNTIL = Prisma.sql`(
 /** The latest live sends of the account of the request `r` in the day before `t.now`, ten at most. */
 const TRIAL_SENDS = Prisma.sql`(
   select json_build_object('count', count(*), 'rejected', count(*) filter (where l.failure_reason = 'rejected_by_provider'),
-    'lastAt', ${ms(Prisma.sql`max(l.created_at)`)})
+    'lastAt', ${ms('max(l.created_at)')})
   from (
     select s.created_at, s.failure_reason from applications q cross join lateral (
       select created_at, failure_reason from sends where application_id = q.id and id >= first_id_at(t.now - interval '1 day')
@@ -51,7 +52,7 @@ const TRIAL_SENDS = Prisma.sql`(
 
 /** The active live codes of the recipient of the request `r`. */
 const ACTIVE_CODES = Prisma.sql`(
-  select max(l.guess_cost) as guess_cost, json_agg(json_build_array(${ms(Prisma.sql`l.expires_at`)}, l.guess_cost, l.wrong_guesses)) as codes from (
+  select max(l.guess_cost) as guess_cost, json_agg(json_build_array(${ms('l.expires_at')}, (${GUESSES_MAX}::integer - l.wrong_guesses) * l.guess_cost)) as codes from (
     -- No code is valid for more than 90 minutes. The order makes PostgreSQL use the index by recipient, even while there are few sends.
     select expires_at, guess_cost::integer, wrong_guesses from sends
     where p.mode = 'live' and account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
@@ -84,7 +85,7 @@ export async function readCreations(
   }));
   const rows = await sql.read<WithOrdinal<CreationState & { now: number }>[]>`
     with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now)
-    select r.ordinal, ${ms(Prisma.sql`t.now`)} as now, s.earlier, p.mode, o.language,
+    select r.ordinal, ${ms('t.now')} as now, s.earlier, p.mode, o.language,
       coalesce((select ${KEY_STATE} from api_keys k where k.id = r.key_id limit 1), 'revoked') as "keyState",
       c.code_validity_seconds as "codeValiditySeconds", o.allowed_countries as "allowedCountries", o.allows_premium_rate as "allowsPremiumRate",
       case when p.mode = 'live' then o.trial_countries end as "trialCountries",
