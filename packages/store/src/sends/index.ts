@@ -8,5 +8,5 @@ export { applyDenial, findReportedSends, type ReportedSend, writeReceipts } from
 export * from './takeDeliveries.js';
 export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
 export { findSend } from './sendRow.js';
-export { eraseRecipient, exportRecipient, type Erased, type KeptOfRecipient } from './recipients.js';
-export { readRetention, retainOnwards, type Retained } from './retention.js';
+export { eraseRecipient, exportRecipient } from './recipients.js';
+export { readRetention, retainOnwards } from './retention.js';

@@ -9,20 +9,7 @@ const ALL_SENDS_MS_MAX = 60_000;
 /** The most sends that one statement masks, so that it ends before the statement time-out. */
 const PAGE = 1_000;
 
-/** The stored data about a recipient, by column name, with times as RFC 3339. */
-export interface KeptOfRecipient {
-  /** Each with its `attempts` and `identity`, oldest first. */
-  sends: Record<string, unknown>[];
-  guess_budgets: Record<string, unknown>[];
-}
-
-/** The result of an erasure. */
-export interface Erased {
-  /** Sends that held the number. */
-  sendsErased: number;
-  /** Codes that were active until then. */
-  codesEnded: number;
-}
+type Columns = Record<string, unknown>;
 
 /** SQL for the sends `s` to a recipient, of one account or of all, through the index by recipient. */
 const sendsTo = (recipientKeys: readonly string[], accountId: string | null): Prisma.Sql => Prisma.sql`
@@ -37,21 +24,22 @@ const sendsTo = (recipientKeys: readonly string[], accountId: string | null): Pr
  *
  * @param recipientKeys all keys of the recipient
  * @param accountId null for all accounts
- * @returns null if the account does not exist
+ * @returns the sends, each with its `attempts`, `denials` and `identity`, oldest first, and the guess budgets, by column name with times as
+ * RFC 3339; null if the account does not exist
  */
 export async function exportRecipient(
   database: Database,
   actor: Actor,
   recipientKeys: readonly string[],
   accountId: string | null,
-): Promise<KeptOfRecipient | null> {
+): Promise<{ sends: Columns[]; guess_budgets: Columns[] } | null> {
   return audited(
     database,
     actor,
     async (connection, log) => {
       if (!(await exists(connection, accountId))) return null;
       const { sql } = connection;
-      const sends = await sql.query<{ send: Record<string, unknown> }[]>`
+      const sends = await sql.query<{ send: Columns }[]>`
         select jsonb_build_object('id', s.id, 'account_id', s.account_id, 'account_name', a.name, 'application_id', s.application_id,
           'mode', s.mode, 'recipient', s.recipient, 'country', s.country, 'locale', s.locale, 'channel', s.channel, 'from', s.from_number,
           'status', s.status, 'verification',
@@ -65,7 +53,7 @@ export async function exportRecipient(
             select jsonb_build_object('hash', identity_hash, 'has_changed', has_changed, 'seen_at', seen_at) from send_identities where send_id = s.id
           )) as send
         from ${sendsTo(recipientKeys, accountId)} order by s.created_at, s.id`;
-      const budgets = await sql.query<{ budget: Record<string, unknown> }[]>`
+      const budgets = await sql.query<{ budget: Columns }[]>`
         select jsonb_build_object('account_id', account_id, 'mode', mode, 'points', points, 'last_wrong_at', last_wrong_at) as budget
         from guess_budgets where account_id in (select id from accounts where ${accountId}::uuid is null or id = ${accountId}::uuid)
           and mode in ('test', 'live') and recipient_key = any(${[...recipientKeys]}::text[])
@@ -86,7 +74,7 @@ export async function exportRecipient(
  * @param recipientKeys all keys of the recipient
  * @param accountId null for all accounts
  * @param reason for the audit log, which gets one entry, without the number, for each account that has such sends
- * @returns null if the account does not exist
+ * @returns the number of sends that held the number, and of codes that were active until then; null if the account does not exist
  */
 export async function eraseRecipient(
   database: Database,
@@ -94,7 +82,7 @@ export async function eraseRecipient(
   recipientKeys: readonly string[],
   accountId: string | null,
   reason: string,
-): Promise<Erased | null> {
+): Promise<{ sendsErased: number; codesEnded: number } | null> {
   return audited(
     database,
     actor,
@@ -130,18 +118,8 @@ export async function eraseRecipient(
 const exists = async ({ prisma }: Connection, accountId: string | null): Promise<boolean> =>
   accountId === null || (await prisma.account.count({ where: { id: accountId } })) > 0;
 
-interface LockedSend {
-  id: string;
-  account_id: string;
-  recipient: string;
-  is_open: boolean;
-}
-
-const lockSends = (
-  { sql }: Connection,
-  recipientKeys: readonly string[],
-  accountId: string | null,
-): Promise<LockedSend[]> => sql.query<LockedSend[]>`
+const lockSends = ({ sql }: Connection, recipientKeys: readonly string[], accountId: string | null) =>
+  sql.query<{ id: string; account_id: string; recipient: string; is_open: boolean }[]>`
   with found as materialized (
     select s.id from ${sendsTo(recipientKeys, accountId)}
   )

@@ -6,13 +6,6 @@ import { Prisma } from '../generated/prisma/client.js';
 import { FINAL_AFTER_DAYS, aggregateDays } from '../reports/dailyStatistics.js';
 import { chargedPoints } from './guessBudgets.js';
 
-/** What a run of retention changed. */
-export interface Retained {
-  /** Sends in which the recipient's number was replaced by its masked form. */
-  numbersReplaced: number;
-  sendsDeleted: number;
-}
-
 /** Sends per transaction, which locks the sends that it changes. */
 const PAGE = 200;
 /** After each page, retention pauses for this multiple of the page's duration, to leave the database free for requests. */
@@ -34,9 +27,13 @@ const listSteps = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, num
  * turns by page.
  *
  * @param signal ends the run after the current page
+ * @returns how many numbers were masked, and how many sends deleted
  */
-export async function retainOnwards(database: Database, signal: AbortSignal): Promise<Retained> {
-  const retained: Retained = { numbersReplaced: 0, sendsDeleted: 0 };
+export async function retainOnwards(
+  database: Database,
+  signal: AbortSignal,
+): Promise<{ numbersReplaced: number; sendsDeleted: number }> {
+  const retained = { numbersReplaced: 0, sendsDeleted: 0 };
   await aggregateDays(database, signal);
   for (const [step, days] of listSteps(await readSettings(database)))
     while (!signal.aborted) {
