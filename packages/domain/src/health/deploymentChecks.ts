@@ -1,10 +1,9 @@
-import { canonicalNumber } from '../recipients/canonicalNumber.js';
 import { runbookPath } from './findings.js';
 import { findingTexts, type Finding, type MissingDeliveries } from './healthFindings.js';
 import type { HoldTarget } from '../sends/waiting.js';
 import type { Keyring } from '../security/keyring.js';
 import { recipientKeys } from '../recipients/numberKeys.js';
-import { isMasked } from '../recipients/recipient.js';
+import { canonicalNumber, isMasked } from '../recipients/recipient.js';
 
 /** A check: its name, whether it passed, what it found and, if it failed, what to do. */
 export interface DeploymentCheck {

@@ -1,6 +1,5 @@
 export { changeSend } from './changeSend.js';
 export { createSend, type Creation } from './createSend.js';
-export { eraseExpiredCodes } from './eraseCodes.js';
 export { type ExhaustedRecipient, listExhaustedRecipients, resetGuessBudgets } from './guessBudgets.js';
 export { forgetIdentity, recordIdentity } from './identities.js';
 export * from './providerReports.js';
@@ -9,4 +8,4 @@ export * from './takeDeliveries.js';
 export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
 export { findSend } from './sendRow.js';
 export { eraseRecipient, exportRecipient } from './recipients.js';
-export { readRetention, retainOnwards } from './retention.js';
+export { eraseExpiredCodes, readRetention, retainOnwards } from './retention.js';
