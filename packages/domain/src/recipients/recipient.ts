@@ -54,6 +54,8 @@ const PREMIUM_RATE_TYPES = new Set<NumberType>([
   'PAGER',
   'VOICEMAIL',
 ]);
+/** The longest recipient, including outer spaces. */
+const TEXT_LENGTH_MAX = 1000;
 
 /**
  * Parses a recipient: an e-mail address, or a phone number with `+` and country code that may contain spaces, hyphens and round brackets.
@@ -62,6 +64,7 @@ const PREMIUM_RATE_TYPES = new Set<NumberType>([
  * not check whether a range within a country is in use, because ranges change faster than any table of them.
  */
 export function parseRecipient(to: string): Recipient {
+  if (to.length > TEXT_LENGTH_MAX) return { kind: 'invalid', fault: 'form' };
   const text = trimOuter(to, ' ');
   if (text.length <= EMAIL_LENGTH_MAX && EMAIL.test(text)) return { kind: 'email' };
   if (text.length > PHONE_LENGTH_MAX || !PHONE.test(text)) return { kind: 'invalid', fault: 'form' };
