@@ -24,7 +24,7 @@ const sendsTo = (recipientKeys: readonly string[], accountId: string | null): Pr
  *
  * @param recipientKeys all keys of the recipient
  * @param accountId null for all accounts
- * @returns the sends, each with its `attempts`, `denials` and `identity`, oldest first, and the guess budgets, by column name with times as
+ * @returns the sends, each with its `attempts` and `identity`, oldest first, and the guess budgets, by column name with times as
  * RFC 3339; null if the account does not exist
  */
 export async function exportRecipient(

@@ -27,8 +27,6 @@ export interface Deliveries {
   takeDue(limit: number): Promise<TakenSend[]>;
 }
 
-type TakenRow = SendRow & { outcome: TakenSend['outcome']; waitMs: number; identityHash: string | null };
-
 /** The most sends in one batch: other workers wait until it commits. */
 const TAKEN_MAX = 100;
 

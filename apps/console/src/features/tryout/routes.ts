@@ -133,7 +133,7 @@ export const tryoutRoutes: readonly Route[] = [
 
 /** Returns the limits on the recipients of the account's live sends. */
 async function recipientLimits({ context, accountId }: Call): Promise<RecipientLimits> {
-  return { mode: 'live', ...orNotFound(await findAccount(context.database, accountId)) };
+  return orNotFound(await findAccount(context.database, accountId));
 }
 
 /** Counts a call of this user. @throws ConsoleProblem `rate_limited` when they made too many in this minute */
