@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { hashIdempotencyKey, PROBLEMS, type Problem } from '@onecode/domain';
-import { requestIdOf } from '@onecode/runtime';
+import { requestFacts } from '@onecode/runtime';
 import { storeRefusedRequests, type RefusedRequest } from '@onecode/store/reports';
 import type { Database } from '@onecode/store/client';
 import { detailOf } from './answer.js';
@@ -56,7 +56,7 @@ export function createRefusedRequestRecorder(database: Database): RefusedRequest
         const { accountId, applicationId, keyId } = caller;
         const key = idempotencyKeyBytes(request);
         const kept = {
-          requestId: requestIdOf(request),
+          requestId: requestFacts(request).request_id,
           accountId,
           applicationId,
           keyId,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { IRouter, Request, RequestHandler } from 'express';
 import { Problem, trimOuter } from '@onecode/domain';
-import { describeSpan, setRequestFact } from '@onecode/runtime';
+import { describeSpan, requestFacts } from '@onecode/runtime';
 import type { ApiMetrics } from './metrics.js';
 
 /** Returns the pattern of the request's route, never the path itself, which the client chooses. */
@@ -29,7 +29,7 @@ export function prepareRequests(metrics: ApiMetrics, baseUrl: string): RequestHa
 
 /** Adds the send's id to the log lines and the span of a request. */
 export function setSendId(request: IncomingMessage, sendId: string): void {
-  setRequestFact(request, 'send_id', sendId);
+  requestFacts(request).send_id = sendId;
   describeSpan({ 'onecode.send_id': sendId });
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from './log.js';
 
@@ -11,14 +12,9 @@ export const HEADER_BYTES_MAX = 8 * 1024;
  *
  * @throws the operating system's error, such as for a port in use
  */
-export function listen(server: Server, port: number, host?: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host === '::' ? undefined : host || undefined, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+export async function listen(server: Server, port: number, host?: string): Promise<void> {
+  server.listen(port, host === '::' ? undefined : host || undefined);
+  await once(server, 'listening');
 }
 
 /**
@@ -32,19 +28,13 @@ export function endConnectionsAfterAnswers(server: Server): void {
 
 /** Stops accepting connections, lets requests in progress finish, and closes each connection when it is idle. */
 export async function closeHttpServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
   const timer = setInterval(() => server.closeIdleConnections(), 50);
-  try {
-    await closed;
-  } finally {
-    clearInterval(timer);
-  }
+  await new Promise((resolve) => server.close(resolve));
+  clearInterval(timer);
 }
 
 /** Fields of the log lines of a request. All fields exist from the start, which makes them cheap to read for each response. */
-export interface RequestFacts {
+interface RequestFacts {
   request_id: string;
   /** The send that the request is about. */
   send_id: string | undefined;
@@ -90,23 +80,12 @@ export function statusOf({ headersSent, statusCode }: ServerResponse): number | 
   return headersSent ? statusCode : undefined;
 }
 
-/** Returns the request's id. @throws TypeError for a request that did not pass `requestLog` */
-export function requestIdOf(request: IncomingMessage): string {
-  return (request as Identified)[FACTS]!.request_id;
+/** Returns the fields of a request's log lines, to which later middleware adds. The request must have passed `requestLog`. */
+export function requestFacts(request: IncomingMessage): RequestFacts {
+  return (request as Identified)[FACTS]!;
 }
 
-/** Adds a field to the later log lines of a request. */
-export function setRequestFact(
-  request: IncomingMessage,
-  name: Exclude<keyof RequestFacts, 'request_id'>,
-  value: string,
-): void {
-  const facts = (request as Identified)[FACTS];
-  if (facts !== undefined) facts[name] = value;
-}
-
-/** Returns a log with the request's fields; `log` itself for a request without an id. */
+/** Returns a log with the request's fields. */
 export function logOf(request: IncomingMessage, log: Logger): Logger {
-  const facts = (request as Identified)[FACTS];
-  return facts === undefined ? log : log.child(facts);
+  return log.child(requestFacts(request));
 }

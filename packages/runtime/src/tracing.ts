@@ -17,7 +17,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { address, oneOf, text } from './config.js';
-import { requestIdOf, setRequestFact, statusOf } from './http.js';
+import { requestFacts, statusOf } from './http.js';
 import type { Logger } from './log.js';
 import { repeatedFaults } from './repeatedFaults.js';
 import { VERSION } from './version.js';
@@ -140,10 +140,11 @@ export function requestSpan(
   return (request, response, next) => {
     if (tracer === null || !traced.test(request.url ?? '')) return next();
     const { method = '', headers } = request;
-    const attributes = { 'http.request.method': method, 'onecode.request_id': requestIdOf(request) };
+    const facts = requestFacts(request);
+    const attributes = { 'http.request.method': method, 'onecode.request_id': facts.request_id };
     const parent = propagation.extract(ROOT_CONTEXT, headers);
     tracer.startActiveSpan(method, { kind: SpanKind.SERVER, attributes }, parent, (span) => {
-      setRequestFact(request, 'trace_id', span.spanContext().traceId);
+      facts.trace_id = span.spanContext().traceId;
       response.once('close', () => {
         const route = routeOf(request);
         const status = statusOf(response);

@@ -17,7 +17,7 @@ import {
 import {
   describeSpan,
   inSpan,
-  requestIdOf,
+  requestFacts,
   SpanKind,
   traceparentOf,
   type DeliveryQueue,
@@ -74,7 +74,7 @@ export function createSendRoute({
         codeHash: hashCode(config.CODE_PEPPER, id, code),
         encryptedCode: caller.mode === 'live' ? encrypt(config.SECRET_KEY, id, code) : null,
         guessCost: guessCost(code),
-        requestId: requestIdOf(request),
+        requestId: requestFacts(request).request_id,
         traceparent: traceparentOf(span),
       }),
     );

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import fc from 'fast-check';
 import type { Locale } from '@onecode/domain';
-import { createLog } from '@onecode/runtime';
+import { createLog, requestLog } from '@onecode/runtime';
 import {
   buildCaller,
   buildSender,
@@ -225,13 +225,15 @@ describe('a download that fails', () => {
     if (pages > 0) await new Promise<void>((resolve) => (fail = resolve));
     throw new Error('the database is gone');
   };
+  const log = createLog('console', 'silent');
+  app.use(requestLog(log, ({ url = '' }) => url));
   app.get('/:pages', (request, response) =>
     sendCsv(
       request,
       response,
       new CsvDownload('list', ['name', 'number'], cut(Number(request.params.pages))),
       'en',
-      createLog('console', 'silent'),
+      log,
     ),
   );
   const listening = app.listen(0, '127.0.0.1');
