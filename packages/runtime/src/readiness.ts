@@ -11,9 +11,6 @@ export interface FailedCheck {
   reason: string;
 }
 
-const CHECK_MS_MAX = 1_000;
-const REASON_LENGTH_MAX = 200;
-
 /** Whether a process is ready. */
 export interface Readiness {
   /** Runs the checks concurrently. @returns the checks that failed or took longer than a second; `stopping` after `drain` */
@@ -28,12 +25,9 @@ export function createReadiness(checks: ReadinessChecks): Readiness {
     async failedChecks() {
       if (isStopping) return [{ name: 'stopping', reason: 'the process is shutting down' }];
       const results = await Promise.all(
-        Object.entries(checks).map(async ([name, check]) => {
-          const fault = await faultOf(check);
-          return fault === null ? [] : [{ name, reason: reasonOf(fault) }];
-        }),
+        Object.entries(checks).map(async ([name, check]) => ({ name, reason: await faultOf(check) })),
       );
-      return results.flat();
+      return results.filter((result): result is FailedCheck => result.reason !== null);
     },
     drain() {
       isStopping = true;
@@ -41,58 +35,45 @@ export function createReadiness(checks: ReadinessChecks): Readiness {
   };
 }
 
-/** Returns the error of a check, or null if it passed. */
-async function faultOf(check: () => Promise<void>): Promise<Error | null> {
-  const late = wait(CHECK_MS_MAX, new Error('no response within a second'), { ref: false });
-  const answer = (async () => check())().then(
-    () => null,
-    (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
-  );
-  return Promise.race([answer, late]);
+const CHECK_MS_MAX = 1_000;
+const REASON_LENGTH_MAX = 200;
+
+/** Runs a check. @returns the first line of the fault without secrets, or null if the check passed */
+async function faultOf(check: () => Promise<void>): Promise<string | null> {
+  const late = wait(CHECK_MS_MAX, 'no response within a second', { ref: false });
+  try {
+    return await Promise.race([check().then(() => null), late]);
+  } catch (error) {
+    // Errors of connections to several addresses have no message.
+    const { message, code, name } = error as NodeJS.ErrnoException;
+    const [line = ''] = redact(message.trim() || code || name).split('\n');
+    return line.slice(0, REASON_LENGTH_MAX);
+  }
 }
 
-/** Returns the first line of an error's message. Errors of connections to several addresses have no message; then it returns their code. */
-function reasonOf(error: NodeJS.ErrnoException): string {
-  const [line = ''] = error.message.split('\n');
-  const reason = redact(line.trim() === '' ? (error.code ?? error.name) : line.trim());
-  return reason.length > REASON_LENGTH_MAX ? `${reason.slice(0, REASON_LENGTH_MAX)}…` : reason;
-}
-
-const WATCH_PAUSE_MS = 10_000;
-/** The pause while a service is unavailable. */
-const FAILED_PAUSE_MS = 1_000;
+const WATCH_PAUSE_MS = 5_000;
 
 /**
- * Starts a loop that checks the services of a process, and logs one warning when a service becomes unavailable and one when it is available
+ * Starts loops that check the services of a process, and log one warning when a service becomes unavailable and one when it is available
  * again. A service is unavailable after two failed checks, because a broken connection is replaced within a second, and often only the new
  * connection reports the cause. If the reason changes later, only readiness shows it.
  *
  * @param services the checks, by the services' display names
  */
-export function watchServices(
-  log: Logger,
-  services: ReadinessChecks,
-  pauseMs: number = WATCH_PAUSE_MS,
-): Loop {
-  /** The services that failed their last check, with the number of failed checks and the time of the first. */
-  const failing = new Map<string, { since: number; checks: number }>();
-  const checkService = async (name: string, check: () => Promise<void>): Promise<void> => {
-    const fault = await faultOf(check);
-    const { since, checks } = failing.get(name) ?? { since: performance.now(), checks: 0 };
-    if (fault === null) {
-      failing.delete(name);
-      const seconds = Math.round((performance.now() - since) / 1_000);
-      if (checks > 1) log.warn({ service: name, seconds }, 'service available');
-    } else {
-      failing.set(name, { since, checks: checks + 1 });
-      if (checks === 1) log.warn({ service: name, reason: reasonOf(fault) }, 'service unavailable');
-    }
-  };
-  return startLoop(
-    async () => {
-      await Promise.all(Object.entries(services).map(([name, check]) => checkService(name, check)));
+export function watchServices(log: Logger, services: ReadinessChecks, pauseMs = WATCH_PAUSE_MS): Loop {
+  const loops = Object.entries(services).map(([service, check]) => {
+    let failures = 0;
+    const watch = async (): Promise<void> => {
+      const reason = await faultOf(check);
+      if (reason === null && failures > 1) log.warn({ service }, 'service available');
+      failures = reason === null ? 0 : failures + 1;
+      if (failures === 2) log.warn({ service, reason }, 'service unavailable');
+    };
+    return startLoop(watch, pauseMs, () => {});
+  });
+  return {
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()));
     },
-    () => (failing.size > 0 ? FAILED_PAUSE_MS : pauseMs),
-    (error) => log.error({ err: error }, 'service check failed'),
-  );
+  };
 }
