@@ -156,10 +156,9 @@ export async function openOnecode(
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => {}); // an interrupt stops the services first
   const sends = sendsOf(pool, handle, callers, { store, testing, whatsapp });
-  const deliveryQueue = runtime.openDeliveryQueue({
+  const deliveryQueue = runtime.openQueues({
     redisUrl: environment.redisUrl,
     prefix,
-    onError: () => {},
   });
 
   return {

@@ -51,7 +51,7 @@ describe('an unusable Redis', () => {
 
 it('queues report a changed eviction policy, and are ready again after it is corrected', async () => {
   const server = await servers.start('set-right');
-  const queues = openQueues({ redisUrl: urlOf(server), prefix: 'onecode', onError: () => {} });
+  const queues = openQueues({ redisUrl: urlOf(server), prefix: 'onecode' });
   await until('a connection', () => queues.isReady());
   await expect(queues.ping()).resolves.toBeUndefined();
   await server.call('config', 'set', 'maxmemory-policy', 'volatile-lru');
@@ -68,7 +68,7 @@ it.each([
   const server = await servers.start('refusing');
   await server.call('acl', 'setuser', 'blocked', 'on', '>secret', '~*', '+@all', '-bzpopmin', '-evalsha');
   if (refused === 'a replica') await server.call('replicaof', HOST, 1);
-  const connection = connectRedis({ redisUrl: url(server) }, 'consume', () => {});
+  const connection = connectRedis({ redisUrl: url(server) }, 'consume');
   const consumer = new Consumer('deliver', async () => null, { connection, prefix: 'onecode' });
   const refusedAt: number[] = [];
   consumer.on('error', () => refusedAt.push(performance.now()));

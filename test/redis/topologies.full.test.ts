@@ -1,4 +1,4 @@
-import { connectRedis, Consumer, keyPrefix, openDeliveryQueue, openQueues, tryRedis } from '@onecode/runtime';
+import { connectRedis, Consumer, keyPrefix, openQueues, tryRedis } from '@onecode/runtime';
 import { until } from '@onecode/testing';
 import { HOST, RedisServers, startCluster, startSentinel, type Topology } from './redisServers.js';
 
@@ -15,12 +15,11 @@ afterEach(async () => {
 function openQueue(redisUrl: string, redisCa = '') {
   const source = { redisUrl, redisCa };
   const done: string[] = [];
-  const deliveryQueue = openDeliveryQueue({
+  const deliveryQueue = openQueues({
     ...source,
     prefix: PREFIX,
-    onError: () => {},
   });
-  const connection = connectRedis(source, 'consume', () => {});
+  const connection = connectRedis(source, 'consume');
   const consumer = new Consumer('deliver', async (job) => done.push(String(job.data.sendId)), {
     connection,
     prefix: keyPrefix(redisUrl, PREFIX),
@@ -116,7 +115,7 @@ describe('Redis', () => {
       expect(found).toContain(`${keys}:deliver:completed`);
       expect(found.filter((key) => !key.startsWith(`${keys}:`))).toEqual([]);
       // As the queue board reads them.
-      const queues = openQueues({ redisUrl: own, redisCa: ca, prefix: PREFIX, onError: () => {} });
+      const queues = openQueues({ redisUrl: own, redisCa: ca, prefix: PREFIX });
       await until('a connection', () => queues.isReady());
       expect(await queues.of('deliver').getJobs(['completed'])).not.toEqual([]);
       await queues.close();

@@ -1,4 +1,4 @@
-import type { DeliveryQueue, Logger, Readiness } from '@onecode/runtime';
+import type { Logger, Queues, Readiness } from '@onecode/runtime';
 import type { Database } from '@onecode/store/client';
 import type { TrafficCounter } from '@onecode/store/operations';
 import type { Authenticator } from './auth.js';
@@ -10,7 +10,7 @@ import type { RefusedRequestRecorder } from './refusedRequests.js';
 export interface ApiContext extends Pick<Authenticator, 'authenticate'> {
   config: ApiConfig;
   database: Database;
-  deliveryQueue: DeliveryQueue;
+  deliveryQueue: Queues;
   log: Logger;
   metrics: ApiMetrics;
   refusedRequests: RefusedRequestRecorder;

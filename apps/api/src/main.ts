@@ -6,7 +6,7 @@ import {
   endConnectionsAfterAnswers,
   gaugeConnections,
   listen,
-  openDeliveryQueue,
+  openQueues,
   refuseUnfitDatabase,
   RELEASE,
   repeatedFaults,
@@ -50,11 +50,10 @@ await runProcess('api', readApiConfig, async (config, log) => {
   });
   const presence = createPresence(database, { kind: 'api', release: RELEASE });
   await refuseUnfitDatabase(presence);
-  const deliveryQueue = openDeliveryQueue({
+  const deliveryQueue = openQueues({
     redisUrl: config.REDIS_URL,
     redisCa: config.REDIS_CA_FILE,
     prefix: config.QUEUE_PREFIX,
-    onError: (error) => log.debug({ err: error }, 'Redis unreachable'),
   });
   const { authenticate, flushKeyUsage } = createAuthenticator(database);
   const metrics = apiMetrics(registry);

@@ -1,13 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Keyring } from '@onecode/domain';
-import {
-  closeHttpServer,
-  createLog,
-  createReadiness,
-  listen,
-  openDeliveryQueue,
-  Registry,
-} from '@onecode/runtime';
+import { closeHttpServer, createLog, createReadiness, listen, openQueues, Registry } from '@onecode/runtime';
 import { pingDatabase, type Database } from '@onecode/store/client';
 import { createTrafficCounter } from '@onecode/store/operations';
 import {
@@ -78,10 +71,9 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     ...apiVariables(environment),
     ...(options.baseUrl && { BASE_URL: options.baseUrl }),
   });
-  const deliveryQueue = openDeliveryQueue({
+  const deliveryQueue = openQueues({
     redisUrl: config.REDIS_URL,
     prefix,
-    onError: () => {},
   });
   const database = options.database ?? db.database;
   const { authenticate, flushKeyUsage } = createAuthenticator(database);

@@ -36,7 +36,6 @@ await runProcess('console', readConsoleConfig, async (config, log) => {
     redisUrl: config.REDIS_URL,
     redisCa: config.REDIS_CA_FILE,
     prefix: config.QUEUE_PREFIX,
-    onError: (error) => log.debug({ err: error }, 'Redis unreachable'),
   });
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
   await listen(server, config.PORT, config.HOST);

@@ -34,9 +34,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   const { log } = context;
   const prefix = keyPrefix(config.REDIS_URL, config.QUEUE_PREFIX);
   const source = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
-  const connection = connectRedis(source, 'consume', (error) =>
-    log.debug({ err: error }, 'Redis unreachable'),
-  );
+  const connection = connectRedis(source, 'consume');
   const activeJobs = new Set<Promise<unknown>>();
 
   const consume = (queue: QueueName, concurrency: number, work: Processor<JobData>): Consumer => {

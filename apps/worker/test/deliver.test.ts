@@ -1,6 +1,5 @@
 import { getEventListeners } from 'node:events';
 import { UNREADABLE_TOKEN } from '@onecode/domain';
-import type { JobResult } from '@onecode/runtime';
 import type { Fault } from '@onecode/simulator';
 import { buildSend, buildSender, until } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
@@ -147,7 +146,7 @@ describe('the job of a send', () => {
       ((await queue.getJobs('completed')) as Job[]).find(
         ({ data, returnvalue }) =>
           (data as { sendId: string }).sendId === id &&
-          ['expired_before_delivery', 'done'].includes((returnvalue as JobResult).outcome),
+          ['expired_before_delivery', 'done'].includes((returnvalue as { outcome: string }).outcome),
       ),
     );
     expect(job.failedReason).toBeUndefined();

@@ -1,5 +1,5 @@
 import { isBlocking, type Block, type Mode, type Phase } from '@onecode/domain';
-import { openDeliveryQueue, QUEUE_NAMES, type DeliveryQueue } from '@onecode/runtime';
+import { openQueues, QUEUE_NAMES, type Queues } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
 import type { NewAccount } from '@onecode/store/accounts';
 import { learnBusinessAccounts, listSenders } from '@onecode/store/senders';
@@ -67,15 +67,14 @@ export interface SendRecord {
 export class WorkerEnvironment extends TestEnvironment {
   simulator!: Simulator;
   tap!: ProviderTap;
-  readonly #deliveryQueue: DeliveryQueue;
+  readonly #deliveryQueue: Queues;
   #webhooks!: LocalServer;
 
   private constructor(db: TestDatabase) {
     super(db);
-    this.#deliveryQueue = openDeliveryQueue({
+    this.#deliveryQueue = openQueues({
       redisUrl: testRedisUrl(),
       prefix: this.prefix,
-      onError: () => {},
     });
   }
 

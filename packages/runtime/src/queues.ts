@@ -1,7 +1,20 @@
-import { Queue } from 'bullmq';
-import { keyPrefix } from './redis/address.js';
-import { checkRedis, RefusedByRedis } from './redis/check.js';
-import { connectRedis, type RedisSource } from './redis/connect.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  isNotConnectionError,
+  Queue,
+  Worker,
+  type DeduplicationOptions,
+  type Processor,
+  type WorkerOptions,
+} from 'bullmq';
+import {
+  BLOCK_SECONDS_MAX,
+  checkRedis,
+  connectRedis,
+  keyPrefix,
+  RefusedByRedis,
+  type RedisSource,
+} from './redis.js';
 
 /** The queues. Jobs of `deliver` and `simulate` contain a send's id; jobs of `receipts` are empty. */
 export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
@@ -30,54 +43,59 @@ export const JOB_OUTCOMES = [
 ] as const;
 export type JobOutcome = (typeof JOB_OUTCOMES)[number];
 
-/** The result of a send's job, shown on the queue board. */
-export interface JobResult {
-  outcome: JobOutcome;
-}
+/** How long finished jobs stay on the queue board, in seconds, and the maximum number of them. */
+const KEPT_JOBS = {
+  removeOnComplete: { age: 3_600, count: 1_000 },
+  removeOnFail: { age: 7 * 86_400, count: 5_000 },
+};
 
-export interface QueuesOptions extends RedisSource {
-  /** Separates this service's queues from other keys in the same Redis. */
-  prefix: string;
-  onError: (error: Error) => void;
-}
+/**
+ * The minimum interval between two jobs for stored provider reports. Each job applies many reports. The first report after the interval
+ * does not wait.
+ */
+export const REPORTS_PAUSE_MS = 300;
 
-/** The queues, for adding jobs and reading their state. While Redis is unavailable, calls fail fast. */
-export interface Queues {
-  isReady(): boolean;
-  of(name: QueueName): Queue<JobData>;
-  ping(): Promise<void>;
-  /** Returns the latency of Redis, why it refuses commands, and the job counts of the queues. Never throws. */
-  readHealth(): Promise<RedisHealth>;
-  close(): Promise<void>;
-}
+/** The queues, for adding jobs, which wake workers, and for reading their state. While Redis is unavailable, calls fail fast. */
+export type Queues = ReturnType<typeof openQueues>;
 
-/** Null for values that could not be read. */
-interface RedisHealth {
-  redisMs: number | null;
-  redisRefusal: RefusedByRedis['reason'] | null;
-  queues: { name: QueueName; isPaused: boolean; waiting: number; active: number; failed: number }[] | null;
-}
-
-/** Opens the queues. They connect in the background, so this succeeds while Redis is unavailable. */
-export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queues {
-  const connection = connectRedis(source, 'enqueue', onError);
+/**
+ * Opens the queues. They connect in the background, so this succeeds while Redis is unavailable.
+ *
+ * @param options `prefix` separates this service's queues from other keys in the same Redis
+ */
+export function openQueues({ prefix, ...source }: RedisSource & { prefix: string }) {
+  const connection = connectRedis(source, 'enqueue');
   const keys = keyPrefix(source.redisUrl, prefix);
-  let closed = false;
   const open = (name: QueueName): Queue<JobData> => {
     const queue = new Queue<JobData>(name, {
       connection,
       prefix: keys,
+      defaultJobOptions: KEPT_JOBS,
       skipVersionCheck: true,
       skipWaitingForReady: true,
       // The queues are opened before the connection.
       skipMetasUpdate: true,
     });
-    return queue.on('error', onError);
+    return queue.on('error', () => {});
   };
   const queues = { deliver: open('deliver'), simulate: open('simulate'), receipts: open('receipts') };
-  const ping = async (): Promise<void> => {
-    if (closed) throw new Error('Redis is not connected');
-    await checkRedis(connection, keys);
+  const isReady = (): boolean => connection.status === 'ready';
+  const ping = (): Promise<void> => checkRedis(connection, keys);
+  let reportsJob: Promise<boolean> | null = null;
+  let reportsEnqueuedAt = -Infinity;
+
+  const add = async (
+    name: QueueName,
+    data: JobData,
+    deduplication: DeduplicationOptions,
+  ): Promise<boolean> => {
+    if (!isReady()) return false;
+    try {
+      await queues[name].add(name, data, { deduplication });
+      return true;
+    } catch {
+      return false;
+    }
   };
   const countJobs = async (name: QueueName) => {
     const [isPaused, { waiting = 0, active = 0, failed = 0 }] = await Promise.all([
@@ -88,10 +106,27 @@ export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queue
   };
 
   return {
-    // After `disconnect`, ioredis reports `ready` until the socket has closed.
-    isReady: () => !closed && connection.status === 'ready',
-    of: (name) => queues[name],
+    isReady,
+    of: (name: QueueName): Queue<JobData> => queues[name],
+    /**
+     * Enqueues a job for a send, unless one is waiting or active. @returns whether Redis accepted the job; false is not an error, because
+     * the missing job delays the send by a few seconds only
+     */
+    enqueue: (name: 'deliver' | 'simulate', sendId: string): Promise<boolean> =>
+      add(name, { sendId }, { id: sendId }),
+    /** Enqueues a job for the stored reports. Calls within `REPORTS_PAUSE_MS` of the last job share the next one. */
+    enqueueReports(): Promise<boolean> {
+      const waitMs = reportsEnqueuedAt + REPORTS_PAUSE_MS - performance.now();
+      reportsJob ??= delay(Math.max(0, waitMs)).then(() => {
+        reportsJob = null;
+        reportsEnqueuedAt = performance.now();
+        // A job enqueued while another one is active runs after it, because the active job may have read too early.
+        return add('receipts', {}, { id: 'receipts', keepLastIfActive: true });
+      });
+      return reportsJob;
+    },
     ping,
+    /** Returns the latency of Redis, why it refuses commands, and the job counts of the queues; null for unknown values. Never throws. */
     async readHealth() {
       const startedAt = performance.now();
       try {
@@ -104,10 +139,39 @@ export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queue
       const counts = await Promise.all(QUEUE_NAMES.map(countJobs)).catch(() => null);
       return { redisMs, redisRefusal: null, queues: counts };
     },
-    async close() {
-      closed = true;
+    async close(): Promise<void> {
       await Promise.all(Object.values(queues).map((queue) => queue.close()));
       connection.disconnect();
     },
   };
+}
+
+const RETRY_MS = 1_000;
+
+/**
+ * A BullMQ worker on one queue. Unlike BullMQ's own, it continues within a second after a connection error, and pauses after a refusal, for
+ * example by a replica or by a Redis that is out of memory. Jobs of a worker that died run again after a minute at most; their sends do not
+ * wait for that, because the delivery loop takes them.
+ */
+export class Consumer extends Worker<JobData> {
+  constructor(queue: QueueName, process: Processor<JobData>, options: WorkerOptions) {
+    super(queue, process, { drainDelay: BLOCK_SECONDS_MAX, runRetryDelay: RETRY_MS, ...options });
+  }
+
+  /** Also the pause after a refused wait for a job, for which BullMQ gives no time. */
+  override delay(...[milliseconds = RETRY_MS, abort]: Parameters<Worker['delay']>): Promise<void> {
+    return super.delay(milliseconds, abort);
+  }
+
+  protected override async moveToActive(
+    token: string,
+    name?: string,
+  ): ReturnType<Worker<JobData>['moveToActive']> {
+    try {
+      return await super.moveToActive(token, name);
+    } catch (error) {
+      if (isNotConnectionError(error as Error)) await this.delay();
+      throw error;
+    }
+  }
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import {
   Consumer,
-  openDeliveryQueue,
   connectRedis,
-  type DeliveryQueue,
-  type QueueName,
+  openQueues,
   type JobData,
+  type QueueName,
+  type Queues,
 } from '@onecode/runtime';
 import { deleteKeys, testRedisUrl, untilQueueReady } from '@onecode/testing';
 import type { Job } from 'bullmq';
@@ -18,7 +18,7 @@ export interface TestQueues {
   prefix: string;
   redis: Redis;
   /** Opens a delivery queue and waits until it is ready. Does not wait if a `url` is given. */
-  open(url?: string): Promise<DeliveryQueue>;
+  open(url?: string): Promise<Queues>;
   /** Starts a consumer of a queue. */
   consume(queue: QueueName, work: (job: Job<JobData>) => Promise<unknown>, url?: string): void;
   /** Returns the ids of the waiting jobs, oldest first. */
@@ -39,17 +39,16 @@ export function openTestQueues(): TestQueues {
     prefix,
     redis,
     async open(other) {
-      const deliveryQueue = openDeliveryQueue({
+      const deliveryQueue = openQueues({
         redisUrl: other ?? url,
         prefix,
-        onError: () => {},
       });
       opened.push(deliveryQueue);
       if (other === undefined) await untilQueueReady(deliveryQueue);
       return deliveryQueue;
     },
     consume(queue, work, other) {
-      const connection = connectRedis({ redisUrl: other ?? url }, 'consume', () => {});
+      const connection = connectRedis({ redisUrl: other ?? url }, 'consume');
       const consumer = new Consumer(queue, work, { connection, prefix });
       consumer.on('error', () => {});
       opened.push(consumer, { close: async () => connection.disconnect() });

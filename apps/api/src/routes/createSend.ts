@@ -14,14 +14,7 @@ import {
   type RateWindow,
   type Send,
 } from '@onecode/domain';
-import {
-  describeSpan,
-  inSpan,
-  requestFacts,
-  SpanKind,
-  traceparentOf,
-  type DeliveryQueue,
-} from '@onecode/runtime';
+import { describeSpan, inSpan, requestFacts, SpanKind, traceparentOf, type Queues } from '@onecode/runtime';
 import { newId } from '@onecode/store/client';
 import { createSend } from '@onecode/store/sends';
 import { answerJson } from '../answer.js';
@@ -118,7 +111,7 @@ export function createSendRoute({
 }
 
 async function enqueue(
-  deliveryQueue: DeliveryQueue,
+  deliveryQueue: Queues,
   { id, mode, traceparent }: Pick<Send, 'id' | 'mode' | 'traceparent'>,
 ): Promise<void> {
   const queue = mode === 'test' ? 'simulate' : 'deliver';

@@ -140,7 +140,7 @@ async function examineRedis(
     const health = { redisMs: null, redisRefusal: refusal, queues: null };
     return { check: { check: 'redis', ok: false, detail }, health };
   }
-  const queues = openQueues({ ...source, prefix: QUEUE_PREFIX, onError: () => {} });
+  const queues = openQueues({ ...source, prefix: QUEUE_PREFIX });
   const end = performance.now() + ANSWER_MS_MAX;
   while (!queues.isReady() && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -47,13 +47,6 @@ export function parseRedisAddress(text: string): RedisAddress {
   return { kind: 'sentinel', isTls, servers, user, master: decodeURIComponent(master), db: Number(db) };
 }
 
-/** Returns the prefix of the queues' keys. In a cluster it has braces, which keep all keys on one node, as BullMQ's scripts require. */
-export function keyPrefix(redisUrl: string, prefix: string): string {
-  return parseRedisAddress(redisUrl).kind === 'cluster' && !/^[^{]*\{[^}]+\}/.test(prefix)
-    ? `{${prefix}}`
-    : prefix;
-}
-
 /** The environment variables of the connection to Redis. */
 export const REDIS_ADDRESS = {
   REDIS_URL: secret(

@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { parseRedisAddress } from './redis/address.js';
+
+/** The time limit of a command. */
+const ANSWER_MS_MAX = 2_000;
+
+/**
+ * The maximum time for which a consumer blocks while it waits for a job. Then it asks Redis again. If the connection is lost silently in
+ * that time, the worker's loops do the work of the missed jobs.
+ */
+export const BLOCK_SECONDS_MAX = 5;
+
+const USES = {
+  /** Commands fail fast instead of waiting for Redis. */
+  enqueue: {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    commandTimeout: ANSWER_MS_MAX,
+    socketTimeout: ANSWER_MS_MAX + 1_000,
+  },
+  /** Commands wait for Redis without limit. A connection that is silent for longer than a consumer blocks is replaced. */
+  consume: {
+    enableOfflineQueue: true,
+    maxRetriesPerRequest: null,
+    socketTimeout: BLOCK_SECONDS_MAX * 1_000 + ANSWER_MS_MAX,
+  },
+} satisfies Record<string, RedisOptions>;
+
+export interface RedisSource {
+  /** The value of REDIS_URL. */
+  redisUrl: string;
+  /** PEM certificates of the authorities that sign Redis's certificate. By default, Node's trusted authorities. */
+  redisCa?: string;
+}
+
+export type RedisConnection = Redis | Cluster;
+
+/** The last error of each connection since it was last ready. */
+const lastErrors = new WeakMap<RedisConnection, Error>();
+
+/** Connects to Redis in the background. The connection is replaced whenever it breaks or its server has become a replica. */
+export function connectRedis(source: RedisSource, use: keyof typeof USES): RedisConnection {
+  const connection = open(source, use);
+  connection.on('ready', () => lastErrors.delete(connection));
+  // The error of a cluster is general; `lastNodeError` holds the cause.
+  connection.on('error', (error: Error & { lastNodeError?: Error }) =>
+    lastErrors.set(connection, error.lastNodeError ?? error),
+  );
+  return connection;
+}
+
+function open({ redisUrl, redisCa = '' }: RedisSource, use: keyof typeof USES): RedisConnection {
+  const address = parseRedisAddress(redisUrl);
+  const tls = redisCa === '' ? {} : { ca: redisCa };
+  const options = {
+    ...USES[use],
+    connectTimeout: 2_000,
+    retryStrategy: (times: number) => Math.min(times * 50, 1_000),
+    // After a fail-over, this server is a replica. A new connection finds the new master.
+    reconnectOnError: ({ message }: Error) => /READONLY|^UNBLOCKED/.test(message),
+    ...(address.isTls && { tls }),
+  };
+  if (address.kind === 'server') return new Redis(address.url, options);
+  const { servers, user } = address;
+  if (address.kind === 'cluster')
+    return new Cluster(servers, {
+      enableOfflineQueue: USES[use].enableOfflineQueue,
+      // Host names are not resolved here, because TLS certificates contain them.
+      dnsLookup: (host, callback) => callback(null, host),
+      redisOptions: { ...options, ...user },
+    });
+  return new Redis({
+    ...options,
+    ...user,
+    sentinels: servers,
+    name: address.master,
+    db: address.db,
+    ...(address.isTls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
+    sentinelCommandTimeout: ANSWER_MS_MAX,
+    // A sentinel without a password accepts any password of its default user.
+    ...(user.password !== undefined && { sentinelUsername: 'default', sentinelPassword: user.password }),
+  });
+}
+
+/** Returns the prefix of the queues' keys. In a cluster it has braces, which keep all keys on one node, as BullMQ's scripts require. */
+export function keyPrefix(redisUrl: string, prefix: string): string {
+  const needsBraces = parseRedisAddress(redisUrl).kind === 'cluster' && !/^[^{]*\{[^}]+\}/.test(prefix);
+  return needsBraces ? `{${prefix}}` : prefix;
+}
+
+/** Why Redis answers but accepts no writes. `unfit`: it cannot work with this REDIS_URL. */
+type RedisRefusal = 'out_of_memory' | 'read_only' | 'disk' | 'unfit';
+
+/** Thrown if Redis is reachable but not usable. */
+export class RefusedByRedis extends Error {
+  override readonly name = 'RefusedByRedis';
+  constructor(
+    readonly reason: RedisRefusal,
+    message: string,
+    /** Whether an operator has to end the condition. False for a condition that ends by itself, such as a fail-over. */
+    readonly isLasting = reason === 'unfit',
+  ) {
+    super(message);
+  }
+}
+
+/** Redis's error messages for refused commands. */
+const REFUSALS: readonly [RegExp, RedisRefusal][] = [
+  [/^OOM\b.*/, 'out_of_memory'],
+  [/^(?:NOREPLICAS|MASTERDOWN)\b.*/, 'read_only'],
+  [/^MISCONF\b.*/, 'disk'],
+  // ioredis prefixes the errors of sentinels. A command is unknown if the server is not of the kind that the address names.
+  [
+    /\b(?:NOPERM|NOAUTH|WRONGPASS|MOVED|ERR unknown command|ERR This instance has cluster support).*/,
+    'unfit',
+  ],
+];
+
+/** Returns the refusal that an error reports, or the same error. */
+function explain(error: Error): Error {
+  if (/^READONLY\b/.test(error.message))
+    return new RefusedByRedis(
+      'read_only',
+      'REDIS_URL names a replica, which refuses writes: name its master, or the sentinels that know it',
+      true,
+    );
+  for (const [pattern, reason] of REFUSALS) {
+    const [words] = pattern.exec(error.message) ?? [];
+    if (words !== undefined)
+      return new RefusedByRedis(reason, `the Redis in REDIS_URL responds with ${words}`);
+  }
+  return error;
+}
+
+/**
+ * Checks whether Redis is usable: a write with the prefix of the queues' keys, and the settings of each server that receives writes. A read
+ * would not be enough: replicas and a Redis that is out of memory answer reads, and any node of a cluster answers a command without a key.
+ * The write also causes ioredis to replace a connection to a replica.
+ *
+ * @param prefix of the keys, as `keyPrefix` returns it
+ * @throws RefusedByRedis if Redis answers but is not usable, Error if it does not answer
+ */
+export async function checkRedis(connection: RedisConnection, prefix: string): Promise<void> {
+  if (connection.status !== 'ready')
+    throw explain(lastErrors.get(connection) ?? new Error('Redis is not connected'));
+  const masters = connection instanceof Cluster ? connection.nodes('master') : [connection];
+  const [, ...infos] = await Promise.all([
+    connection.set(`${prefix}:ready`, '', 'PX', 1_000),
+    ...masters.map((master) => master.info('memory')),
+  ]).catch((error: Error) => {
+    throw explain(error);
+  });
+  for (const info of infos) {
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';
+    if (policy !== 'noeviction')
+      throw new RefusedByRedis(
+        'unfit',
+        `REDIS_URL names a Redis with maxmemory-policy ${policy}, which deletes jobs: set it to noeviction`,
+      );
+  }
+}
+
+const CONNECT_MS_MAX = 3_000;
+
+/** Runs `checkRedis` on a new connection. @returns the error, or null */
+export async function tryRedis(source: RedisSource, prefix: string): Promise<Error | null> {
+  const connection = connectRedis(source, 'enqueue');
+  try {
+    // `checkRedis` throws the reason if the connection is not ready.
+    await once(connection, 'ready', { signal: AbortSignal.timeout(CONNECT_MS_MAX) }).catch(() => {});
+    await checkRedis(connection, keyPrefix(source.redisUrl, prefix));
+    return null;
+  } catch (error) {
+    return error as Error;
+  } finally {
+    connection.disconnect();
+  }
+}
