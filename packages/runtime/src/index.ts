@@ -7,7 +7,6 @@ export * from './metrics.js';
 export { parseRedisAddress, REDIS_ADDRESS, type RedisAddress } from './redis/address.js';
 export { checkRedis, connectRedis, keyPrefix, RefusedByRedis, tryRedis, type RedisConnection } from './redis.js';
 export * from './readiness.js';
-export { repeatedFaults } from './repeatedFaults.js';
 export { refuseUnfitDatabase, startPresence } from './presence.js';
 export * from './queues.js';
 export { COMMIT, RELEASE, VERSION } from './version.js';

@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { ConfigError, wholeNumber } from './config.js';
-import { createLog, redact, type Logger, type LogLevel } from './log.js';
-import { repeatedFaults } from './repeatedFaults.js';
-import { startTracing, type TracingConfig } from './tracing.js';
+import { createLog, redact, repeatedFaults, type Logger, type LogLevel } from './log.js';
+import { startTracing, stopTracing, type TracingConfig } from './tracing.js';
 import { COMMIT, VERSION } from './version.js';
 
 interface Running {
@@ -45,29 +44,25 @@ export async function runProcess<Config extends TracingConfig & { LOG_LEVEL: Log
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, resolve);
   });
-  const startAll = async () => {
+  let log: Logger;
+  let running: Running;
+  try {
     const config = readConfig(process.env);
-    const log = createLog(name, config.LOG_LEVEL);
+    log = createLog(name, config.LOG_LEVEL);
     log.info({ version: VERSION, commit: COMMIT }, 'starting');
-    const stopTracing = await startTracing(`onecode-${name}`, config, log);
-    return { log, stopTracing, ...(await start(config, log)) };
-  };
-  const {
-    log,
-    stopTracing,
-    drain,
-    shutdownDelayMs = 0,
-    stop,
-  } = await startAll().catch((error: unknown) => {
+    await startTracing(`onecode-${name}`, config, log);
+    running = await start(config, log);
+  } catch (error) {
     const lines = error instanceof ConfigError ? error.faults : [startFault(error)];
     for (const line of lines) process.stderr.write(`${name}: ${line}\n`);
-    return process.exit(1);
-  });
+    process.exit(1);
+  }
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught error');
     process.exit(1);
   });
 
+  const { drain, shutdownDelayMs = 0, stop } = running;
   const signal = await signalled;
   log.info({ signal, ...(shutdownDelayMs > 0 && { delay_ms: shutdownDelayMs }) }, 'stopping');
   drain?.();
@@ -97,17 +92,16 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-export interface WakeableLoop extends Loop {
-  /** Ends the current pause; does nothing during a run. */
-  wake(): void;
-}
-
-/** Starts a loop, which continues after a failed run. @param pauseMs between the end of a run and the start of the next */
+/**
+ * Starts a loop, which continues after a failed run. `wake` ends the current pause, and does nothing during a run.
+ *
+ * @param pauseMs between the end of a run and the start of the next
+ */
 export function startLoop(
   run: () => Promise<void>,
   pauseMs: number | (() => number),
   onError: (error: unknown) => void,
-): WakeableLoop {
+): Loop & { wake(): void } {
   let stopped = false;
   let wake = (): void => {};
   const ended = (async () => {

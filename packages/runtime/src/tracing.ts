@@ -18,8 +18,7 @@ import {
 } from '@opentelemetry/api';
 import { address, oneOf, text } from './config.js';
 import { requestFacts, statusOf } from './http.js';
-import type { Logger } from './log.js';
-import { repeatedFaults } from './repeatedFaults.js';
+import { repeatedFaults, type Logger } from './log.js';
 import { VERSION } from './version.js';
 
 export { SpanKind } from '@opentelemetry/api';
@@ -46,23 +45,20 @@ const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
 /** Null without tracing, so that a span costs only one comparison. */
 let tracer: Tracer | null = null;
+let shutdown = async (): Promise<void> => {};
 
 /**
  * Starts tracing if an endpoint is configured. OpenTelemetry's SDK is loaded only then, and reads its other settings from the environment.
  * Spans wait in a bounded queue; while the collector is unavailable, the oldest spans are kept and newer ones are dropped.
  *
  * @param serviceName the name of the resource, unless OTEL_SERVICE_NAME is set
- * @returns a function that ends tracing: it exports the remaining spans, for up to a second
  */
 export async function startTracing(
   serviceName: string,
-  {
-    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-    OTEL_EXPORTER_OTLP_PROTOCOL: protocol = 'http/protobuf',
-  }: TracingConfig,
+  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol }: TracingConfig,
   log: Logger,
-): Promise<() => Promise<void>> {
-  if (endpoint === '') return async () => {};
+): Promise<void> {
+  if (endpoint === '') return;
   const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, resources] = await Promise.all([
     import('@opentelemetry/sdk-trace-node'),
     protocol === 'http/json'
@@ -89,10 +85,12 @@ export async function startTracing(
   });
   provider.register();
   tracer = provider.getTracer('onecode', VERSION);
-  return async () => {
-    const late = wait(EXPORT_MS_MAX, undefined, { ref: false });
-    await Promise.race([provider.shutdown().catch(() => {}), late]);
-  };
+  shutdown = () => provider.shutdown();
+}
+
+/** Ends tracing: exports the remaining spans, for up to a second. */
+export async function stopTracing(): Promise<void> {
+  await Promise.race([shutdown().catch(() => {}), wait(EXPORT_MS_MAX, undefined, { ref: false })]);
 }
 
 /**

@@ -72,8 +72,8 @@ it('startTracing exports protobuf unless JSON is configured', async () => {
 it('startTracing loads no SDK without an endpoint', async () => {
   const demo = startModule(
     `import Module from 'node:module';
-     import { createLog, inSpan, startTracing, traceparentOf } from '@onecode/runtime';
-     const stopTracing = await startTracing('demo', { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, createLog('demo', 'info'));
+     import { createLog, inSpan, startTracing, stopTracing, traceparentOf } from '@onecode/runtime';
+     await startTracing('demo', { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, createLog('demo', 'info'));
      const traceparent = await inSpan('work', { parent: '${PARENT}' }, async (span) => traceparentOf(span));
      const loaded = Object.keys(Module._cache).filter((path) => path.includes('@opentelemetry/sdk'));
      await stopTracing();
