@@ -153,7 +153,7 @@ it('the API ends with one line for each unreadable file and a secret that is set
   expect((await process.exited).code).toBe(1);
   const lines = [
     `api: ${first} and ${first}_FILE are both set: set only one of them`,
-    `api: ${second}_FILE must be a readable file (ENOENT)`,
+    `api: ${second}_FILE must be a readable file in UTF-8 (ENOENT)`,
   ];
   expect(process.stderr().trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
 });
@@ -169,7 +169,9 @@ it('the API names each variable with a password that is not percent-encoded, and
   expect(lines).toHaveLength(2);
   for (const variable of ['DATABASE_URL', 'REDIS_URL'])
     expect(lines).toContainEqual(
-      expect.stringMatching(`^api: ${variable} must have user and password percent-encoded .*% as %25`),
+      expect.stringMatching(
+        `^api: ${variable} must have a valid host and port, .* percent-encoded: % as %25`,
+      ),
     );
   expect(process.output()).not.toMatch(/lea#?ked/);
 });
@@ -275,7 +277,7 @@ describe('the migrations', () => {
   it('end with one line for an unreadable file', async () => {
     const process = migrate({ DATABASE_URL_FILE: join(folder, 'planted') });
     expect((await process.exited).code).toBe(1);
-    expect(process.output()).toBe('DATABASE_URL_FILE must be a readable file (ENOENT)\n');
+    expect(process.output()).toBe('DATABASE_URL_FILE must be a readable file in UTF-8 (ENOENT)\n');
   });
 });
 

@@ -7,7 +7,6 @@ import {
   parsePlainAddress,
   port,
   PROXY,
-  proxyFaults,
   readConfig,
   secret,
   SHUTDOWN_DELAY_MS,
@@ -15,7 +14,6 @@ import {
   variable,
   wholeNumber,
 } from '@onecode/runtime';
-import { mayUseProxy } from '@onecode/whatsapp/client';
 
 const OIDC_VARIABLES = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const;
 
@@ -44,17 +42,14 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
       WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
       ...PROXY,
       PROXY_HOPS: wholeNumber(0, 9, 0),
-      EVENT_ADDRESSES: oneOf(EVENT_ADDRESSES, 'public'),
+      EVENT_ADDRESSES,
       SHUTDOWN_DELAY_MS,
     },
     (config) => {
       const missing = OIDC_VARIABLES.filter((name) => config[name] === '');
-      return [
-        ...(missing.length === OIDC_VARIABLES.length ? [] : missing).map(
-          (name) => `${name} is missing: for OpenID Connect, ${OIDC_VARIABLES.join(', ')} are needed`,
-        ),
-        ...(mayUseProxy(config.WHATSAPP_API_URL ?? '') ? proxyFaults(config) : []),
-      ];
+      return (missing.length === OIDC_VARIABLES.length ? [] : missing).map(
+        (name) => `${name} is missing: for OpenID Connect, ${OIDC_VARIABLES.join(', ')} are needed`,
+      );
     },
   );
   const { NUMBER_PEPPER, CODE_PEPPER, https_proxy, no_proxy, ...rest } = config;

@@ -3,16 +3,13 @@ import {
   address,
   COMMON_VARIABLES,
   EVENT_ADDRESSES,
-  oneOf,
   parseServerAddress,
   PROXY,
-  proxyFaults,
   readConfig,
   secret,
   variable,
   wholeNumber,
 } from '@onecode/runtime';
-import { mayUseProxy } from '@onecode/whatsapp/client';
 
 /** Reads and checks the worker's environment variables. @throws ConfigError with every fault */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
@@ -31,9 +28,12 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
       SMTP_URL: secret(variable(parseSmtpUrl, '')),
       MAIL_FROM: variable(parseMailFrom, ''),
       CONSOLE_URL: address(['http', 'https'], ''),
-      EVENT_ADDRESSES: oneOf(EVENT_ADDRESSES, 'public'),
+      EVENT_ADDRESSES,
     },
-    faultsBetween,
+    ({ SMTP_URL, MAIL_FROM }) =>
+      SMTP_URL !== '' && MAIL_FROM === ''
+        ? ['MAIL_FROM is missing: with SMTP_URL set, mails need a sender address']
+        : [],
   );
   return {
     ...config,
@@ -43,25 +43,10 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   };
 }
 
-function faultsBetween(config: {
-  SMTP_URL?: string;
-  MAIL_FROM?: string;
-  WHATSAPP_API_URL?: string;
-  https_proxy?: string;
-  HTTPS_PROXY?: string;
-}): string[] {
-  const faults: string[] = [];
-  if (config.SMTP_URL !== '' && config.MAIL_FROM === '')
-    faults.push('MAIL_FROM is missing: with SMTP_URL set, mails need a sender address');
-  // Checked only if the worker uses a proxy: the machine may have one for other programs.
-  if (mayUseProxy(config.WHATSAPP_API_URL ?? '')) faults.push(...proxyFaults(config));
-  return faults;
-}
-
 /** Returns the value if it is `smtp://user:password@host:port`, or `smtps://` for TLS from the first byte; otherwise throws. */
 function parseSmtpUrl(value: string): string {
-  const { path } = parseServerAddress(value, ['smtp', 'smtps']);
-  if (!/^\/?$/.test(path)) throw new Error('must have no path');
+  const { pathname } = parseServerAddress(value, ['smtp', 'smtps']);
+  if (!/^\/?$/.test(pathname)) throw new Error('must have no path');
   return value;
 }
 

@@ -3,100 +3,108 @@
  * address, which may contain a password.
  */
 
-/** The parts of the address of one or several servers. */
-export interface Address {
-  scheme: string;
-  user: { username?: string; password?: string };
-  /** Empty if the parameter `host` names the server, as in `postgresql:///onecode?host=/var/run/postgresql`. */
-  servers: Server[];
-  /** Still percent-encoded, like the query. */
-  path: string;
-  query: string;
-}
+const ADDRESS =
+  /^([a-z+]+:\/\/(?:[^\s@/?#]*@)?)([^\s@/?#,]+(?:,[^\s@/?#,]+)*)((?:\/[^\s@?#]*)?(?:\?[^\s@#]*)?)$/;
 
-/** A server, without the brackets of an IPv6 address. */
-interface Server {
-  host: string;
-  port?: number;
-}
-
-const PARTS = /^[a-z+]+:\/\/(?:([^@/?#]*)@)?([^@/?#]*)((?:\/[^@?#]*)?)(?:\?([^@#]*))?$/;
-const SERVER = /^(?:\[([0-9a-f:.]+)\]|([^@:[\]]*))(?::(.*))?$/i;
-const PORT_MAX = 65_535;
-
-/** Parses an address of the form `scheme://user:password@host:port,host:port/path?query`. @throws Error */
-export function parseAddress(text: string, schemes: readonly string[]): Address {
-  const scheme = schemes.find((one) => text.startsWith(`${one}://`));
-  if (scheme === undefined)
+/** Parses `scheme://user:password@host:port,host:port/path?query`. @returns one URL for each server @throws Error */
+function parseServers(text: string, schemes: readonly string[]): [URL, ...URL[]] {
+  if (!schemes.some((scheme) => text.startsWith(`${scheme}://`)))
     throw new Error(`must be an address that begins with ${schemes.map((one) => `${one}://`).join(' or ')}`);
-  if (/[\s\p{Cc}\p{Cf}]|%[01][0-9a-f]|%7f/iu.test(text))
-    throw new Error('must not contain white space, control or invisible characters; write % itself as %25');
-  const parts = PARTS.exec(text);
-  if (parts === null || !isPercentEncoded(text))
-    throw new Error(
-      'must have user and password percent-encoded in UTF-8, and any other %, # and @: % as %25, # as %23, / as %2F, ? as %3F, @ as %40',
-    );
-  const [, user = '', hosts = '', path = '', query = ''] = parts;
-  const [username = '', ...rest] = user.split(':').map(decodeURIComponent);
-  const password = rest.join(':');
-  return {
-    scheme,
-    user: { ...(username !== '' && { username }), ...(password !== '' && { password }) },
-    servers: hosts === '' && /(?:^|&)host=[^&]/.test(query) ? [] : hosts.split(',').map(parseServer),
-    path,
-    query,
-  };
-}
-
-function isPercentEncoded(text: string): boolean {
   try {
-    decodeURIComponent(text);
-    return true;
+    const [, before, servers, after] = ADDRESS.exec(text) as unknown as [string, string, string, string];
+    if (/\p{C}/u.test(decodeURIComponent(text))) throw new Error('invisible characters');
+    return servers.split(',').map((server) => new URL(before + server + after)) as [URL, ...URL[]];
   } catch {
-    return false;
+    throw new Error(
+      'must have a valid host and port, no white space, and user and password percent-encoded: % as %25, # as %23, / as %2F, ? as %3F, @ as %40',
+    );
   }
 }
 
-/** Parses `host` or `host:port`. @throws Error */
-function parseServer(text: string): Server {
-  const [, v6, name, digits] = SERVER.exec(text) ?? [];
-  const host = v6 ?? name;
-  if (host === '') throw new Error('must name a host');
-  if (host === undefined || !URL.canParse(`any://${v6 === undefined ? host : `[${v6}]`}`))
-    throw new Error('must name each server as host or host:port, with an IPv6 address in square brackets');
-  if (digits === undefined) return { host };
-  const port = /^\d{1,5}$/.test(digits) ? Number(digits) : 0;
-  if (port < 1 || port > PORT_MAX) throw new Error(`must have a port from 1 to ${PORT_MAX}`);
-  return { host, port };
-}
-
 /** Parses the address of one server. @throws Error */
-export function parseServerAddress(text: string, schemes: readonly string[]): Address {
-  const parsed = parseAddress(text, schemes);
-  if (parsed.servers.length !== 1) throw new Error('must name one host');
-  return parsed;
+export function parseServerAddress(text: string, schemes: readonly string[]): URL {
+  const [url, ...others] = parseServers(text, schemes);
+  if (others.length > 0) throw new Error('must name one host');
+  return url;
 }
 
 /** Checks an address with only a scheme, host, port and path, and returns it without trailing slashes. @throws Error */
 export function parsePlainAddress(text: string, schemes: readonly string[]): string {
   if (/[@?#]/.test(text)) throw new Error('must be an address without @, ? and #');
   parseServerAddress(text, schemes);
-  if (!URL.canParse(text)) throw new Error('must name a valid host');
   return text.replace(/(?<!\/)\/+$/, '');
 }
 
 /**
- * Checks a PostgreSQL address, which may name several servers, or the folder of a socket in the parameter `host`. The driver reads the
- * other parameters, but would ignore a schema, which Prisma's addresses may name, and `dbname`, which libpq's may.
+ * Checks a PostgreSQL address, which may name several servers, or instead of them the folder of a socket in the parameter `host`. The
+ * driver reads the other parameters, but would ignore a schema, which Prisma's addresses may name, and `dbname`, which libpq's may.
  *
  * @returns the same text
  * @throws Error
  */
 export function checkDatabaseAddress(text: string): string {
-  const { query } = parseAddress(text, ['postgres', 'postgresql']);
-  const parameters = new URLSearchParams(query);
-  if (parameters.getAll('schema').some((schema) => schema !== 'public'))
+  const withHost = /[?&]host=[^&]/.test(text) ? text.replace(/(\/\/|@)(?=[/?])/, '$1socket') : text;
+  const [{ searchParams }] = parseServers(withHost, ['postgres', 'postgresql']);
+  if (searchParams.getAll('schema').some((schema) => schema !== 'public'))
     throw new Error('must have public as its schema');
-  if (parameters.has('dbname')) throw new Error('must name the database in its path, not as dbname');
+  if (searchParams.has('dbname')) throw new Error('must name the database in its path, not as dbname');
   return text;
+}
+
+/** The parsed REDIS_URL. ioredis reads the address of one server itself. */
+export type RedisAddress = { isTls: boolean } & (
+  | { kind: 'server'; url: string }
+  | ({ kind: 'sentinel'; master: string; db: number } & RedisServers)
+  | ({ kind: 'cluster' } & RedisServers)
+);
+
+interface RedisServers {
+  servers: { host: string; port?: number }[];
+  user: { username?: string; password?: string };
+}
+
+const REDIS_SCHEMES = [
+  'redis',
+  'rediss',
+  'redis+sentinel',
+  'redis+sentinel+tls',
+  'redis+cluster',
+  'redis+cluster+tls',
+];
+
+/**
+ * Parses a Redis address: `redis://` or `rediss://` for one server, `redis+sentinel://` for a master behind sentinels, `redis+cluster://`
+ * for a cluster. The last two use TLS as `redis+sentinel+tls://` and `redis+cluster+tls://`.
+ *
+ * @throws Error
+ */
+export function parseRedisAddress(text: string): RedisAddress {
+  const urls = parseServers(text, REDIS_SCHEMES);
+  const { protocol, username, password, pathname, search } = urls[0];
+  const isTls = protocol === 'rediss:' || protocol.endsWith('+tls:');
+  if (!protocol.includes('+')) {
+    if (urls.length > 1)
+      throw new Error('must name one server: redis+sentinel:// and redis+cluster:// name several');
+    if (!/^\/?\d*$/.test(pathname))
+      throw new Error('must have nothing but the number of a database at its end');
+    return { kind: 'server', isTls, url: text };
+  }
+  const servers = urls.map(({ hostname, port }) => ({
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    ...(port !== '' && { port: Number(port) }),
+  }));
+  const user = {
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+  };
+  if (protocol.startsWith('redis+cluster')) {
+    if (!/^\/?$/.test(pathname + search)) throw new Error('must have nothing after the hosts of a cluster');
+    return { kind: 'cluster', isTls, servers, user };
+  }
+  const [, master, db = '0'] = /^\/([^/?]+)(?:\/(\d+))?\/?$/.exec(pathname + search) ?? [];
+  if (master === undefined)
+    throw new Error(
+      'must end with the name of the master, and may add the number of a database: redis+sentinel://host:port,host:port/NAME/1',
+    );
+  return { kind: 'sentinel', isTls, servers, user, master: decodeURIComponent(master), db: Number(db) };
 }

@@ -1,5 +1,11 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { checkDatabaseAddress, parsePlainAddress, parseServerAddress } from './addresses.js';
+import {
+  checkDatabaseAddress,
+  parsePlainAddress,
+  parseRedisAddress,
+  parseServerAddress,
+} from './addresses.js';
 
 export { parsePlainAddress, parseServerAddress } from './addresses.js';
 
@@ -82,9 +88,7 @@ function readSecretFile(name: string, path: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)).trim();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      throw new Error(`${name} must be a text file in UTF-8`, { cause: error });
-    throw new Error(`${name} must be a readable file (${code})`, { cause: error });
+    throw new Error(`${name} must be a readable file in UTF-8 (${code})`, { cause: error });
   }
 }
 
@@ -123,25 +127,6 @@ export function databaseAddress(fallback?: string): Variable<string> {
   return secret(variable(checkDatabaseAddress, fallback));
 }
 
-/** The proxy of calls to Meta. The lower-case forms take precedence. */
-export const PROXY = { HTTPS_PROXY: text(''), https_proxy: text(''), NO_PROXY: text(''), no_proxy: text('') };
-
-/** Returns the faults of the proxy address that is in effect. */
-export function proxyFaults(config: { https_proxy?: string; HTTPS_PROXY?: string }): string[] {
-  const name = config.https_proxy ? 'https_proxy' : 'HTTPS_PROXY';
-  const proxy = config[name];
-  if (!proxy) return [];
-  try {
-    parseServerAddress(proxy, ['http', 'https']);
-    return [];
-  } catch (error) {
-    return [`${name} ${(error as Error).message}`];
-  }
-}
-
-/** Whether `DATABASE_URL` is the address of a pooler in transaction mode. */
-export const DATABASE_POOLER = oneOf(['none', 'transaction'], 'none');
-
 /** Returns a variable for a whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number, fallback?: number): Variable<number> {
   return variable((value) => {
@@ -157,9 +142,6 @@ export function port(fallback?: number): Variable<number> {
   return wholeNumber(0, 65_535, fallback);
 }
 
-/** The addresses to which account events may be posted: public ones over https or, for development, any address over http or https. */
-export const EVENT_ADDRESSES = ['public', 'any'] as const;
-
 /** Returns a variable for one of the given words. */
 export function oneOf<const W extends string>(words: readonly W[], fallback?: W): Variable<W> {
   return variable((value) => {
@@ -167,3 +149,59 @@ export function oneOf<const W extends string>(words: readonly W[], fallback?: W)
     return value as W;
   }, fallback);
 }
+
+/** Returns the certificates of a PEM file. */
+function readCertificates(path: string): string {
+  try {
+    const text = readFileSync(path, 'utf8');
+    void new X509Certificate(text);
+    return text;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`must be a file of certificates in PEM (${code})`, { cause: error });
+  }
+}
+
+/** Whether `DATABASE_URL` is the address of a pooler in transaction mode. */
+export const DATABASE_POOLER = oneOf(['none', 'transaction'], 'none');
+
+/** The connection to Redis. */
+export const REDIS_ADDRESS = {
+  REDIS_URL: secret(variable((value) => parseRedisAddress(value) && value)),
+  REDIS_CA_FILE: variable(readCertificates, ''),
+};
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The environment variables of the API, the worker and the console. */
+export const COMMON_VARIABLES = {
+  DATABASE_URL: databaseAddress(),
+  DATABASE_POOLER,
+  ...REDIS_ADDRESS,
+  QUEUE_PREFIX: text('onecode'),
+  // Metrics reveal business figures, so by default they are reachable from this machine only.
+  METRICS_HOST: text('127.0.0.1'),
+  METRICS_PORT: port(0),
+  LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
+  // The address turns tracing on. OpenTelemetry's SDK reads the last three variables itself.
+  OTEL_EXPORTER_OTLP_ENDPOINT: address(['http', 'https'], ''),
+  OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(['http/protobuf', 'http/json'], 'http/protobuf'),
+  OTEL_EXPORTER_OTLP_HEADERS: text(''),
+  OTEL_TRACES_SAMPLER: text(''),
+  OTEL_TRACES_SAMPLER_ARG: text(''),
+};
+
+const proxy = variable((value) => parseServerAddress(value, ['http', 'https']) && value, '');
+
+/** The proxy of calls to Meta. The lower-case forms take precedence. */
+export const PROXY = { HTTPS_PROXY: proxy, https_proxy: proxy, NO_PROXY: text(''), no_proxy: text('') };
+
+/** The addresses to which account events may be posted: public ones over https or, for development, any address over http or https. */
+export const EVENT_ADDRESSES = oneOf(['public', 'any'], 'public');
+
+/**
+ * How long a process keeps listening after SIGTERM, so that load balancers notice that it is stopping. Supervisors must wait this much
+ * longer before they kill it.
+ */
+export const SHUTDOWN_DELAY_MS = wholeNumber(0, 300_000, 0);

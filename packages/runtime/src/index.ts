@@ -1,13 +1,19 @@
-export { COMMON_VARIABLES } from './commonVariables.js';
+export { parseRedisAddress } from './addresses.js';
 export * from './config.js';
 export * from './http.js';
 export * from './lifecycle.js';
 export * from './log.js';
 export * from './metrics.js';
-export { parseRedisAddress, REDIS_ADDRESS, type RedisAddress } from './redis/address.js';
-export { checkRedis, connectRedis, keyPrefix, RefusedByRedis, tryRedis, type RedisConnection } from './redis.js';
-export * from './readiness.js';
-export { refuseUnfitDatabase, startPresence } from './presence.js';
+export * from './presence.js';
 export * from './queues.js';
-export { COMMIT, RELEASE, VERSION } from './version.js';
+export * from './readiness.js';
+export {
+  checkRedis,
+  connectRedis,
+  keyPrefix,
+  RefusedByRedis,
+  tryRedis,
+  type RedisConnection,
+} from './redis.js';
 export * from './tracing.js';
+export * from './version.js';

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
-import { ConfigError, wholeNumber } from './config.js';
-import { createLog, redact, repeatedFaults, type Logger, type LogLevel } from './log.js';
+import { ConfigError, type LogLevel } from './config.js';
+import { createLog, redact, repeatedFaults, type Logger } from './log.js';
 import { startTracing, stopTracing, type TracingConfig } from './tracing.js';
 import { COMMIT, VERSION } from './version.js';
 
@@ -12,12 +12,6 @@ interface Running {
   /** Stops taking work, finishes or releases the work in progress, and closes all connections. */
   stop: () => Promise<void>;
 }
-
-/**
- * How long a process keeps listening after SIGTERM, so that load balancers notice that it is stopping. Supervisors must wait this much
- * longer before they kill it.
- */
-export const SHUTDOWN_DELAY_MS = wholeNumber(0, 300_000, 0);
 
 /**
  * Limits the memory of a process under load: a full collection runs after each growth by 30%, about two a second in a busy process, 6 ms

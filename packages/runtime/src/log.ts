@@ -1,9 +1,7 @@
 import { pino, type LogFn, type Logger, type LoggerOptions } from 'pino';
+import type { LogLevel } from './config.js';
 
 export type { Logger } from 'pino';
-
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
  * Patterns that are removed from log lines: keys, credentials, message ids, phone numbers. Clients choose parts of lines (a path, a

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
-import { port, text } from './config.js';
 import { HEADER_BYTES_MAX, listen } from './http.js';
 import type { FailedCheck, Readiness } from './readiness.js';
 import { COMMIT, VERSION } from './version.js';
@@ -37,12 +36,6 @@ export interface MetricsServer {
   port: number;
   close(): Promise<void>;
 }
-
-/**
- * The environment variables of the metrics' address. Metrics reveal business figures, so the default is reachable from this machine only.
- * Port 0 selects a free one.
- */
-export const METRICS_ADDRESS = { METRICS_HOST: text('127.0.0.1'), METRICS_PORT: port(0) };
 
 /** Returns one line with the names of the failed checks, and one line for each with its reason. */
 function notReady(failed: readonly FailedCheck[]): string {

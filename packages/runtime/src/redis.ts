@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { parseRedisAddress } from './redis/address.js';
+import { parseRedisAddress } from './addresses.js';
 
 /** The time limit of a command. */
 const ANSWER_MS_MAX = 2_000;

@@ -16,21 +16,11 @@ import {
   type SpanOptions,
   type Tracer,
 } from '@opentelemetry/api';
-import { address, oneOf, text } from './config.js';
 import { requestFacts, statusOf } from './http.js';
 import { repeatedFaults, type Logger } from './log.js';
 import { VERSION } from './version.js';
 
 export { SpanKind } from '@opentelemetry/api';
-
-/** The environment variables of tracing. The first one turns it on. OpenTelemetry's SDK reads the last three itself. */
-export const TRACING = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: address(['http', 'https'], ''),
-  OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(['http/protobuf', 'http/json'], 'http/protobuf'),
-  OTEL_EXPORTER_OTLP_HEADERS: text(''),
-  OTEL_TRACES_SAMPLER: text(''),
-  OTEL_TRACES_SAMPLER_ARG: text(''),
-};
 
 export interface TracingConfig {
   OTEL_EXPORTER_OTLP_ENDPOINT: string;

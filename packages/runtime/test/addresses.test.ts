@@ -6,11 +6,7 @@ import {
   readConfig,
 } from '@onecode/runtime';
 
-const NOT_ENCODED =
-  /^must have user and password percent-encoded .* % as %25, # as %23, \/ as %2F, \? as %3F, @ as %40$/;
-const INVISIBLE = /^must not contain white space, control or invisible characters/;
-const PORT = 'must have a port from 1 to 65535';
-const SERVERS = /^must name each server as host or host:port/;
+const MALFORMED = /^must have a valid host and port, .* % as %25, # as %23, \/ as %2F, \? as %3F, @ as %40$/;
 
 /** Returns the variable's fault without its name; null without a fault. */
 function faultOf(parse: () => unknown): string | null {
@@ -60,32 +56,30 @@ describe('databaseAddress', () => {
 
   it.each<Refused>([
     ...UNENCODED.flatMap((text) => [
-      [`postgres://u:${text}@h/d`, NOT_ENCODED] as Refused,
-      [`postgres://${text}:p@h/d`, NOT_ENCODED] as Refused,
+      [`postgres://u:${text}@h/d`, MALFORMED] as Refused,
+      [`postgres://${text}:p@h/d`, MALFORMED] as Refused,
     ]),
-    ['postgres://h/leaked%', NOT_ENCODED],
-    ['postgres://h/d?sslrootcert=%ff', NOT_ENCODED],
+    ['postgres://h/leaked%', MALFORMED],
+    ['postgres://h/d?sslrootcert=%ff', MALFORMED],
     ['mysql://leaked', 'must be an address that begins with postgres:// or postgresql://'],
     ['postgres:/leaked', 'must be an address that begins with postgres:// or postgresql://'],
     ['leaked', 'must be an address that begins with postgres:// or postgresql://'],
-    ['postgres://u:lea ked@h/d', INVISIBLE],
-    ['postgres://u:lea\nked@h/d', INVISIBLE],
-    ['postgres://u:lea\u0001ked@h/d', INVISIBLE],
-    ['postgres://u:lea\u200bked@h/d', INVISIBLE],
-    ['postgres://u:leaked%00@h/d', INVISIBLE],
-    ['postgres://', 'must name a host'],
-    ['postgres:///leaked', 'must name a host'],
-    ['postgres://u:leaked@/d', 'must name a host'],
-    ['postgres://:5432/d', 'must name a host'],
-    ['postgres://leaked,,b/d', 'must name a host'],
-    ['postgres:///d?host=', 'must name a host'],
-    ['postgres://leaked:70000/d', PORT],
-    ['postgres://leaked:0/d', PORT],
-    ['postgres://leaked:/d', PORT],
-    ['postgres://leaked:port/d', PORT],
-    ['postgres://leaked:1,h:65536/d', PORT],
-    ['postgres://[leaked/d', SERVERS],
-    ['postgres://leaked^/d', SERVERS],
+    ['postgres://u:lea ked@h/d', MALFORMED],
+    ['postgres://u:lea\nked@h/d', MALFORMED],
+    ['postgres://u:lea\u0001ked@h/d', MALFORMED],
+    ['postgres://u:lea\u200bked@h/d', MALFORMED],
+    ['postgres://u:leaked%00@h/d', MALFORMED],
+    ['postgres://', MALFORMED],
+    ['postgres:///leaked', MALFORMED],
+    ['postgres://u:leaked@/d', MALFORMED],
+    ['postgres://:5432/d', MALFORMED],
+    ['postgres://leaked,,b/d', MALFORMED],
+    ['postgres:///d?host=', MALFORMED],
+    ['postgres://leaked:70000/d', MALFORMED],
+    ['postgres://leaked:port/d', MALFORMED],
+    ['postgres://leaked:1,h:65536/d', MALFORMED],
+    ['postgres://[leaked/d', MALFORMED],
+    ['postgres://leaked^/d', MALFORMED],
     ['postgres://h/d?schema=leaked', 'must have public as its schema'],
     ['postgres://h?dbname=leaked', 'must name the database in its path, not as dbname'],
   ])('refuses %j without quoting it', (url, fault) => {
@@ -147,28 +141,29 @@ describe('parseRedisAddress', () => {
   it.each<Refused>([
     ...UNENCODED.flatMap((text) =>
       ['redis://:TEXT@h', 'redis+sentinel://TEXT:p@h:1/main', 'redis+cluster+tls://u:TEXT@h:1'].map(
-        (url) => [url.replace('TEXT', text), NOT_ENCODED] as Refused,
+        (url) => [url.replace('TEXT', text), MALFORMED] as Refused,
       ),
     ),
-    ['redis://:50%pass@host:6379', NOT_ENCODED],
+    ['redis://:50%pass@host:6379', MALFORMED],
     ['', SCHEME],
     ['http://leaked', SCHEME],
     ['redis:/leaked', SCHEME],
     ['rediss+sentinel://leaked:1/main', SCHEME],
-    ['redis://:lea ked@h', INVISIBLE],
-    ['redis+sentinel://lea\tked:1/main', INVISIBLE],
-    ['redis://', 'must name a host'],
-    ['redis://:leaked@/0', 'must name a host'],
-    ['redis+sentinel://leaked:1,,leaked:2/main', 'must name a host'],
-    ['redis://leaked:70000', PORT],
-    ['redis+sentinel://leaked:65536/main', PORT],
+    ['redis://:lea ked@h', MALFORMED],
+    ['redis+sentinel://lea\tked:1/main', MALFORMED],
+    ['redis://', MALFORMED],
+    ['redis://:leaked@/0', MALFORMED],
+    ['redis+sentinel://leaked:1,,leaked:2/main', MALFORMED],
+    ['redis://leaked:70000', MALFORMED],
+    ['redis+sentinel://leaked:65536/main', MALFORMED],
     ['redis://leaked:1,leaked:2', /^must name one server: redis\+sentinel:/],
     ['redis://leaked/zero', 'must have nothing but the number of a database at its end'],
     ['redis+sentinel://leaked:1/main/first', MASTER],
     ['redis+sentinel://leaked:1/main/1/2', MASTER],
     ['redis+sentinel://leaked:1', MASTER],
     ['redis+cluster://leaked:1/0', 'must have nothing after the hosts of a cluster'],
-    ['redis+cluster://leaked:1?family=6', /^must have no query/],
+    ['redis+cluster://leaked:1?family=6', 'must have nothing after the hosts of a cluster'],
+    ['redis+sentinel://leaked:1/main?family=6', MASTER],
   ])('refuses %j without quoting it', (url, fault) => {
     const found = faultOf(() => parseRedisAddress(url));
     expect(found).toMatch(fault);
@@ -193,19 +188,19 @@ describe('parsePlainAddress', () => {
     ['leaked:3000', SCHEME],
     ['https:/leaked', SCHEME],
     ['ftp://leaked', SCHEME],
-    ['https://lea ked', INVISIBLE],
-    ['https://', 'must name a host'],
-    ['https:///leaked', 'must name a host'],
-    ['https://:443', 'must name a host'],
-    ['https://leaked:70000', PORT],
-    ['https://leaked:port', PORT],
+    ['https://lea ked', MALFORMED],
+    ['https://', MALFORMED],
+    ['https:///leaked', MALFORMED],
+    ['https://:443', MALFORMED],
+    ['https://leaked:70000', MALFORMED],
+    ['https://leaked:port', MALFORMED],
     ['https://user:leaked@h', 'must be an address without @, ? and #'],
     ['https://h/?leaked', 'must be an address without @, ? and #'],
     ['https://h/#leaked', 'must be an address without @, ? and #'],
-    ['https://h/leaked%', NOT_ENCODED],
-    ['https://h/leaked%ff', NOT_ENCODED],
-    ['https://leaked.1.2.3.4.5', 'must name a valid host'],
-    ['https://lea<ked', SERVERS],
+    ['https://h/leaked%', MALFORMED],
+    ['https://h/leaked%ff', MALFORMED],
+    ['https://leaked.1.2.3.4.5', MALFORMED],
+    ['https://lea<ked', MALFORMED],
   ])('refuses %j without quoting it', (url, fault) => {
     const found = faultOf(() => parsePlainAddress(url, SCHEMES));
     expect(found).toMatch(fault);

@@ -221,14 +221,14 @@ describe('readConfig', () => {
     });
 
     it.each([
-      ['missing', () => join(folder, 'leaked'), 'PEPPER_FILE must be a readable file (ENOENT)'],
-      ['a folder', () => folder, 'PEPPER_FILE must be a readable file (EISDIR)'],
+      ['missing', () => join(folder, 'leaked'), 'PEPPER_FILE must be a readable file in UTF-8 (ENOENT)'],
+      ['a folder', () => folder, 'PEPPER_FILE must be a readable file in UTF-8 (EISDIR)'],
       ['empty', () => fileWith('\n'), 'PEPPER_FILE must not be an empty file'],
       ['only a byte order mark', () => fileWith('\ufeff'), 'PEPPER_FILE must not be an empty file'],
       [
         'in UTF-16',
         () => fileWith(Buffer.from('\ufeffleaked', 'utf16le')),
-        'PEPPER_FILE must be a text file in UTF-8',
+        'PEPPER_FILE must be a readable file in UTF-8 (ERR_ENCODING_INVALID_ENCODED_DATA)',
       ],
       [
         'in quotation marks',

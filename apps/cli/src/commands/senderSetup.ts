@@ -1,5 +1,5 @@
 import { activeBlock, isNew, SENDER_TEMPLATE_INITIAL, type PhoneRecipient } from '@onecode/domain';
-import { address, PROXY, proxyFaults, readConfig } from '@onecode/runtime/config';
+import { address, PROXY, readConfig } from '@onecode/runtime/config';
 import { readSettings } from '@onecode/store/accounts';
 import { newId, type Database } from '@onecode/store/client';
 import {
@@ -14,7 +14,7 @@ import {
   type ListedSender,
 } from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
-import { createCloudApi, mayUseProxy, type CloudApiOptions } from '@onecode/whatsapp/client';
+import { createCloudApi, type CloudApiOptions } from '@onecode/whatsapp/client';
 import {
   englishStep as stepOf,
   isWell,
@@ -133,15 +133,11 @@ ${example('sender setup --business-account 102290129340398 --number +15550783881
 }
 
 const readSetupConfig = () =>
-  readConfig(
-    environment(),
-    {
-      ...KEY_VARIABLES,
-      WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
-      ...PROXY,
-    },
-    (config) => (mayUseProxy(config.WHATSAPP_API_URL ?? '') ? proxyFaults(config) : []),
-  );
+  readConfig(environment(), {
+    ...KEY_VARIABLES,
+    WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
+    ...PROXY,
+  });
 
 type SetupConfig = ReturnType<typeof readSetupConfig>;
 
