@@ -156,10 +156,11 @@ export async function openOnecode(
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => {}); // an interrupt stops the services first
   const sends = sendsOf(pool, handle, callers, { store, testing, whatsapp });
-  const deliveryQueue = runtime.openQueues({
-    redisUrl: environment.redisUrl,
-    prefix,
-  });
+  // The queues of another revision, named by `--beside`, may have the older name, and need a handler of errors.
+  const { openDeliveryQueue = runtime.openQueues } =
+    /** @type {{ openDeliveryQueue?: typeof runtime.openQueues }} */ (runtime);
+  const queueOptions = { redisUrl: environment.redisUrl, prefix, onError: () => {} };
+  const deliveryQueue = openDeliveryQueue(queueOptions);
 
   return {
     name: rows === 0 ? release.name : `${release.name}, ${rows} rows`,
