@@ -1,13 +1,7 @@
 import { tripBreaker } from '@onecode/store/accounts';
 import { listAuditEntries } from '@onecode/store/operations';
 import { createSend } from '@onecode/store/sends';
-import {
-  buildAccount,
-  buildCaller,
-  newSend,
-  refuseRequests,
-  type TestCaller,
-} from '@onecode/testing';
+import { buildAccount, buildCaller, newSend, refuseRequests, type TestCaller } from '@onecode/testing';
 import { LIMIT_REFUSALS, RECIPIENT_REFUSALS } from '@onecode/domain';
 import type { ProtectionView } from '../../src/features/protection/view.js';
 import type { RefusedRequestsView } from '../../src/features/refusedRequests/view.js';
