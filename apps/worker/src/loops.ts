@@ -1,6 +1,5 @@
 import { repeatedFaults, startLoop, type Loop } from '@onecode/runtime';
-import type { Database } from '@onecode/store/client';
-import { readDueWork, recordHeartbeat, type DueWork, type LoopName } from '@onecode/store/operations';
+import { readDueWork, type DueWork, type LastRuns, type LoopName } from '@onecode/store/operations';
 import { watchBreakers } from './sends/breaker.js';
 import type { WorkerContext } from './context.js';
 import { readDueSenders } from './senders/providerFacts.js';
@@ -13,71 +12,83 @@ import { createEventRun } from './webhooks/postEvents.js';
 import type { Poster } from './webhooks/poster.js';
 
 const LOOK_PAUSE_MS = 1_000;
+/** `look` ends the pause of these loops each second. While it fails, they run as if they had due work. */
+const WOKEN_PAUSE_MS = 5_000;
 /** While sends are due. Half of `PERMIT_WAIT_MS_MAX`: with fewer runs, permits would expire unused. */
 const DELIVER_PAUSE_MS = 250;
 
-/** Half of the time after which the health page reports a loop as late. */
-const HEARTBEAT_PAUSE_MS = 5_000;
+const ALL_WORK: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
 
 /**
- * Starts the worker's loops. One loop reads which work is due, and the others skip a run without due work, so that an idle worker issues
- * one statement a second. @param workerId the id of the worker's presence
+ * Starts the worker's loops. The loop `look` reads each second which work is due, and wakes the others, which skip a run without due work.
+ * So an idle worker wakes and issues one statement about once a second.
+ *
+ * @param lastRuns receives the start and each successful run of the loops that the health page watches
  */
 export function startLoops(
   context: WorkerContext,
   dueDeliveries: DueDeliveries,
-  workerId: string,
+  lastRuns: LastRuns,
   mail: { mailer: Mailer | null; consoleUrl: string | null },
   poster: Poster,
 ): Loop {
   const { database, log } = context;
   const stopping = new AbortController();
-  let due: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
-  const look = async (): Promise<void> => {
-    due = await readDueWork(database);
-    if (due.deliveries) deliveries.wake();
+  let due = ALL_WORK;
+  const start = (loop: string, pauseMs: number | (() => number), run: () => Promise<void>) =>
+    startLoop(run, pauseMs, repeatedFaults(log, 'error', 'loop run failed', { loop }));
+  /** Starts a loop that the health page watches. */
+  const startWatched = (loop: LoopName, pauseMs: number | (() => number), run: () => Promise<void>) => {
+    lastRuns[loop] = performance.now();
+    return start(loop, pauseMs, async () => {
+      await run();
+      lastRuns[loop] = performance.now();
+    });
   };
   const whenDue = (work: keyof DueWork, run: () => Promise<void>) => async (): Promise<void> => {
     if (due[work]) await run();
   };
-  const start = (loop: string, run: () => Promise<void>, pauseMs: number | (() => number)) =>
-    startLoop(run, pauseMs, repeatedFaults(log, 'error', 'loop run failed', { loop }));
-  /** Starts a loop with a heartbeat, which the health page watches. */
-  const startWatched = (loop: LoopName, run: () => Promise<void>, pauseMs: number | (() => number)) =>
-    start(loop, withHeartbeat(database, workerId, loop, run), pauseMs);
+  const deliverPauseMs = (): number => {
+    if (!due.deliveries) return WOKEN_PAUSE_MS;
+    return dueDeliveries.hasMore() ? 0 : DELIVER_PAUSE_MS;
+  };
   const events = createEventRun({ ...context, poster });
   const mails = { ...context, ...mail, hasMails: () => due.mails };
-  const deliveries = startWatched(
-    'deliver',
-    whenDue('deliveries', () => dueDeliveries.run(stopping.signal)),
-    () => {
-      if (!due.deliveries) return LOOK_PAUSE_MS;
-      return dueDeliveries.hasMore() ? 0 : DELIVER_PAUSE_MS;
-    },
-  );
-  const loops = [
-    start('look', look, LOOK_PAUSE_MS),
-    deliveries,
+
+  const woken = [
+    startWatched(
+      'deliver',
+      deliverPauseMs,
+      whenDue('deliveries', () => dueDeliveries.run(stopping.signal)),
+    ),
     // Applies postponed reports, and reports without a job. The jobs apply all others earlier.
     startWatched(
       'sweep',
+      WOKEN_PAUSE_MS,
       whenDue('reports', () => applyDueReports(context)),
-      1_000,
     ),
-    startWatched('breaker', () => watchBreakers(context), 5_000),
-    startWatched('clean_up', () => cleanUp(context, stopping.signal), 60_000),
-    start('retain', () => retain(context, stopping.signal), 60_000),
-    start('delete_accounts', () => deleteAccounts(context, stopping.signal), 60_000),
     start(
       'read',
+      WOKEN_PAUSE_MS,
       whenDue('readings', () => readDueSenders(context)),
-      1_000,
     ),
-    // No heartbeat: the health page watches the age of waiting mails instead.
-    start('mail', createMailRun(mails), 1_000),
-    start('urgent_mail', createMailRun(mails, 'urgent'), 1_000),
-    start('events', whenDue('events', events.run), 1_000),
-    start('alerts', () => queueStandingAlerts(context), 30_000),
+    // The health page watches the age of waiting mails instead of these loops.
+    start('mail', WOKEN_PAUSE_MS, createMailRun(mails)),
+    start('urgent_mail', WOKEN_PAUSE_MS, createMailRun(mails, 'urgent')),
+    start('events', WOKEN_PAUSE_MS, whenDue('events', events.run)),
+  ];
+  const loops = [
+    ...woken,
+    start('look', LOOK_PAUSE_MS, async () => {
+      due = ALL_WORK;
+      due = await readDueWork(database);
+      for (const loop of woken) loop.wake();
+    }),
+    startWatched('breaker', 5_000, () => watchBreakers(context)),
+    startWatched('clean_up', 60_000, () => cleanUp(context, stopping.signal)),
+    start('retain', 60_000, () => retain(context, stopping.signal)),
+    start('delete_accounts', 60_000, () => deleteAccounts(context, stopping.signal)),
+    start('alerts', 30_000, () => queueStandingAlerts(context)),
   ];
   return {
     async stop() {
@@ -86,20 +97,5 @@ export function startLoops(
       await Promise.all([dueDeliveries.ended(), events.ended()]);
       mail.mailer?.close();
     },
-  };
-}
-
-/** Returns a loop's run that records a heartbeat when it succeeds, at most once every five seconds. */
-export function withHeartbeat(
-  database: Database,
-  workerId: string,
-  loop: LoopName,
-  run: () => Promise<void>,
-): () => Promise<void> {
-  let recordedAt = -Infinity;
-  return async () => {
-    await run();
-    if (performance.now() - recordedAt < HEARTBEAT_PAUSE_MS) return;
-    if (await recordHeartbeat(database, loop, workerId)) recordedAt = performance.now();
   };
 }

@@ -16,7 +16,7 @@ import {
   watchServices,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
-import { createPresence, createTrafficCounter } from '@onecode/store/operations';
+import { createPresence, createTrafficCounter, type LastRuns } from '@onecode/store/operations';
 import { openDeliveries } from '@onecode/store/sends';
 import { createCloudApi } from '@onecode/whatsapp/client';
 import { readWorkerConfig } from './config.js';
@@ -49,7 +49,8 @@ await runProcess('worker', readWorkerConfig, async (config, log) => {
     onDelivery: (before, after) => recordDelivery(traffic, metrics, before, after),
   });
   gaugeConnections(registry, database.pool);
-  const presence = createPresence(database, { kind: 'worker', release: RELEASE });
+  const lastRuns: LastRuns = {};
+  const presence = createPresence(database, { kind: 'worker', release: RELEASE, lastRuns });
   await refuseUnfitDatabase(presence);
   const stopTimeout = new AbortController();
   // Each call in progress adds a listener, so Node must not warn about many of them.
@@ -85,8 +86,8 @@ await runProcess('worker', readWorkerConfig, async (config, log) => {
     'traffic recording failed',
   );
   const metricsServer = await serveMetrics(registry, config, readiness);
+  const loops = startLoops(context, dueDeliveries, lastRuns, mail, openPoster(config.EVENT_ADDRESSES));
   const presenceLoop = await startPresence(presence, log);
-  const loops = startLoops(context, dueDeliveries, presence.id, mail, openPoster(config.EVENT_ADDRESSES));
   log.info({ metrics_port: metricsServer.port }, 'ready');
 
   return {

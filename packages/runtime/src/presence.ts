@@ -2,7 +2,8 @@ import { ConfigError } from './config.js';
 import { startLoop, type Loop } from './lifecycle.js';
 import type { Logger } from './log.js';
 
-const REPORT_PAUSE_MS = 10_000;
+/** Half of the time after which the health page reports a worker's loops as late. */
+const REPORT_PAUSE_MS = 5_000;
 
 /** Records in the database that a process is running. */
 interface Presence {
@@ -20,7 +21,7 @@ export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): P
 }
 
 /**
- * Records now and every ten seconds that this process is running, and records its stop. If the database was unavailable before, it is
+ * Records now and every five seconds that this process is running, and records its stop. If the database was unavailable before, it is
  * checked when it becomes available; a process that cannot work with it ends with exit code 1. Call this after the start has succeeded, so
  * that a process that failed to start (for example because its port is in use) is not recorded.
  */
@@ -32,7 +33,6 @@ export async function startPresence({ report, end }: Omit<Presence, 'check'>, lo
     log.fatal({ fault }, 'database schema incompatible');
     process.exit(1);
   };
-  // Heartbeats of the worker's loops need the record.
   await record().catch(logFailure);
   const loop = startLoop(record, REPORT_PAUSE_MS, logFailure);
   return {

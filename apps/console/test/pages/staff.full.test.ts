@@ -6,9 +6,8 @@ import {
   type SenderReading,
 } from '@onecode/domain';
 import { findAccount, grantCredits } from '@onecode/store/accounts';
-import { newId } from '@onecode/store/client';
 import { placeHold, releaseHold } from '@onecode/store/holds';
-import { createPresence, listAuditEntries, recordHeartbeat } from '@onecode/store/operations';
+import { createPresence, listAuditEntries } from '@onecode/store/operations';
 import { applySenderReading, pauseSender, resumeSender } from '@onecode/store/senders';
 import {
   blockSender,
@@ -164,8 +163,9 @@ describeInBrowser('the pages of staff', () => {
 
   it('show the number of failing checks in the tab, and resume a blocked sender from its incident', async () => {
     const { database } = server.db;
-    await createPresence(database, { kind: 'worker', release: '0.9.0' }).report();
-    for (const loop of ['deliver', 'sweep'] as const) await recordHeartbeat(database, loop, newId());
+    const now = performance.now();
+    const lastRuns = { deliver: now, sweep: now };
+    await createPresence(database, { kind: 'worker', release: '0.9.0', lastRuns }).report();
     await server.db.sql('delete from senders');
     const sender = await buildSender(database);
     await blockSender(database, sender, { errorCode: 190, isConfiguration: true });

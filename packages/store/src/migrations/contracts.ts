@@ -10,7 +10,7 @@ export class ContractRefused extends Error {
   }
 }
 
-/** Processes report that they run every ten seconds. A process that was silent for longer than this has ended. */
+/** Processes report that they run every five seconds. A process that was silent for longer than this has ended. */
 export const SILENT_SECONDS = 60;
 
 /** Returns what contracting migrations would break in this database now, one sentence each. */

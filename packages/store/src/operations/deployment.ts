@@ -3,8 +3,7 @@ import type { Database } from '../client/database.js';
 import { findRightsFault } from '../client/rights.js';
 import { readHeldSends } from '../holds/index.js';
 import { listSenders } from '../senders/senders.js';
-import { readClock } from './clock.js';
-import { findSchemaFault, listProcesses } from './processes.js';
+import { findSchemaFault, listProcesses, readClock } from './processes.js';
 
 const SETTINGS = ['server_version', 'fsync', 'full_page_writes', 'synchronous_commit'];
 

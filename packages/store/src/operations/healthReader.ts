@@ -33,8 +33,7 @@ import {
   type WaitingSends,
 } from './health.js';
 import { readRetention } from '../sends/retention.js';
-import { listHeartbeats, type Heartbeat } from './heartbeats.js';
-import { countWorkers } from './processes.js';
+import { countWorkers, listHeartbeats, type Heartbeat } from './processes.js';
 import { readTraffic, type TrafficTotal } from './traffic.js';
 
 /** PostgreSQL's facts about the whole service. Null means that the statement did not finish in time. */

@@ -19,7 +19,6 @@ export {
   type WaitingSends,
 } from './health.js';
 export { createHealthReader, type ServiceHealth, source } from './healthReader.js';
-export { type Heartbeat, listHeartbeats, type LoopName, recordHeartbeat } from './heartbeats.js';
 export {
   acknowledgeIncident,
   deleteOldIncidents,
@@ -33,7 +32,11 @@ export {
   createPresence,
   deleteOldProcesses,
   endProcessesSeenBefore,
+  type Heartbeat,
+  type LastRuns,
+  listHeartbeats,
   listProcesses,
+  type LoopName,
   type ProcessSummary,
 } from './processes.js';
 export { readRestoredState } from './restored.js';

@@ -5,54 +5,97 @@ import { findRightsFault } from '../client/rights.js';
 import { readSqlState } from '../client/errors.js';
 import { SILENT_SECONDS } from '../migrations/contracts.js';
 import { readMigrations } from '../migrations/migrations.js';
-import { readClock } from './clock.js';
+
+/** The loops of a worker that the health page watches. */
+export type LoopName = 'deliver' | 'sweep' | 'breaker' | 'clean_up';
+
+/** When a worker started each loop or last completed a run of it, by `performance.now()`. */
+export type LastRuns = Partial<Record<LoopName, number>>;
 
 /** Reports that a process runs, with its release and the difference between its clock and the database's. */
 export interface Presence {
-  /** New for each start of a process. */
   readonly id: string;
   /** Checks whether this release can work with the schema. @returns why it cannot, or null */
   check(): Promise<string | null>;
-  /** Reports that the process runs. The first call runs `check` first. @returns why it cannot run, or null */
+  /** Reports that the process runs, and the last runs of its loops. The first call runs `check` first. @returns why it cannot run, or null */
   report(): Promise<string | null>;
   end(): Promise<void>;
 }
 
-/** Creates the presence of this process. @param release of this process, X.Y.Z or with its commit X.Y.Z+COMMIT */
+/**
+ * Creates the presence of this process, with a new id.
+ *
+ * @param release of this process, X.Y.Z or with its commit X.Y.Z+COMMIT
+ * @param lastRuns of a worker's loops, which each report reads
+ */
 export function createPresence(
   database: Database,
-  { kind, release }: { kind: RunningProcess['kind']; release: string },
+  {
+    kind,
+    release,
+    lastRuns = {},
+  }: { kind: RunningProcess['kind']; release: string; lastRuns?: LastRuns },
 ): Presence {
   const id = newId();
-  let last: string | undefined;
+  let lastMigration: string | undefined;
+  let clockAheadMs = 0;
 
   const check = async (): Promise<string | null> =>
     (await findRightsFault(database)) ?? (await findSchemaFault(database, release));
 
-  async function begin(): Promise<string | null> {
-    const fault = await check();
-    if (fault !== null) return fault;
-    last = (await readMigrations()).at(-1)?.name ?? '';
-    return null;
-  }
+  const write = async (): Promise<number> => {
+    const now = performance.now();
+    const secondsAgo = Object.entries(lastRuns).map(([loop, at]) => [loop, (now - at) / 1_000]);
+    const [row] = await database.sql.query<[{ ms: number }]>`
+      insert into processes (id, kind, release, last_migration, clock_ahead_ms, deliver_at, sweep_at, breaker_at, clean_up_at)
+      select ${id}::uuid, ${kind}::text, ${release}::text, ${lastMigration}::text, ${clockAheadMs}::float8,
+        clock_timestamp() - make_interval(secs => ago.deliver), clock_timestamp() - make_interval(secs => ago.sweep),
+        clock_timestamp() - make_interval(secs => ago.breaker), clock_timestamp() - make_interval(secs => ago.clean_up)
+      from jsonb_to_record(${JSON.stringify(Object.fromEntries(secondsAgo))}::jsonb)
+        as ago (deliver float8, sweep float8, breaker float8, clean_up float8)
+      on conflict (id) do update set seen_at = clock_timestamp(), clock_ahead_ms = excluded.clock_ahead_ms,
+        deliver_at = excluded.deliver_at, sweep_at = excluded.sweep_at, breaker_at = excluded.breaker_at, clean_up_at = excluded.clean_up_at
+      returning extract(epoch from clock_timestamp())::float8 * 1000 as ms`;
+    return row.ms;
+  };
 
   return {
     id,
     check,
     async report() {
-      const fault = last === undefined ? await begin() : null;
-      if (fault !== null || last === undefined) return fault;
-      const clockAheadMs = await readClock(database);
-      await database.sql.execute`
-        insert into processes (id, kind, release, last_migration, clock_ahead_ms)
-        values (${id}::uuid, ${kind}, ${release}, ${last}, ${clockAheadMs})
-        on conflict (id) do update set seen_at = clock_timestamp(), clock_ahead_ms = excluded.clock_ahead_ms`;
+      if (lastMigration === undefined) {
+        const fault = await check();
+        if (fault !== null) return fault;
+        clockAheadMs = await readClock(database);
+        lastMigration = (await readMigrations()).at(-1)?.name ?? '';
+      }
+      // The next report stores the difference that this one measures, because its statement also returns the time.
+      clockAheadMs = await measureClock(write);
       return null;
     },
     async end() {
       await database.sql.execute`update processes set stopped_at = clock_timestamp() where id = ${id}::uuid`;
     },
   };
+}
+
+/** Returns by how many milliseconds this machine's clock is certainly ahead of the database's, or behind (negative). */
+export function readClock({ sql }: Database): Promise<number> {
+  return measureClock(async () => {
+    const [row] = await sql.query<[{ ms: number }]>`
+      select extract(epoch from clock_timestamp())::float8 * 1000 as ms`;
+    return row.ms;
+  });
+}
+
+/** Returns the result of `readClock`, despite the duration of the round trip. @param readMs returns the database's time */
+async function measureClock(readMs: () => Promise<number>): Promise<number> {
+  const before = Date.now();
+  const ms = await readMs();
+  // `Date.now()` is truncated to whole milliseconds.
+  const after = Date.now() + 1;
+  if (ms < before) return before - ms;
+  return ms > after ? after - ms : 0;
 }
 
 /** Returns in one sentence why this release, with the migrations in its folder, cannot work with the database's schema; null if it can. */
@@ -96,7 +139,7 @@ export function listProcesses(database: Database): Promise<ProcessSummary[]> {
     from processes where seen_at > clock_timestamp() - interval '1 hour' order by state, kind, started_at desc, id`;
 }
 
-/** A worker that was silent for this long is not counted: workers report every ten seconds. */
+/** A worker that was silent for this long is not counted: workers report every five seconds. */
 const WORKER_SILENT_SECONDS = 25;
 
 /** Counts the running workers. A worker that stopped is excluded immediately, and a killed worker after 25 seconds. */
@@ -105,6 +148,24 @@ export async function countWorkers({ sql }: Database): Promise<number> {
     select count(*)::integer as count from processes
     where kind = 'worker' and stopped_at is null and seen_at > clock_timestamp() - make_interval(secs => ${WORKER_SILENT_SECONDS})`;
   return row.count;
+}
+
+/** When a worker started a loop or last completed a run of it. */
+export interface Heartbeat {
+  loop: LoopName;
+  workerId: string;
+  /** Seconds since then, by the database's clock. */
+  secondsAgo: number;
+}
+
+/** Returns the last run of each loop of each worker within the last hour, newest first. */
+export async function listHeartbeats({ sql }: Connection): Promise<Heartbeat[]> {
+  return sql.query<Heartbeat[]>`
+    select loop, id as "workerId", extract(epoch from clock_timestamp() - ran_at)::float8 as "secondsAgo"
+    from processes, lateral (
+      values ('deliver', deliver_at), ('sweep', sweep_at), ('breaker', breaker_at), ('clean_up', clean_up_at)
+    ) as l (loop, ran_at)
+    where ran_at > statement_timestamp() - interval '1 hour' order by ran_at desc`;
 }
 
 /** Marks processes that have not been seen since `time` as stopped, because the processes in a restored database do not run. */

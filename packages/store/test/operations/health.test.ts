@@ -14,7 +14,7 @@ import {
   readReceiptStatistics,
   readTraffic,
   readWaitingSends,
-  recordHeartbeat,
+  type LastRuns,
 } from '@onecode/store/operations';
 import { countHeldMessages, readSenderActivity } from '@onecode/store/reports';
 import { readMigrations } from '@onecode/store/migrations';
@@ -179,23 +179,29 @@ describe('health', () => {
   });
 
   describe('heartbeats', () => {
-    it('show the last run of each loop within an hour, newest first, after the worker’s first report', async () => {
-      const presences = Array.from({ length: 3 }, () =>
-        createPresence(store.database, { kind: 'worker', release: '1.1.0' }),
-      );
-      const [one, other, gone] = presences.map(({ id }) => id) as [string, string, string];
-      expect(await recordHeartbeat(store.database, 'sweep', one)).toBe(false);
-      for (const presence of presences) await presence.report();
-      expect(await recordHeartbeat(store.database, 'sweep', one)).toBe(true);
-      await recordHeartbeat(store.database, 'sweep', gone);
-      await store.sql("update processes set sweep_at = now() - interval '40 seconds' where id = $1", [one]);
-      await store.sql("update processes set sweep_at = now() - interval '2 hours' where id = $1", [gone]);
-      await recordHeartbeat(store.database, 'deliver', other);
-      await recordHeartbeat(store.database, 'deliver', other);
+    it('show the last run of each loop within an hour, newest first, as the worker’s last report contains it', async () => {
+      const lastRuns: LastRuns = {};
+      const report = async (runs: LastRuns): Promise<string> => {
+        const presence = createPresence(store.database, { kind: 'worker', release: '1.1.0', lastRuns: runs });
+        await presence.report();
+        return presence.id;
+      };
+      const ago = (seconds: number): number => performance.now() - seconds * 1_000;
+      const one = createPresence(store.database, { kind: 'worker', release: '1.1.0', lastRuns });
+      await one.report();
+      const other = await report({ deliver: ago(5) });
+      await report({ sweep: ago(7_200) });
+      expect(await listHeartbeats(store.database)).toEqual([
+        { loop: 'deliver', workerId: other, secondsAgo: expect.closeTo(5, 0) },
+      ]);
 
+      lastRuns.sweep = ago(40);
+      lastRuns.clean_up = ago(2);
+      await one.report();
       const expected = [
-        { loop: 'deliver', workerId: other, secondsAgo: expect.closeTo(0, 0) },
-        { loop: 'sweep', workerId: one, secondsAgo: expect.closeTo(40, 0) },
+        { loop: 'clean_up', workerId: one.id, secondsAgo: expect.closeTo(2, 0) },
+        { loop: 'deliver', workerId: other, secondsAgo: expect.closeTo(5, 0) },
+        { loop: 'sweep', workerId: one.id, secondsAgo: expect.closeTo(40, 0) },
       ];
       expect(await listHeartbeats(store.database)).toEqual(expected);
     });
@@ -366,7 +372,9 @@ describe('the presence of a process', () => {
 
   it('reports how far the clock is ahead of the database’s clock, without the round trip', async () => {
     const one = presence();
+    // A report stores the difference that the one before it measured.
     const measureClock = async (): Promise<number | null> => {
+      await one.report();
       await one.report();
       return (await listProcesses(store.database))[0]!.clockAheadMs;
     };
