@@ -8,7 +8,6 @@ import {
   REPORTS_PAUSE_MS,
   type JobData,
   type QueueName,
-  type RedisConnection,
 } from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
@@ -70,20 +69,12 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   return {
     ping: () => checkRedis(connection, prefix),
     async close() {
+      const isReady = connection.status === 'ready';
+      const closed = Promise.all(workers.map((worker) => worker.close(!isReady)));
       // BullMQ's `close` waits for Redis. While Redis is unavailable, it is enough to wait for the active jobs.
-      const isUnavailable = connection.status !== 'ready';
-      const closed = Promise.all(workers.map((worker) => worker.close(isUnavailable)));
-      await Promise.race([closed, waitUntilDisconnected(connection)]);
+      await Promise.race([closed, isReady && new Promise((resolve) => connection.once('close', resolve))]);
       await Promise.allSettled(activeJobs);
       connection.disconnect();
     },
   };
-}
-
-/** Resolves when the connection is lost, or immediately if it is not open. */
-function waitUntilDisconnected(connection: RedisConnection): Promise<void> {
-  return new Promise((resolve) => {
-    if (connection.status === 'ready') connection.once('close', () => resolve());
-    else resolve();
-  });
 }

@@ -29,7 +29,8 @@ import { recordDelivery, workerMetrics } from './metrics.js';
 import { createSenderPool } from './senders/senderPool.js';
 import { openPoster } from './webhooks/poster.js';
 
-const TRAFFIC_FLUSH_MS = 1_000;
+/** A worker that is killed loses the counts of this time. */
+const TRAFFIC_FLUSH_MS = 2_000;
 /** How long a stopping worker waits for the provider's responses. */
 const STOP_WAIT_MS_MAX = 6_000;
 

@@ -12,90 +12,74 @@ export type LoopName = 'deliver' | 'sweep' | 'breaker' | 'clean_up';
 /** When a worker started each loop or last completed a run of it, by `performance.now()`. */
 export type LastRuns = Partial<Record<LoopName, number>>;
 
-/** Reports that a process runs, with its release and the difference between its clock and the database's. */
-export interface Presence {
-  readonly id: string;
-  /** Checks whether this release can work with the schema. @returns why it cannot, or null */
-  check(): Promise<string | null>;
-  /** Reports that the process runs, and the last runs of its loops. The first call runs `check` first. @returns why it cannot run, or null */
-  report(): Promise<string | null>;
-  end(): Promise<void>;
-}
-
 /**
- * Creates the presence of this process, with a new id.
+ * Creates the presence of this process: its row with its release, and the difference between its clock and the database's.
  *
  * @param release of this process, X.Y.Z or with its commit X.Y.Z+COMMIT
  * @param lastRuns of a worker's loops, which each report reads
  */
 export function createPresence(
   database: Database,
-  {
-    kind,
-    release,
-    lastRuns = {},
-  }: { kind: RunningProcess['kind']; release: string; lastRuns?: LastRuns },
-): Presence {
+  { kind, release, lastRuns = {} }: { kind: RunningProcess['kind']; release: string; lastRuns?: LastRuns },
+) {
+  const { sql } = database;
   const id = newId();
   let lastMigration: string | undefined;
   let clockAheadMs = 0;
 
+  /** Checks whether this release can work with the schema. @returns why it cannot, or null */
   const check = async (): Promise<string | null> =>
     (await findRightsFault(database)) ?? (await findSchemaFault(database, release));
 
-  const write = async (): Promise<number> => {
-    const now = performance.now();
-    const secondsAgo = Object.entries(lastRuns).map(([loop, at]) => [loop, (now - at) / 1_000]);
-    const [row] = await database.sql.query<[{ ms: number }]>`
-      insert into processes (id, kind, release, last_migration, clock_ahead_ms, deliver_at, sweep_at, breaker_at, clean_up_at)
-      select ${id}::uuid, ${kind}::text, ${release}::text, ${lastMigration}::text, ${clockAheadMs}::float8,
-        clock_timestamp() - make_interval(secs => ago.deliver), clock_timestamp() - make_interval(secs => ago.sweep),
-        clock_timestamp() - make_interval(secs => ago.breaker), clock_timestamp() - make_interval(secs => ago.clean_up)
-      from jsonb_to_record(${JSON.stringify(Object.fromEntries(secondsAgo))}::jsonb)
-        as ago (deliver float8, sweep float8, breaker float8, clean_up float8)
-      on conflict (id) do update set seen_at = clock_timestamp(), clock_ahead_ms = excluded.clock_ahead_ms,
-        deliver_at = excluded.deliver_at, sweep_at = excluded.sweep_at, breaker_at = excluded.breaker_at, clean_up_at = excluded.clean_up_at
-      returning extract(epoch from clock_timestamp())::float8 * 1000 as ms`;
-    return row.ms;
-  };
-
   return {
+    /** New for each start of a process. */
     id,
     check,
-    async report() {
+    /** Reports that the process runs, and its loops. The first call runs `check` first. @returns why it cannot run, or null */
+    async report(): Promise<string | null> {
       if (lastMigration === undefined) {
         const fault = await check();
         if (fault !== null) return fault;
         clockAheadMs = await readClock(database);
         lastMigration = (await readMigrations()).at(-1)?.name ?? '';
       }
-      // The next report stores the difference that this one measures, because its statement also returns the time.
-      clockAheadMs = await measureClock(write);
+      const now = performance.now();
+      const secondsAgo = Object.entries(lastRuns).map(([loop, at]) => [loop, (now - at) / 1_000]);
+      const sentAt = Date.now();
+      const [{ ms }] = await sql.query<[{ ms: number }]>`
+        insert into processes (id, kind, release, last_migration, clock_ahead_ms, deliver_at, sweep_at, breaker_at, clean_up_at)
+        select ${id}::uuid, ${kind}::text, ${release}::text, ${lastMigration}::text, ${clockAheadMs}::float8,
+          clock_timestamp() - make_interval(secs => ago.deliver), clock_timestamp() - make_interval(secs => ago.sweep),
+          clock_timestamp() - make_interval(secs => ago.breaker), clock_timestamp() - make_interval(secs => ago.clean_up)
+        from jsonb_to_record(${JSON.stringify(Object.fromEntries(secondsAgo))}::jsonb)
+          as ago (deliver float8, sweep float8, breaker float8, clean_up float8)
+        on conflict (id) do update set seen_at = clock_timestamp(), clock_ahead_ms = excluded.clock_ahead_ms,
+          deliver_at = excluded.deliver_at, sweep_at = excluded.sweep_at, breaker_at = excluded.breaker_at, clean_up_at = excluded.clean_up_at
+        returning extract(epoch from clock_timestamp())::float8 * 1000 as ms`;
+      // The next report stores it, so that a report needs only one statement.
+      clockAheadMs = clockAhead(sentAt, ms);
       return null;
     },
-    async end() {
-      await database.sql.execute`update processes set stopped_at = clock_timestamp() where id = ${id}::uuid`;
+    async end(): Promise<void> {
+      await sql.execute`update processes set stopped_at = clock_timestamp() where id = ${id}::uuid`;
     },
   };
 }
 
-/** Returns by how many milliseconds this machine's clock is certainly ahead of the database's, or behind (negative). */
-export function readClock({ sql }: Database): Promise<number> {
-  return measureClock(async () => {
-    const [row] = await sql.query<[{ ms: number }]>`
-      select extract(epoch from clock_timestamp())::float8 * 1000 as ms`;
-    return row.ms;
-  });
+/** Returns by how many milliseconds this machine's clock is certainly ahead of the database's (negative if it is behind). */
+export async function readClock({ sql }: Database): Promise<number> {
+  const sentAt = Date.now();
+  const [{ ms }] = await sql.query<[{ ms: number }]>`
+    select extract(epoch from clock_timestamp())::float8 * 1000 as ms`;
+  return clockAhead(sentAt, ms);
 }
 
-/** Returns the result of `readClock`, despite the duration of the round trip. @param readMs returns the database's time */
-async function measureClock(readMs: () => Promise<number>): Promise<number> {
-  const before = Date.now();
-  const ms = await readMs();
+/** Returns the result of `readClock` right after the response. @param sentAt when the statement was sent that returned the time `ms` */
+function clockAhead(sentAt: number, ms: number): number {
   // `Date.now()` is truncated to whole milliseconds.
-  const after = Date.now() + 1;
-  if (ms < before) return before - ms;
-  return ms > after ? after - ms : 0;
+  const receivedAt = Date.now() + 1;
+  if (ms < sentAt) return sentAt - ms;
+  return ms > receivedAt ? receivedAt - ms : 0;
 }
 
 /** Returns in one sentence why this release, with the migrations in its folder, cannot work with the database's schema; null if it can. */
