@@ -118,10 +118,7 @@ export function createLookUp<Request, Row>(
 export function oncePerClient<Client extends object, T>(make: (client: Client) => T): (client: Client) => T {
   const made = new WeakMap<Client, T>();
   return (client) => {
-    const known = made.get(client);
-    if (known !== undefined) return known;
-    const one = make(client);
-    made.set(client, one);
-    return one;
+    if (!made.has(client)) made.set(client, make(client));
+    return made.get(client) as T;
   };
 }

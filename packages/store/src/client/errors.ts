@@ -37,9 +37,6 @@ export function throwStatementError(error: Error): never {
   throw new StatementError(originalMessage ?? error.message, sqlState);
 }
 
-/** Returns whether the server rejected the user or password. Retrying does not help. */
-export const isRefusal = (error: unknown): boolean => /^28(?:P01|000)$/.test(readSqlState(error) ?? '');
-
 /**
  * Returns whether a statement got no response because its connection broke or was silent. Errors without a code are recognized by the
  * driver's message.

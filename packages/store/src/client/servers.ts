@@ -1,6 +1,6 @@
 import { callbackify } from 'node:util';
 import pg from 'pg';
-import { isRefusal, UnusableDatabase } from './errors.js';
+import { readSqlState, UnusableDatabase } from './errors.js';
 import type { Settings } from './settings.js';
 
 /** Milliseconds to connect to a server, and for its response, while searching for the writable one. */
@@ -85,7 +85,7 @@ export class Servers {
       await this.#refuseReader(client);
       this.#isRefused = false;
     } catch (error) {
-      if (isRefusal(error)) this.#isRefused = true;
+      if (/^28(?:P01|000)$/.test(readSqlState(error) ?? '')) this.#isRefused = true;
       closeClient(client);
       throw explainPoolerRejection(error as Error);
     }
