@@ -70,8 +70,14 @@ await runProcess('api', readApiConfig, async (config, log) => {
   gaugeConnections(registry, database.pool);
   const readHealth = createHealthReader(database, () => deliveryQueue.readHealth());
   gaugeHealth(registry, readHealth);
+  let hadFindings = true;
   const incidentLoop = startLoop(
-    async () => recordIncidents(database, healthFindings(await readHealth())),
+    async () => {
+      const findings = healthFindings(await readHealth());
+      // The first reading without findings ends all incidents; another one would change nothing.
+      if (findings.length > 0 || hadFindings) await recordIncidents(database, findings);
+      hadFindings = findings.length > 0;
+    },
     INCIDENTS_PAUSE_MS,
     repeatedFaults(log, 'warn', 'incident recording failed'),
   );
