@@ -21,7 +21,7 @@ const ALL_WORK: DueWork = { deliveries: true, reports: true, readings: true, mai
 
 /**
  * Starts the worker's loops. The loop `look` reads each second which work is due, and wakes the others, which skip a run without due work.
- * So an idle worker wakes and issues one statement about once a second.
+ * So an idle worker has one timer of a second, and issues about one statement a second.
  *
  * @param lastRuns receives the start and each successful run of the loops that the health page watches
  */

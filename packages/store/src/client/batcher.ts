@@ -8,12 +8,6 @@ interface Pending<Request, Result> {
   reject: (error: unknown) => void;
 }
 
-interface BatchOptions {
-  batchSizeMax: number;
-  /** Batches that may run at once; 1 by default. Above 1, the next batch starts when the current one is overdue. */
-  concurrentBatchesMax?: number;
-}
-
 /** With three concurrent batches, a batch that waits for a lock, a slow disk or a silent connection does not delay the next one. */
 export const OVERLAPPING_BATCHES_MAX = 3;
 
@@ -26,10 +20,11 @@ const overdueAfterMs = (requests: number): number => 2 + requests;
  * If the connection fails, all requests of the batch fail.
  *
  * @param run returns one result for each request, in their order
+ * @param concurrentBatchesMax batches that may run at once. Above 1, the next batch starts when the current one is overdue
  */
 export function createBatcher<Request, Result>(
   run: (requests: Request[]) => Promise<Result[]>,
-  { batchSizeMax, concurrentBatchesMax = 1 }: BatchOptions,
+  { batchSizeMax, concurrentBatchesMax = 1 }: { batchSizeMax: number; concurrentBatchesMax?: number },
 ): (request: Request) => Promise<Result> {
   const waiting: Pending<Request, Result>[] = [];
   const underWay = new Set<Promise<void>>();
