@@ -75,7 +75,7 @@ it('npm start reports all faults of the given services', async () => {
   try {
     const unreadable = { DATABASE_URL: 'postgres://u:lea#ked@h/d', REDIS_URL: 'redis://:50%leaked@h' };
     expect(await faultOf(unreadable)).toMatch(
-      /^UserError: DATABASE_URL must have user and .*\nREDIS_URL must have user and [^\n]*$/,
+      /^UserError: DATABASE_URL must have a valid .*\nREDIS_URL must have a valid [^\n]*$/,
     );
     const port = await closedPort();
     const away = {

@@ -22,8 +22,8 @@ export interface Authenticator {
    * Returns the caller of a request, and records the use of its key in memory. The statements for creation and verification check the key
    * again.
    *
-   * @param isCheckedAgain whether the request's statement checks the key: a caller that was valid minutes ago is returned without another
-   * look-up
+   * @param isCheckedAgain whether the statement that writes the request always checks the key again. A look-up of a valid key from the
+   * last ten minutes is then enough; otherwise the look-up must be at most a second old
    * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
    */
   authenticate: (request: AttributedRequest, isCheckedAgain?: boolean) => Promise<Caller>;

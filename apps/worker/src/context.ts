@@ -10,7 +10,7 @@ import type { SenderPool } from './senders/senderPool.js';
 /** The lease is the provider's time limit plus this margin, in which the outcome is written. */
 export const LEASE_MARGIN_MS = 5_000;
 
-/** A run of a loop ends after this time and leaves a backlog to the next run. Heartbeats are recorded after a run. */
+/** A run of a loop ends after this time and leaves a backlog to the next run. A run is recorded when it ends. */
 export const RUN_MS_MAX = 2_000;
 
 export interface WorkerContext {
@@ -28,8 +28,8 @@ export interface WorkerContext {
 }
 
 /**
- * Returns the answer, or null after an abort: another worker then does the work when the lease ends. `Promise.race` with a signal that
- * exists until the process ends would keep every answer in memory.
+ * Returns the answer, or null after an abort: a delivery then records an unknown outcome, and other work is done again when it is due.
+ * `Promise.race` with a signal that exists until the process ends would keep every answer in memory.
  */
 export function waitUnlessAborted<Answer>(
   answer: Promise<Answer>,

@@ -20,8 +20,8 @@ const DELIVER_PAUSE_MS = 250;
 const ALL_WORK: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
 
 /**
- * Starts the worker's loops. The loop `look` reads each second which work is due, and wakes the others, which skip a run without due work.
- * So an idle worker has one timer of a second, and issues about one statement a second.
+ * Starts the worker's loops. The loop `look` reads each second which work is due, and wakes the loops in `woken`. They skip a run without
+ * due work, so an idle worker has one timer of a second, and issues about one statement a second.
  *
  * @param lastRuns receives the start and each successful run of the loops that the health page watches
  */

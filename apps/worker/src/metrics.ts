@@ -62,7 +62,7 @@ export function workerMetrics(registry: Registry) {
     }),
     denials: new Counter({
       name: 'onecode_denials_total',
-      help: 'Messages that their recipient reported as not requested',
+      help: 'Sends that their recipient reported as not requested',
       labelNames: ['application_id', 'country'],
       registers,
     }),

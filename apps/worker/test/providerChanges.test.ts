@@ -303,7 +303,7 @@ describe('a read of a sender from the provider', () => {
     expect(await badOf()).toEqual([]);
   });
 
-  it('does not delay other reads when it cannot be written', async () => {
+  it('leaves the other due reads to the next run when it cannot be written', async () => {
     await t.sql('update senders set business_account_id = null where id = $1', [sender.id]);
     await t.sql(
       `alter table senders add constraint refuse check (id <> '${sender.id}' or business_account_id is null)`,

@@ -39,8 +39,9 @@ export function providerErrorOf(httpStatus: number | null, error: unknown): Prov
 
 /**
  * Returns the meaning of an error for a send. A known code takes precedence over the HTTP status: code 3 comes with a 500 and must not be
- * retried, code 130429 comes with a 400 and must be retried. Without a known code, the status decides. A temporary error (HTTP 408, 425,
- * 429 and 5xx, and errors that Meta marks as transient) is retried even if its code is a refusal of the message.
+ * retried, code 130429 comes with a 400 and must be retried. Without a code, the status decides. An unknown code with a 4xx or 5xx is
+ * retried; in a receipt, it is a failure of this message. A temporary error (HTTP 408, 425, 429 and 5xx, and errors that Meta marks as
+ * transient) is retried even if its code is a refusal of the message.
  *
  * `retryAfterSeconds` is always null here: it is in the response's headers, not in the error.
  */

@@ -1,4 +1,4 @@
--- Charges the refunded unit of a failed send again, because its code was verified, which proves that its message arrived. The unit comes
+-- Charges the refunded unit of a failed send again, because its code was verified, which suggests that its message arrived. The unit comes
 -- from the bucket that it was returned to or, if that is empty, from the other one. If both are empty, the free quota becomes negative: the
 -- account owes the unit, and cannot create live sends until it has more.
 --

@@ -4,8 +4,8 @@
 --
 -- After its portfolio has reached Meta's limit of recipients in 24 hours, a sender is chosen only if no other sender has a permit in time.
 --
--- A sender gets nine tenths of its throughput as a steady rate, and a tenth as a burst, so that no second exceeds the throughput. A block
--- that lets single messages through has its own permits (`active_blocks`).
+-- A sender gets nine tenths of its throughput as a steady rate, and a tenth as a burst (at least one message), so that no second exceeds a
+-- throughput of ten or more. A block that lets single messages through has its own permits (`active_blocks`).
 create or replace function take_permits(p_ids uuid[], p_now timestamptz, p_until timestamptz)
 returns table (id uuid, sender_id uuid, number text, permit_at timestamptz)
 -- One plan per connection: planning takes longer than choosing a sender.

@@ -2,7 +2,7 @@ import { isDelivering, ofEachSend, type Invariants } from './facts.js';
 
 /** Maximum time that a send may be overdue at the end of a run: longer than any sweep. */
 const OVERDUE_MS = 10_000;
-/** The longest delay that a provider may ask for (`packages/domain/src/sends/retry.ts`). */
+/** The longest delay that a provider may ask for (`PROVIDER_WAIT_MS_MAX`). */
 const DELAY_MS_MAX = 900_000;
 
 export const COMPLETION: Invariants = {

@@ -40,8 +40,8 @@ export const DELIVERY: Invariants = {
       'an attempt is open without a claim',
   ]),
   /**
-   * No attempt begins after its send has failed. One statement writes a claim and its attempt, guarded by the row's version: no
-   * race permits a later one.
+   * No attempt begins after its send has failed. A claim locks the row and checks its phase, and a failure is guarded by the
+   * row's version: no race permits a later one.
    */
   'no-call-after-failure': ofEachSend(({ row, attempts }) => [
     row.failedAt !== null &&
@@ -49,8 +49,8 @@ export const DELIVERY: Invariants = {
       'an attempt began after the failure',
   ]),
   /**
-   * No attempt begins after the code was verified or locked. A claim and the judgement of a guess are guarded by the row's
-   * version: the later one has seen the other. The evidence has times in whole milliseconds.
+   * No attempt begins after the code was verified or locked. A claim locks the row, and the judgement of a guess is guarded by
+   * its version: the later one has seen the other. The evidence has times in whole milliseconds.
    */
   'no-call-for-a-finished-code': ofEachSend(({ row, attempts }) => {
     const finishedAt = row.verifiedAt ?? row.lockedAt;

@@ -330,7 +330,7 @@ async function provideSender(
   return stepOf(step, 'done', `The sender ${senderId} exists; its token was replaced.`);
 }
 
-/** Activates a new sender when every required step is done. */
+/** Activates a new sender when every step is done. */
 async function activate(
   database: Database,
   sender: ListedSender,

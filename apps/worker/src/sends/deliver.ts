@@ -44,7 +44,7 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<J
  * fault of the sender the send is due again, for another sender. A send that was not claimed is postponed or fails; a test send is
  * simulated.
  *
- * @param taken a taken send, or the id of one that could not be taken
+ * @param taken a taken send, or the id of a send that was not taken: a test send, or one that could not be taken
  * @param startTime when the take started, by `performance.now()`
  * @throws as `deliver`
  */

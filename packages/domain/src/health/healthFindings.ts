@@ -109,7 +109,7 @@ interface Thresholds {
 const RESPONSE_MS: Thresholds = { degraded: 200, failing: 1_000 };
 /** Shares of the connections that PostgreSQL allows. */
 const CONNECTIONS: Thresholds = { degraded: 0.8, failing: 0.95 };
-/** Loops record a heartbeat every five seconds. */
+/** Workers report the last runs of their loops every five seconds. */
 const LOOP_SECONDS: Thresholds = { degraded: 10, failing: 20 };
 /** Workers claim a due send within moments, and a new send without a job after two seconds. */
 const DUE_SECONDS: Thresholds = { degraded: 5, failing: 15 };

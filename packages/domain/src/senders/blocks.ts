@@ -6,7 +6,8 @@ import { NO_COUNTRY } from '../recipients/recipient.js';
  * Why messages are blocked or slowed down:
  *
  * - `operator`: an operator paused the sender. The block ends when an operator resumes it.
- * - `provider`: the provider reported a state of a number, a business account or a template. The block ends when it reports another state.
+ * - `provider`: the provider reported a state of a number, a business account or a template. The block ends when it reports another state,
+ *   or when an operator resumes the sender, except for a template.
  * - `fault`: a message failed. Nothing is sent for a time, then single messages are tried, until a success signal clears the block.
  * - `limit`: the same for a rate limit; after it is cleared, the rate is reduced for a minute.
  */
@@ -32,7 +33,7 @@ export interface Block extends BlockKind {
   errorCode: number | null;
   /** A fixed sentence, or an operator's. */
   reason: string;
-  /** For a fault: whether it is about the account, token, template or request, which an operator has to correct. */
+  /** For a fault: whether an operator has to correct its cause, such as the token, the template or the business account (`FaultScope`). */
   isConfiguration: boolean;
   /** Consecutive failures. A cleared block has 0, and is kept so that older failure signals do not start it again. */
   failures: number;

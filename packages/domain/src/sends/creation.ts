@@ -13,7 +13,7 @@ import {
 import { GUESSES_MAX } from './verification.js';
 
 /**
- * Seconds for which a code still counts as active after it ended: guesses judged before its end may still be on their way to the database.
+ * Seconds after its deadline for which a code still counts as active: guesses that were judged before the deadline may not be written yet.
  */
 export const ENDED_CODE_SECONDS = 15;
 /** Guess points that are returned to a recipient per day. */

@@ -273,7 +273,7 @@ function isPairLimit(outcome: Outcome): boolean {
 }
 
 /**
- * Returns the milliseconds to wait for a receipt after an attempt with an unknown outcome, so that a time-out alone never refunds a unit.
+ * Returns the milliseconds to wait for the receipt of an attempt with an unknown outcome, before the send may fail and refund its unit.
  */
 export function receiptWaitMs(policy: RetryPolicy): number {
   return Math.min(PROVIDER_WAIT_MS_MAX, policy.backoffMs * 2 ** policy.attemptsMax);

@@ -13,7 +13,7 @@ export type MessageStatus = 'held_for_quality_assessment' | 'paused';
 /**
  * The outcome of one call to the provider.
  *
- * - `accepted`: the provider accepted the message and returned its id.
+ * - `accepted`: the provider accepted the message and returned its id. `messageId` is the SHA-256 of that id.
  * - `retry`: the provider certainly did not accept the message, which may be tried again. `throttled`: the subject of the rate limit that
  *   was reached, if any.
  * - `unknown`: the message may have been sent (time-out or reset after writing, a response without a message id).

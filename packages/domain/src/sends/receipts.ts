@@ -26,7 +26,7 @@ import { hasArrived } from './traffic.js';
 
 /** A recipient's statement that they did not request the code in one of our messages. */
 export interface Denial {
-  /** The provider's id of our message. Personal data: it encodes the phone number. */
+  /** The SHA-256 of the provider's id of our message; the id itself encodes the phone number. */
   messageId: string;
   /** The provider's time, in whole seconds. */
   occurredAt: Date;
@@ -34,7 +34,7 @@ export interface Denial {
 
 /** The provider's report on one message. Its times are the provider's, in whole seconds. */
 export interface Receipt {
-  /** Replaces the provider's message id, which encodes the phone number. */
+  /** The SHA-256 of the provider's message id; the id itself encodes the phone number. */
   messageId: string;
   /** The attempt named in the opaque data that we sent with the message; null if that data is missing or not ours. */
   attempt: AttemptName | null;
@@ -190,7 +190,8 @@ export function decideReceipt(
   }
 
   const attempts = [endAttempt(attempt, { outcome, errorCode, messageId, report })];
-  // Another call is in progress or follows; in `giving_up`, the failure of the send. A call in progress decides by itself.
+  // Another call is in progress or follows, or the send is giving up: that decides about the send. But if no call is in progress, a failure
+  // because of the recipient decides now, because no other sender can reach the recipient.
   const otherFollows = isDelivering(send) && !isInProgress(send, attempt.number);
   const decides = send.phase === 'calling' || outcome !== 'recipient';
   if (attempt.otherIsAccepted || (otherFollows && decides)) return { result: 'applied', attempts };

@@ -13,7 +13,7 @@ export interface RateWindow {
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 
-/** A flat list of pairs, oldest first: a time in milliseconds since 1970, then the number of sends that leave a window at that time. */
+/** A flat list of pairs, oldest first: a time in milliseconds since 1970, then the number of sends that count as created at that time. */
 export type SendTimes = number[];
 
 /** Returns the sends of the last minute. Drops times more than a minute ahead, which were recorded before the clock stepped back. */
@@ -33,7 +33,7 @@ export function windowOf(
   now: number,
 ): RateWindow {
   let sends = 0;
-  // Of the newest sends, as many as the quota, the window has room when the oldest has left it.
+  // The oldest of the newest `quota` sends. When it has left the window, there is room for one more send.
   let oldest = now;
   for (let index = times.length - 2; index >= 0; index -= 2) {
     if (sends < quota) oldest = times[index] as number;

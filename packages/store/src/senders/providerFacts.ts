@@ -61,7 +61,9 @@ export async function applySenderReading(
     // All senders of a business account have its portfolio.
     await connection.sql.execute`
       update senders set business_account_id = coalesce(${businessAccountId}, business_account_id), portfolio_id = coalesce(${portfolioId}, portfolio_id)
-      where removed_at is null and (id = ${sender.id}::uuid or business_account_id = ${businessAccountId})`;
+      where removed_at is null and (id = ${sender.id}::uuid or business_account_id = ${businessAccountId})
+        and (business_account_id, portfolio_id) is distinct from
+          (coalesce(${businessAccountId}, business_account_id), coalesce(${portfolioId}, portfolio_id))`;
     const values = { ...number, token: valueOf(reading.token) };
     const facts = await merge<NumberValues>(connection, [sender.id], values, origin);
     if (businessAccountId !== null) {

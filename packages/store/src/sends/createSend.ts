@@ -12,10 +12,9 @@ import { writeCreations } from './writeCreations.js';
 export type Creation =
   Exclude<CreationDecision, { outcome: 'existing' }> | { outcome: 'existing'; send: Send; now: Date };
 
-/**
- * The maximum number of creations of one account in a batch, and of accounts in a batch. The accounts are locked while a batch is written.
- */
+/** The maximum number of creations of one account in a batch. */
 const CREATIONS_MAX = 50;
+/** The maximum number of accounts in a batch. They are locked while the batch is written. */
 const ACCOUNTS_MAX = 25;
 /** The maximum number of batchers that are kept, one for each account. */
 const ACCOUNTS_KEPT_MAX = 10_000;
@@ -25,7 +24,7 @@ const LOST_RACES_MAX = 3;
 const LOCK_WAIT_MS = 1_000;
 /** PostgreSQL's SQLSTATE after that time. */
 const LOCK_NOT_AVAILABLE = '55P03';
-/** The maximum time of the statements that follow the lock. */
+/** The maximum time of the transaction: the wait for the lock and the statements after it. */
 const LOCKED_MS_MAX = 5_000;
 /** After this time, an account that stays locked has a fault that does not end soon, such as a transaction that was left open. */
 const GIVE_UP_AFTER_MS = 5_000;

@@ -9,7 +9,7 @@ import { chargedPoints } from './guessBudgets.js';
 
 /** Sends per transaction, which locks the sends that it changes. */
 const PAGE = 200;
-/** After each page, retention pauses for this multiple of the page's duration, to leave the database free for requests. */
+/** After each page, a caller pauses for this multiple of the page's duration, to leave the database free for requests. */
 const PAUSE_FACTOR = 4;
 const TEST_SEND_DAYS = 30;
 

@@ -11,7 +11,7 @@ export interface StaffAccountsView {
   next: string | null;
 }
 
-/** An account and its details; its protection has a separate view. */
+/** An account and its details. `ProtectionView` also has the use of its limits. */
 export type StaffAccountDetailsView = Json<ReturnType<typeof staffAccountDetailsView>>;
 
 export const staffAccountDetailsView = (account: AccountDetails) => ({
