@@ -42,7 +42,7 @@ export function createAuthenticator(database: Database): Authenticator {
     fetchMethod: (hash) => findCaller(database, Buffer.from(hash, 'latin1')),
   });
   const usedKeys = new Set<string>();
-  /** The keys whose use was written within `USAGE_MS`. */
+  /** The keys with a use that was written within `USAGE_MS`. */
   const writtenKeys = new LRUCache<string, true>({ max: KEYS_MAX, ttl: USAGE_MS });
 
   return {

@@ -74,7 +74,8 @@ await runProcess('api', readApiConfig, async (config, log) => {
   const incidentLoop = startLoop(
     async () => {
       const findings = healthFindings(await readHealth());
-      // The first reading without findings ends all incidents; another one would change nothing.
+      // The first reading without findings ends all incidents. An incident that another process records later ends a minute after its last
+      // finding.
       if (findings.length > 0 || hadFindings) await recordIncidents(database, findings);
       hadFindings = findings.length > 0;
     },

@@ -105,7 +105,7 @@ function resultOf(error: unknown): WebhookResult {
   return error.code === 'invalid_signature' ? 'invalid_signature' : 'refused';
 }
 
-/** How long a business account is not written again. It ends, because a number's sender may be added after its webhooks. */
+/** How long a business account is not written again. Limited, because a number's sender may be added after its webhooks. */
 const KNOWN_MS = 60_000;
 const KNOWN_NUMBERS_MAX = 1_000;
 
