@@ -47,8 +47,9 @@ const SECONDS_MIN = 10;
 const WARM_UP = { perSecond: 150, seconds: 20 };
 /** The provider posts the last receipt of a send up to three seconds after its message. */
 const LEAD_IN_SECONDS = 4;
-const SETTLE_MS = 5_000;
-const IDLE_MS = 15_000;
+/** Without the start, because compilation and the first garbage collections would be part of the result. */
+const SETTLE_MS = 30_000;
+const IDLE_MS = 30_000;
 const POLL_MS = 50;
 const PROCESSES = ['api', 'worker', 'postgres', 'redis'];
 const STATEMENTS = `
