@@ -156,23 +156,26 @@ export function foldReceipts(
   return { result, change, attempts: [...attempts.values()], pricing };
 }
 
+/** The attempt of a receipt, with what is known about the other attempts of its send. */
+export interface JudgedAttempt extends ReportedAttempt {
+  /** Whether the provider accepted another message, which may still arrive. */
+  otherIsAccepted: boolean;
+  /** Whether a later attempt has an unknown outcome. */
+  laterIsUnknown: boolean;
+}
+
 /**
  * Applies a receipt. Receipts arrive in any order: the status only moves forward, and a late receipt still sets its own time. A failure
- * counts only before delivery is confirmed, and only while the provider has accepted no other message of the send. While the message of a
- * later attempt may still arrive, the send fails only after the time for the receipt of that message.
+ * counts only before delivery is confirmed (see `afterFailure`). It means the same as the same error in the response to a call; if the code
+ * is sent again, the status `sent` does not change.
  *
- * A reported failure means the same as the same error in the response to a call. If it is not about the recipient or the request, the send
- * is sent again while its code is active; the status `sent` does not change.
- *
- * @param attempt `otherIsAccepted`: whether the provider accepted another message of the send, which may still arrive; `laterIsUnknown`:
- *   whether a later attempt has an unknown outcome
  * @param random a number from 0 up to, not including, 1
  */
 export function decideReceipt(
   send: Send,
   now: Date,
   receipt: Receipt,
-  attempt: ReportedAttempt & { otherIsAccepted: boolean; laterIsUnknown: boolean },
+  attempt: JudgedAttempt,
   policy: RetryPolicy,
   random: number,
 ): Decision<ReceiptEnd> {
@@ -188,21 +191,43 @@ export function decideReceipt(
     const ended = endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId, report });
     return { result: 'ignored', attempts: [ended] };
   }
+  const change = afterFailure(send, now, failed, attempt, policy, random);
+  return {
+    result: 'applied',
+    change,
+    attempts: [endAttempt(attempt, { outcome, errorCode, messageId, report })],
+  };
+}
 
-  const attempts = [endAttempt(attempt, { outcome, errorCode, messageId, report })];
-  // Another call is in progress or follows, or the send is giving up: that decides about the send. But if no call is in progress, a failure
-  // because of the recipient decides now, because no other sender can reach the recipient.
-  const otherFollows = isDelivering(send) && !isInProgress(send, attempt.number);
-  const decides = send.phase === 'calling' || outcome !== 'recipient';
-  if (attempt.otherIsAccepted || (otherFollows && decides)) return { result: 'applied', attempts };
+/**
+ * Returns the change of a send after the failure of one of its messages; undefined if another message or call decides about the send. The
+ * first case that applies counts:
+ *
+ * - another message was accepted, or another call is in progress: undefined
+ * - another call follows, or the send is giving up: undefined, except for a failure because of the recipient, which no sender can reach
+ * - the code ended, and is erased: the send fails
+ * - the code is active, and the fault is temporary or the sender's: the code is sent again
+ * - a later attempt has an unknown outcome: the send gives up, and fails after the time for the receipt of that attempt
+ * - otherwise: the send fails
+ */
+function afterFailure(
+  send: Send,
+  now: Date,
+  failed: NonNullable<Receipt['failure']>,
+  attempt: JudgedAttempt,
+  policy: RetryPolicy,
+  random: number,
+): SendChange | undefined {
+  const isOtherPending = isDelivering(send) && !isInProgress(send, attempt.number);
+  const canOtherDecide = send.phase === 'calling' || failed.kind !== 'recipient';
+  if (attempt.otherIsAccepted || (isOtherPending && canOtherDecide)) return undefined;
 
+  const failedNow = failure('rejected_by_provider', now);
+  if (send.phase === 'done') return failedNow;
   const mayCall = send.verification === 'pending' && isWorthSending(send, now);
-  const mayHelp = outcome === 'retry' || isSenderFailure(failed);
-  const retry = mayCall && mayHelp ? nextCall(send, now, failed, policy, random) : null;
-  const wait = attempt.laterIsUnknown ? awaitLastReceipt(send, now) : null;
-  // The code of a send that is done has ended and is erased.
-  const next = send.phase === 'done' ? null : (retry ?? wait);
-  return { result: 'applied', change: next ?? failure('rejected_by_provider', now), attempts };
+  const isRetryable = failed.kind === 'retry' || isSenderFailure(failed);
+  const next = mayCall && isRetryable ? nextCall(send, now, failed, policy, random) : null;
+  return next ?? (attempt.laterIsUnknown ? awaitLastReceipt(send, now) : null) ?? failedNow;
 }
 
 /** Returns whether a failure can still count. A right code proves that the message arrived. */

@@ -15,6 +15,13 @@ import { chargedPoints, guessPointsMax } from './guessBudgets.js';
 /** SQL for a time in milliseconds since 1970. */
 const ms = (time: string): Prisma.Sql => Prisma.raw(`round(date_part('epoch', ${time}) * 1000)`);
 
+/**
+ * SQL for whether a request `r` is the first of its account or application in the batch. Only that row contains the data that all of them
+ * share. Requests of deleted applications have no row.
+ */
+const isFirstOf = (id: 'account_id' | 'application_id'): Prisma.Sql =>
+  Prisma.raw(`row_number() over (partition by r.${id} order by r.ordinal) = 1`);
+
 /** The latest sends to the recipient of the request `r` by its application `p` in the hour before `t.now`. */
 const RECIPIENT_TIMES = Prisma.sql`(
   select json_agg(${ms('l.created_at')} order by l.created_at) from (
@@ -85,25 +92,30 @@ export async function readCreations(
   }));
   const rows = await sql.read<WithOrdinal<CreationState & { now: number }>[]>`
     with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now)
-    select r.ordinal, ${ms('t.now')} as now, s.earlier, p.mode, o.language,
+    select r.ordinal, ${ms('t.now')} as now, s.earlier, p.mode, o.language, c.code_validity_seconds as "codeValiditySeconds",
       coalesce((select ${KEY_STATE} from api_keys k where k.id = r.key_id limit 1), 'revoked') as "keyState",
-      c.code_validity_seconds as "codeValiditySeconds", o.allowed_countries as "allowedCountries", o.allows_premium_rate as "allowsPremiumRate",
+      -- The recipients to whom the account may send.
+      o.allowed_countries as "allowedCountries", o.allows_premium_rate as "allowsPremiumRate",
       case when p.mode = 'live' then o.trial_countries end as "trialCountries",
+      -- The limits per minute.
       coalesce(o.rate_per_minute, c.account_rate_per_minute) as "accountRate", o.sends_created::float8 as "accountSends",
-      -- Only on the first row of each account or application. Rows of deleted applications are already excluded.
-      case when row_number() over (partition by r.account_id order by r.ordinal) = 1 then o.minute_sends end as "accountTimes",
+      case when ${isFirstOf('account_id')} then o.minute_sends end as "accountTimes",
       p.per_minute as "applicationRate", p.sends_created::float8 as "applicationSends",
-      case when row_number() over (partition by r.application_id order by r.ordinal) = 1 then p.minute_sends end as "applicationTimes",
+      case when ${isFirstOf('application_id')} then p.minute_sends end as "applicationTimes",
+      -- The limits of the recipient: sends per hour, guess budget, active codes, and the breaker's block of the country.
       p.per_recipient_hour as "recipientRate", case when p.per_recipient_hour is not null then ${RECIPIENT_TIMES} end as "recipientTimes",
       ${guessPointsMax(Prisma.sql`greatest(r.guess_cost, b.guess_cost, g.guess_cost)`)} as "guessPointsMax", b.points as "wrongPoints",
       g.codes as "activeCodes", case when p.mode = 'live' and o.breaker_unverified_percent is not null then ${BREAKER_UNTIL} end as "breakerUntil",
+      -- The ceilings of units.
       o.units_per_day as "unitsPerDay", o.units_per_month as "unitsPerMonth",
       case when o.units_on = d.today then o.units_of_day else 0 end as "unitsOfDay",
       case when date_trunc('month', o.units_on::timestamp) = date_trunc('month', d.today::timestamp) then o.units_of_month else 0 end as "unitsOfMonth",
+      -- The limits of a trial.
       c.trial_sends_per_day as "trialSendsPerDay", case when c.trial_sends_on = d.today then c.trial_sends_of_day else 0 end as "trialSendsOfDay",
       c.trial_account_sends_per_day as "trialAccountSendsPerDay", case when p.mode = 'live' and o.trial_countries is not null then ${TRIAL_SENDS} end as "trialSends",
+      -- The units left, and whether a new send has to wait for a sender.
       o.free_quota as "freeQuota", o.credits,
-      case when p.mode = 'live' and row_number() over (partition by r.application_id order by r.ordinal) = 1 then
+      case when p.mode = 'live' and ${isFirstOf('application_id')} then
         case o.senders when 'shared' then (select permits_are_taken('shared', null, null, ${DIRECT_PERMIT_WAIT_MS}::integer)) else permits_are_taken(o.senders, r.account_id, r.application_id, ${DIRECT_PERMIT_WAIT_MS}::integer) end
       end as "sendersAreTaken"
     from clock t cross join settings c cross join lateral (select (t.now at time zone 'UTC')::date as today) d
