@@ -94,7 +94,7 @@ export async function readCreations(
     with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now)
     select r.ordinal, ${ms('t.now')} as now, s.earlier, p.mode, o.language, c.code_validity_seconds as "codeValiditySeconds",
       coalesce((select ${KEY_STATE} from api_keys k where k.id = r.key_id limit 1), 'revoked') as "keyState",
-      -- The recipients to whom the account may send.
+      -- The recipients that the account may send to.
       o.allowed_countries as "allowedCountries", o.allows_premium_rate as "allowsPremiumRate",
       case when p.mode = 'live' then o.trial_countries end as "trialCountries",
       -- The limits per minute.
