@@ -83,7 +83,11 @@ async function triggerRareWork(cluster: FaultCluster): Promise<void> {
       { wabaId: BUSINESS_ACCOUNTS[0], name: 'verification_code', language: 'en' },
       { quality },
     );
-  await cluster.db.sql('update senders set read_due_at = clock_timestamp()');
+  // Workers lock senders in the order of their ids.
+  await cluster.db.sql(
+    `with locked as materialized (select id from senders order by id for no key update)
+    update senders set read_due_at = clock_timestamp() where id = any(array(select id from locked))`,
+  );
   for (const change of [
     `created_at = clock_timestamp() - interval '2 seconds', expires_at = clock_timestamp() - interval '1 second'`,
     "phase = 'waiting', due_at = expires_at",
