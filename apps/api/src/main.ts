@@ -62,7 +62,10 @@ await runProcess('api', readApiConfig, async (config, log) => {
   const flushLoop = startFlushLoop(
     log,
     async () => {
-      await Promise.all([flushKeyUsage(), refusedRequests.flush(), traffic.flush(database)]);
+      // Waits for all of them, because a flush must not overlap with the next one.
+      const flushes = [flushKeyUsage(), refusedRequests.flush(), traffic.flush(database)];
+      const failed = (await Promise.allSettled(flushes)).find(({ status }) => status === 'rejected');
+      if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
     },
     FLUSH_MS,
     'usage recording failed',
