@@ -23,9 +23,6 @@
  * @property {Measurement[]} rounds
  */
 
-/** Length of an uncounted load before the first round, so that no round includes compilation or planning. */
-const WARM_UP_SECONDS = 2;
-
 /**
  * Measures all candidates in turn, round after round, so that other work on the machine affects all of them equally. Every second round
  * runs in reverse order, so that a candidate's position in the round has no effect either.
@@ -39,7 +36,6 @@ export async function compare(name, candidates, { rounds, seconds }) {
     ...candidate,
     measurements: /** @type {Measurement[]} */ ([]),
   }));
-  for (const { load } of measured) await load(WARM_UP_SECONDS);
   for (let round = 0; round < rounds; round++)
     for (const { load, measurements } of round % 2 === 0 ? measured : measured.toReversed())
       measurements.push(await load(seconds));

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { fullLoad, steadyLoad } from '../load/load.mjs';
+import { fullLoad, steadyLoad, WARM_UP_SECONDS } from '../load/load.mjs';
 import { roundRobin, runConcurrently } from '../scheduling.mjs';
 import { compare } from '../statistics.mjs';
 import { CODE, creations, guesses, otpSends, statuses, WRONG_CODE } from '../targets/target.mjs';
@@ -74,14 +74,18 @@ export async function measureHalfLoad({ environment, options, targets, flushRedi
     requests: (count) => creations(onecode.keys, count, true),
     after: flushRedis,
   });
-  await probe(1);
   const perSecond = Math.round((await probe(options.seconds)).perSecond / 2);
   const candidates = targets.map(({ name, api, keys }) => ({
     target: name,
     load: async (/** @type {number} */ seconds) => {
-      const requests = creations(keys, Math.ceil(perSecond * seconds), true);
-      const load = { requests, perSecond, seconds };
-      const { measurement } = await steadyLoad(environment, endpointOf(api), load);
+      const run = (/** @type {number} */ ofSeconds) =>
+        steadyLoad(environment, endpointOf(api), {
+          requests: creations(keys, Math.ceil(perSecond * ofSeconds), true),
+          perSecond,
+          seconds: ofSeconds,
+        });
+      await run(WARM_UP_SECONDS);
+      const { measurement } = await run(seconds);
       await flushRedis();
       return measurement;
     },

@@ -107,7 +107,11 @@ export async function loadEndToEnd({ environment, provider, flushRedis }, target
   const load = fullLoad(
     environment,
     { url: target.api.url, pids },
-    { requests: (count) => creations(target.keys, count, true), databaseUrl: target.databaseUrl },
+    {
+      requests: (count) => creations(target.keys, count, true),
+      databaseUrl: target.databaseUrl,
+      warmUpSeconds: 0,
+    },
   );
   await load(END_TO_END_WARM_UP_SECONDS);
   const measurement = await load(Math.max(seconds, END_TO_END_SECONDS_MIN));
