@@ -145,7 +145,11 @@ describe('npm start', () => {
       ...environment.variables,
     });
     started = all.map(({ script, env }) => startProcess(script, env as Record<string, string>));
-    await Promise.all(all.map((app) => ready(app, new AbortController().signal)));
+    const ended = started.map(async (process) => {
+      await process.exited;
+      throw new Error(`A process ended before it was ready: ${process.output()}`);
+    });
+    await Promise.race([Promise.all(all.map((app) => ready(app, new AbortController().signal))), ...ended]);
     return Object.fromEntries(
       all.map(({ name }, index) => [name, listeningAddresses(started[index]!.pid).toSorted()]),
     );
