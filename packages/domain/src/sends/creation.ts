@@ -1,15 +1,7 @@
 import type { KeyRefusal, KeyState } from '../accounts/keys.js';
 import type { LimitCause, RecipientCause } from './problems.js';
 import type { Locale, Mode, Send, UnitBucket } from './send.js';
-import {
-  addToSecond,
-  HOUR_MS,
-  MINUTE_MS,
-  timesOfMinute,
-  windowOf,
-  type RateWindow,
-  type SendTimes,
-} from './sendWindows.js';
+import { addSends, HOUR_MS, MINUTE_MS, windowOf, type RateWindow, type SendTimes } from './sendWindows.js';
 import { GUESSES_MAX } from './verification.js';
 
 /**
@@ -59,11 +51,7 @@ interface EarlierSend {
   isRepeat: boolean;
 }
 
-/**
- * The stored data that decides a request. Times are milliseconds since 1970. `accountTimes`, `applicationTimes` and `sendersAreTaken`
- * are expensive to read and equal for all requests of an account or application: only its first request in a batch has them, even if that
- * request is refused.
- */
+/** The stored data that decides a request. Times are milliseconds since 1970. */
 export interface CreationState {
   keyState: KeyState;
   /** The send that has the idempotency key of the request. */
@@ -78,10 +66,11 @@ export interface CreationState {
   trialCountries: readonly string[] | null;
   accountRate: number;
   accountSends: number;
-  accountTimes: SendTimes | null;
+  /** The account's sends of the last minute. */
+  accountTimes: SendTimes;
   applicationRate: number | null;
   applicationSends: number;
-  applicationTimes: SendTimes | null;
+  applicationTimes: SendTimes;
   recipientRate: number | null;
   /** The latest sends within an hour, as many as `recipientRate`. */
   recipientTimes: readonly number[] | null;
@@ -104,8 +93,8 @@ export interface CreationState {
   trialSends: { count: number; rejected: number; lastAt: number } | null;
   freeQuota: number;
   credits: number;
-  /** Whether no sender of the application will have a permit soon. */
-  sendersAreTaken: boolean | null;
+  /** Whether no sender of the application will have a permit soon; false in test mode. */
+  sendersAreTaken: boolean;
 }
 
 /** How a creation ends, before it is written. */
@@ -139,35 +128,22 @@ export interface CreatedDecision {
   now: Date;
 }
 
-/** The creations of a batch in one account. */
-export interface AccountCreations {
-  /** The data read for its first request. */
+/** A created send, with the request and the state from which it was decided. */
+export interface CreatedRequest {
+  request: NewSend;
   state: CreationState;
-  created: { request: NewSend; decision: CreatedDecision }[];
-  /** The units of the created sends. */
-  units: Record<UnitBucket, number>;
-  /** The created live sends on a trial. */
-  trialSends: number;
-  /** The sends of the last minute, including the batch's. */
-  times: SendTimes;
-  /** By id. */
-  applications: Map<string, ApplicationCreations>;
+  decision: CreatedDecision;
 }
 
-export interface ApplicationCreations {
-  /** The data read for its first request. */
-  state: CreationState;
-  created: number;
-  times: SendTimes;
-}
-
-/** A request with the state that it is checked against. */
+/** A request with everything that it is checked against. */
 interface Creating {
   request: NewSend;
   state: CreationState;
-  account: AccountCreations;
-  application: ApplicationCreations;
-  /** Live sends that the batch has created for all trial accounts together. */
+  /** The sends that the batch has created in the account of the request. */
+  inAccount: readonly CreatedRequest[];
+  /** Those in the application of the request. */
+  inApplication: readonly CreatedRequest[];
+  /** The live sends that the batch has created for all trial accounts together. */
   batchTrialSends: number;
   now: number;
 }
@@ -177,51 +153,34 @@ interface Creating {
  * no key.
  *
  * @param states the data read at `now` for each request; undefined if its application was deleted
+ * @returns the decision on each request, and the created sends by account
  */
 export function decideCreations(
   requests: readonly NewSend[],
   states: readonly (CreationState | undefined)[],
   now: number,
-): { decisions: CreationDecision[]; accounts: Map<string, AccountCreations> } {
-  const accounts = new Map<string, AccountCreations>();
+): { decisions: CreationDecision[]; created: Map<string, CreatedRequest[]> } {
+  const created = new Map<string, CreatedRequest[]>();
   let batchTrialSends = 0;
   const decisions = requests.map((request, index): CreationDecision => {
     const state = states[index];
     if (state === undefined) return { outcome: 'key_refused', cause: 'revoked' };
-    // Must precede every refusal: the values of the account and the application may be set in the state of this request only.
-    const account = found(accounts, request.accountId, () => ({
-      state,
-      created: [],
-      units: { free_quota: 0, credit: 0 },
-      trialSends: 0,
-      times: timesOfMinute(state.accountTimes ?? [], now),
-      applications: new Map(),
-    }));
-    const application = found(account.applications, request.applicationId, () => ({
-      state,
-      created: 0,
-      times: timesOfMinute(state.applicationTimes ?? [], now),
-    }));
-    const decision = decide({ request, state, account, application, batchTrialSends, now });
+    const { accountId, applicationId } = request;
+    const inAccount = created.get(accountId) ?? [];
+    const inApplication = inAccount.filter((earlier) => earlier.request.applicationId === applicationId);
+    const decision = decide({ request, state, inAccount, inApplication, batchTrialSends, now });
     if (decision.outcome === 'created') {
-      account.created.push({ request, decision });
-      if (decision.chargedFrom !== null) account.units[decision.chargedFrom] += 1;
-      application.created += 1;
-      addToSecond(account.times, now);
-      addToSecond(application.times, now);
-      if (state.trialCountries !== null) {
-        account.trialSends += 1;
-        batchTrialSends += 1;
-      }
+      created.set(accountId, [...inAccount, { request, state, decision }]);
+      if (state.trialCountries !== null) batchTrialSends += 1;
     }
     return decision;
   });
-  return { decisions, accounts };
+  return { decisions, created };
 }
 
 /** Checks a request in the order of the specification: key, idempotency key, recipient, limits, unit. */
 function decide(one: Creating): CreationDecision {
-  const { request, state, application, now } = one;
+  const { request, state, inApplication, now } = one;
   const { mode } = state;
   if (state.keyState !== 'valid') return { outcome: 'key_refused', cause: state.keyState };
 
@@ -246,7 +205,7 @@ function decide(one: Creating): CreationDecision {
       id: request.id,
       mode,
       status: 'queued',
-      phase: mode === 'live' && application.state.sendersAreTaken === true ? 'waiting' : 'ready',
+      phase: state.sendersAreTaken ? 'waiting' : 'ready',
       verification: 'pending',
       traceparent: request.traceparent,
       createdAt,
@@ -254,18 +213,16 @@ function decide(one: Creating): CreationDecision {
     },
     locale: request.locale ?? state.language,
     chargedFrom,
-    number: state.applicationSends + application.created + 1,
+    number: state.applicationSends + inApplication.length + 1,
     windows: windows.map((window) => ({ ...window, left: window.left - 1 })),
     now: createdAt,
   };
 }
 
 /** Returns the send that the batch has created with the idempotency key of a request. */
-function earlierInBatch({ request: { applicationId, idempotency }, account }: Creating): EarlierSend | null {
+function earlierInBatch({ request: { idempotency }, inApplication }: Creating): EarlierSend | null {
   if (idempotency === null) return null;
-  const earlier = account.created.find(
-    ({ request }) => request.applicationId === applicationId && request.idempotency?.key === idempotency.key,
-  )?.request;
+  const earlier = inApplication.find(({ request }) => request.idempotency?.key === idempotency.key)?.request;
   return earlier === undefined
     ? null
     : { id: earlier.id, isRepeat: earlier.idempotency?.bodyHashes[0] === idempotency.bodyHashes[0] };
@@ -290,25 +247,30 @@ export function recipientRefusal(
   return isListed(allowedCountries) ? null : 'country';
 }
 
-/** Returns the windows of the limits that are in force. */
-function windowsOf({ request, state, account, application, now }: Creating): RateWindow[] {
-  const { accountRate, applicationRate, recipientRate } = state;
-  const windows = [windowOf('account', accountRate, account.times, MINUTE_MS, now)];
-  if (applicationRate !== null)
-    windows.push(windowOf('application', applicationRate, application.times, MINUTE_MS, now));
+/** Returns the windows of the limits that are in force, with the sends of the batch. */
+function windowsOf({ request, state, inAccount, inApplication, now }: Creating): RateWindow[] {
+  const { accountRate, applicationRate, recipientRate, recipientTimes } = state;
+  const accountTimes = addSends(state.accountTimes, inAccount.length, now);
+  const windows = [windowOf('account', accountRate, accountTimes, MINUTE_MS, now)];
+  if (applicationRate !== null) {
+    const times = addSends(state.applicationTimes, inApplication.length, now);
+    windows.push(windowOf('application', applicationRate, times, MINUTE_MS, now));
+  }
   if (recipientRate !== null) {
-    const inBatch = createdFor(request, account).filter(
-      (created) => created.request.applicationId === request.applicationId,
-    );
-    const times = [...(state.recipientTimes ?? []), ...inBatch.map(() => now)].flatMap((time) => [time, 1]);
+    const inBatch = createdFor(request, inApplication).map(() => now);
+    const times = [...(recipientTimes ?? []), ...inBatch].flatMap((time) => [time, 1]);
     windows.push(windowOf('recipient', recipientRate, times, HOUR_MS, now));
   }
   return windows;
 }
 
-/** Returns the sends to the recipient of a request that the batch has created in its account. */
-const createdFor = ({ recipientKey }: NewSend, { created }: AccountCreations): AccountCreations['created'] =>
+/** Returns the created sends to the recipient of a request. */
+const createdFor = ({ recipientKey }: NewSend, created: readonly CreatedRequest[]): CreatedRequest[] =>
   created.filter(({ request }) => request.recipientKey === recipientKey);
+
+/** Returns the number of units that created sends take from a bucket. */
+export const unitsFrom = (bucket: UnitBucket, created: readonly CreatedRequest[]): number =>
+  created.filter(({ decision }) => decision.chargedFrom === bucket).length;
 
 /** Returns the limit that refuses a request and reopens last, or on a tie the first in the table; null if all limits allow the request. */
 function limitRefusal(
@@ -327,7 +289,7 @@ function limitRefusal(
 
 /** The table of limits: returns when each one allows the request, which is null or a past time if it allows the request now. */
 function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitCause, number | null> {
-  const { state, account, batchTrialSends, now } = one;
+  const { state, inAccount, batchTrialSends, now } = one;
   const isTrial = state.trialCountries !== null;
   const today = new Date(now);
   const tomorrow = Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate() + 1);
@@ -338,7 +300,7 @@ function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitC
     const full = windows.find((window) => window.limit === limit && window.left <= 0);
     return full === undefined ? null : now + full.opensInMs;
   };
-  const units = account.units.free_quota + account.units.credit;
+  const units = unitsFrom('free_quota', inAccount) + unitsFrom('credit', inAccount);
   const unitsOfDay = state.unitsOfDay + units;
   const pointsLeft = guessPointsLeft(one);
   return {
@@ -359,9 +321,9 @@ function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitC
 }
 
 /** A negative free quota is a debt for codes that arrived after their units were refunded. Credits pay this debt first. */
-function bucketOf({ state: { freeQuota, credits }, account: { units } }: Creating): UnitBucket | null {
-  if (freeQuota > units.free_quota) return 'free_quota';
-  return credits + Math.min(freeQuota, 0) > units.credit ? 'credit' : null;
+function bucketOf({ state: { freeQuota, credits }, inAccount }: Creating): UnitBucket | null {
+  if (freeQuota > unitsFrom('free_quota', inAccount)) return 'free_quota';
+  return credits + Math.min(freeQuota, 0) > unitsFrom('credit', inAccount) ? 'credit' : null;
 }
 
 /**
@@ -375,9 +337,9 @@ function guessPointsLeft({ request, state }: Creating): number {
 }
 
 /** Returns when enough active codes will have ended for the remaining points to allow the request. Verified codes are no longer active. */
-function activeCodesEndAt({ request, state, account }: Creating, pointsLeft: number): number | null {
+function activeCodesEndAt({ request, state, inAccount }: Creating, pointsLeft: number): number | null {
   if (state.mode !== 'live') return null;
-  const inBatch = createdFor(request, account).flatMap(({ request: { guessCost }, decision: { send } }) =>
+  const inBatch = createdFor(request, inAccount).flatMap(({ request: { guessCost }, decision: { send } }) =>
     send.mode === 'live' ? [[send.expiresAt.getTime(), GUESSES_MAX * guessCost] as const] : [],
   );
   // Starts with the code that ends last. The first code that does not fit has to end before this request is allowed.
@@ -401,12 +363,4 @@ function trialFailuresUntil({ trialSends }: CreationState, batchUnits: number, n
   if (rejected <= Math.max(TRIAL_REJECTIONS_MAX, Math.floor(count / 2))) return null;
   // A send that this batch has created is later than those read.
   return (batchUnits > 0 ? now : lastAt) + MINUTE_MS;
-}
-
-function found<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }

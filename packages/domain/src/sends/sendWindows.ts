@@ -42,13 +42,16 @@ export function windowOf(
   return { limit, windowMs, quota, left: quota - sends, opensInMs: Math.min(now, oldest) + windowMs - now };
 }
 
-/** Adds a send. Sends of one second share an entry, which has the time of the last one, so a minute has at most 61 entries. */
-export function addToSecond(times: SendTimes, now: number): void {
-  const last = times.length - 2;
+/**
+ * Returns the times with this number of new sends. Sends of one second share an entry, which has the time of the last one, so a minute has
+ * at most 61 entries.
+ */
+export function addSends(times: Readonly<SendTimes>, sends: number, now: number): Readonly<SendTimes> {
+  if (sends === 0) return times;
+  const [last = now, lastSends = 0] = times.slice(-2);
   // The clock may have stepped back a little.
-  const at = Math.max(now, times[last] ?? now);
-  if (last >= 0 && Math.floor((times[last] as number) / 1000) === Math.floor(at / 1000)) {
-    times[last] = at;
-    (times[last + 1] as number) += 1;
-  } else times.push(at, 1);
+  const at = Math.max(now, last);
+  return Math.floor(last / 1000) === Math.floor(at / 1000)
+    ? [...times.slice(0, -2), at, lastSends + sends]
+    : [...times, at, sends];
 }

@@ -71,22 +71,6 @@ const decide = (state: Partial<CreationState> = {}, fields: Partial<NewSend> = {
   decideAll([request(fields)], state)[0]!;
 
 describe('decideCreations', () => {
-  it('uses the counters in the first request of a batch even if that request is refused', () => {
-    const times = [NOW - 1_000, 600];
-    const decided = decideCreations(
-      [request(), request()],
-      [
-        { ...STATE, keyState: 'revoked', accountTimes: times, sendersAreTaken: true },
-        { ...STATE, accountTimes: null, applicationTimes: null, sendersAreTaken: null },
-      ],
-      NOW,
-    ).decisions;
-    expect(decided).toMatchObject([
-      { outcome: 'key_refused' },
-      { outcome: 'rate_limited', cause: 'account_rate' },
-    ]);
-  });
-
   it('creates a send with the account’s language, the next number, a free unit and an expiry', () => {
     expect(decide()).toMatchObject({
       outcome: 'created',

@@ -80,8 +80,8 @@ async function createSends(
   const sends = accounts.flat();
   await moveIdentities(connection, sends);
   const { now, states } = await readCreations(connection, sends);
-  const { decisions, accounts: creations } = decideCreations(sends, states, now);
-  const lost = await writeCreations(connection, creations, now);
+  const { decisions, created } = decideCreations(sends, states, now);
+  const lost = await writeCreations(connection, created, now);
   return accounts.map((own) => {
     const end = decisions.splice(0, own.length);
     return own.some(({ accountId }) => lost.has(accountId)) ? 'lost' : end;
@@ -90,15 +90,12 @@ async function createSends(
 
 /** Creates sends of one account under the lock of its row, for which it waits a second at most. */
 async function createLocked(database: Database, sends: readonly NewSend[]): Promise<AccountEnd> {
-  const accountId = sends[0]?.accountId;
-  const applicationIds = sends.map((send) => send.applicationId);
   try {
     return await database.transaction(
       async (connection) => {
         await connection.sql.execute`select set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;
-        await connection.sql.execute`
-          select from accounts a join applications p on p.account_id = a.id
-          where a.id = ${accountId}::uuid and p.id = any(${applicationIds}::uuid[]) order by p.id for no key update of a, p`;
+        await connection.sql
+          .execute`select from accounts where id = ${sends[0]?.accountId}::uuid for no key update`;
         const [end] = await createSends(connection, [sends]);
         return end as AccountEnd;
       },

@@ -3,6 +3,7 @@ import {
   ENDED_CODE_SECONDS,
   GUESSES_MAX,
   NO_COUNTRY,
+  timesOfMinute,
   type CreationState,
   type NewSend,
 } from '@onecode/domain';
@@ -15,10 +16,7 @@ import { chargedPoints, guessPointsMax } from './guessBudgets.js';
 /** SQL for a time in milliseconds since 1970. */
 const ms = (time: string): Prisma.Sql => Prisma.raw(`round(date_part('epoch', ${time}) * 1000)`);
 
-/**
- * SQL for whether a request `r` is the first of its account or application in the batch. Only that row contains the data that all of them
- * share. Requests of deleted applications have no row.
- */
+/** SQL for whether a request `r` is the first of its account or application in the batch. Requests of deleted applications have no row. */
 const isFirstOf = (id: 'account_id' | 'application_id'): Prisma.Sql =>
   Prisma.raw(`row_number() over (partition by r.${id} order by r.ordinal) = 1`);
 
@@ -69,6 +67,37 @@ const ACTIVE_CODES = Prisma.sql`(
   ) l
 )`;
 
+/** Data that is expensive to read, and equal for all requests of an account or application: only the row of its first request has it. */
+type SharedField = 'accountTimes' | 'applicationTimes' | 'sendersAreTaken';
+type StateRow = Omit<CreationState, SharedField> & {
+  [Field in SharedField]: CreationState[Field] | null;
+} & { now: number };
+
+/** Returns the states of requests: their rows with the shared data. */
+function completeStates(
+  sends: readonly NewSend[],
+  rows: readonly (StateRow | undefined)[],
+): (CreationState | undefined)[] {
+  /** The first row of each account and application, by id. */
+  const firsts = new Map<string, StateRow>();
+  const firstOf = (id: string, row: StateRow): StateRow => {
+    const first = firsts.get(id) ?? row;
+    firsts.set(id, first);
+    return first;
+  };
+  return rows.map((row, index) => {
+    if (row === undefined) return undefined;
+    const { accountId, applicationId } = sends[index] as NewSend;
+    const application = firstOf(applicationId, row);
+    return {
+      ...row,
+      accountTimes: timesOfMinute(firstOf(accountId, row).accountTimes ?? [], row.now),
+      applicationTimes: timesOfMinute(application.applicationTimes ?? [], row.now),
+      sendersAreTaken: application.sendersAreTaken ?? false,
+    };
+  });
+}
+
 /**
  * Reads what the creations of a batch depend on, in one snapshot. Most requests have no idempotency key, no limit per recipient, no trial
  * and no breaker: the data for these is read only for requests that need it.
@@ -90,7 +119,7 @@ export async function readCreations(
     country: send.country ?? NO_COUNTRY,
     guess_cost: send.guessCost,
   }));
-  const rows = await sql.read<WithOrdinal<CreationState & { now: number }>[]>`
+  const rows = await sql.read<WithOrdinal<StateRow>[]>`
     with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now)
     select r.ordinal, ${ms('t.now')} as now, s.earlier, p.mode, o.language, c.code_validity_seconds as "codeValiditySeconds",
       coalesce((select ${KEY_STATE} from api_keys k where k.id = r.key_id limit 1), 'revoked') as "keyState",
@@ -134,5 +163,5 @@ export async function readCreations(
       where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key limit 1
     ) b on true
     cross join lateral ${ACTIVE_CODES} g`;
-  return { now: rows[0]?.now ?? 0, states: byOrdinal(sends, rows) };
+  return { now: rows[0]?.now ?? 0, states: completeStates(sends, byOrdinal(sends, rows)) };
 }

@@ -1,50 +1,39 @@
-import type { AccountCreations, CreatedDecision, NewSend } from '@onecode/domain';
+import { addSends, unitsFrom, type CreatedRequest } from '@onecode/domain';
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { bytesText, prismaSql } from '../client/sql.js';
 
 /**
- * Writes the creations of accounts, decided on what was read at `now`: their sends, units with ledger entries, and counters. An account is
+ * Writes created sends, decided on what was read at `now`: the sends, units with ledger entries, and counters. The sends of an account are
  * written if it has created no other send since it was read, is not suspended, has the units, and all keys are valid. For trial accounts,
- * their shared counter of the day must be unchanged, too. An account or application that another transaction has locked counts as changed,
- * so that no account waits for another.
+ * their shared counter of the day must be unchanged, too. An account that another transaction has locked counts as changed, so that no
+ * account waits for another.
  *
- * @returns the ids of the accounts with creations that were not written
+ * @param created the created sends by account
+ * @returns the ids of the accounts with sends that were not written
  */
 export async function writeCreations(
   { prisma }: { prisma: Parameters<typeof prismaSql>[0] },
-  accounts: ReadonlyMap<string, AccountCreations>,
+  created: ReadonlyMap<string, readonly CreatedRequest[]>,
   now: number,
 ): Promise<Set<string>> {
-  const records = [...accounts]
-    .filter(([, { created }]) => created.length > 0)
-    .map(([id, account]) => accountRecord(id, account));
+  const records = [...created].map(([accountId, sends]) => accountRecord(accountId, sends, now));
   if (records.length === 0) return new Set();
   const at = new Date(now).toISOString();
   const [{ lost }] = await prismaSql(prisma).query<[{ lost: string[] | null }]>`
     with account_writes as materialized (
       select * from json_to_recordset(${JSON.stringify(records)}::json) as w (
         account_id uuid, sends_before bigint, created integer, free_units integer, credits integer, units_of_day integer,
-        units_of_month integer, times json, trial_sends integer, trial_sends_before integer, applications json
-      )
-    ), application_writes as materialized (
-      select w.account_id, p.* from account_writes w cross join lateral json_to_recordset(w.applications) as p (
-        application_id uuid, mode text, sends_created bigint, times json, key_ids uuid[], sends json
+        units_of_month integer, times json, trial_sends integer, trial_sends_before integer, key_ids uuid[], applications json, sends json
       )
     ), clock as materialized (select ${at}::timestamptz as now, (${at}::timestamptz at time zone 'UTC')::date as today),
-    locked as materialized (
-      select w.account_id from (
-        select * from account_writes w join application_writes p using (account_id) order by account_id, application_id
-      ) w cross join lateral (
-        select from accounts o cross join applications p
-        where o.id = w.account_id and p.id = w.application_id and o.sends_created = w.sends_before
+    unchanged as materialized (
+      select w.* from (select * from account_writes order by account_id) w cross join lateral (
+        select from accounts o
+        where o.id = w.account_id and o.sends_created = w.sends_before
           and (w.free_units = 0 or o.free_quota >= w.free_units) and (w.credits = 0 or o.credits + least(o.free_quota, 0) >= w.credits)
           and 'valid' = all (select (select ${KEY_STATE} from api_keys k where k.id = i.id limit 1) from unnest(w.key_ids) as i (id))
-        for no key update of o, p skip locked
+        for no key update skip locked
       ) l
-    ), unchanged as materialized (
-      -- An account of which only some applications could be locked is not written.
-      select w.* from account_writes w
-      where json_array_length(w.applications) = (select count(*) from locked l where l.account_id = w.account_id)
     ), trial as (
       update settings s set trial_sends_on = t.today, trial_sends_of_day = w.before + w.sends
       from clock t cross join (
@@ -58,23 +47,22 @@ export async function writeCreations(
         credits = a.credits - w.credits, units_on = t.today, units_of_day = w.units_of_day, units_of_month = w.units_of_month,
         minute_sends = w.times
       from clock t cross join won w where a.id = w.account_id
-    ), won_applications as materialized (
-      select p.* from application_writes p join won using (account_id)
     ), counted as (
-      update applications p set sends_created = w.sends_created, minute_sends = w.times
-      from won_applications w where p.id = w.application_id
+      update applications p set sends_created = c.sends_created, minute_sends = c.times
+      from won w cross join lateral json_to_recordset(w.applications) as c (application_id uuid, sends_created bigint, times json)
+      where p.id = c.application_id
     ), inserted as (
       insert into sends (
         id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient, recipient_key, country, locale,
         charged_from, code_hash, encrypted_code, guess_cost, phase, due_at, created_at, expires_at, request_id, traceparent
       )
-      select s.id, w.account_id, w.application_id, w.mode, s.number, s.idempotency_key, s.body_hash, s.recipient, s.recipient_key, s.country,
-        s.locale, s.charged_from, s.code_hash, s.encrypted_code, s.guess_cost, case when s.is_waiting then 'waiting' else 'ready' end,
-        case when s.is_waiting then s.expires_at else t.now end, t.now, s.expires_at, s.request_id, s.traceparent
-      from clock t cross join won_applications w cross join lateral json_to_recordset(w.sends) as s (
-        id uuid, number bigint, idempotency_key bytea, body_hash bytea, recipient text, recipient_key text, country text, locale text,
-        charged_from text, code_hash bytea, encrypted_code bytea, guess_cost smallint, is_waiting boolean, expires_at timestamptz,
-        request_id uuid, traceparent text
+      select s.id, w.account_id, s.application_id, s.mode, s.number, s.idempotency_key, s.body_hash, s.recipient, s.recipient_key, s.country,
+        s.locale, s.charged_from, s.code_hash, s.encrypted_code, s.guess_cost, s.phase,
+        case s.phase when 'waiting' then s.expires_at else t.now end, t.now, s.expires_at, s.request_id, s.traceparent
+      from clock t cross join won w cross join lateral json_to_recordset(w.sends) as s (
+        id uuid, application_id uuid, mode text, number bigint, idempotency_key bytea, body_hash bytea, recipient text, recipient_key text,
+        country text, locale text, charged_from text, code_hash bytea, encrypted_code bytea, guess_cost smallint, phase text,
+        expires_at timestamptz, request_id uuid, traceparent text
       )
       returning id, account_id, charged_from
     ), reserved as (
@@ -85,11 +73,10 @@ export async function writeCreations(
   return new Set(lost);
 }
 
-/** The changes to an account, with those to each of its applications that has creations. */
-function accountRecord(
-  accountId: string,
-  { state, created, units, trialSends, times, applications }: AccountCreations,
-): object {
+/** The changes of one account and its applications, and its new sends. */
+function accountRecord(accountId: string, created: readonly CreatedRequest[], now: number): object {
+  const [{ state }] = created as [CreatedRequest];
+  const units = { free_quota: unitsFrom('free_quota', created), credit: unitsFrom('credit', created) };
   const unitsTaken = units.free_quota + units.credit;
   return {
     account_id: accountId,
@@ -99,43 +86,40 @@ function accountRecord(
     credits: units.credit,
     units_of_day: state.unitsOfDay + unitsTaken,
     units_of_month: state.unitsOfMonth + unitsTaken,
-    times,
-    trial_sends: trialSends,
+    times: addSends(state.accountTimes, created.length, now),
+    trial_sends: created.filter((one) => one.state.trialCountries !== null).length,
     trial_sends_before: state.trialSendsOfDay,
-    applications: [...applications]
-      .filter(([, application]) => application.created > 0)
-      .map(([applicationId, application]) => {
-        const own = created.filter(({ request }) => request.applicationId === applicationId);
-        return {
-          application_id: applicationId,
-          mode: application.state.mode,
-          sends_created: application.state.applicationSends + own.length,
-          times: application.times,
-          key_ids: [...new Set(own.map(({ request }) => request.keyId))],
-          sends: own.map(({ request, decision }) => sendRecord(request, decision)),
-        };
-      }),
+    key_ids: [...new Set(created.map(({ request }) => request.keyId))],
+    // The last send of an application has its highest number.
+    applications: [...new Map(created.map((one) => [one.request.applicationId, one]))].map(([id, last]) => ({
+      application_id: id,
+      sends_created: last.decision.number,
+      times: addSends(last.state.applicationTimes, last.decision.number - last.state.applicationSends, now),
+    })),
+    sends: created.map(sendRecord),
   };
 }
 
-const sendRecord = (
-  send: NewSend,
-  { send: { phase, expiresAt }, number, locale, chargedFrom }: CreatedDecision,
-): object => ({
-  id: send.id,
+const sendRecord = ({
+  request,
+  decision: { send, number, locale, chargedFrom },
+}: CreatedRequest): object => ({
+  id: request.id,
+  application_id: request.applicationId,
+  mode: send.mode,
   number,
-  idempotency_key: send.idempotency && `\\x${send.idempotency.key}`,
-  body_hash: send.idempotency && `\\x${send.idempotency.bodyHashes[0]}`,
-  recipient: send.recipient,
-  recipient_key: send.recipientKey,
-  country: send.country,
+  idempotency_key: request.idempotency && `\\x${request.idempotency.key}`,
+  body_hash: request.idempotency && `\\x${request.idempotency.bodyHashes[0]}`,
+  recipient: request.recipient,
+  recipient_key: request.recipientKey,
+  country: request.country,
   locale,
   charged_from: chargedFrom,
-  code_hash: bytesText(send.codeHash),
-  encrypted_code: send.encryptedCode === null ? undefined : bytesText(send.encryptedCode),
-  guess_cost: send.guessCost,
-  is_waiting: phase === 'waiting',
-  expires_at: expiresAt,
-  request_id: send.requestId,
-  traceparent: send.traceparent,
+  code_hash: bytesText(request.codeHash),
+  encrypted_code: request.encryptedCode === null ? undefined : bytesText(request.encryptedCode),
+  guess_cost: request.guessCost,
+  phase: send.phase,
+  expires_at: send.expiresAt,
+  request_id: request.requestId,
+  traceparent: request.traceparent,
 });

@@ -32,18 +32,14 @@ describe('createSend with locked accounts', () => {
     };
   }
 
-  describe.each([
-    ['account', 'select from accounts where id = $1 for update', (by: TestCaller) => by.accountId],
-    [
-      'application',
-      'select from applications where id = $1 for update',
-      (by: TestCaller) => by.applicationId,
-    ],
-  ] as const)('while another transaction holds the row of an %s', (_, statement, idOf) => {
+  const lockAccount = ({ accountId }: TestCaller) =>
+    holding('select from accounts where id = $1 for update', [accountId]);
+
+  describe('while another transaction holds the row of an account', () => {
     it('continues for other accounts, and for the locked account after the release', async () => {
       const held = await buildCaller(store.database, 'live', unlimited);
       const others = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
-      const hold = await holding(statement, [idOf(held)]);
+      const hold = await lockAccount(held);
       const own = [held, held, held].map(create);
       await until('its creations wait', async () => (await store.countLockWaits()) > 0);
       // Each batch also has creations of the locked account, and no other account waits for it.
@@ -61,7 +57,7 @@ describe('createSend with locked accounts', () => {
 
     it('waits longer than the time-out of one wait for the lock', async () => {
       const held = await buildCaller(store.database, 'live', unlimited);
-      const hold = await holding(statement, [idOf(held)]);
+      const hold = await lockAccount(held);
       const creations = [held, held].map(create);
       await pause(1_500);
       await hold.release();
@@ -70,7 +66,7 @@ describe('createSend with locked accounts', () => {
 
     it('fails for its account after five seconds, and stores nothing', async () => {
       const held = await buildCaller(store.database, 'live', unlimited);
-      const hold = await holding(statement, [idOf(held)]);
+      const hold = await lockAccount(held);
       // The API's time-outs: its statements end after two seconds.
       const timeouts = { connectionMs: 3_000, statementMs: 2_000 };
       const database = openDatabase(store.url, { connectionsMax: 10, timeouts });
@@ -120,7 +116,7 @@ describe('createSend with locked accounts', () => {
       ],
     ] as const)('is refused when %s while it waited', async (_, cause, change) => {
       const caller = await buildCaller(store.database, 'live', unlimited);
-      const hold = await holding('select from applications where id = $1 for update', [caller.applicationId]);
+      const hold = await lockAccount(caller);
       const waiting = create(caller);
       await until('it waits', async () => (await store.countLockWaits()) > 0);
       const changed = change(caller);
@@ -283,10 +279,10 @@ describe('writeCreations', () => {
       ];
       const sends = [newSend(caller), newSend(other)];
       const { now, states } = await readCreations(store.database, sends);
-      const { decisions, accounts } = decideCreations(sends, states, now);
+      const { decisions, created } = decideCreations(sends, states, now);
       expect(decisions.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
       await change(caller);
-      const lost = await writeCreations(store.database, accounts, now);
+      const lost = await writeCreations(store.database, created, now);
       expect([...lost]).toEqual([caller.accountId]);
       expect(await store.sql('select id from sends where id = any($1)', [sends.map(({ id }) => id)])).toEqual(
         [{ id: sends[1]!.id }],

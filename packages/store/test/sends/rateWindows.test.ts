@@ -53,8 +53,8 @@ const resultOf = (decision: CreationDecision): Result => {
 /** Creates these sends in one batch. @returns the results, and the database's clock in microseconds */
 async function createTogether(sends: readonly NewSend[]): Promise<{ results: Result[]; now: bigint }> {
   const { now, states } = await readCreations(store.database, sends);
-  const { decisions, accounts } = decideCreations(sends, states, now);
-  expect((await writeCreations(store.database, accounts, now)).size).toBe(0);
+  const { decisions, created } = decideCreations(sends, states, now);
+  expect((await writeCreations(store.database, created, now)).size).toBe(0);
   return { results: decisions.map(resultOf), now: BigInt(now) * 1000n };
 }
 
