@@ -2,7 +2,6 @@ import {
   getCountries,
   getCountryCallingCode,
   getExampleNumber,
-  isSupportedCountry,
   parsePhoneNumberFromString,
   type CountryCode,
   type NumberType,
@@ -34,10 +33,8 @@ export type Recipient = PhoneRecipient | { kind: 'email' } | { kind: 'invalid'; 
 const PHONE = /^\+[0-9 ()-]+$/;
 const EMAIL =
   /^[^\s@.,:;<>()[\]"\\]+(?:\.[^\s@.,:;<>()[\]"\\]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u;
-/** The longest address that SMTP can carry (RFC 5321, 4.5.3.1.3). */
-const EMAIL_LENGTH_MAX = 254;
-/** Longer than any number with its spaces and brackets. */
-const PHONE_LENGTH_MAX = 40;
+/** The longest e-mail address that SMTP can carry (RFC 5321, 4.5.3.1.3), and longer than any number with its spaces and brackets. */
+const LENGTH_MAX = 254;
 /** E.164 allows 15 digits; libphonenumber also reads longer numbers of some national plans, such as Germany's. */
 const E164 = /^\+[1-9][0-9]{4,14}$/;
 /**
@@ -54,8 +51,6 @@ const PREMIUM_RATE_TYPES = new Set<NumberType>([
   'PAGER',
   'VOICEMAIL',
 ]);
-/** The longest recipient, including outer spaces. */
-const TEXT_LENGTH_MAX = 1000;
 
 /**
  * Parses a recipient: an e-mail address, or a phone number with `+` and country code that may contain spaces, hyphens and round brackets.
@@ -64,14 +59,14 @@ const TEXT_LENGTH_MAX = 1000;
  * not check whether a range within a country is in use, because ranges change faster than any table of them.
  */
 export function parseRecipient(to: string): Recipient {
-  if (to.length > TEXT_LENGTH_MAX) return { kind: 'invalid', fault: 'form' };
+  if (to.length > LENGTH_MAX) return { kind: 'invalid', fault: 'form' };
   const text = trimOuter(to, ' ');
-  if (text.length <= EMAIL_LENGTH_MAX && EMAIL.test(text)) return { kind: 'email' };
-  if (text.length > PHONE_LENGTH_MAX || !PHONE.test(text)) return { kind: 'invalid', fault: 'form' };
+  if (EMAIL.test(text)) return { kind: 'email' };
+  if (!PHONE.test(text)) return { kind: 'invalid', fault: 'form' };
   const compact = text.replace(/[ ()-]/g, '');
   const asked = parsePhoneNumberFromString(compact, { extract: false });
   if (asked === undefined) return { kind: 'invalid', fault: 'country_code' };
-  if (asked.ext !== undefined || !E164.test(asked.number)) return { kind: 'invalid', fault: 'length' };
+  if (!E164.test(asked.number)) return { kind: 'invalid', fault: 'length' };
   // Checks the canonical form, because libphonenumber no longer knows Mexico's old form.
   const canonical = canonicalNumber(asked.number);
   const number =
@@ -134,16 +129,14 @@ export function canonicalNumber(e164: string): string {
 /** Stored as the country of numbers without one. ISO 3166 leaves the code to its users. */
 export const NO_COUNTRY = 'ZZ';
 
-/** Returns whether this is an ISO 3166 code (two capital letters) of a country that has phone numbers. */
-export function isCountry(code: string): boolean {
-  return /^[A-Z]{2}$/.test(code) && isSupportedCountry(code);
-}
+/** The ISO 3166 codes of all countries that have phone numbers. */
+export const COUNTRIES: readonly string[] = getCountries();
+
+/** Returns whether this is an ISO 3166 code, in capital letters, of a country that has phone numbers. */
+export const isCountry = (code: string): boolean => COUNTRIES.includes(code);
 
 /** Returns whether this is the stored country of a number: an ISO 3166 code, or `NO_COUNTRY`. */
 export const isCountryTarget = (code: string): boolean => code === NO_COUNTRY || isCountry(code);
-
-/** The ISO 3166 codes of all countries that have phone numbers. */
-export const COUNTRIES: readonly string[] = getCountries();
 
 /** Returns the ISO 3166 codes of the countries that share a calling code: GB, GG, IM and JE for `+44`. Returns none for an unknown code. */
 export const countriesOf = (callingCode: string): string[] =>

@@ -41,8 +41,8 @@ describe('parseRecipient with a phone number', () => {
     ['+44 (0)20 7946 0958', '+442079460958', 'GB'],
     ['+39 02 1234 5678', '+390212345678', 'IT'],
     ['+290 22158', '+29022158', 'SH'],
-    [`+55 11 98765-4321${'-'.repeat(23)}`, '+5511987654321', 'BR'],
-    ['+5511987654321'.padStart(1000), '+5511987654321', 'BR'],
+    ['+5511987654321'.padStart(254), '+5511987654321', 'BR'],
+    ['+55 11 98765-4321'.padEnd(254, '-'), '+5511987654321', 'BR'],
   ])('parses %j as %s', (to, e164, country) => {
     expect(parseRecipient(to)).toEqual(phone(e164, country));
   });
@@ -85,8 +85,7 @@ describe('parseRecipient with a phone number', () => {
     ['too few digits', '+55119'],
     ['one digit', '+5'],
     ['too many digits', '+5511987654321987'],
-    ['more than forty characters', `+55 11 98765-4321${'-'.repeat(24)}`],
-    ['more than a thousand characters', '+5511987654321'.padStart(1001)],
+    ['more than 254 characters', '+5511987654321'.padStart(255)],
     ['more digits than E.164 allows, although its country allows them', '+49 1234 5678 9123 45'],
     ['an unknown country code', '+999123456789'],
     ['a country code that begins with zero', '+0511987654321'],
