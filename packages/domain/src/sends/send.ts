@@ -82,8 +82,6 @@ export interface Send extends Delivery {
   /** ISO 3166, or null for numbers without a country. */
   readonly country: string | null;
   readonly locale: Locale;
-  readonly chargedFrom: UnitBucket | null;
-  readonly codeHash: Uint8Array;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   /** The request that created it. */

@@ -42,8 +42,6 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     recipient: '+5511987654321',
     country: 'BR',
     locale: 'pt-BR',
-    chargedFrom: 'free_quota',
-    codeHash: new Uint8Array(33),
     createdAt: CREATED_AT,
     expiresAt: at(LIFE_SECONDS),
     encryptedCode: new Uint8Array(40),
@@ -56,7 +54,7 @@ export function liveSend(fields: Partial<Send> = {}): Send {
 }
 
 export function testSend(fields: Partial<Send> = {}): Send {
-  return liveSend({ mode: 'test', chargedFrom: null, encryptedCode: null, ...fields });
+  return liveSend({ mode: 'test', encryptedCode: null, ...fields });
 }
 
 /** A live send with its first attempt in progress and a lease from second 0; without a claim it backs off. */

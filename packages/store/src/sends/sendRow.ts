@@ -18,8 +18,6 @@ const COLUMNS: {
   recipient: ['recipient'],
   country: ['country'],
   locale: ['locale'],
-  chargedFrom: ['charged_from'],
-  codeHash: ['code_hash'],
   encryptedCode: ['encrypted_code', 'bytea'],
   status: ['status', 'text'],
   phase: ['phase', 'text'],

@@ -60,7 +60,8 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
 }
 
 /** The fields of a send that a guess needs, with the database's time. */
-interface GuessedRow extends GuessedSend, Pick<Send, 'id' | 'dueAt' | 'codeHash' | 'traceparent'> {
+interface GuessedRow extends GuessedSend, Pick<Send, 'id' | 'dueAt' | 'traceparent'> {
+  codeHash: Uint8Array;
   version: number;
   now: Date;
 }

@@ -41,14 +41,14 @@ describe('connections', () => {
         const caller = await buildCaller(database, 'live');
         const id = await buildSend(database, caller);
         const send = (await findSend(database, { id, accountId: caller.accountId }))!;
-        const [row] = await store.sql<{ created: number; now: number; hash: string }>(
+        const [row] = await store.sql<{ created: number; now: number; code: string }>(
           `select extract(epoch from created_at)::float8 as created, extract(epoch from clock_timestamp())::float8 as now,
-             encode(code_hash, 'hex') as hash from sends where id = $1`,
+             encode(encrypted_code, 'hex') as code from sends where id = $1`,
           [id],
         );
         expect(send.createdAt.getTime() / 1000).toBe(row!.created);
         expect(Math.abs(send.now.getTime() / 1000 - row!.now)).toBeLessThan(60);
-        expect(Buffer.from(send.codeHash).toString('hex')).toBe(row!.hash);
+        expect(Buffer.from(send.encryptedCode!).toString('hex')).toBe(row!.code);
         await database.prisma.send.update({
           where: { id },
           data: { verifiedAt: send.now, verification: 'verified' },
