@@ -31,7 +31,7 @@ export const formatAbuseControls = (controls: AbuseControls): Row => ({
   ),
   breaker_unverified_percent: controls.breaker?.unverifiedPercent ?? null,
   breaker_min_sends: controls.breaker?.minSends ?? null,
-  ...pickFields(controls, 'blockedCountries', 'blockedUntil', 'refusedRecipients'),
+  ...pickFields(controls, 'blockedCountries', 'blockedUntil'),
 });
 
 interface Breaker {

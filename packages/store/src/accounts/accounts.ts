@@ -4,7 +4,6 @@ import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { writeEvent } from '../mails/writeMails.js';
-import { EXHAUSTED_RECIPIENTS } from '../sends/guessBudgets.js';
 
 /** Which senders an account's sends use: the senders that all accounts share (`shared`), or only its own (`own`). */
 export const SENDER_POLICIES = ['shared', 'own'] as const;
@@ -77,8 +76,6 @@ export interface AbuseControls extends Account {
   unitsThisMonth: number;
   /** When the last block of `blockedCountries` ends. */
   blockedUntil: Date | null;
-  /** The number of recipients with no guess budget left. */
-  refusedRecipients: number;
 }
 
 /** Returns an account with the use of its abuse limits, or null if the account does not exist. */
@@ -87,8 +84,7 @@ export async function findAbuseControls({ sql }: Connection, id: string): Promis
     select ${ACCOUNT_COLUMNS}, case when a.units_on = n.today then a.units_of_day else 0 end as "unitsToday",
       case when date_trunc('month', a.units_on::timestamp) = date_trunc('month', n.today::timestamp) then a.units_of_month else 0
       end as "unitsThisMonth",
-      (select max(open_until) from breaker_trips where account_id = a.id and open_until > clock_timestamp()) as "blockedUntil",
-      ${EXHAUSTED_RECIPIENTS} as "refusedRecipients"
+      (select max(open_until) from breaker_trips where account_id = a.id and open_until > clock_timestamp()) as "blockedUntil"
     from accounts a, settings, (select (clock_timestamp() at time zone 'UTC')::date as today) n
     where a.id = ${id}::uuid`;
   return controls ?? null;

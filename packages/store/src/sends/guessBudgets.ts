@@ -119,8 +119,3 @@ const POINTS_BEYOND_BUDGET = Prisma.sql`(
   ${chargedPoints(Prisma.sql`clock_timestamp()`)} + case b.mode when 'live' then ${GUESSES_MAX}::integer else 1 end * b.guess_cost
     - ${guessPointsMax(Prisma.sql`b.guess_cost`)}
 )`;
-
-/** The number of an account's exhausted recipients in either mode, as SQL for a row `a` of `accounts`. */
-export const EXHAUSTED_RECIPIENTS = Prisma.sql`(
-  select count(distinct b.recipient_key)::integer from guess_budgets b, settings c where b.account_id = a.id and ${POINTS_BEYOND_BUDGET} > 0
-)`;

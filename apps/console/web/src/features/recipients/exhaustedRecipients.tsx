@@ -97,7 +97,6 @@ function RecipientTable({
             action={t('reset.button')}
             color="brand"
             change={post(`${account}/exhausted-recipients/${id}/reset`)}
-            // The account's data contains the number of blocked recipients, and the audit log contains the reset.
             stale={[account, '/staff/audit']}
             done={t('reset.done', { recipient })}
           >
