@@ -20,10 +20,8 @@ const ACCOUNTS_MAX = 25;
 const ACCOUNTS_KEPT_MAX = 10_000;
 /** After this many lost races, an account's row is locked before it is read. */
 const LOST_RACES_MAX = 3;
-/** Less than the API's statement timeout, after which a batch would be repeated one by one. */
-const LOCK_WAIT_MS = 1_000;
-/** PostgreSQL's SQLSTATE after that time. */
-const LOCK_NOT_AVAILABLE = '55P03';
+/** PostgreSQL's SQLSTATE after the statement time-out. */
+const STATEMENT_TIMED_OUT = '57014';
 /** The maximum time of the transaction: the wait for the lock and the statements after it. */
 const LOCKED_MS_MAX = 5_000;
 /** After this time, an account that stays locked has a fault that does not end soon, such as a transaction that was left open. */
@@ -35,7 +33,7 @@ const GIVE_UP_AFTER_MS = 5_000;
  * trips. Requests for an account with a batch in progress in this process wait for the account's next batch, so they lose no races against
  * each other. After a few lost races the account's row is locked first.
  *
- * @throws Error if other transactions keep the account locked for five seconds. Nothing was written then
+ * @throws Error if other transactions keep the account locked for more than five seconds. Nothing was written then
  */
 export async function createSend(database: Database, send: NewSend): Promise<Creation> {
   const decision = await getCreator(database)(send);
@@ -88,12 +86,11 @@ async function createSends(
   });
 }
 
-/** Creates sends of one account under the lock of its row, for which it waits a second at most. */
+/** Creates sends of one account under the lock of its row, for which it waits until the statement time-out. */
 async function createLocked(database: Database, sends: readonly NewSend[]): Promise<AccountEnd> {
   try {
     return await database.transaction(
       async (connection) => {
-        await connection.sql.execute`select set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;
         await connection.sql
           .execute`select from accounts where id = ${sends[0]?.accountId}::uuid for no key update`;
         const [end] = await createSends(connection, [sends]);
@@ -102,7 +99,8 @@ async function createLocked(database: Database, sends: readonly NewSend[]): Prom
       { timeout: LOCKED_MS_MAX },
     );
   } catch (error) {
-    if (readSqlState(error) === LOCK_NOT_AVAILABLE) return 'lost';
+    // Otherwise the batch would be repeated one by one, with a wait for each request.
+    if (readSqlState(error) === STATEMENT_TIMED_OUT) return 'lost';
     throw error;
   }
 }

@@ -48,6 +48,7 @@ export async function writeCreations(
         minute_sends = w.times
       from clock t cross join won w where a.id = w.account_id
     ), counted as (
+      -- Apart from creations, only a change of the application's settings locks its row, for milliseconds.
       update applications p set sends_created = c.sends_created, minute_sends = c.times
       from won w cross join lateral json_to_recordset(w.applications) as c (application_id uuid, sends_created bigint, times json)
       where p.id = c.application_id

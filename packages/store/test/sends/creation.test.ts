@@ -55,34 +55,39 @@ describe('createSend with locked accounts', () => {
       expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
     });
 
-    it('waits longer than the time-out of one wait for the lock', async () => {
-      const held = await buildCaller(store.database, 'live', unlimited);
-      const hold = await lockAccount(held);
-      const creations = [held, held].map(create);
-      await pause(1_500);
-      await hold.release();
-      expect((await Promise.all(creations)).map(({ outcome }) => outcome)).toEqual(['created', 'created']);
-    });
-
-    it('fails for its account after five seconds, and stores nothing', async () => {
-      const held = await buildCaller(store.database, 'live', unlimited);
-      const hold = await lockAccount(held);
-      // The API's time-outs: its statements end after two seconds.
+    describe('in an API process, with a statement time-out of two seconds', () => {
       const timeouts = { connectionMs: 3_000, statementMs: 2_000 };
-      const database = openDatabase(store.url, { connectionsMax: 10, timeouts });
-      const ends = await Promise.allSettled(
-        Array.from({ length: 50 }, () => createSend(database, newSend(held))),
-      );
-      await closeDatabase(database);
-      await hold.release();
-      const message = 'could not create sends: other transactions keep the account locked';
-      const reason = expect.objectContaining({ message });
-      for (const end of ends) expect(end).toEqual({ status: 'rejected', reason });
-      // The requests of a batch fail together: it is not repeated one by one.
-      const errors = new Set(ends.map((end): unknown => end.status === 'rejected' && end.reason));
-      expect(errors.size).toBe(1);
-      expect(await store.sql('select from sends where account_id = $1', [held.accountId])).toEqual([]);
-      expect((await create(held)).outcome).toBe('created');
+      let api: Database;
+      beforeAll(() => {
+        api = openDatabase(store.url, { connectionsMax: 10, timeouts });
+      });
+      afterAll(() => closeDatabase(api));
+
+      it('waits longer than the time-out', async () => {
+        const held = await buildCaller(store.database, 'live', unlimited);
+        const hold = await lockAccount(held);
+        const creations = [held, held].map((caller) => createSend(api, newSend(caller)));
+        await pause(2_500);
+        await hold.release();
+        expect((await Promise.all(creations)).map(({ outcome }) => outcome)).toEqual(['created', 'created']);
+      });
+
+      it('fails for its account after more than five seconds, and stores nothing', async () => {
+        const held = await buildCaller(store.database, 'live', unlimited);
+        const hold = await lockAccount(held);
+        const ends = await Promise.allSettled(
+          Array.from({ length: 50 }, () => createSend(api, newSend(held))),
+        );
+        await hold.release();
+        const message = 'could not create sends: other transactions keep the account locked';
+        const reason = expect.objectContaining({ message });
+        for (const end of ends) expect(end).toEqual({ status: 'rejected', reason });
+        // The requests of a batch fail together: it is not repeated one by one.
+        const errors = new Set(ends.map((end): unknown => end.status === 'rejected' && end.reason));
+        expect(errors.size).toBe(1);
+        expect(await store.sql('select from sends where account_id = $1', [held.accountId])).toEqual([]);
+        expect((await create(held)).outcome).toBe('created');
+      });
     });
   });
 
