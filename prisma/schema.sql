@@ -521,7 +521,6 @@ create table sends (
   phase text default 'ready'::text not null,
   is_waiting boolean generated always as (phase = 'waiting'::text) stored not null,
   verification text default 'pending'::text not null,
-  wrong_guesses smallint default 0 not null,
   wrong_guess_times timestamp(3) with time zone[],
   channel text,
   from_number text,

@@ -94,13 +94,12 @@ const INSERTS: readonly string[] = [
 
   `insert into sends (
      id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient, recipient_key, country, locale,
-     charged_from, code_hash, status, phase, verification, wrong_guesses, wrong_guess_times, channel, from_number, sender_id, attempts, attempt_number, created_at, expires_at,
+     charged_from, code_hash, status, phase, verification, wrong_guess_times, channel, from_number, sender_id, attempts, attempt_number, created_at, expires_at,
      sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, version, request_id
    )
    select d.id, d.account_id, application_id, d.mode, a.sends_created + nth, convert_to(gen_random_uuid()::text, 'UTF8'),
      decode(repeat('00', 33), 'hex'), recipient, recipient_key, country, locale,
      case d.mode when 'live' then 'credit' end, decode(repeat('00', 33), 'hex'), status, 'done', verification,
-     case verification when 'locked' then 5 else 0 end,
      case verification when 'locked' then array(select at + make_interval(secs => 20 + 6 * n) from generate_series(1, 5) n) end,
      case d.mode when 'live' then 'whatsapp' else 'sandbox' end, case d.mode when 'live' then r.number end,
      case d.mode when 'live' then r.id end, case d.mode when 'live' then 1 else 0 end,

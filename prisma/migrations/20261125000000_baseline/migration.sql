@@ -224,7 +224,6 @@ create table sends (
   -- For the index of waiting sends: an index on `phase` would prevent claims and receipts from updating the row in place.
   is_waiting boolean not null generated always as (phase = 'waiting') stored,
   verification text not null default 'pending',
-  wrong_guesses smallint not null default 0,
   wrong_guess_times timestamptz(3)[],
   channel text,
   from_number text,
@@ -285,7 +284,7 @@ declare
     ) then 'failed_has_reason'
     when not ((send.idempotency_key is null) = (send.body_hash is null)) then 'idempotency_key_with_body'
     when not ((send.mode = 'live') = (send.charged_from is not null)) then 'live_takes_a_unit'
-    when not ((send.verification = 'locked') = (send.wrong_guesses = 5)) then 'locked_after_five'
+    when not ((send.verification = 'locked') = (coalesce(cardinality(send.wrong_guess_times), 0) = 5)) then 'locked_after_five'
     when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_has_time'
     when not (
       (send.channel is not distinct from 'whatsapp') = (send.from_number is not null)
@@ -298,7 +297,6 @@ declare
     when not (send.charged_from in ('free_quota', 'credit')) then 'sends_charged_from_check'
     when not (send.verification in ('pending', 'verified', 'locked')) then 'sends_verification_check'
     when not (cardinality(send.wrong_guess_times) <= 5) then 'sends_wrong_guess_times_check'
-    when not (send.wrong_guesses between 0 and 5) then 'sends_wrong_guesses_check'
     when not (
       (send.status <> 'sent' or send.sent_at is not null)
       and (send.status <> 'delivered' or send.delivered_at is not null)

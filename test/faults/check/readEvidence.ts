@@ -42,7 +42,7 @@ async function readRows(database: Sources['database']): Promise<Rows> {
        'accounts', array(select to_json(a) from (select id, free_quota, credits from accounts) a),
        'sends', array(select to_json(s) from (
          select id, account_id, application_id, mode, encode(idempotency_key, 'hex') as idempotency_key, recipient, charged_from,
-           encrypted_code is not null as has_encrypted_code, status, phase, verification, wrong_guesses, attempts, attempt_number,
+           encrypted_code is not null as has_encrypted_code, status, phase, verification, coalesce(cardinality(wrong_guess_times), 0) as wrong_guesses, attempts, attempt_number,
            claimed_until is not null as is_claimed, due_at, created_at, expires_at, sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason
          from sends order by created_at, id) s),
        'attempts', array(select to_json(a) from (

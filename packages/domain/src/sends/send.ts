@@ -89,10 +89,7 @@ export interface Send extends Delivery {
   /** The trace of its creation, as W3C `traceparent`; null without one. */
   readonly traceparent: string | null;
   verification: StoredVerification;
-  wrongGuesses: number;
   verifiedAt: Date | null;
-  /** When the last allowed wrong guess was judged. */
-  lockedAt: Date | null;
 }
 
 export type AttemptOutcome = 'accepted' | 'retry' | 'unknown' | 'sender' | 'recipient' | 'config';

@@ -17,18 +17,22 @@ export interface Judgement {
 }
 
 /** The fields of a send on which the judgement of a guess depends. */
-export type GuessedSend = Pick<
+export interface GuessedSend extends Pick<
   Send,
-  'mode' | 'phase' | 'receiptUntil' | 'verification' | 'wrongGuesses' | 'expiresAt'
->;
+  'mode' | 'phase' | 'receiptUntil' | 'verification' | 'expiresAt'
+> {
+  /** The number of earlier wrong guesses. */
+  wrongGuesses: number;
+}
 
-/** The fields of a send that a guess may change. */
-export type GuessChange = Partial<
-  Pick<
-    Send,
-    'verification' | 'wrongGuesses' | 'verifiedAt' | 'lockedAt' | 'encryptedCode' | 'phase' | 'dueAt'
-  >
->;
+/** What a guess may change. */
+export interface GuessChange extends Partial<
+  Pick<Send, 'verification' | 'verifiedAt' | 'encryptedCode' | 'phase' | 'dueAt'>
+> {
+  wrongGuesses?: number;
+  /** When the last allowed wrong guess was judged. */
+  lockedAt?: Date;
+}
 
 /** Returns the code's state at a time: a pending code expires at its deadline. */
 export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, now: Date): Verification {

@@ -10,6 +10,7 @@ import {
   type AttemptOutcome,
   type Decision,
   type DeliveryState,
+  type GuessedSend,
   type Outcome,
   type Phase,
   type Send,
@@ -56,7 +57,7 @@ export function documentedTransitions(): Set<Transition> {
 /** A send with its attempts, its clock and its refunds, as in the store. */
 export interface Real {
   now: Date;
-  send: Send;
+  send: Send & Pick<GuessedSend, 'wrongGuesses'>;
   /** By attempt number, including attempts in progress. */
   attempts: Map<number, { senderId: string | null; outcome: AttemptOutcome | null; claimedAt: Date }>;
   refunds: number;
@@ -83,7 +84,7 @@ const PERMITS = [
 
 export function begin(lifeMs: number): { model: Model; real: Real } {
   const { createdAt } = liveSend();
-  const send = liveSend({ expiresAt: new Date(createdAt.getTime() + lifeMs) });
+  const send = { ...liveSend({ expiresAt: new Date(createdAt.getTime() + lifeMs) }), wrongGuesses: 0 };
   return {
     model: { statuses: ['queued'], routed: false, calls: 0, reassignments: 0, unknownSince: null },
     real: { now: createdAt, send, attempts: new Map(), refunds: 0, transitions: new Set() },

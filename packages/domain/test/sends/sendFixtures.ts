@@ -19,7 +19,6 @@ export function liveSend(fields: Partial<Send> = {}): Send {
   return {
     status: 'queued',
     verification: 'pending',
-    wrongGuesses: 0,
     channel: null,
     from: null,
     senderId: null,
@@ -32,7 +31,6 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     deliveredAt: null,
     readAt: null,
     verifiedAt: null,
-    lockedAt: null,
     failedAt: null,
     failureReason: null,
     id: '01890a5d-ac96-774b-bcce-b302099a8057',
@@ -106,7 +104,7 @@ export const FAILED = {
 };
 
 /** Returns the send after the store has written the decision. */
-export function written(send: Send, decision: Decision<unknown>): Send {
+export function written<S extends Send>(send: S, decision: Decision<unknown>): S {
   return { ...send, ...decision.change };
 }
 

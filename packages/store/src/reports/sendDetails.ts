@@ -81,7 +81,7 @@ export async function findSendDetails(
   const [row] = await database.sql.query<DetailsRow[]>`
     select ${SUMMARY_COLUMNS}, s.from_number as "from", s.phase, s.due_at as "dueAt",
       s.sent_at as "sentAt", s.delivered_at as "deliveredAt", s.read_at as "readAt",
-      s.verified_at as "verifiedAt", s.failed_at as "failedAt", s.wrong_guesses as "wrongGuesses", s.denied_at as "deniedAt",
+      s.verified_at as "verifiedAt", s.failed_at as "failedAt", coalesce(cardinality(s.wrong_guess_times), 0) as "wrongGuesses", s.denied_at as "deniedAt",
       s.request_id as "requestId", s.traceparent, jsonb_build_object('wrongGuessTimes', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
         select coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'startedAt', c.started_at, 'finishedAt', c.finished_at,
           'outcome', c.outcome, 'errorCode', c.error_code, 'messageStatus', c.message_status, 'senderNumber', senders.number,

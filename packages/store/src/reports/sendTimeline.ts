@@ -164,19 +164,11 @@ function describeFailure(
   };
 }
 
-function codeEvents({
-  verification,
-  verifiedAt,
-  expiresAt,
-  wrongGuesses,
-  wrongGuessTimes,
-}: SendDetails): Dated[] {
-  // Guesses without a stored time precede the others.
-  const before = wrongGuesses - wrongGuessTimes.length;
+function codeEvents({ verification, verifiedAt, expiresAt, wrongGuessTimes }: SendDetails): Dated[] {
   const events: Dated[] = wrongGuessTimes.map((time, n) => ({
     kind: 'wrong_code',
     time,
-    left: GUESSES_MAX - before - n - 1,
+    left: GUESSES_MAX - n - 1,
   }));
   const last = wrongGuessTimes.at(-1);
   if (verifiedAt !== null) events.push({ kind: 'verified', time: verifiedAt });

@@ -59,7 +59,7 @@ const TRIAL_SENDS = Prisma.sql`(
 const ACTIVE_CODES = Prisma.sql`(
   select max(l.guess_cost) as guess_cost, json_agg(json_build_array(${ms('l.expires_at')}, (${GUESSES_MAX}::integer - l.wrong_guesses) * l.guess_cost)) as codes from (
     -- No code is valid for more than 90 minutes. The order makes PostgreSQL use the index by recipient, even while there are few sends.
-    select expires_at, guess_cost::integer, wrong_guesses from sends
+    select expires_at, guess_cost::integer, coalesce(cardinality(wrong_guess_times), 0) as wrong_guesses from sends
     where p.mode = 'live' and account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
       and created_at > t.now - interval '91 minutes' and expires_at > t.now - make_interval(secs => ${ENDED_CODE_SECONDS})
       and verification = 'pending'

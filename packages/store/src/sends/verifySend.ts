@@ -74,7 +74,7 @@ const readGuessedSend = createLookUp<Guess, GuessedRow>(
     ) with ordinality as g (id, account_id, ordinal)
     cross join lateral (
       select id, version, mode, phase, due_at as "dueAt", receipt_until as "receiptUntil",
-        verification, wrong_guesses as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
+        verification, coalesce(cardinality(wrong_guess_times), 0) as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
       -- "is true" keeps the plan on the primary key, even if it was made while there were few sends.
       from sends where id = g.id and (account_id = g.account_id) is true limit 1
     ) s`,
@@ -95,9 +95,8 @@ const toGuessRecord = ({ guess, send, change }: GuessWrite): object => {
     key_id: guess.keyId,
     judged_at: send.now,
     verification: after.verification,
-    wrong_guesses: after.wrongGuesses,
     verified_at: after.verifiedAt,
-    locked_at: after.lockedAt,
+    locked_at: change.lockedAt,
     phase: after.phase,
     due_at: after.dueAt,
   };
@@ -127,12 +126,12 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
       ), 'revoked') as key_state
       from json_to_recordset(${JSON.stringify([...first.values()].map(toGuessRecord))}::json) as g (
         id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
-        wrong_guesses smallint, verified_at timestamptz, locked_at timestamptz, phase text, due_at timestamptz
+        verified_at timestamptz, locked_at timestamptz, phase text, due_at timestamptz
       )
     ), changes as materialized (
       select * from guesses where key_state = 'valid'
     ), ${lock} written as (
-      update sends s set version = s.version + 1, verification = g.verification, wrong_guesses = g.wrong_guesses, phase = g.phase, due_at = g.due_at,
+      update sends s set version = s.version + 1, verification = g.verification, phase = g.phase, due_at = g.due_at,
         verified_at = g.verified_at, locked_at = g.locked_at,
         wrong_guess_times = case when g.verified_at is null then array_append(s.wrong_guess_times, g.judged_at) else s.wrong_guess_times end,
         encrypted_code = case when g.phase <> 'done' then s.encrypted_code end

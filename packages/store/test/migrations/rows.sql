@@ -131,14 +131,14 @@ update sends set verification = 'verified' where id = :sent; -- verified_has_tim
 update sends set verified_at = now() where id = :sent; -- verified_has_time
 update sends set verification = 'verified', verified_at = expires_at where id = :sent; -- verified_in_time
 update sends set verification = 'locked', locked_at = now() where id = :sent; -- locked_after_five
-update sends set wrong_guesses = 5 where id = :sent; -- locked_after_five
-update sends set verification = 'locked', wrong_guesses = 5 where id = :sent; -- locked_has_time
+update sends set wrong_guess_times = array_fill(now(), array[5]) where id = :sent; -- locked_after_five
+update sends set verification = 'locked', wrong_guess_times = array_fill(now(), array[5]) where id = :sent; -- locked_has_time
 update sends set locked_at = now() where id = :sent; -- locked_has_time
 update sends set expires_at = created_at where id = :sent; -- sends_check
 update sends set application_id = :testApplication where id = :sent; -- sends_application_id_account_id_mode_fkey
 update sends set account_id = :otherAccount where id = :sent; -- sends_application_id_account_id_mode_fkey
 update sends set idempotency_key = 'taken', body_hash = '\x01' || sha256('a body') where id = :queued; -- sends_idempotency_key
-update sends set wrong_guesses = 5, verification = 'locked', locked_at = now() where id = :sent;
+update sends set wrong_guess_times = array_fill(now(), array[5]), verification = 'locked', locked_at = now() where id = :sent;
 update sends set status = 'read', phase = 'done', channel = 'sandbox', sent_at = now(), delivered_at = now(), read_at = now(),
   due_at = null where id = :testQueued;
 

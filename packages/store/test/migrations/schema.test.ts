@@ -193,7 +193,7 @@ describe('the schema', () => {
     // The columns `failed_at` and `locked_at` change once, for few sends, so they may have an index.
     expect(looked!.columns).toEqual(expect.arrayContaining(['id', 'due_at', 'failed_at', 'locked_at']));
     const changed =
-      'status phase verification wrong_guesses wrong_guess_times sent_at delivered_at read_at verified_at version attempts attempt_number ' +
+      'status phase verification wrong_guess_times sent_at delivered_at read_at verified_at version attempts attempt_number ' +
       'claimed_at claimed_until sender_id pricing';
     expect(changed.split(' ').filter((column) => looked!.columns.includes(column))).toEqual([]);
   });

@@ -45,12 +45,12 @@ export async function insertSends(
      ), written as (
        insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country,
          locale, charged_from,
-         code_hash, encrypted_code, status, phase, verification, wrong_guesses, channel, from_number, sender_id, due_at, sent_at,
+         code_hash, encrypted_code, status, phase, verification, wrong_guess_times, channel, from_number, sender_id, due_at, sent_at,
          delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, created_at, expires_at)
        select g.id, gen_random_uuid(), account_id, application_id, mode, application_number, recipient, recipient_key, 'BR', locale,
          case when is_live then 'credit' end, convert_to(repeat('h', 33), 'utf8'), case when is_live and waits then 'encrypted'::bytea end,
          status, case when not waits then 'done' when status = 'queued' then 'ready' else 'backing_off' end, verification,
-         case when verification = 'locked' then 5 else 0 end,
+         case when verification = 'locked' then array_fill(g.created_at, array[5]) end,
          case when status <> 'queued' then case when is_live then 'whatsapp' else 'sandbox' end end,
          case when is_live and status <> 'queued' then s.number end, case when is_live and status <> 'queued' then s.id end,
          case when waits then g.created_at end,

@@ -71,13 +71,13 @@ describe('changeSend', () => {
     const id = await buildSend(store.database, caller);
     const faster = await store.connect();
     await faster.query('begin');
-    await faster.query('update sends set wrong_guesses = 3, version = version + 1 where id = $1', [id]);
+    await faster.query('update sends set attempts = 3, version = version + 1 where id = $1', [id]);
 
     const seen: number[] = [];
     const slower = changeSend(store.database, { id }, (send, now): Decision<string> => {
-      seen.push(send.wrongGuesses);
+      seen.push(send.attempts);
       // For the old row, decides a failure with its refund and an attempt; for the new row, nothing.
-      return send.wrongGuesses === 3
+      return send.attempts === 3
         ? { result: 'too late' }
         : {
             result: 'failed',
@@ -101,7 +101,7 @@ describe('changeSend', () => {
 
     expect(await slower).toBe('too late');
     expect(seen).toEqual([0, 3]);
-    expect(await read(caller, id)).toMatchObject({ status: 'queued', wrongGuesses: 3 });
+    expect(await read(caller, id)).toMatchObject({ status: 'queued', attempts: 3 });
     expect(await attemptsOf(id)).toEqual([]);
     expect(await returnedOf(id)).toEqual([]);
     expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 4 });

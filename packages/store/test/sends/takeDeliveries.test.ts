@@ -580,7 +580,8 @@ function columnsOf(
     `phase = '${phaseOf()}'`,
     isClaimed && `claimed_at = ${at(claimed - 15)}, claimed_until = ${at(claimed)}`,
     verification === 'verified' && `verification = 'verified', verified_at = ${at(created + 1)}`,
-    verification === 'locked' && `verification = 'locked', wrong_guesses = 5, locked_at = ${at(created + 1)}`,
+    verification === 'locked' &&
+      `verification = 'locked', wrong_guess_times = array_fill(now(), array[5]), locked_at = ${at(created + 1)}`,
   ]
     .filter(Boolean)
     .join(', ');
