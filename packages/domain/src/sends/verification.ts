@@ -29,6 +29,7 @@ export interface GuessedSend extends Pick<
 export interface GuessChange extends Partial<
   Pick<Send, 'verification' | 'verifiedAt' | 'encryptedCode' | 'phase' | 'dueAt'>
 > {
+  /** The new number of wrong guesses. The store appends the time of the guess. */
   wrongGuesses?: number;
   /** When the last allowed wrong guess was judged. */
   lockedAt?: Date;
