@@ -63,6 +63,6 @@ export async function readTrialSends(database: Connection) {
   const [row] = await database.sql.query<[{ day: string; sends: number; perDay: number }]>`
     select today::text as day, case when trial_sends_on = today then trial_sends_of_day else 0 end as sends,
       trial_sends_per_day as "perDay"
-    from settings, (select (now() at time zone 'UTC')::date as today)`;
+    from settings cross join (select (now() at time zone 'UTC')::date as today) d`;
   return row;
 }
