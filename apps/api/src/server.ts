@@ -26,6 +26,11 @@ type Addresses = Pick<ApiConfig, 'BASE_URL' | 'DOCS_URL'>;
 /** Creates an HTTP server that disconnects slow clients and answers malformed HTTP with problem+json. */
 export function createHttpServer(app: Express, addresses: Addresses): Server {
   const latestResponses = new WeakMap<Duplex, ServerResponse>();
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    latestResponses.set(request.socket, response);
+    request.url = readableTarget(request.url ?? '');
+    app(request, response);
+  };
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -37,12 +42,10 @@ export function createHttpServer(app: Express, addresses: Addresses): Server {
       requireHostHeader: false,
       ...messagesOf(app),
     },
-    (request, response) => {
-      latestResponses.set(request.socket, response);
-      request.url = readableTarget(request.url ?? '');
-      app(request, response);
-    },
+    serve,
   );
+  // Ignores unknown expectations. By default, Node answers them with a 417 without a body.
+  server.on('checkExpectation', serve);
   server.maxConnections = CONNECTIONS_MAX;
   // At the limit, idle connections make room for new ones.
   server.on('drop', () => server.closeIdleConnections());

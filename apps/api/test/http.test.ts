@@ -183,6 +183,7 @@ describe('unusual but valid HTTP', () => {
       post(`Connection: Upgrade\r\nUpgrade: h2c\r\n${LENGTH}`, BODY),
       [202],
     ],
+    ['an unknown expectation', post(`Expect: speed\r\n${LENGTH}`, BODY), [202]],
     ['a GET with a body', `GET /v1/signup-settings HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\n{}`, [200]],
     ['trailers', post(CHUNKED, CHUNKS.replace(/\r\n$/, 'X: y\r\n\r\n')), [202]],
   ])('is served: %s', async (_name, bytes, expected) => {
