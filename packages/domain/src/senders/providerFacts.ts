@@ -104,7 +104,7 @@ export function mergeFacts<Values extends object>(
     const value = report[name];
     const last = known[name];
     if (value === undefined) continue;
-    if (last !== undefined && latest(at, source) < latest(new Date(last.at), last.source)) continue;
+    if (last !== undefined && latest(at, source) < latestOf(last)) continue;
     const reportedAt = at.toISOString();
     const isSame = last !== undefined && JSON.stringify(last.value) === JSON.stringify(value);
     merged[name] = { value, at: reportedAt, since: isSame ? last.since : reportedAt, source };
@@ -115,6 +115,8 @@ export function mergeFacts<Values extends object>(
 /** Returns the latest time at which a report was made, in milliseconds. Webhooks have whole seconds. */
 const latest = (at: Date, source: FactSource): number =>
   source === 'webhook' ? Math.floor(at.getTime() / 1000) * 1000 + 999 : at.getTime();
+
+const latestOf = ({ at, source }: Fact<unknown>): number => latest(new Date(at), source);
 
 /** Returns whether Meta rates a number's quality as low, because people block or report it. */
 export const hasLowQuality = ({ quality }: Facts<NumberValues>): boolean => quality?.value === 'RED';
@@ -181,7 +183,7 @@ export function senderBlock(
   ] as const;
   // If a read finds that the account can send, the state has ended, although no webhook reported it.
   const hasEnded = (fact: Fact<unknown>): boolean =>
-    canSend !== undefined && canSend.value.can !== 'BLOCKED' && canSend.at > fact.at;
+    canSend !== undefined && canSend.value.can !== 'BLOCKED' && latestOf(canSend) > latestOf(fact);
   for (const [fact, word, reason] of states)
     if (fact !== undefined && word && !hasEnded(fact)) return blockBy(fact, reason, word);
   for (const fact of [canSend, number.canSend])

@@ -143,6 +143,11 @@ describe('senderBlock', () => {
       {},
       { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 4) },
     ],
+    [
+      'its account was banned in the second of the last read',
+      {},
+      { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 5.4) },
+    ],
   ])('blocks a sender when %s', (_, number, account) => {
     expect(senderBlock(number, account, at(10))).not.toBeNull();
   });
