@@ -10,7 +10,7 @@ import {
   type QueueName,
 } from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
-import type { WorkerContext } from './context.js';
+import { waitUnlessAborted, type WorkerContext } from './context.js';
 import { applyDueReports } from './reports.js';
 import { deliver, deliverTaken } from './sends/deliver.js';
 
@@ -72,7 +72,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
       const isReady = connection.status === 'ready';
       const closed = Promise.all(workers.map((worker) => worker.close(!isReady)));
       // BullMQ's `close` waits for Redis. While Redis is unavailable, it is enough to wait for the active jobs.
-      await Promise.race([closed, isReady && new Promise((resolve) => connection.once('close', resolve))]);
+      await waitUnlessAborted(closed, isReady ? context.stopTimeout : AbortSignal.abort());
       await Promise.allSettled(activeJobs);
       connection.disconnect();
     },

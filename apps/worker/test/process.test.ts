@@ -156,6 +156,22 @@ describe('a stopping worker', () => {
     },
     PROCESSES_MS_MAX,
   );
+
+  it(
+    'waits for a frozen Redis no longer than for a call',
+    async () => {
+      const proxy = await startTcpProxy(testRedisUrl());
+      const worker = await start({ REDIS_URL: proxy.url });
+      await untilServing(worker);
+      proxy.freeze();
+      const exit = await stopped(worker);
+      expect(exit).toMatchObject({ code: 0, signal: null });
+      expect(exit.ms).toBeLessThan(STOP_MS_MAX);
+      expect(worker.log().at(-1)).toMatchObject({ msg: 'stopped' });
+      await proxy.close();
+    },
+    PROCESSES_MS_MAX,
+  );
 });
 
 describe('the heartbeats of a worker’s loops', () => {
