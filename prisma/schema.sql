@@ -519,7 +519,7 @@ create table sends (
   guess_cost smallint default 1 not null,
   status text default 'queued'::text not null,
   phase text default 'ready'::text not null,
-  is_waiting boolean generated always as (phase = 'waiting'::text) stored not null,
+  is_waiting boolean generated always as ((phase = 'waiting'::text) AND (verification = 'pending'::text)) stored not null,
   verification text default 'pending'::text not null,
   wrong_guess_times timestamp(3) with time zone[],
   channel text,

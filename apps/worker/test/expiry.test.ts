@@ -38,7 +38,7 @@ describe('a code that has expired or soon expires', () => {
 describe('a code that was verified before its message was sent', () => {
   const verify = (id: string) => guessCode(t.database, id, true);
 
-  it('is not sent, and the unit is refunded before the code expires', async () => {
+  it('is not sent: its send fails when it is due, and the unit is refunded', async () => {
     const id = await buildSend(t.database, t.caller);
     await verify(id);
     await t.enqueue('live', id);
@@ -49,17 +49,18 @@ describe('a code that was verified before its message was sent', () => {
     expect(t.tap.requests).toEqual([]);
   });
 
-  it('is not retried, and its send ends before the back-off ends', async () => {
+  it('is not retried: its send fails when it is due again', async () => {
     t.simulator.rules.add({ fault: { error: 131000, retryAfter: 300 }, times: 1 });
     const id = await t.send(t.caller);
     await t.until(id, ({ attempts, claimed_until }) => attempts === 1 && claimed_until === null);
     await verify(id);
+    await t.age(id, 300);
     expect(await t.until(id, 'failed')).toMatchObject({ ...FAILED, attempts: 1 });
     expect(t.calls(id)).toHaveLength(1);
     expect(await t.units(t.caller.accountId)).toEqual(RETURNED);
   });
 
-  it('ends its send immediately instead of waiting for a sender, like a locked code', async () => {
+  it('gets no turn while it waits for a sender, like a locked code, and its send fails at the deadline', async () => {
     // Pauses every sender.
     await t.reset();
     const caller = await t.newCaller('live', { credits: 2 });
@@ -67,10 +68,12 @@ describe('a code that was verified before its message was sent', () => {
     for (const id of [verified, locked]) await t.until(id, (row) => row.phase === 'waiting');
     await verify(verified);
     for (let nth = 0; nth < GUESSES_MAX; nth++) await guessCode(t.database, locked, false);
+    expect(await t.sql('select from sends where is_waiting and id = any($1)', [[verified, locked]])).toEqual(
+      [],
+    );
     for (const id of [verified, locked]) {
-      const row = await t.until(id, 'failed');
-      expect(row).toMatchObject({ ...FAILED, phase: 'done' });
-      expect(row.failed_at!.getTime()).toBeLessThan(row.expires_at.getTime());
+      await t.makeDue(id);
+      expect(await t.until(id, 'failed')).toMatchObject({ ...FAILED, attempts: 0 });
     }
   });
 });

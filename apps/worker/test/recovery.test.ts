@@ -279,28 +279,34 @@ describe('a send that waits for the time of its permit', () => {
     expect(claimed.claimed_until!.getTime()).toBeGreaterThan(attempt!.finished_at!.getTime());
   });
 
-  it('is released without a call when its worker is delayed long past that time', async () => {
-    const worker = await work();
+  it('is not sent by a worker that was delayed until its lease ended', async () => {
+    const worker = await work({ leaseMs: 1_000 });
     const { senders } = worker.context;
-    // The first read of the sender, after the claim, takes longer than a call may be late.
-    let delayMs = 2_600;
+    // The first read of the sender, after the claim, takes longer than the lease.
+    let delayMs = 1_600;
     worker.context.senders = {
       ...senders,
       async open(senderId) {
-        const opened = await senders.open(senderId);
-        await pause(delayMs);
+        const ms = delayMs;
         delayMs = 0;
-        return opened;
+        await pause(ms);
+        return senders.open(senderId);
       },
     };
     const id = await buildSend(environment.db.database, caller);
     await environment.enqueue('live', id);
 
-    expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    expect(await environment.attempts(id)).toMatchObject([{ number: 1, outcome: 'accepted' }]);
+    expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 2 });
+    expect(await environment.attempts(id)).toMatchObject([
+      { number: 1, outcome: 'unknown' },
+      { number: 2, outcome: 'accepted' },
+    ]);
     expect(environment.tap.requests).toHaveLength(1);
-    expect(environment.tap.requests[0]!.body).toContain(`${id}.1`);
-    expect(await worker.count('onecode_deliveries_total', { end: 'released' })).toBe(1);
+    expect(environment.tap.requests[0]!.body).toContain(`${id}.2`);
+    await until(
+      'the end of the late delivery',
+      async () => (await worker.count('onecode_deliveries_total', { end: 'stale' })) === 1,
+    );
   });
 
   it('waits in its row instead of in the worker when the next permit is too far away', async () => {

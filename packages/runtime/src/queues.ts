@@ -37,7 +37,6 @@ export const JOB_OUTCOMES = [
   'not_due',
   'read',
   'rejected_by_provider',
-  'released',
   'retry',
   'stale',
 ] as const;

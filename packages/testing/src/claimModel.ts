@@ -1,5 +1,4 @@
 import {
-  isWorthSending,
   postponeOrFail,
   type Decision,
   type Postponement,
@@ -18,6 +17,12 @@ export interface ClaimOffer {
   permit: { sender: { id: string; number: string }; waitMs: number } | null;
 }
 
+/** Returns whether a message is still worth sending: a model of `is_worth_sending`. */
+export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, at: Date): boolean {
+  const lifeMs = send.expiresAt.getTime() - send.createdAt.getTime();
+  return send.expiresAt.getTime() - at.getTime() > Math.min(30_000, lifeMs * 0.1);
+}
+
 /**
  * Claims a live send for one call to the provider: a model of `take_deliveries` for tests. Without a permit, and for a send that may not be
  * sent, it returns the decision of `postponeOrFail`.
@@ -27,12 +32,7 @@ export function claim(send: Send, now: Date, { leaseMs, policy, permit }: ClaimO
   const isEligible = postponed.change?.phase === 'waiting';
   if (permit === null || !isEligible) return postponed;
   const permitAt = new Date(now.getTime() + permit.waitMs);
-  if (!isWorthSending(send, permitAt))
-    return {
-      ...postponed,
-      result: 'done',
-      change: { phase: 'giving_up', dueAt: send.expiresAt },
-    };
+  if (!isWorthSending(send, permitAt)) return postponed;
   return {
     result: 'claimed',
     change: {

@@ -222,7 +222,7 @@ create table sends (
   status text not null default 'queued',
   phase text not null default 'ready',
   -- For the index of waiting sends: an index on `phase` would prevent claims and receipts from updating the row in place.
-  is_waiting boolean not null generated always as (phase = 'waiting') stored,
+  is_waiting boolean not null generated always as (phase = 'waiting' and verification = 'pending') stored,
   verification text not null default 'pending',
   wrong_guess_times timestamptz(3)[],
   channel text,

@@ -21,8 +21,7 @@ const RANK = { queued: 0, sending: 1, sent: 2, delivered: 3, read: 4 } as const;
 
 export const DELIVERY: Invariants = {
   /**
-   * The provider is called for a send at most as often as configured, reassignments aside. Attempts that were released before any
-   * call do not count either.
+   * The provider is called for a send at most as often as configured, reassignments aside. Attempts without a call do not count either.
    */
   'attempts-are-limited': ofEachSend(({ row, attempts, requests }, { attemptsMax }) => {
     const called = new Set(requests.map(({ opaque }) => opaque));

@@ -38,7 +38,7 @@ export const MESSAGES: Invariants = {
   /**
    * No attempt begins and no message arrives at the provider after the code’s deadline. A message counts from when its request
    * arrived at the provider, which may answer late. A call begins at least a tenth of the code's validity or 30 seconds before
-   * the deadline (`isWorthSending`), longer than a call may take. Only a process or a network that is frozen for longer could
+   * the deadline (`is_worth_sending`), longer than a call may take. Only a process or a network that is frozen for longer could
    * violate this without a defect, so the suite's faults are shorter.
    */
   'no-message-after-expiry': ofEachSend(({ row, attempts, messages, requests }) => {

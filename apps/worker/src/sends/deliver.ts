@@ -1,9 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  appliesTo,
   isSenderFailure,
   postponeOrFail,
-  releaseClaim,
   settle,
   simulateDelivery,
   templateLanguages,
@@ -18,11 +16,8 @@ import { inSpan, markFailed, recordSpan, SpanKind, type JobOutcome } from '@onec
 import type { SenderDetails } from '@onecode/store/senders';
 import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
 import type { AuthenticationMessage } from '@onecode/whatsapp';
-import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../context.js';
+import { waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
-
-/** If a call starts later than this after the time of its permit, its lease could end before its outcome is written. */
-const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
 
 /** The outcome of a call that was still running when the worker stopped. The message may have been sent. */
 const UNANSWERED: Outcome = {
@@ -122,18 +117,12 @@ async function afterClaim(context: WorkerContext, send: ClaimedSend, claimedAt: 
     startedAt: send.claimedAt as Date,
     source: 'answer',
   };
-  const expiresAt = claimedAt + send.expiresAt.getTime() - send.now.getTime();
   // crash point: worker after claim
   if (send.waitMs > 0) await wait(send.waitMs);
   const sender = await senders.open(at.senderId);
-  // If this process was frozen, the lease or the code may have expired.
-  const isLate = performance.now() >= Math.min(claimedAt + send.waitMs + CALL_DELAY_MS_MAX, expiresAt);
-  // A response to another message, or an operator, may have blocked the sender after the claim.
-  const isBlocked = sender.blocks.some((block) => appliesTo(block, send) && block.since > at.startedAt);
-  if (isLate || isBlocked) {
-    const end = await changeSend(database, current(), (row, now) => releaseClaim(row, now, number));
-    return end ?? 'gone';
-  }
+  // If this process was frozen, the lease may have ended: then another worker makes the next call.
+  const { now, claimedUntil, expiresAt } = current();
+  if (now >= (claimedUntil as Date) || now >= expiresAt) return 'stale';
 
   const endTimer = metrics.attempts.startTimer();
   const outcome = await call(context, send, sender, {

@@ -18,9 +18,6 @@ export interface RetryPolicy {
   backoffMs: number;
 }
 
-/** The maximum n for the wait of 4^n seconds after a pair rate limit. */
-const PAIR_EXPONENT_MAX = 4;
-
 const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
@@ -36,28 +33,8 @@ export function acceptance(send: Send, now: Date, sentAt = now): SendChange {
 }
 
 /** Returns whether the code can still be verified. */
-function isActive({ verification, expiresAt }: Send, now: Date): boolean {
+export function isActive({ verification, expiresAt }: Send, now: Date): boolean {
   return verification === 'pending' && now < expiresAt;
-}
-
-/** Returns whether a message is still worth sending: more than a tenth or 30 seconds of the code's lifetime is left, whichever is less. */
-export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now: Date): boolean {
-  const lifeMs = send.expiresAt.getTime() - send.createdAt.getTime();
-  return send.expiresAt.getTime() - now.getTime() > Math.min(30_000, lifeMs * 0.1);
-}
-
-/**
- * Returns the change that ends the delivery of a live send after its code was verified or locked. A send without a call in progress is due
- * now, so that `postponeOrFail` fails it; after an attempt with an unknown outcome, it becomes due when the time for its receipt is over. A
- * call in progress continues. Erases the encrypted code if the provider has accepted the message.
- */
-export function stopDelivery(
-  send: Pick<Send, 'mode' | 'phase' | 'receiptUntil'>,
-  now: Date,
-): Pick<SendChange, 'encryptedCode' | 'phase' | 'dueAt'> {
-  if (send.mode !== 'live' || send.phase === 'calling' || send.phase === 'done') return {};
-  if (send.phase === 'unconfirmed') return DONE;
-  return { phase: 'giving_up', dueAt: mayStillArrive(send.receiptUntil, now) ? send.receiptUntil : now };
 }
 
 /** Returns the change that delivers a test send: it is `read` immediately, and no message is sent. */
@@ -84,11 +61,10 @@ const NO_RESPONSE: Outcome = {
 };
 
 /**
- * Postpones or fails a live send that has no sender now. A call with an expired lease ends with an unknown outcome.
+ * Postpones or fails a live send that no worker may send now. A call with an expired lease ends with an unknown outcome.
  *
- * A send with an active code and attempts left waits for a sender until its deadline. If its code expires too soon for another call, it
- * waits for the deadline in `giving_up`, because a receipt may still report an earlier message as sent or delivered. Any other send, and one
- * that is already giving up, fails, but if a message may have been sent, only after the time for its receipt.
+ * A send with an active code and attempts left waits for a sender until its deadline. Any other send, and one that is already giving up,
+ * fails, but if a message may have been sent, only after the time for its receipt.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   if (!isDelivering(send)) return { result: 'done' };
@@ -97,28 +73,29 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   if (send.phase === 'calling') return settle(send, now, send.attemptNumber, NO_RESPONSE, policy, 0);
 
   const mayCall = isActive(send, now) && send.attempts < policy.attemptsMax && send.phase !== 'giving_up';
-  const until = mayCall ? send.expiresAt : send.receiptUntil;
-  if (until === null || until <= now) return giveUp(send, now, policy);
-  const isWaiting = mayCall && isWorthSending(send, now);
-  return {
-    result: isWaiting ? 'no_sender' : 'done',
-    change: { phase: isWaiting ? 'waiting' : 'giving_up', dueAt: until },
-  };
+  if (mayCall) return { result: 'no_sender', change: { phase: 'waiting', dueAt: send.expiresAt } };
+  return giveUp(send, now, policy);
 }
 
 /**
- * Fails a send without another call: its code is finished or expired, it has used all attempts, or a message was rejected while a later one
- * could still arrive.
+ * Ends a send without another call: its code is finished or expired, it has used all attempts, or a message was rejected while another one
+ * could still arrive. It fails now, or after the time for the receipt of a message that may have been sent.
  */
-function giveUp(send: Send, now: Date, policy: RetryPolicy): Decision<FailureReason> {
+function giveUp(send: Send, now: Date, policy: RetryPolicy): Decision<FailureReason | 'awaiting_receipt'> {
+  const wait = awaitLastReceipt(send, now);
+  if (wait !== null) return { result: 'awaiting_receipt', change: wait };
   const ofActive = send.attempts < policy.attemptsMax ? 'rejected_by_provider' : 'attempts_exhausted';
   const reason = isActive(send, now) ? ofActive : 'expired_before_delivery';
   return { result: reason, change: failure(reason, now) };
 }
 
-/** Returns the change while no further call follows, but a message may have been sent; null if the time for its receipt is over. */
+/**
+ * Returns the change of a send without another call while a message with an unknown outcome may have been sent; null if there is none, or
+ * if the time for its receipt is over.
+ */
 export function awaitLastReceipt({ receiptUntil }: Send, now: Date): SendChange | null {
-  return mayStillArrive(receiptUntil, now) ? { phase: 'giving_up', dueAt: receiptUntil, ...UNCLAIMED } : null;
+  const mayStillArrive = receiptUntil !== null && now < receiptUntil;
+  return mayStillArrive ? { phase: 'giving_up', dueAt: receiptUntil, ...UNCLAIMED } : null;
 }
 
 /** Returns the ended attempt of the claim. */
@@ -132,29 +109,6 @@ export function endedAttempt(
   }: Pick<AttemptChange, 'outcome'> & Partial<AttemptChange>,
 ): AttemptChange {
   return { number, senderId, startedAt: claimedAt as Date, outcome, errorCode, messageId, messageStatus };
-}
-
-/**
- * Releases a claim if its message was certainly not sent, for example because its sender was blocked. The send is due now, and the attempt
- * is not counted.
- */
-export function releaseClaim(send: Send, now: Date, attempt: number): Decision<'released' | 'stale'> {
-  if (!isInProgress(send, attempt)) return { result: 'stale' };
-  return {
-    result: 'released',
-    change: {
-      ...UNCLAIMED,
-      attemptNumber: attempt - 1,
-      attempts: send.attempts - 1,
-      phase: 'ready',
-      dueAt: now,
-    },
-  };
-}
-
-/** Returns whether a message with an unknown outcome may have been sent, and its receipt may still arrive. */
-function mayStillArrive(receiptUntil: Date | null, now: Date): receiptUntil is Date {
-  return receiptUntil !== null && now < receiptUntil;
 }
 
 /** A fault or a rate limit of a sender, its business account or the app. */
@@ -220,17 +174,13 @@ function settleCall(
   if (outcome.kind === 'accepted') return { result: 'accepted', change: acceptance(send, now) };
   if (outcome.kind === 'recipient' || (outcome.kind === 'config' && outcome.scope === 'request'))
     return { result: 'rejected_by_provider', change: failure('rejected_by_provider', now) };
-  // After a fault of the sender, a send with a finished code is due too: `postponeOrFail` then fails it.
-  const isDueAgain = send.verification === 'pending' || isSenderFailure(outcome);
-  const change = isDueAgain ? nextCall(send, now, outcome, policy, random) : null;
-  if (change !== null) return { result: 'retry', change };
-  const wait = awaitLastReceipt(send, now);
-  return wait === null ? giveUp(send, now, policy) : { result: 'awaiting_receipt', change: wait };
+  const change = nextCall(send, now, outcome, policy, random);
+  return change === null ? giveUp(send, now, policy) : { result: 'retry', change };
 }
 
 /**
- * Returns the change after which a failed message is sent again, at the latest when its code expires; null if all attempts are used. A
- * fault or a rate limit uses no attempt.
+ * Returns the change after which a failed message is sent again, unless its code is finished by then; null if all attempts are used. The
+ * send is due when its code expires at the latest. A fault or a rate limit uses no attempt.
  */
 export function nextCall(
   send: Send,
@@ -261,7 +211,7 @@ export function retryDelayMs(
   random: number,
 ): number {
   const baseMs = isPairLimit(outcome)
-    ? 1000 * 4 ** Math.min(PAIR_EXPONENT_MAX, attemptNumber - attempts + 1)
+    ? 1000 * 4 ** (attemptNumber - attempts + 1)
     : backoffMs * 2 ** (attempts - 1);
   const askedMs = outcome.kind === 'retry' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
   return Math.round(Math.min(PROVIDER_WAIT_MS_MAX, Math.max(baseMs * (1 + random / 2), askedMs)));

@@ -4,8 +4,8 @@ import {
   awaitReceipt,
   endedAttempt,
   failure,
+  isActive,
   isSenderFailure,
-  isWorthSending,
   nextCall,
   type RetryPolicy,
 } from './delivery.js';
@@ -224,9 +224,8 @@ function afterFailure(
 
   const failedNow = failure('rejected_by_provider', now);
   if (send.phase === 'done') return failedNow;
-  const mayCall = send.verification === 'pending' && isWorthSending(send, now);
   const isRetryable = failed.kind === 'retry' || isSenderFailure(failed);
-  const next = mayCall && isRetryable ? nextCall(send, now, failed, policy, random) : null;
+  const next = isActive(send, now) && isRetryable ? nextCall(send, now, failed, policy, random) : null;
   return next ?? (attempt.laterIsUnknown ? awaitLastReceipt(send, now) : null) ?? failedNow;
 }
 

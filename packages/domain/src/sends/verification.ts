@@ -1,6 +1,5 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { requireKey, type Keyring } from '../security/keyring.js';
-import { stopDelivery } from './delivery.js';
 import type { Send, Verification } from './send.js';
 
 /** The code of a test send if the caller did not choose one. */
@@ -17,18 +16,13 @@ export interface Judgement {
 }
 
 /** The fields of a send on which the judgement of a guess depends. */
-export interface GuessedSend extends Pick<
-  Send,
-  'mode' | 'phase' | 'receiptUntil' | 'verification' | 'expiresAt'
-> {
+export interface GuessedSend extends Pick<Send, 'verification' | 'expiresAt'> {
   /** The number of earlier wrong guesses. */
   wrongGuesses: number;
 }
 
 /** What a guess may change. */
-export interface GuessChange extends Partial<
-  Pick<Send, 'verification' | 'verifiedAt' | 'encryptedCode' | 'phase' | 'dueAt'>
-> {
+export interface GuessChange extends Partial<Pick<Send, 'verification' | 'verifiedAt'>> {
   /** The new number of wrong guesses. The store appends the time of the guess. */
   wrongGuesses?: number;
   /** When the last allowed wrong guess was judged. */
@@ -41,7 +35,7 @@ export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, n
 }
 
 /**
- * Judges one guess. Calls `matches` only if the guess counts. A verified or locked code is no longer delivered. A guess at a verified,
+ * Judges one guess. Calls `matches` only if the guess counts. No attempt begins after a code was verified or locked. A guess at a verified,
  * locked or expired code changes nothing.
  */
 export function judge(
@@ -54,7 +48,7 @@ export function judge(
   if (matches())
     return {
       result: { valid: true, verification: 'verified', attemptsLeft: 0 },
-      change: { verification: 'verified', verifiedAt: now, ...stopDelivery(send, now) },
+      change: { verification: 'verified', verifiedAt: now },
     };
   const wrongGuesses = send.wrongGuesses + 1;
   const attemptsLeft = GUESSES_MAX - wrongGuesses;
@@ -62,7 +56,7 @@ export function judge(
     return { result: { valid: false, verification: 'pending', attemptsLeft }, change: { wrongGuesses } };
   return {
     result: { valid: false, verification: 'locked', attemptsLeft: 0 },
-    change: { wrongGuesses, verification: 'locked', lockedAt: now, ...stopDelivery(send, now) },
+    change: { wrongGuesses, verification: 'locked', lockedAt: now },
   };
 }
 

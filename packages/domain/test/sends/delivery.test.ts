@@ -1,14 +1,5 @@
-import {
-  DONE,
-  isWorthSending,
-  releaseClaim,
-  settle,
-  simulateDelivery,
-  UNCLAIMED,
-  type Outcome,
-  type Send,
-} from '@onecode/domain';
-import { claim } from '@onecode/testing/claim-model';
+import { DONE, settle, simulateDelivery, UNCLAIMED, type Outcome, type Send } from '@onecode/domain';
+import { claim, isWorthSending } from '@onecode/testing/claim-model';
 import {
   ACCEPTED,
   at,
@@ -38,7 +29,7 @@ const noPermit = { permit: null };
 /** The first attempt as it is written at its end. */
 const FIRST = { number: 1, senderId: 'sender-1', startedAt: CREATED_AT, errorCode: null, messageId: null };
 
-describe('isWorthSending', () => {
+describe('isWorthSending (model)', () => {
   it.each([
     ['30 seconds of a long lifetime', 600, 570],
     ['a tenth of a short lifetime', 60, 54],
@@ -117,15 +108,12 @@ describe('claim (model) and postponeOrFail', () => {
     });
   });
 
-  it.each([{}, noPermit])(
-    'let a send with too little time left wait for its deadline, not for a sender: %j',
-    (permits) => {
-      const decision = claim(liveSend(), at(570), offer(permits));
-      expect(decision.result).toBe('done');
-      const waiting = { status: 'queued', phase: 'giving_up', dueAt: at(LIFE_SECONDS) };
-      expect(written(liveSend(), decision)).toMatchObject(waiting);
-    },
-  );
+  it.each([{}, noPermit])('let a send with too little time left wait until its deadline: %j', (permits) => {
+    const decision = claim(liveSend(), at(570), offer(permits));
+    expect(decision.result).toBe('no_sender');
+    const waiting = { status: 'queued', phase: 'waiting', dueAt: at(LIFE_SECONDS) };
+    expect(written(liveSend(), decision)).toMatchObject(waiting);
+  });
 
   it('fail a queued send with expired_before_delivery at its deadline', () => {
     const failedAt = at(LIFE_SECONDS);
@@ -163,7 +151,7 @@ describe.each(FINISHED_CODES)('a claim of a send with a code that is %s', (_, co
     ['that may have been sent and got no receipt', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
     ['that had used all attempts', sendingSend({ ...code, ...UNCLAIMED, attempts: 5, receiptUntil: NOW })],
   ])('fails a send %s, without a call, even with a permit', (__, send) => {
-    const decision = claim({ ...send, phase: 'giving_up' }, NOW, offer());
+    const decision = claim(send, NOW, offer());
     expect(decision.result).toBe(reason);
     expect(decision.change).toEqual({ ...FAILED, failureReason: reason });
     expect(decision.attempts).toBeUndefined();
@@ -171,8 +159,10 @@ describe.each(FINISHED_CODES)('a claim of a send with a code that is %s', (_, co
 
   it('waits for the receipt of an attempt with an expired lease', () => {
     const send = sendingSend(code);
-    const waiting = written(send, claim(send, NOW, offer()));
-    expect(waiting).toMatchObject({ phase: 'giving_up', ...UNCLAIMED, dueAt: ms(NOW, 32_000) });
+    const due = written(send, claim(send, NOW, offer()));
+    expect(due).toMatchObject({ phase: 'backing_off', ...UNCLAIMED, dueAt: ms(NOW, 1_000) });
+    const waiting = written(due, claim(due, ms(NOW, 1_000), offer()));
+    expect(waiting).toMatchObject({ phase: 'giving_up', dueAt: ms(NOW, 32_000) });
     expect(claim(waiting, ms(NOW, 32_000), offer()).result).toBe(reason);
   });
 
@@ -191,35 +181,8 @@ describe('a claim with a future permit', () => {
     const now = ms(at(570), -500);
     expect(claim(liveSend(), now, offer({ permit: permit({}, 499) })).result).toBe('claimed');
     const decision = claim(liveSend(), now, offer({ permit: permit({}, 500) }));
-    expect(decision.result).toBe('done');
-    expect(decision.change).toEqual({ phase: 'giving_up', dueAt: at(LIFE_SECONDS) });
-  });
-});
-
-describe('releaseClaim', () => {
-  it('makes the send due, without counting the attempt', () => {
-    const send = sendingSend({ attempts: 3, receiptUntil: at(40) });
-    const decision = releaseClaim(send, NOW, 1);
-    expect(decision.result).toBe('released');
-    const after = written(send, decision);
-    expect(after).toEqual({
-      ...send,
-      phase: 'ready',
-      ...UNCLAIMED,
-      attempts: 2,
-      attemptNumber: 0,
-      dueAt: NOW,
-    });
-    expect(decision.attempts).toBeUndefined();
-    expect(claim(after, NOW, offer()).change).toMatchObject({ phase: 'calling', attempts: 3 });
-  });
-
-  it('changes nothing if another worker has claimed the send since', () => {
-    expect(releaseClaim(sendingSend({ attemptNumber: 2 }), NOW, 1)).toEqual({ result: 'stale' });
-  });
-
-  it('changes nothing after a receipt of the attempt', () => {
-    expect(releaseClaim(sentSend({ status: 'delivered' }), NOW, 1)).toEqual({ result: 'stale' });
+    expect(decision.result).toBe('no_sender');
+    expect(decision.change).toEqual({ phase: 'waiting', dueAt: at(LIFE_SECONDS) });
   });
 });
 
@@ -362,15 +325,10 @@ describe('settle', () => {
   describe('for a finished code', () => {
     const code = { verification: 'verified', verifiedAt: at(10) } as const;
 
-    it('fails the send immediately after `retry`, because nothing was sent', () => {
-      const decision = settled(sendingSend(code), retryable());
-      expect(decision.result).toBe('expired_before_delivery');
-    });
-
-    it('waits for a receipt after `unknown`', () => {
-      const decision = settled(sendingSend(code), UNKNOWN);
-      expect(decision.result).toBe('awaiting_receipt');
-      expect(decision.change).toMatchObject({ dueAt: ms(NOW, 32_000), receiptUntil: ms(NOW, 32_000) });
+    it('fails the send after `retry` when it is due again', () => {
+      const send = sendingSend(code);
+      const after = written(send, settled(send, retryable()));
+      expect(claim(after, ms(NOW, 1_000), offer()).result).toBe('expired_before_delivery');
     });
 
     it('marks an accepted send as sent, erases its encrypted code, and makes nothing due', () => {

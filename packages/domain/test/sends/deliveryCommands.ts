@@ -1,12 +1,6 @@
-import {
-  decideReceipt,
-  GUESSES_MAX,
-  isWorthSending,
-  receiptWaitMs,
-  type Outcome,
-  type Receipt,
-} from '@onecode/domain';
+import { decideReceipt, GUESSES_MAX, receiptWaitMs, type Outcome, type Receipt } from '@onecode/domain';
 import fc from 'fast-check';
+import { isWorthSending } from '@onecode/testing/claim-model';
 import {
   check,
   must,
@@ -14,7 +8,6 @@ import {
   runAnswer,
   runClaim,
   runGuess,
-  runRelease,
   write,
   type Model,
   type Real,
@@ -76,17 +69,6 @@ const delivers = (outcome: Outcome, random: number, isVerified: boolean): Comman
   },
   toString: () => `delivery: ${outcome.kind}`,
 });
-
-/** A worker claims the send and stops before the time of its permit. */
-const releasesClaim: Command = {
-  check: () => true,
-  run(model, real) {
-    const attempts = real.attempts.size;
-    runClaim(model, real, 1);
-    if (real.attempts.size > attempts) runRelease(model, real);
-  },
-  toString: () => 'claim, released',
-};
 
 const reports = (
   index: number,
@@ -238,7 +220,6 @@ export const step = [
   fc.integer({ min: 1, max: 20_000 }).map(passes),
   fc.constant(findsNoSender),
   fc.constant(takesTurn),
-  fc.constant(releasesClaim),
   fc.boolean().map(guesses),
   fc.boolean().map(losesTwoCalls),
 ];

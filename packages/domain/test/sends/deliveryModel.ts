@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
-  releaseClaim,
   isDelivering,
   isInProgress,
-  isWorthSending,
   judge,
   settle,
   receiptWaitMs,
@@ -15,7 +13,7 @@ import {
   type Phase,
   type Send,
 } from '@onecode/domain';
-import { claim } from '@onecode/testing/claim-model';
+import { claim, isWorthSending } from '@onecode/testing/claim-model';
 import { LEASE_MS, liveSend, permit, POLICY } from './sendFixtures.js';
 
 /** The expected history according to the rules, computed without the code under test. */
@@ -29,8 +27,7 @@ export interface Model {
 }
 
 /** The events that change a send. */
-export type Event =
-  'taken' | 'outcome of the call' | 'claim released' | 'receipt' | 'failed receipt' | 'code ended';
+export type Event = 'taken' | 'outcome of the call' | 'receipt' | 'failed receipt';
 /** `phase event phase` */
 export type Transition = `${Phase} ${Event} ${Phase}`;
 
@@ -105,7 +102,6 @@ export function write(real: Real, decision: Decision<unknown>, event: Event): vo
   const { attemptNumber, senderId, claimedAt } = real.send;
   if (claimedAt === null && before.claimedAt !== null && attemptNumber === before.attemptNumber)
     must(real.attempts.get(attemptNumber)?.outcome !== null, 'an attempt that is over has an outcome');
-  if (attemptNumber < before.attemptNumber) real.attempts.delete(before.attemptNumber);
   if (claimedAt !== null && attemptNumber > before.attemptNumber)
     real.attempts.set(attemptNumber, { senderId, outcome: null, claimedAt });
 }
@@ -180,23 +176,8 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
 
 /** A person enters a code. */
 export function runGuess(model: Model, real: Real, isRight: boolean): void {
-  const { claimedUntil, status } = real.send;
-  write(
-    real,
-    judge(real.send, real.now, () => isRight),
-    'code ended',
-  );
-  must(real.send.claimedUntil === claimedUntil && real.send.status === status, 'a guess leaves a call alone');
-  check(model, real);
-}
-
-/** The worker is too late for its permit, or the sender was blocked after the claim. */
-export function runRelease(model: Model, real: Real): void {
-  const before = real.send;
-  if (before.claimedUntil === null) return;
-  write(real, releaseClaim(before, real.now, before.attemptNumber), 'claim released');
-  must(real.send.attempts === before.attempts - 1, 'a message that was not written uses up no attempt');
-  model.calls -= 1;
+  const { change } = judge(real.send, real.now, () => isRight);
+  real.send = { ...real.send, ...change };
   check(model, real);
 }
 
@@ -232,10 +213,8 @@ export function runAnswer(model: Model, real: Real, attempt: number, outcome: Ou
 
 /** Workers claim when the send is due and never get a response or receipt, until nothing is due. */
 export function abandon(model: Model, real: Real): void {
-  // A send with a verified or locked code does not wait for its deadline.
-  const isPending = real.send.verification === 'pending';
   const end =
-    Math.max(isPending ? Number(real.send.expiresAt) : 0, Number(real.now)) +
+    Math.max(Number(real.send.expiresAt), Number(real.now)) +
     LEASE_MS +
     PERMIT_WAIT_MS +
     2 * receiptWaitMs(POLICY);

@@ -34,10 +34,10 @@ describe('retryDelayMs', () => {
     expect(retryDelayMs(POLICY, called(3), UNKNOWN, 1 - Number.EPSILON)).toBe(6000);
   });
 
-  it('returns 4^n seconds, at most 256, after the nth pair rate limit, with the same jitter', () => {
+  it('returns 4^n seconds, at most 900, after the nth pair rate limit, with the same jitter', () => {
     const limit = retryable({ throttled: 'pair' });
     const waits = [1, 2, 3, 4, 5].map((n) => retryDelayMs(POLICY, called(n, n - 1), limit, 0));
-    expect(waits).toEqual([4_000, 16_000, 64_000, 256_000, 256_000]);
+    expect(waits).toEqual([4_000, 16_000, 64_000, 256_000, 900_000]);
     expect(retryDelayMs(POLICY, called(3), limit, 0.5)).toBe(5_000);
     expect(
       retryDelayMs(POLICY, called(1), retryable({ throttled: 'pair', retryAfterSeconds: 10 }), 0.5),

@@ -1,4 +1,4 @@
-import { DONE, UNCLAIMED, type Decision, type Outcome, type RetryPolicy, type Send } from '@onecode/domain';
+import { DONE, UNCLAIMED, type Outcome, type RetryPolicy, type Send } from '@onecode/domain';
 import type { ClaimOffer } from '@onecode/testing/claim-model';
 
 /** When every send of these tests is created. */
@@ -104,7 +104,7 @@ export const FAILED = {
 };
 
 /** Returns the send after the store has written the decision. */
-export function written<S extends Send>(send: S, decision: Decision<unknown>): S {
+export function written<S extends Send>(send: S, decision: { change?: Partial<Send> | undefined }): S {
   return { ...send, ...decision.change };
 }
 

@@ -1,23 +1,6 @@
-import {
-  DELIVERY_STATES,
-  DONE,
-  guessCost,
-  judge,
-  UNCLAIMED,
-  verificationAt,
-  type Send,
-} from '@onecode/domain';
+import { DELIVERY_STATES, guessCost, judge, verificationAt, type Send } from '@onecode/domain';
 import fc from 'fast-check';
-import {
-  at,
-  CREATED_AT,
-  LIFE_SECONDS,
-  liveSend,
-  sendingSend,
-  sentSend,
-  testSend,
-  written,
-} from './sendFixtures.js';
+import { at, CREATED_AT, LIFE_SECONDS, liveSend, sentSend, testSend, written } from './sendFixtures.js';
 
 const NOW = at(30);
 const right = () => true;
@@ -71,43 +54,6 @@ describe('judge', () => {
       expect(judge(send, NOW, wrong).result).toMatchObject({ verification: 'pending', attemptsLeft: 4 });
     },
   );
-
-  describe.each([
-    ['correct', right, 0],
-    ['the fifth wrong one', wrong, 4],
-  ])('for a guess that is %s', (_, matches, wrongGuesses) => {
-    const judged = (send: Send) => written(send, judge(guessed(send, wrongGuesses), NOW, matches));
-
-    it('makes a send due that waits for a worker, a sender or its next attempt', () => {
-      for (const phase of ['ready', 'waiting', 'backing_off', 'giving_up'] as const)
-        expect(judged(liveSend({ phase, dueAt: at(LIFE_SECONDS) }))).toMatchObject({
-          status: 'queued',
-          phase: 'giving_up',
-          dueAt: NOW,
-        });
-    });
-
-    it('makes a send wait for its receipt if a message may have been sent', () => {
-      const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(40), dueAt: at(300) });
-      expect(judged(send)).toMatchObject({ phase: 'giving_up', dueAt: at(40) });
-    });
-
-    it('does not change a call in progress, a delivered message or a test send', () => {
-      for (const send of [sendingSend(), sentSend({ status: 'delivered' }), testSend()]) {
-        const { dueAt, phase, encryptedCode } = send;
-        expect(judged(send)).toMatchObject({ dueAt, phase, encryptedCode });
-      }
-    });
-
-    it('erases the code of a sent message', () => {
-      expect(judged(sentSend())).toMatchObject({ status: 'sent', ...DONE });
-    });
-
-    it('makes a send that waits for its next message due now', () => {
-      const send = sentSend({ phase: 'waiting', dueAt: at(LIFE_SECONDS) });
-      expect(judged(send)).toMatchObject({ status: 'sent', phase: 'giving_up', dueAt: NOW });
-    });
-  });
 
   it.each([0, 1, 2, 3])(
     'does not change the delivery for a wrong guess after %d earlier ones',

@@ -23,7 +23,7 @@ export async function readRestoredState({ sql }: Connection, before: Date): Prom
       waiting.count as waiting, waiting.last as "lastExpiresAt"
     from (
       select count(*)::integer as count, max(expires_at) as last from sends
-      where due_at is not null and mode = 'live' and phase <> 'giving_up' and expires_at > clock_timestamp()
+      where due_at is not null and mode = 'live' and phase <> 'giving_up' and verification = 'pending' and expires_at > clock_timestamp()
     ) waiting`;
   return state;
 }

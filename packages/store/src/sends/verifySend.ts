@@ -35,8 +35,8 @@ const TRIES_MAX = 100;
 const GUESSES_IN_BATCH_MAX = 100;
 
 /**
- * Judges a guess with the pure rule `judge`, and writes the result: the count, the end of the delivery, the recipient's guess budget and
- * the unit of a failed send. The write requires an unchanged version of the send and a valid key. If another change was written first, the
+ * Judges a guess with the pure rule `judge`, and writes the result: the count, the state of the code, the recipient's guess budget and the
+ * unit of a failed send. The write requires an unchanged version of the send and a valid key. If another change was written first, the
  * guess is read and judged again. Returns only after the commit. A guess at a verified, locked or expired code writes nothing and does not
  * check the key again.
  *
@@ -60,7 +60,7 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
 }
 
 /** The fields of a send that a guess needs, with the database's time. */
-interface GuessedRow extends GuessedSend, Pick<Send, 'id' | 'dueAt' | 'traceparent'> {
+interface GuessedRow extends GuessedSend, Pick<Send, 'id' | 'traceparent'> {
   codeHash: Uint8Array;
   version: number;
   now: Date;
@@ -73,8 +73,8 @@ const readGuessedSend = createLookUp<Guess, GuessedRow>(
       ${guesses.map(({ id }) => id)}::uuid[], ${guesses.map(({ accountId }) => accountId)}::uuid[]
     ) with ordinality as g (id, account_id, ordinal)
     cross join lateral (
-      select id, version, mode, phase, due_at as "dueAt", receipt_until as "receiptUntil",
-        verification, coalesce(cardinality(wrong_guess_times), 0) as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
+      select id, version, verification, coalesce(cardinality(wrong_guess_times), 0) as "wrongGuesses", expires_at as "expiresAt",
+        code_hash as "codeHash", traceparent
       -- "is true" keeps the plan on the primary key, even if it was made while there were few sends.
       from sends where id = g.id and (account_id = g.account_id) is true limit 1
     ) s`,
@@ -97,8 +97,6 @@ const toGuessRecord = ({ guess, send, change }: GuessWrite): object => {
     verification: after.verification,
     verified_at: after.verifiedAt,
     locked_at: change.lockedAt,
-    phase: after.phase,
-    due_at: after.dueAt,
   };
 };
 
@@ -126,15 +124,14 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
       ), 'revoked') as key_state
       from json_to_recordset(${JSON.stringify([...first.values()].map(toGuessRecord))}::json) as g (
         id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
-        verified_at timestamptz, locked_at timestamptz, phase text, due_at timestamptz
+        verified_at timestamptz, locked_at timestamptz
       )
     ), changes as materialized (
       select * from guesses where key_state = 'valid'
     ), ${lock} written as (
-      update sends s set version = s.version + 1, verification = g.verification, phase = g.phase, due_at = g.due_at,
+      update sends s set version = s.version + 1, verification = g.verification,
         verified_at = g.verified_at, locked_at = g.locked_at,
-        wrong_guess_times = case when g.verified_at is null then array_append(s.wrong_guess_times, g.judged_at) else s.wrong_guess_times end,
-        encrypted_code = case when g.phase <> 'done' then s.encrypted_code end
+        wrong_guess_times = case when g.verified_at is null then array_append(s.wrong_guess_times, g.judged_at) else s.wrong_guess_times end
       from changes g
       where s.id = any(array(${lockedIds})) and s.id = g.id and s.version = g.version
       returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, s.status, s.verification = 'verified' as is_right

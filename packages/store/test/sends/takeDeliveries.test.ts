@@ -429,7 +429,7 @@ describe('the send of a job', () => {
       'has too little time left',
       `created_at = now() - interval '571 seconds', expires_at = now() + interval '29 seconds'`,
     ],
-    ['was verified', `verification = 'verified', verified_at = now(), phase = 'giving_up'`],
+    ['was verified', `verification = 'verified', verified_at = now()`],
     ['has no attempt left', 'attempts = 5'],
     [
       'was sent',
@@ -564,7 +564,6 @@ function columnsOf(
   const phaseOf = (): Phase => {
     if (isOver) return status === 'sent' ? 'unconfirmed' : 'done';
     if (isClaimed) return 'calling';
-    if (verification !== 'pending') return 'giving_up';
     return isRouted ? 'backing_off' : 'ready';
   };
   return [
