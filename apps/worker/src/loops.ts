@@ -1,13 +1,12 @@
 import { repeatedFaults, startLoop, type Loop } from '@onecode/runtime';
 import { readDueWork, type DueWork, type LastRuns, type LoopName } from '@onecode/store/operations';
-import { watchBreakers } from './sends/breaker.js';
 import type { WorkerContext } from './context.js';
 import { readDueSenders } from './senders/providerFacts.js';
 import type { DueDeliveries } from './sends/dueDeliveries.js';
 import type { Mailer } from './mail/mailer.js';
 import { createMailRun, queueStandingAlerts } from './mail/sendMails.js';
 import { applyDueReports } from './reports.js';
-import { cleanUp, deleteAccounts, retain } from './sweeper.js';
+import { cleanUp, deleteAccounts, retain, watchBreakers } from './sweeper.js';
 import { createEventRun } from './webhooks/postEvents.js';
 import type { Poster } from './webhooks/poster.js';
 

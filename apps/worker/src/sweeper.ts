@@ -1,4 +1,5 @@
-import { deleteDueAccount, expireCredits } from '@onecode/store/accounts';
+import { breakerTrips } from '@onecode/domain';
+import { deleteDueAccount, expireCredits, readBreakerEvidence, tripBreaker } from '@onecode/store/accounts';
 import { countDeliveryHours, deleteOldRefusedRequests } from '@onecode/store/reports';
 import { deleteExpiredVerifications } from '@onecode/store/mails';
 import { deleteOldIncidents, deleteOldProcesses, mergeOldTraffic } from '@onecode/store/operations';
@@ -47,4 +48,16 @@ export async function retain({ database, log }: WorkerContext, stopping: AbortSi
 export async function deleteAccounts({ database, log }: WorkerContext, stopping: AbortSignal): Promise<void> {
   const id = await deleteDueAccount(database, stopping);
   if (id !== null) log.info({ account_id: id }, 'account deleted');
+}
+
+/** Blocks an account's sends to a country when its fraud breaker is on and too few of its codes there are verified. */
+export async function watchBreakers({ database, metrics, log }: WorkerContext): Promise<void> {
+  for (const evidence of await readBreakerEvidence(database)) {
+    if (!breakerTrips(evidence.rule, evidence)) continue;
+    // All workers see the same counts. Only the worker that trips the breaker raises the alert.
+    if (!(await tripBreaker(database, evidence))) continue;
+    const { accountId, country, sends, unverified, denying } = evidence;
+    metrics.breakerTrips.inc({ country });
+    log.warn({ account_id: accountId, country, sends, unverified, denying }, 'fraud breaker tripped');
+  }
 }

@@ -25,23 +25,6 @@ export interface JobData {
   sendId?: string;
 }
 
-/** The outcomes of a send's job: how the delivery or simulation ended. */
-export const JOB_OUTCOMES = [
-  'accepted',
-  'attempts_exhausted',
-  'awaiting_receipt',
-  'done',
-  'expired_before_delivery',
-  'gone',
-  'no_sender',
-  'not_due',
-  'read',
-  'rejected_by_provider',
-  'retry',
-  'stale',
-] as const;
-export type JobOutcome = (typeof JOB_OUTCOMES)[number];
-
 /** How long finished jobs stay on the queue board, in seconds, and the maximum number of them. */
 const KEPT_JOBS = {
   removeOnComplete: { age: 3_600, count: 1_000 },

@@ -1,5 +1,5 @@
 import type { Locale } from '@onecode/domain';
-import { JOB_OUTCOMES, QUEUE_NAMES } from '@onecode/runtime';
+import { QUEUE_NAMES } from '@onecode/runtime';
 import { isId } from '@onecode/store/client';
 import { BOARD_TEXTS } from './texts.js';
 
@@ -8,7 +8,8 @@ type Json = Record<string, unknown>;
 /** Replaces a text that no Onecode process writes. */
 const REMOVED = '[removed]';
 
-const OUTCOMES: ReadonlySet<string> = new Set(JOB_OUTCOMES);
+/** The outcomes that workers write are words of small letters. */
+const OUTCOME = /^[a-z_]{1,30}$/;
 /** The failure reason that BullMQ writes. The reasons that workers write match `ERROR_KIND`. */
 const STALLED = 'job stalled more than allowable limit';
 /** An error's class, and a code of the system, the database driver or Prisma. */
@@ -63,7 +64,7 @@ function jobView(job: Json, language: Locale): Json {
   const { sendId: named } = (job['data'] ?? {}) as { sendId?: unknown };
   const sendId = typeof named === 'string' && isId(named) ? named : null;
   const { failedReason, returnValue } = job;
-  const outcome = oneOf(OUTCOMES, (returnValue as { outcome?: unknown } | null)?.outcome);
+  const outcome = (returnValue as { outcome?: unknown } | null)?.outcome;
   return {
     ...numbersOf(job, [
       'timestamp',
@@ -82,7 +83,7 @@ function jobView(job: Json, language: Locale): Json {
     }),
     opts: {},
     progress: 0,
-    returnValue: outcome === undefined ? null : { outcome },
+    returnValue: typeof outcome === 'string' && OUTCOME.test(outcome) ? { outcome } : null,
     isFailed: job['isFailed'] === true,
     // The worker's log contains the error, its stack and the send's id.
     stacktrace: [],

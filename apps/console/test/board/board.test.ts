@@ -286,7 +286,7 @@ describe('a job of a send', () => {
 
   it.each([
     ['a text', 'accepted'],
-    ['an unknown outcome', { outcome: 'stolen' }],
+    ['an outcome that no worker writes', { outcome: '+5511987660077' }],
     ['an outcome that is not a text', { outcome: ['accepted'] }],
   ])('hides a result that is %s', async (_, returnValue) => {
     expect((await jobOf(await finishedJob(returnValue))).returnValue).toBeNull();

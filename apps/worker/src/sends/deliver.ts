@@ -9,10 +9,11 @@ import {
   UNREADABLE_CODE,
   UNREADABLE_TOKEN,
   type Outcome,
+  type Postponement,
   type Send,
   type Settlement,
 } from '@onecode/domain';
-import { inSpan, markFailed, recordSpan, SpanKind, type JobOutcome } from '@onecode/runtime';
+import { inSpan, markFailed, recordSpan, SpanKind } from '@onecode/runtime';
 import type { SenderDetails } from '@onecode/store/senders';
 import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
 import type { AuthenticationMessage } from '@onecode/whatsapp';
@@ -26,8 +27,11 @@ const UNANSWERED: Outcome = {
   reason: 'the worker stopped before the response arrived',
 };
 
+/** How a delivery or a simulation ended. `gone`: the send does not exist. */
+type DeliveryEnd = Postponement | 'read' | 'gone';
+
 /** Claims and delivers a live send. @throws Error only for failures of the service itself, such as an unavailable database */
-export async function deliver(context: WorkerContext, sendId: string): Promise<JobOutcome> {
+export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
   const startTime = performance.now();
   // crash point: worker before claim
   const taken = await context.deliveries.take(sendId);
@@ -47,8 +51,8 @@ export async function deliverTaken(
   context: WorkerContext,
   taken: TakenSend | { id: string },
   startTime = performance.now(),
-): Promise<JobOutcome> {
-  let end: JobOutcome;
+): Promise<DeliveryEnd> {
+  let end: DeliveryEnd;
   if ('outcome' in taken && taken.outcome === 'claimed')
     end = await deliverClaimed(context, taken, startTime);
   else if ('outcome' in taken && taken.outcome === 'waits') end = 'no_sender';
@@ -61,7 +65,7 @@ async function deliverClaimed(
   context: WorkerContext,
   send: ClaimedSend,
   startTime: number,
-): Promise<JobOutcome> {
+): Promise<DeliveryEnd> {
   const claimedAt = performance.now();
   const { id, requestId, traceparent: parent, attemptNumber } = send;
   const attributes = {
@@ -82,7 +86,7 @@ async function deliverClaimed(
 }
 
 /** Simulates a test send, and postpones or fails a live send that was not claimed. @returns the end of the delivery */
-async function endDelivery(context: WorkerContext, which: TakenSend | { id: string }): Promise<JobOutcome> {
+async function endDelivery(context: WorkerContext, which: TakenSend | { id: string }): Promise<DeliveryEnd> {
   const { database, policy, log } = context;
   const startTime = performance.now();
   // crash point: worker before giving up
@@ -104,7 +108,11 @@ async function endDelivery(context: WorkerContext, which: TakenSend | { id: stri
 }
 
 /** @param claimedAt by `performance.now()` */
-async function afterClaim(context: WorkerContext, send: ClaimedSend, claimedAt: number): Promise<JobOutcome> {
+async function afterClaim(
+  context: WorkerContext,
+  send: ClaimedSend,
+  claimedAt: number,
+): Promise<DeliveryEnd> {
   const { database, policy, senders, metrics } = context;
   // Only a receipt, a guess or another worker changes a claimed send, so it is most likely still current after the call.
   const current = (): ClaimedSend => {

@@ -2,7 +2,7 @@ import { failure } from '@onecode/domain';
 import { type Actor, audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { changeSend } from '../sends/changeSend.js';
+import { changeSend } from '../sends/updateSends.js';
 import { deleteDailyStatistics } from '../reports/dailyStatistics.js';
 import { listSenders, removeSender } from '../senders/senders.js';
 import { deleteSends } from '../sends/retention.js';

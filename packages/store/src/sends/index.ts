@@ -1,10 +1,10 @@
-export { changeSend } from './changeSend.js';
 export { createSend, type Creation } from './createSend.js';
 export { type ExhaustedRecipient, listExhaustedRecipients, resetGuessBudgets } from './guessBudgets.js';
 export { forgetIdentity, recordIdentity } from './identities.js';
 export * from './providerReports.js';
-export { applyDenial, findReportedSends, type ReportedSend, writeReceipts } from './receipts.js';
+export { applyDenial, findReportedSends, type ReportedSend } from './receipts.js';
 export * from './takeDeliveries.js';
+export { changeSend, writeReceipts } from './updateSends.js';
 export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
 export { findSend } from './sendRow.js';
 export { eraseRecipient, exportRecipient } from './recipients.js';

@@ -3,7 +3,6 @@ import { byOrdinal, type WithOrdinal } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import type { StoredReport } from './providerReports.js';
 import { sendColumns, type SendRow } from './sendRow.js';
-import { createWriter } from './updateSends.js';
 
 type StoredReceipt = StoredReport<Receipt>;
 
@@ -92,12 +91,6 @@ async function readMessages(
     cross join lateral (select * from sends where id = a.send_id limit 1) s`;
   return byOrdinal(messages, rows);
 }
-
-/**
- * Writes the decision about a send's receipts, and deletes the receipts. If it returns null, all receipts are still stored. Outcomes have
- * their own writer, so that they do not wait for a large batch of receipts.
- */
-export const writeReceipts = createWriter(200);
 
 /** The send that a denial is about. */
 export interface DeniedSend {

@@ -2,10 +2,10 @@ import { NO_COUNTRY, type Decision, type Pricing, type Send } from '@onecode/dom
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { assignments, RECORD_COLUMNS, toSendRecord, type SendRow } from './sendRow.js';
+import { assignments, findSend, RECORD_COLUMNS, toSendRecord, type SendRow } from './sendRow.js';
 
 /** A decision without its result. */
-export interface Changes extends Omit<Decision<unknown>, 'result'> {
+interface Changes extends Omit<Decision<unknown>, 'result'> {
   /** The price of the message, if this decision is the first to report it. */
   pricing?: Pricing | undefined;
 }
@@ -26,7 +26,7 @@ interface Write extends Changes {
  *
  * @param batchSizeMax a batch locks the rows of its sends until it commits
  */
-export function createWriter(batchSizeMax: number) {
+function createWriter(batchSizeMax: number) {
   const getBatcher = oncePerClient((database: Database) =>
     createBatcher((writes: Write[]) => writeTogether(database, writes), {
       batchSizeMax,
@@ -42,6 +42,7 @@ export function createWriter(batchSizeMax: number) {
     const { change, attempts = [], pricing } = changes;
     const after = { ...send, ...change };
     const isChange = change !== undefined || attempts.length > 0 || pricing !== undefined;
+    if (!isChange && receipts.length === 0) return { send, deleted: new Set() };
     const write = { ...changes, send, after, isChange, receipts };
     const [deleted = null] = isFailure(write)
       ? await writeTogether(database, [write])
@@ -50,6 +51,39 @@ export function createWriter(batchSizeMax: number) {
     if (isChange) database.onDelivery(send, after);
     return { send: after, deleted };
   };
+}
+
+/** Outcomes have their own writer, so that they do not wait for a large batch of receipts. */
+const writeOutcome = createWriter(100);
+
+/** Writes the decision about a send's receipts, and deletes the receipts. If it returns null, all receipts are still stored. */
+export const writeReceipts = createWriter(200);
+
+/** More tries indicate a fault that changes the row again and again. */
+const TRIES_MAX = 1000;
+
+/**
+ * Changes a send with a pure rule: reads the row with the database's clock, calls `decide`, and writes the decision if the row still has
+ * its version. If another process changed the row first, it reads and decides again. The same statement writes the outcomes of attempts and
+ * the refund of a failure. Concurrent changes of different sends share round trips.
+ *
+ * @param which with a row, `now` must be the current time; the row is read again only if another process has changed it since
+ * @returns the decision's result after the commit, or null if the send does not exist
+ */
+export async function changeSend<R>(
+  database: Database,
+  which: { id: string } | SendRow,
+  decide: (send: Send, now: Date) => Decision<R>,
+): Promise<R | null> {
+  const { id } = which;
+  let row = 'version' in which ? which : await findSend(database, { id });
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    if (row === undefined) return null;
+    const { result, ...changes } = decide(row, row.now);
+    if ((await writeOutcome(database, row, changes)) !== null) return result;
+    row = await findSend(database, { id });
+  }
+  throw new Error(`could not change a send: its row changed during each of ${TRIES_MAX} attempts`);
 }
 
 /** Returns whether a write fails a send. Such a write has its own statement, see `REFUNDED`. */
