@@ -7,7 +7,6 @@ import {
   NO_COUNTRY,
   type Denial,
   type Receipt,
-  type ReceiptEnd,
   type Send,
 } from '@onecode/domain';
 import { recordSpan, SpanKind } from '@onecode/runtime';
@@ -15,6 +14,7 @@ import type { TrafficCounter } from '@onecode/store/operations';
 import { countOwnFailure } from '@onecode/store/senders';
 import {
   applyDenial,
+  deleteReport,
   findReportedSends,
   postponeReports,
   postponeUnmatched,
@@ -75,94 +75,68 @@ async function applyReceipts(
 
 /** Applies the receipts of one send. @returns false if another process changed it meanwhile */
 async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
-  const { database } = context;
+  const { database, policy } = context;
+  const { send } = reported;
   const startTime = performance.now();
-  const receipts = reported.receipts.map(({ receipt, ...one }) => {
-    const failure = receipt.failure && afterHold(receipt.failure, one.attempt.messageStatus);
-    return { ...one, receipt: { ...receipt, failure } };
-  });
-  for (const one of receipts) await recordReport(context, reported.send, one);
+  const receipts: ReportedReceipt[] = [];
+  for (const one of reported.receipts) receipts.push(await recordReport(context, send, one));
   // crash point: worker before receipt
-  const decision = await decide(context, { ...reported, receipts });
+  const changes = foldReceipts(send, send.now, receipts, reported, policy, Math.random());
   const keys = receipts.map(({ key }) => key);
-  const written = await writeReceipts(database, reported.send, decision, keys);
+  const written = await writeReceipts(database, send, changes, keys);
   if (written === null) return false;
   // crash point: worker after receipt
-  for (const [index, one] of receipts.entries())
-    if (written.deleted.has(one.key))
-      await recordApplied(context, written.send, one, decision.result[index] as ReceiptEnd, startTime);
+  const isChange = changes.change !== undefined || (changes.attempts ?? []).length > 0;
+  for (const one of receipts)
+    if (written.deleted.has(one.key)) await recordApplied(context, written.send, one, isChange, startTime);
   return true;
 }
 
-/** Decides about a send's receipts. Failures beyond the limit of an account's own app are ignored. */
-async function decide(
-  context: WorkerContext,
-  { send, receipts, ...messages }: ReportedSend,
-): Promise<ReturnType<typeof foldReceipts>> {
-  const fold = (believed: readonly ReportedReceipt[]) =>
-    foldReceipts(send, send.now, believed, messages, context.policy, Math.random());
-  const decision = fold(receipts);
-  const applied = receipts.filter((_, index) => decision.result[index] === 'applied');
-  const ignored = await countOwnFailures(context, send, applied);
-  if (ignored.size === 0) return decision;
-  return fold(
-    receipts.map((one) => (ignored.has(one) ? { ...one, receipt: { ...one.receipt, failure: null } } : one)),
-  );
-}
-
 /**
- * Records what a receipt reports about the sender and the recipient: a fault of the sender (before the send is due again), and the
- * recipient's identity.
+ * Records what a receipt reports about the sender and the recipient: a fault of the sender (before the send is due again), a failure that an
+ * account's own app reports, and the recipient's identity.
+ *
+ * @returns the receipt to apply: without its failure if the account's own app has reported too many failures
  */
 async function recordReport(
   context: WorkerContext,
   send: Send,
-  { receipt: { failure, identityHash }, attempt }: ReportedReceipt,
-): Promise<void> {
-  const { database, metrics } = context;
+  one: ReportedReceipt,
+): Promise<ReportedReceipt> {
+  const { database, metrics, log } = context;
+  const { receipt, attempt } = one;
   const { senderId, startedAt } = attempt;
+  const { identityHash } = receipt;
   if (identityHash !== undefined && (await recordIdentity(database, send.id, identityHash)))
     metrics.identityChanges.inc({ application_id: send.applicationId });
-  if (failure === null || senderId === null || isUndelivered(attempt)) return;
+  if (receipt.failure === null) return one;
+  const failure = afterHold(receipt.failure, attempt.messageStatus);
+  const judged = { ...one, receipt: { ...receipt, failure } };
+  if (senderId === null || isUndelivered(attempt)) return judged;
   if (isSenderFailure(failure) && agreesWith(failure, attempt))
     await recordSenderFailure(context, { senderId, startedAt, source: 'receipt' }, send, failure);
   // crash point: worker before failed receipt
+  if (await countOwnFailure(database, senderId)) return judged;
+  const reason = "the account's own app has reported too many failures this month";
+  log.warn(
+    { send_id: send.id, sender_id: senderId, error_code: failure.errorCode, reason },
+    'failure report ignored',
+  );
+  return { ...one, receipt: { ...receipt, failure: null } };
 }
 
-/** Counts failures that accounts' own apps reported. @returns the receipts beyond the app's failures of this month */
-async function countOwnFailures(
-  { database, log }: WorkerContext,
-  send: Send,
-  receipts: readonly ReportedReceipt[],
-): Promise<Set<ReportedReceipt>> {
-  const ignored = new Set<ReportedReceipt>();
-  for (const one of receipts) {
-    const { failure } = one.receipt;
-    const { senderId } = one.attempt;
-    if (failure === null || senderId === null || (await countOwnFailure(database, senderId))) continue;
-    ignored.add(one);
-    const { errorCode } = failure;
-    const reason = "the account's own app has reported too many failures this month";
-    log.warn(
-      { send_id: send.id, sender_id: senderId, error_code: errorCode, reason },
-      'failure report ignored',
-    );
-  }
-  return ignored;
-}
-
-/** Counts an applied receipt, and writes a log line and a span if it changed something. @param startTime by `performance.now()` */
+/** Counts an applied receipt, and writes a log line and a span if the send has changed. @param startTime by `performance.now()` */
 async function recordApplied(
   context: WorkerContext,
   send: Send,
   { receipt, attempt: { number, senderId, startedAt } }: ReportedReceipt,
-  end: ReceiptEnd,
+  isChange: boolean,
   startTime: number,
 ): Promise<void> {
   const { log, traffic } = context;
   const { status, failure } = receipt;
   recordReceipt(traffic, receipt, send);
-  if (end !== 'ignored') {
+  if (isChange) {
     log.info(
       {
         send_id: send.id,
@@ -198,27 +172,30 @@ function recordReceipt(
   });
 }
 
-/** Stores a denial with its send, and counts it. The fraud breaker reads it from the database. */
-async function applyReportedDenial(
-  { database, metrics }: WorkerContext,
-  report: StoredReport<Denial>,
-): Promise<void> {
+/** Stores a denial with its send, and counts it. The fraud breaker reads it from the database. @returns false if no attempt has the message */
+async function applyReportedDenial({ database, metrics }: WorkerContext, report: Denial): Promise<boolean> {
   const denied = await applyDenial(database, report);
-  if (denied === null) await postponeUnmatched(database, [report.key]);
-  else if (denied.isNew)
+  if (denied?.isNew === true)
     metrics.denials.inc({
       application_id: denied.applicationId,
       country: denied.country ?? NO_COUNTRY,
     });
+  return denied !== null;
 }
 
+/** Applies reports one by one, and deletes them. @param apply returns false if the message of a report is not known yet */
 async function applyEach<Report>(
   context: WorkerContext,
   reports: readonly StoredReport<Report>[],
-  apply: (context: WorkerContext, report: StoredReport<Report>) => Promise<void>,
+  apply: (context: WorkerContext, report: Report) => Promise<boolean>,
 ): Promise<void> {
-  for (const report of reports)
-    await apply(context, report).catch((error) => postponeFailed(context, [report], error));
+  for (const { key, report } of reports)
+    try {
+      if (await apply(context, report)) await deleteReport(context.database, key);
+      else await postponeUnmatched(context.database, [key]);
+    } catch (error) {
+      await postponeFailed(context, [{ key }], error);
+    }
 }
 
 /** Postpones reports that could not be applied. They are tried again, eventually each minute. */

@@ -442,7 +442,7 @@ describe('a receipt that a sweep applies', () => {
     return sent;
   };
 
-  it('of a first message that is sent and fails during the second call does not fail the send before the receipt of the second message', async () => {
+  it('that fails the first message leaves the send time for the receipt of the second', async () => {
     const sent = await callingSend();
     const failure = { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' } as const;
     await report(sent, { status: 'sent', failure: null });
@@ -462,7 +462,7 @@ describe('a receipt that a sweep applies', () => {
     expect(await t.row(sent.id)).toMatchObject({ status: 'sent', phase: 'unconfirmed' });
   });
 
-  it('of a first message ends the second call, and the receipt of the second message is still applied', async () => {
+  it('of the first message ends the second call, and one of the second is still applied', async () => {
     const sent = await callingSend();
 
     await report(sent, { status: 'sent', failure: null });

@@ -26,6 +26,7 @@ import { addSender, changeBlock, type Sender, type SenderOwner } from '@onecode/
 import {
   applyDenial,
   createSend,
+  deleteReport,
   findReportedSends,
   readDueReports,
   storeReports,
@@ -256,7 +257,8 @@ export async function applyTestReports(
 ): Promise<void> {
   await storeReports(database, { receipts, denials, changes: [] }, null);
   const due = await readDueReports(database);
-  for (const denial of due.denials) await applyDenial(database, denial);
+  for (const { key, report } of due.denials)
+    if ((await applyDenial(database, report)) !== null) await deleteReport(database, key);
   const { sends } = await findReportedSends(database, due.receipts);
   const policy = { attemptsMax: 5, backoffMs: 1_000 };
   await Promise.all(

@@ -1,18 +1,17 @@
 import type { ProviderChange } from '@onecode/domain';
-import { deleteReport, type StoredReport } from '@onecode/store/sends';
 import { applyProviderReport, applySenderReading, takeDueReading } from '@onecode/store/senders';
 import { readSender } from '@onecode/whatsapp/graph';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
 
-/** Applies a reported change of a template, a number or a business account. */
+/** Applies a reported change of a template, a number or a business account. @returns true: no change waits for a message */
 export async function applyProviderChange(
   { database }: Pick<WorkerContext, 'database'>,
-  { key, report: { businessAccountId, report, occurredAt } }: StoredReport<ProviderChange>,
-): Promise<void> {
+  { businessAccountId, report, occurredAt }: ProviderChange,
+): Promise<boolean> {
   // crash point: worker before provider change
   await applyProviderReport(database, businessAccountId, report, occurredAt);
   // crash point: worker after provider change
-  await deleteReport(database, key);
+  return true;
 }
 
 /**

@@ -17,8 +17,9 @@ import {
   isInProgress,
   type AttemptChange,
   type AttemptOutcome,
-  type Decision,
+  type Changes,
   type DeliveryState,
+  type Pricing,
   type Send,
   type SendChange,
 } from './send.js';
@@ -61,17 +62,6 @@ export interface AttemptName {
   number: number;
 }
 
-/**
- * The price of a message, in the provider's words, for example `authentication`, `regular`, `PMP`. It is counted once per send, on the day
- * when the message arrived.
- */
-export interface Pricing {
-  category: string;
-  type: string;
-  billable: boolean;
-  model: string;
-}
-
 /** The attempt that a receipt reports on. */
 export interface ReportedAttempt {
   number: number;
@@ -99,18 +89,15 @@ export interface AttemptReceipt {
  */
 export const OWN_FAILURES = { atLeast: 5, share: 0.25 } as const;
 
-export type ReceiptEnd = 'applied' | 'ignored';
-
 /** Receipts are applied in the order of `DELIVERY_STATES`, and a status only moves forward: a message that arrived does not fail. */
 const rank = (status: DeliveryState): number => DELIVERY_STATES.indexOf(status);
 
 /**
- * Folds all stored receipts of one send into one change, using `decideReceipt` for each.
+ * Folds all stored receipts of one send into one change, using `decideReceipt` for each. The price is that of a message that has arrived.
  *
  * @param outcomes the numbers and outcomes of the send's ended attempts
  * @param isPriced whether the cost of the send's message has already been counted
  * @param random a number from 0 up to, not including, 1
- * @returns the result of each receipt, in the given order, and the price of a message that has arrived, unless it is already counted
  */
 export function foldReceipts(
   send: Send,
@@ -119,17 +106,16 @@ export function foldReceipts(
   { outcomes, isPriced }: { outcomes: readonly [number: number, AttemptOutcome][]; isPriced: boolean },
   policy: RetryPolicy,
   random: number,
-): Decision<ReceiptEnd[]> & { pricing?: Pricing | undefined } {
+): Changes {
   const known = new Map(outcomes);
   const attempts = new Map<number, AttemptChange>();
-  const result: ReceiptEnd[] = [];
   let after = send;
   let change: SendChange | undefined;
-  const ordered = [...receipts.entries()].toSorted(
-    ([, { receipt: a }], [, { receipt: b }]) =>
+  const ordered = receipts.toSorted(
+    ({ receipt: a }, { receipt: b }) =>
       rank(a.status) - rank(b.status) || a.occurredAt.getTime() - b.occurredAt.getTime(),
   );
-  for (const [index, { receipt, attempt }] of ordered) {
+  for (const { receipt, attempt } of ordered) {
     const outcome = known.get(attempt.number) ?? null;
     const others = [...known].filter(([number]) => number !== attempt.number);
     const judged = {
@@ -138,13 +124,12 @@ export function foldReceipts(
       otherIsAccepted: others.some(([, end]) => end === 'accepted'),
       laterIsUnknown: others.some(([number, end]) => end === 'unknown' && number > attempt.number),
     };
-    const decision = decideReceipt(after, now, receipt, judged, policy, random);
-    result[index] = decision.result;
-    if (decision.change !== undefined) {
-      change = { ...change, ...decision.change };
+    const decided = decideReceipt(after, now, receipt, judged, policy, random);
+    if (decided.change !== undefined) {
+      change = { ...change, ...decided.change };
       after = { ...send, ...change };
     }
-    for (const ended of decision.attempts ?? []) {
+    for (const ended of decided.attempts ?? []) {
       attempts.set(ended.number, ended);
       known.set(ended.number, ended.outcome);
     }
@@ -153,7 +138,7 @@ export function foldReceipts(
     known.get(attempt.number) === 'accepted' ? (receipt.pricing ?? []) : [],
   );
   const pricing = hasArrived(after) && !isPriced ? prices[0] : undefined;
-  return { result, change, attempts: [...attempts.values()], pricing };
+  return { change, attempts: [...attempts.values()], pricing };
 }
 
 /** The attempt of a receipt, with what is known about the other attempts of its send. */
@@ -165,9 +150,9 @@ export interface JudgedAttempt extends ReportedAttempt {
 }
 
 /**
- * Applies a receipt. Receipts arrive in any order: the status only moves forward, and a late receipt still sets its own time. A failure
- * counts only before delivery is confirmed (see `afterFailure`). It means the same as the same error in the response to a call; if the code
- * is sent again, the status `sent` does not change.
+ * Returns the changes after a receipt; none if it is ignored. Receipts arrive in any order: the status only moves forward, and a late
+ * receipt still sets its own time. A failure counts only before delivery is confirmed (see `afterFailure`). It means the same as the same
+ * error in the response to a call; if the code is sent again, the status `sent` does not change.
  *
  * @param random a number from 0 up to, not including, 1
  */
@@ -178,23 +163,19 @@ export function decideReceipt(
   attempt: JudgedAttempt,
   policy: RetryPolicy,
   random: number,
-): Decision<ReceiptEnd> {
+): Changes {
   const { status, failure: failed, messageId, occurredAt } = receipt;
   // The message was sent before it failed, and a repeated failure must not cause another call.
-  if (isUndelivered(attempt) && (status === 'sent' || status === 'failed')) return { result: 'ignored' };
+  if (isUndelivered(attempt) && (status === 'sent' || status === 'failed')) return {};
   if (status !== 'failed') return moveForward(send, now, receipt, status, attempt, policy);
-  if (failed === null) return { result: 'ignored' };
+  if (failed === null) return {};
 
   const { kind: outcome, errorCode } = failed;
   const report = { at: occurredAt < now ? occurredAt : now, errorCode };
-  if (!mayFail(send)) {
-    const ended = endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId, report });
-    return { result: 'ignored', attempts: [ended] };
-  }
-  const change = afterFailure(send, now, failed, attempt, policy, random);
+  if (!mayFail(send))
+    return { attempts: [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId, report })] };
   return {
-    result: 'applied',
-    change,
+    change: afterFailure(send, now, failed, attempt, policy, random),
     attempts: [endAttempt(attempt, { outcome, errorCode, messageId, report })],
   };
 }
@@ -240,7 +221,7 @@ function moveForward(
   reported: 'sent' | 'delivered' | 'read',
   attempt: ReportedAttempt,
   policy: RetryPolicy,
-): Decision<ReceiptEnd> {
+): Changes {
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
   const time = clampTime(send, now, field, occurredAt);
   const isForward = reported === 'sent' ? isDelivering(send) : rank(reported) > rank(send.status);
@@ -258,8 +239,7 @@ function moveForward(
       ? []
       : [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId })];
   if (endsCall) attempts.push(endedAttempt(send, { outcome: 'unknown' }));
-  if (Object.keys(change).length === 0 && attempts.length === 0) return { result: 'ignored' };
-  return { result: 'applied', change, attempts };
+  return { change: Object.keys(change).length > 0 ? change : undefined, attempts };
 }
 
 /** Returns the attempt with the end that a receipt reports. */

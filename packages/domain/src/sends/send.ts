@@ -107,11 +107,28 @@ export interface AttemptChange {
   report?: { at: Date; errorCode: number | null };
 }
 
-/** The decision of a pure rule: a result for the caller and, unless nothing changes, the change to write. */
-export interface Decision<R> {
-  result: R;
+/**
+ * The price of a message, in the provider's words, for example `authentication`, `regular`, `PMP`. It is counted once per send, on the day
+ * when the message arrived.
+ */
+export interface Pricing {
+  category: string;
+  type: string;
+  billable: boolean;
+  model: string;
+}
+
+/** What a pure rule changes, written in one statement. */
+export interface Changes {
   change?: SendChange | undefined;
   attempts?: AttemptChange[];
+  /** The price of the message, if these changes are the first to report it. */
+  pricing?: Pricing | undefined;
+}
+
+/** The decision of a pure rule: a result for the caller, and the changes. */
+export interface Decision<R> extends Changes {
+  result: R;
 }
 
 /** Returns whether a call, or a failure without another call, is still to come. */

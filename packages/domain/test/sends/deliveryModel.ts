@@ -6,7 +6,7 @@ import {
   settle,
   receiptWaitMs,
   type AttemptOutcome,
-  type Decision,
+  type Changes,
   type DeliveryState,
   type GuessedSend,
   type Outcome,
@@ -88,7 +88,7 @@ export function begin(lifeMs: number): { model: Model; real: Real } {
   };
 }
 
-export function write(real: Real, decision: Decision<unknown>, event: Event): void {
+export function write(real: Real, decision: Changes, event: Event): void {
   const before = real.send;
   real.send = { ...before, ...decision.change };
   if (decision.change !== undefined && real.send.phase !== before.phase)

@@ -101,12 +101,13 @@ export interface DeniedSend {
 }
 
 /**
- * Stores the time of a send's first denial, and deletes the report. The provider's time has whole seconds; it is limited to the time since
- * the message was sent. @returns null, with nothing changed, if no attempt has the message
+ * Stores the time of a send's first denial. The provider's time has whole seconds; it is limited to the time since the message was sent.
+ *
+ * @returns null if no attempt has the message
  */
 export async function applyDenial(
   database: Database,
-  { key, report: { messageId, occurredAt } }: StoredReport<Denial>,
+  { messageId, occurredAt }: Denial,
 ): Promise<DeniedSend | null> {
   const [row] = await database.sql.query<DeniedSend[]>`
     with known as materialized (
@@ -118,8 +119,6 @@ export async function applyDenial(
         denied_at = greatest(coalesce(sent_at, created_at), least(${occurredAt}::timestamptz, statement_timestamp()))
       where id = (select id from known) and denied_at is null
       returning id
-    ), deleted as (
-      delete from provider_reports where key = ${key}::text and exists (select from known)
     )
     select application_id as "applicationId", country, exists (select from denied) as "isNew" from known`;
   return row ?? null;

@@ -1,14 +1,8 @@
-import { NO_COUNTRY, type Decision, type Pricing, type Send } from '@onecode/domain';
+import { NO_COUNTRY, type Changes, type Decision, type Send } from '@onecode/domain';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { assignments, findSend, RECORD_COLUMNS, toSendRecord, type SendRow } from './sendRow.js';
-
-/** A decision without its result. */
-interface Changes extends Omit<Decision<unknown>, 'result'> {
-  /** The price of the message, if this decision is the first to report it. */
-  pricing?: Pricing | undefined;
-}
 
 /** What is written together: the change of a send, if any, and the deletion of its receipts. */
 interface Write extends Changes {

@@ -266,24 +266,11 @@ describe('findReportedSends', () => {
 describe('applyDenial', () => {
   let caller: TestCaller;
   beforeEach(async () => {
-    await store.sql('truncate provider_reports');
     caller = await buildCaller(store.database, 'live', { credits: 10 });
   });
 
-  const keep = (messageId: string) =>
-    storeReports(
-      store.database,
-      {
-        receipts: [],
-        denials: [{ messageId, occurredAt: new Date('2026-03-01T12:00:00.000Z') }],
-        changes: [],
-      },
-      null,
-    );
-  const apply = async () => {
-    const { denials } = await readDueReports(store.database);
-    return Promise.all(denials.map((denial) => applyDenial(store.database, denial)));
-  };
+  const apply = (messageId: string) =>
+    applyDenial(store.database, { messageId, occurredAt: new Date('2026-03-01T12:00:00.000Z') });
   const times = (id: string) => store.sql('select created_at, denied_at from sends where id = $1', [id]);
 
   /** Creates a send with a message that has this id. @returns the send's id */
@@ -297,26 +284,22 @@ describe('applyDenial', () => {
     return sendId;
   }
 
-  it('postpones a denial of an unknown message, and counts it once when the message is known', async () => {
-    await keep('wamid.early');
-    expect(await apply()).toEqual([null]);
+  it('returns null for a denial of an unknown message, and counts it once when the message is known', async () => {
+    expect(await apply('wamid.early')).toBeNull();
     const sendId = await sentMessage('wamid.early');
     const of = { applicationId: caller.applicationId, country: 'BR' };
-    expect(await apply()).toEqual([{ ...of, isNew: true }]);
+    expect(await apply('wamid.early')).toEqual({ ...of, isNew: true });
     const [first] = await times(sendId);
     // The denial has an earlier time than its message.
     expect(first!.denied_at).toEqual(first!.created_at);
-    await keep('wamid.early');
-    expect(await apply()).toEqual([{ ...of, isNew: false }]);
-    expect(await apply()).toEqual([]);
+    expect(await apply('wamid.early')).toEqual({ ...of, isNew: false });
     expect(await times(sendId)).toEqual([first]);
   });
 
   it('returns `isNew: true` to only one of many concurrent callers', async () => {
     await sentMessage('wamid.contested');
-    await keep('wamid.contested');
-    const all = await Promise.all(Array.from({ length: 8 }, apply));
-    expect(all.flat().filter((one) => one?.isNew === true)).toHaveLength(1);
+    const all = await Promise.all(Array.from({ length: 8 }, () => apply('wamid.contested')));
+    expect(all.filter((one) => one?.isNew === true)).toHaveLength(1);
   });
 });
 
