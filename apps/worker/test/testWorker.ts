@@ -99,9 +99,7 @@ export async function startWorker(
   const loops =
     pauseMs === null
       ? []
-      : [() => applyDueReports(context), () => due.run(stopTimeout.signal)].map((run) =>
-          startLoop(run, pauseMs, onError),
-        );
+      : [() => applyDueReports(context), () => due.run()].map((run) => startLoop(run, pauseMs, onError));
   if (config.REDIS_URL === testRedisUrl())
     await until('a connection to Redis', () =>
       consumers.ping().then(
@@ -122,7 +120,8 @@ export async function startWorker(
     },
     async sweep() {
       await applyDueReports(context);
-      await due.run(stopTimeout.signal);
+      do await due.run();
+      while (due.hasMore());
       await due.ended();
     },
     count: (metric, labels) => countOf(registry, metric, labels),

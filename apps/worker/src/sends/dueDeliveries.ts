@@ -5,9 +5,9 @@ import { deliverTaken } from './deliver.js';
 
 /** Deliveries without a job. */
 export interface DueDeliveries {
-  /** Starts deliveries of due and waiting sends until none can be sent now, for `RUN_MS_MAX` at most. @param stopping ends it early */
-  run(stopping: AbortSignal): Promise<void>;
-  /** Whether sends may still be due after the last run. */
+  /** Starts deliveries of due and waiting sends. While there is no room for another delivery, waits for `RUN_MS_MAX` at most. */
+  run(): Promise<void>;
+  /** Whether more sends may be due after the last run. */
   hasMore(): boolean;
   /** Waits for the deliveries in progress. */
   ended(): Promise<void>;
@@ -31,29 +31,21 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
   };
 
   return {
-    async run(stopping) {
-      const endsAt = performance.now() + RUN_MS_MAX;
+    async run() {
       hasMore = false;
-      while (!stopping.aborted && performance.now() < endsAt) {
-        const room = concurrencyMax - active.size;
-        if (room === 0) {
-          hasMore = true;
-          const leftMs = Math.max(0, endsAt - performance.now());
-          await Promise.race([...active, pause(leftMs, undefined, { ref: false })]);
-          continue;
-        }
-        const taken = await deliveries.takeDue(room);
-        // crash point: worker after taking
-        const claimed = taken.filter(({ outcome }) => outcome === 'claimed');
-        for (const one of claimed) start(one);
-        metrics.dueDeliveries.inc(claimed.length);
-        // Ends the sends with the outcome `over` before the next `takeDue`, which would otherwise return them again.
-        const over = taken.filter(({ outcome }) => outcome === 'over');
-        const ends = await Promise.allSettled(over.map((one) => deliverTaken(context, one)));
-        for (const one of ends) if (one.status === 'rejected') throw one.reason;
-        hasMore = taken.length > 0;
-        if (!hasMore) return;
-      }
+      if (active.size >= concurrencyMax)
+        await Promise.race([...active, pause(RUN_MS_MAX, undefined, { ref: false })]);
+      const room = concurrencyMax - active.size;
+      const taken = room === 0 ? [] : await deliveries.takeDue(room);
+      // crash point: worker after taking
+      const claimed = taken.filter(({ outcome }) => outcome === 'claimed');
+      for (const one of claimed) start(one);
+      metrics.dueDeliveries.inc(claimed.length);
+      // Ends the sends with the outcome `over` before the next `takeDue`, which would otherwise return them again.
+      const over = taken.filter(({ outcome }) => outcome === 'over');
+      const ends = await Promise.allSettled(over.map((one) => deliverTaken(context, one)));
+      for (const one of ends) if (one.status === 'rejected') throw one.reason;
+      hasMore = room === 0 || taken.length > 0;
     },
     hasMore: () => hasMore,
     ended: async () => void (await Promise.all(active)),
