@@ -116,15 +116,8 @@ export function foldReceipts(
       rank(a.status) - rank(b.status) || a.occurredAt.getTime() - b.occurredAt.getTime(),
   );
   for (const { receipt, attempt } of ordered) {
-    const outcome = known.get(attempt.number) ?? null;
-    const others = [...known].filter(([number]) => number !== attempt.number);
-    const judged = {
-      ...attempt,
-      outcome,
-      otherIsAccepted: others.some(([, end]) => end === 'accepted'),
-      laterIsUnknown: others.some(([number, end]) => end === 'unknown' && number > attempt.number),
-    };
-    const decided = decideReceipt(after, now, receipt, judged, policy, random);
+    const reported = { ...attempt, outcome: known.get(attempt.number) ?? null };
+    const decided = decideReceipt(after, now, receipt, reported, known, policy, random);
     if (decided.change !== undefined) {
       change = { ...change, ...decided.change };
       after = { ...send, ...change };
@@ -141,26 +134,20 @@ export function foldReceipts(
   return { change, attempts: [...attempts.values()], pricing };
 }
 
-/** The attempt of a receipt, with what is known about the other attempts of its send. */
-export interface JudgedAttempt extends ReportedAttempt {
-  /** Whether the provider accepted another message, which may still arrive. */
-  otherIsAccepted: boolean;
-  /** Whether a later attempt has an unknown outcome. */
-  laterIsUnknown: boolean;
-}
-
 /**
  * Returns the changes after a receipt; none if it is ignored. Receipts arrive in any order: the status only moves forward, and a late
  * receipt still sets its own time. A failure counts only before delivery is confirmed (see `afterFailure`). It means the same as the same
  * error in the response to a call; if the code is sent again, the status `sent` does not change.
  *
+ * @param outcomes the numbers and outcomes of the send's ended attempts
  * @param random a number from 0 up to, not including, 1
  */
 export function decideReceipt(
   send: Send,
   now: Date,
   receipt: Receipt,
-  attempt: JudgedAttempt,
+  attempt: ReportedAttempt,
+  outcomes: ReadonlyMap<number, AttemptOutcome>,
   policy: RetryPolicy,
   random: number,
 ): Changes {
@@ -175,7 +162,7 @@ export function decideReceipt(
   if (!mayFail(send))
     return { attempts: [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId, report })] };
   return {
-    change: afterFailure(send, now, failed, attempt, policy, random),
+    change: afterFailure(send, now, failed, attempt, outcomes, policy, random),
     attempts: [endAttempt(attempt, { outcome, errorCode, messageId, report })],
   };
 }
@@ -195,19 +182,23 @@ function afterFailure(
   send: Send,
   now: Date,
   failed: NonNullable<Receipt['failure']>,
-  attempt: JudgedAttempt,
+  attempt: ReportedAttempt,
+  outcomes: ReadonlyMap<number, AttemptOutcome>,
   policy: RetryPolicy,
   random: number,
 ): SendChange | undefined {
   const isOtherPending = isDelivering(send) && !isInProgress(send, attempt.number);
   const canOtherDecide = send.phase === 'calling' || failed.kind !== 'recipient';
-  if (attempt.otherIsAccepted || (isOtherPending && canOtherDecide)) return undefined;
+  const others = [...outcomes].filter(([number]) => number !== attempt.number);
+  const isOtherAccepted = others.some(([, outcome]) => outcome === 'accepted');
+  if (isOtherAccepted || (isOtherPending && canOtherDecide)) return undefined;
 
   const failedNow = failure('rejected_by_provider', now);
   if (send.phase === 'done') return failedNow;
   const isRetryable = failed.kind === 'retry' || isSenderFailure(failed);
   const next = isActive(send, now) && isRetryable ? nextCall(send, now, failed, policy, random) : null;
-  return next ?? (attempt.laterIsUnknown ? awaitLastReceipt(send, now) : null) ?? failedNow;
+  const isLaterUnknown = others.some(([number, outcome]) => outcome === 'unknown' && number > attempt.number);
+  return next ?? (isLaterUnknown ? awaitLastReceipt(send, now) : null) ?? failedNow;
 }
 
 /** Returns whether a failure can still count. A right code proves that the message arrived. */

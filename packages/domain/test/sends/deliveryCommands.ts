@@ -81,8 +81,10 @@ const reports = (
   run(model, real) {
     const number = attemptAt(real, index);
     if (number === null) return;
-    const others = [...real.attempts].filter(([other]) => other !== number);
-    const laterIsUnknown = others.some(([other, { outcome }]) => other > number && outcome === 'unknown');
+    const ended = [...real.attempts].flatMap(([other, { outcome }]) =>
+      outcome === null ? [] : [[other, outcome] as const],
+    );
+    const laterIsUnknown = ended.some(([other, outcome]) => other > number && outcome === 'unknown');
     const decision = decideReceipt(
       real.send,
       real.now,
@@ -101,9 +103,8 @@ const reports = (
         startedAt: real.attempts.get(number)!.claimedAt,
         outcome: real.attempts.get(number)!.outcome,
         messageStatus: null,
-        otherIsAccepted: others.some(([, { outcome }]) => outcome === 'accepted'),
-        laterIsUnknown,
       },
+      new Map(ended),
       POLICY,
       random,
     );

@@ -6,8 +6,10 @@ import {
   postponeOrFail,
   DONE,
   UNCLAIMED,
+  type AttemptOutcome,
   type Outcome,
   type Receipt,
+  type ReportedAttempt,
   type Send,
 } from '@onecode/domain';
 import {
@@ -41,8 +43,7 @@ function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome
   };
 }
 
-type Attempt = Parameters<typeof decideReceipt>[3];
-const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
+const attempt = (fields: Partial<ReportedAttempt> = {}): ReportedAttempt => ({
   number: 1,
   senderId: 'sender-1',
   phoneNumberId: '106540352242922',
@@ -50,8 +51,6 @@ const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   startedAt: at(0),
   outcome: 'accepted',
   messageStatus: null,
-  otherIsAccepted: false,
-  laterIsUnknown: false,
   ...fields,
 });
 
@@ -82,10 +81,13 @@ describe('afterHold', () => {
 });
 
 const NOTHING = { attempts: [] };
-const apply = (send: Send, receipt: Receipt, which = attempt()) =>
-  decideReceipt(send, NOW, receipt, which, POLICY, 0);
-const after = (send: Send, receipt: Receipt, which = attempt()): Send =>
-  written(send, apply(send, receipt, which));
+const apply = (
+  send: Send,
+  receipt: Receipt,
+  which = attempt(),
+  outcomes = new Map<number, AttemptOutcome>(),
+) => decideReceipt(send, NOW, receipt, which, outcomes, POLICY, 0);
+const after = (...given: Parameters<typeof apply>): Send => written(given[0], apply(...given));
 
 describe('a progress receipt', () => {
   it.each([
@@ -235,7 +237,7 @@ describe('a failure receipt', () => {
   );
 
   it('ends only its attempt while another message of the send may still arrive', () => {
-    const decision = apply(sentSend(), report('failed'), attempt({ otherIsAccepted: true }));
+    const decision = apply(sentSend(), report('failed'), attempt(), new Map([[2, 'accepted']]));
     expect(written(sentSend(), decision)).toEqual(sentSend());
     expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'recipient' }]);
   });
@@ -244,7 +246,7 @@ describe('a failure receipt', () => {
     ['that a receipt ended', sentSend({ attemptNumber: 2, receiptUntil: at(90) })],
     ['before the back-off ends', sendingSend({ ...UNCLAIMED, attemptNumber: 2, receiptUntil: at(90) })],
   ])('waits for the receipt of a later attempt %s before the send fails', (_, send) => {
-    const decision = apply(send, report('failed'), attempt({ laterIsUnknown: true }));
+    const decision = apply(send, report('failed'), attempt(), new Map([[2, 'unknown']]));
     const waiting = written(send, decision);
     expect(waiting).toEqual({ ...send, phase: 'giving_up', dueAt: at(90) });
     expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'recipient' }]);
@@ -261,7 +263,7 @@ describe('a failure receipt', () => {
     ['its code has ended', { receiptUntil: at(90), verification: 'locked', encryptedCode: null }],
   ] as const)('fails the send if %s', (_, fields) => {
     const send = sentSend({ attemptNumber: 2, ...fields });
-    expect(after(send, report('failed'), attempt({ laterIsUnknown: true })).status).toBe('failed');
+    expect(after(send, report('failed'), attempt(), new Map([[2, 'unknown']])).status).toBe('failed');
   });
 
   it('lets a retry continue after a temporary error of an earlier attempt, and fails the send after a fault of the recipient', () => {
