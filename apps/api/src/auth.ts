@@ -8,8 +8,6 @@ import type { Database } from '@onecode/store/client';
 const RECENT_MS = 1_000;
 /** How long creations use a look-up: the application of a key never changes. */
 const CACHED_MS = 600_000;
-/** How often the use of a key is written. */
-const USAGE_MS = 60_000;
 const KEYS_MAX = 10_000;
 
 /** A request, with the caller of its key after the look-up of a known key, even if the key is refused. */
@@ -27,7 +25,7 @@ export interface Authenticator {
    * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
    */
   authenticate: (request: AttributedRequest, isCheckedAgain?: boolean) => Promise<Caller>;
-  /** Writes the uses of keys, each key at most once a minute. Uses that could not be written are kept. @throws the database's error */
+  /** Writes the uses of keys since the last flush. @throws the database's error; these uses are lost */
   flushKeyUsage: () => Promise<void>;
 }
 
@@ -42,8 +40,6 @@ export function createAuthenticator(database: Database): Authenticator {
     fetchMethod: (hash) => findCaller(database, Buffer.from(hash, 'latin1')),
   });
   const usedKeys = new Set<string>();
-  /** The keys with a use that was written within `USAGE_MS`. */
-  const writtenKeys = new LRUCache<string, true>({ max: KEYS_MAX, ttl: USAGE_MS });
 
   return {
     async authenticate(request, isCheckedAgain = false) {
@@ -64,10 +60,8 @@ export function createAuthenticator(database: Database): Authenticator {
     },
     async flushKeyUsage() {
       const used = [...usedKeys];
-      const due = used.filter((id) => !writtenKeys.has(id));
-      await recordKeyUsage(database, due);
-      for (const id of due) writtenKeys.set(id, true);
-      for (const id of used) usedKeys.delete(id);
+      usedKeys.clear();
+      await recordKeyUsage(database, used);
     },
   };
 }

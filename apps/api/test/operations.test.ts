@@ -365,34 +365,6 @@ describe('the last use of a key', () => {
     const [after] = await uses();
     expect(after!.getTime() > before!.getTime()).toBe(isWritten);
   });
-
-  it('is written at most once a minute', async () => {
-    const use = async () => {
-      await api.create(caller).expect(202);
-      await api.flushKeyUsage();
-      return (await uses())[0]!;
-    };
-    await use();
-    await age(90);
-    const [before] = await uses();
-    expect(await use()).toEqual(before);
-    clock.advance(60_000);
-    expect((await use()).getTime()).toBeGreaterThan(before!.getTime());
-  });
-
-  it('is kept while the database is unavailable, and written when it is available again', async () => {
-    const proxy = await startTcpProxy(api.db.url);
-    const database = openDatabase(proxy.url, { connectionsMax: 1 });
-    const { authenticate, flushKeyUsage } = createAuthenticator(database);
-    await authenticate({ headers: { authorization: `Bearer ${caller.key}` } } as IncomingMessage);
-    proxy.cut();
-    await expect(flushKeyUsage()).rejects.toThrow();
-    await proxy.open();
-    await flushKeyUsage();
-    expect(await uses()).toEqual([expect.any(Date)]);
-    await closeDatabase(database);
-    await proxy.close();
-  });
 });
 
 describe('the sign-up settings', () => {

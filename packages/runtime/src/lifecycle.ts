@@ -128,7 +128,6 @@ export function startLoop(
 /**
  * Starts a loop that flushes collected data, and flushes once more when it stops.
  *
- * @param flush keeps the data that it cannot write for the next run
  * @param message the log message of a failed flush
  */
 export function startFlushLoop(

@@ -57,27 +57,21 @@ export async function readTraffic(
 /** Counts of this process that are not written yet. A killed process loses them. */
 export interface TrafficCounter {
   count(key: TrafficKey): void;
-  /** Adds the counts to the database's. Keeps them for the next call if that fails. */
+  /** Adds the counts to the database's. @throws the database's error; these counts are lost */
   flush(database: Connection): Promise<void>;
 }
 
 export function createTrafficCounter(): TrafficCounter {
-  let counts = new Map<string, TrafficCount>();
-  const add = (key: TrafficKey, count: number): void => {
-    const name = JSON.stringify([key.event, key.country, key.senderId, key.accountId, key.reason]);
-    counts.set(name, { ...key, count: (counts.get(name)?.count ?? 0) + count });
-  };
+  const counts = new Map<string, TrafficCount>();
   return {
-    count: (key) => add(key, 1),
+    count(key) {
+      const name = JSON.stringify([key.event, key.country, key.senderId, key.accountId, key.reason]);
+      counts.set(name, { ...key, count: (counts.get(name)?.count ?? 0) + 1 });
+    },
     async flush(database) {
-      const taken = counts;
-      counts = new Map();
-      try {
-        await addTraffic(database, [...taken.values()]);
-      } catch (error) {
-        for (const { count, ...key } of taken.values()) add(key, count);
-        throw error;
-      }
+      const taken = [...counts.values()];
+      counts.clear();
+      await addTraffic(database, taken);
     },
   };
 }

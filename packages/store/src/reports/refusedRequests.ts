@@ -24,7 +24,7 @@ export interface RefusedRequest extends Pick<Caller, 'accountId' | 'applicationI
   count: number;
 }
 
-/** Stores refused requests. Updates the count of one that is stored already, so that a batch can be repeated. */
+/** Stores refused requests. */
 export async function storeRefusedRequests(
   database: Connection,
   requests: readonly RefusedRequest[],
@@ -43,8 +43,7 @@ export async function storeRefusedRequests(
     from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r (
       "requestId" uuid, "accountId" uuid, "applicationId" uuid, "keyId" uuid, "ageMs" double precision, route text, status smallint,
       code text, detail text, fields text[], "idempotencyKeyHash" bytea, count integer
-    )
-    on conflict (request_id) do update set count = excluded.count`;
+    )`;
 }
 
 /** Deletes up to `limit` refused requests that are older than `REFUSED_REQUEST_DAYS`. @returns how many */
