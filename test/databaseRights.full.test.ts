@@ -8,6 +8,9 @@ import {
 } from '@onecode/testing';
 import { makeDocumentedDatabase } from './documentedDatabase.js';
 
+/** The API reads the findings every 15 seconds. */
+const FOUND_MS_MAX = 60_000;
+
 let stack: ProcessStack;
 let db: TestDatabase;
 describe('the roles of docs/deploy.md', () => {
@@ -67,10 +70,10 @@ describe('the roles of docs/deploy.md', () => {
       await ask();
       return (await ready()).includes(`not ready: database\ndatabase: ${reason}`);
     });
-    await until('the finding', isFound);
+    await until('the finding', isFound, FOUND_MS_MAX);
     await until('a line of the API', () => lines() >= 1);
     await db.sql(`alter role ${username} password '${password}'`);
     await until('an API that is ready', async () => (await ready()) === 'ok\n');
-    await until('the end of the finding', async () => !(await isFound()));
+    await until('the end of the finding', async () => !(await isFound()), FOUND_MS_MAX);
   });
 });

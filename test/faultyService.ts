@@ -1,6 +1,9 @@
 import { buildCaller, ProcessStack, until, type TestCaller } from '@onecode/testing';
 import { HOST, RedisServers, type RedisServer } from './redis/redisServers.js';
 
+/** The API reads the findings every 15 seconds. */
+export const FOUND_MS_MAX = 60_000;
+
 const BRAZIL = '+5511987';
 const MEXICO = '+525512';
 const numberOf = (prefix: string, nth: number): string => `${prefix}${String(nth).padStart(6, '0')}`;
@@ -78,9 +81,13 @@ export class FaultyService {
       `insert into traffic_counts (began_at, event, country, sender_id, reason, count)
        values (now() - interval '3 minutes', 'accepted', 'BR', '', '', 1)`,
     );
-    await until('rejected webhooks alone', async () => {
-      await this.stack.db.sql("delete from traffic_counts where event = 'webhook' and reason = 'accepted'");
-      return isSeen();
-    });
+    await until(
+      'rejected webhooks alone',
+      async () => {
+        await this.stack.db.sql("delete from traffic_counts where event = 'webhook' and reason = 'accepted'");
+        return isSeen();
+      },
+      FOUND_MS_MAX,
+    );
   }
 }

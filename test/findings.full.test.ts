@@ -1,7 +1,5 @@
 import { STACK_START_MS_MAX, until } from '@onecode/testing';
-import { FaultyService } from './faultyService.js';
-
-const FOUND_MS_MAX = 60_000;
+import { FaultyService, FOUND_MS_MAX } from './faultyService.js';
 
 let service: FaultyService;
 
@@ -41,7 +39,7 @@ describe('health findings', () => {
       await until('no finding', async () => (await findingsOf(api)).length === 0, FOUND_MS_MAX);
     const of = async (api: number): Promise<string[]> =>
       (await metricsOf(api)).filter((line) =>
-        /^onecode_(?:queue_jobs|receipts_total|failures_total|webhook_requests_total|sender_state|awaiting_sender|health_finding)[ {]/.test(
+        /^onecode_(?:queue_jobs|receipts_total|failures_total|webhook_requests_total|sender_state|health_finding)[ {]/.test(
           line,
         ),
       );
@@ -57,14 +55,22 @@ describe('health findings', () => {
       'onecode_receipts_total{status="delivered",country="BR",reason=""}',
       'onecode_sender_state{sender=',
     ];
-    await until('all metrics', async () => {
-      const lines = await metricsOf(0);
-      return names.every((name) => lines.some((line) => line.startsWith(name)));
-    });
-    await until('equal metrics', async () => {
-      const [first, second] = await Promise.all([of(0), of(1)]);
-      return first.length > 30 && JSON.stringify(first) === JSON.stringify(second);
-    });
+    await until(
+      'all metrics',
+      async () => {
+        const lines = await metricsOf(0);
+        return names.every((name) => lines.some((line) => line.startsWith(name)));
+      },
+      FOUND_MS_MAX,
+    );
+    await until(
+      'equal metrics',
+      async () => {
+        const [first, second] = await Promise.all([of(0), of(1)]);
+        return first.length > 30 && JSON.stringify(first) === JSON.stringify(second);
+      },
+      FOUND_MS_MAX,
+    );
     expect((await metricsOf(0)).join('\n')).not.toMatch(/5511987\d|525512/);
   });
 
@@ -97,12 +103,12 @@ describe('health findings', () => {
     await service.rejectWebhooks(async () => (await findingsOf()).includes('us webhooks_rejected failing'));
     for (const api of [0, 1]) await untilFound('meta sends_failing failing', api);
     expect((await findingsOf()).join()).not.toContain('receipts_missing');
-    expect(await metricsOf(0)).toContainEqual(
-      expect.stringMatching(/^onecode_failures_total\{reason="rejected_by_provider",country="BR"\} 20$/),
-    );
-    expect(await metricsOf(1)).toContainEqual(
-      expect.stringMatching(/^onecode_webhook_requests_total\{result="invalid_signature"\} 6$/),
-    );
+    const counts = [
+      'onecode_failures_total{reason="rejected_by_provider",country="BR"} 20',
+      'onecode_webhook_requests_total{result="invalid_signature"} 6',
+    ];
+    for (const [api, count] of counts.entries())
+      await until(count, async () => (await metricsOf(api)).includes(count), FOUND_MS_MAX);
     await simulator.clearRules();
   });
 

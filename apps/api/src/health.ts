@@ -1,36 +1,19 @@
 import {
   groupDeliveries,
-  healthFindings,
   isLateForOneAccount,
   KNOWN_FINDINGS,
   SENDER_STATES,
   undeliveredShare,
+  type Finding,
 } from '@onecode/domain';
 import { Counter, Gauge, type Registry } from '@onecode/runtime';
 import type { ServiceHealth } from '@onecode/store/operations';
 
 /**
  * Registers the metrics of the whole service. Each API process exports all of them with the same values, so queries must take the maximum
- * over processes, never the sum. They are read on each scrape. Values that cannot be read are omitted. The findings are always exported,
- * and one of them reports the failed read.
+ * over processes, never the sum.
  */
-export function gaugeHealth(registry: Registry, read: () => Promise<ServiceHealth>): void {
-  const metrics = healthMetrics(registry);
-  let reading: Promise<void> | undefined;
-  const collect = (): Promise<void> => {
-    reading ??= read()
-      .then((health) => show(metrics, health))
-      .finally(() => {
-        reading = undefined;
-      });
-    return reading;
-  };
-  // The library collects each metric separately. The first one starts the reading, and all of them wait for it.
-  for (const metric of Object.values(metrics))
-    (metric as { collect?: () => Promise<void> }).collect = collect;
-}
-
-function healthMetrics(registry: Registry) {
+export function healthMetrics(registry: Registry) {
   const registers = [registry];
   const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]): Gauge<Label> =>
     new Gauge({ name, help, labelNames, registers });
@@ -53,7 +36,6 @@ function healthMetrics(registry: Registry) {
       'How long the oldest waiting send has waited, by reason',
       ['reason'],
     ),
-    awaiting: gauge('onecode_awaiting_sender', 'Sends that wait for a sender or for the end of a hold', []),
     receiptsDue: gauge(
       'onecode_oldest_unapplied_receipt_seconds',
       'How long the oldest stored receipt has waited to be applied',
@@ -88,28 +70,31 @@ function healthMetrics(registry: Registry) {
 
 type HealthMetrics = ReturnType<typeof healthMetrics>;
 
-function show(metrics: HealthMetrics, health: ServiceHealth): void {
+/**
+ * Sets the metrics to a reading and its findings. Values that could not be read are omitted. The findings are always exported, and one of
+ * them reports the failed read.
+ */
+export function showHealth(
+  metrics: HealthMetrics,
+  health: ServiceHealth,
+  findings: readonly Finding[],
+): void {
   for (const metric of Object.values(metrics)) metric.reset();
   // A reset gauge without labels is 0. It is omitted until it is set.
-  for (const gauge of [metrics.due, metrics.awaiting, metrics.receiptsDue, metrics.sweep]) gauge.remove();
+  for (const gauge of [metrics.due, metrics.receiptsDue, metrics.sweep]) gauge.remove();
 
   for (const { name, owner, severity } of KNOWN_FINDINGS)
     metrics.findings.set({ finding: name, owner, severity }, 0);
-  for (const { name, owner, severity } of healthFindings(health))
+  for (const { name, owner, severity } of findings)
     metrics.findings.set({ finding: name, owner, severity }, 1);
   metrics.lateForOne.set(isLateForOneAccount(health) ? 1 : 0);
 
   const { waiting, receipts } = health;
   if (waiting !== null) {
-    const own = (health.ownWaiting ?? []).map((account) => account.waiting);
-    const ownCount = own.reduce((sum, { count }) => sum + count, 0);
+    const own = (health.ownWaiting ?? []).map((account) => account.waiting.oldestSeconds ?? 0);
     metrics.due.set(waiting.due.oldestSeconds ?? 0);
-    metrics.awaiting.set(waiting.forSender.count + ownCount + waiting.held.count);
     metrics.waiting.set({ reason: 'sender' }, waiting.forSender.oldestSeconds ?? 0);
-    metrics.waiting.set(
-      { reason: 'own_sender' },
-      Math.max(0, ...own.map(({ oldestSeconds }) => oldestSeconds ?? 0)),
-    );
+    metrics.waiting.set({ reason: 'own_sender' }, Math.max(0, ...own));
     metrics.waiting.set({ reason: 'hold' }, waiting.held.oldestSeconds ?? 0);
   }
   if (receipts !== null) metrics.receiptsDue.set(receipts.oldestDueSeconds ?? 0);

@@ -27,7 +27,7 @@ import {
 import { createApp } from './app.js';
 import { createAuthenticator } from './auth.js';
 import { readApiConfig } from './config.js';
-import { gaugeHealth } from './health.js';
+import { healthMetrics, showHealth } from './health.js';
 import { apiMetrics } from './metrics.js';
 import { createRefusedRequestRecorder } from './refusedRequests.js';
 import { createHttpServer } from './server.js';
@@ -36,8 +36,8 @@ import { createHttpServer } from './server.js';
 const DATABASE_TIMEOUTS = { connectionMs: 3_000, statementMs: 2_000 };
 /** How often counts, refused requests and uses of keys are written. A killed process loses those of this time, and so does a failed write. */
 const FLUSH_MS = 2_000;
-/** Incidents are recorded at this interval, so that installations without Prometheus have them too. */
-const INCIDENTS_PAUSE_MS = 20_000;
+/** The maximum age of the service's metrics and of the incidents, in addition to a reading of two seconds at most. */
+const HEALTH_PAUSE_MS = 15_000;
 
 await runProcess('api', readApiConfig, async (config, log) => {
   const registry = createRegistry('api');
@@ -69,17 +69,16 @@ await runProcess('api', readApiConfig, async (config, log) => {
   );
   gaugeConnections(registry, database.pool);
   const readHealth = createHealthReader(database, () => deliveryQueue.readHealth());
-  gaugeHealth(registry, readHealth);
-  let hadFindings = true;
-  const incidentLoop = startLoop(
+  const serviceMetrics = healthMetrics(registry);
+  const healthLoop = startLoop(
     async () => {
-      const findings = healthFindings(await readHealth());
-      // The first reading without findings ends all incidents. An incident that another process records later ends a minute after its last
-      // finding.
-      if (findings.length > 0 || hadFindings) await recordIncidents(database, findings);
-      hadFindings = findings.length > 0;
+      const health = await readHealth();
+      const findings = healthFindings(health);
+      showHealth(serviceMetrics, health, findings);
+      // Installations without Prometheus have incidents too.
+      await recordIncidents(database, findings);
     },
-    INCIDENTS_PAUSE_MS,
+    HEALTH_PAUSE_MS,
     repeatedFaults(log, 'warn', 'incident recording failed'),
   );
   // Ready when PostgreSQL responds, with or without Redis.
@@ -116,7 +115,7 @@ await runProcess('api', readApiConfig, async (config, log) => {
       await closeHttpServer(server);
       await deliveryQueue.close();
       await flushLoop.stop();
-      await incidentLoop.stop();
+      await healthLoop.stop();
       await presenceLoop.stop();
       await closeDatabase(database);
       await metricsServer.close();
