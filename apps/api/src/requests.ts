@@ -83,14 +83,13 @@ function checkHeaders(request: IncomingMessage): void {
     throw new Problem('bad_request', { detail: 'The host header is missing.' });
 }
 
-/** Registers the methods of a path, and answers other methods with 405 and `Allow`. @param methods `all` runs first, for every method */
+/** Registers the methods of a path, and answers other methods with 405 and `Allow`. */
 export function resource(
   router: IRouter,
   path: string | string[],
-  { all, get, post }: { all?: RequestHandler; get?: RequestHandler; post?: RequestHandler },
+  { get, post }: { get?: RequestHandler; post?: RequestHandler },
 ): void {
   const route = router.route(path);
-  if (all !== undefined) route.all(all);
   if (get !== undefined) route.get(get);
   if (post !== undefined) route.post(post);
   const allowed = [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])].join(', ');

@@ -4,7 +4,8 @@ import { openApiSource, validatorAt } from '@onecode/testing/contract';
 import { PHONE } from '@onecode/testing/contract-tests';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
-import { openApiDocument, parseCreateSend, parseVerify } from '../src/contract.js';
+import { parseCreateSend, parseVerify } from '../src/contract.js';
+import { openApiDocument } from '../src/docs.js';
 
 const DIGITS = Array.from('0123456789');
 
@@ -113,6 +114,32 @@ describe('the parsers of request bodies', () => {
           code.length >= 4 && code.length <= 10 && Array.from(code).every((digit) => DIGITS.includes(digit));
         expect(result.code).toBe(right ? code : 'invalid_code');
       }),
+    );
+  });
+
+  it('accept exactly the bodies that the schemas of openapi.yaml allow', () => {
+    const anyValue = fc.oneof(
+      fc.constantFrom('', '1234', '12345678901', 'pt-BR', 'en', 'EN', null, 7),
+      values,
+    );
+    const fields = fc.dictionary(fc.constantFrom('code', 'locale', 'channel'), anyValue);
+    const isValid = (name: string, body: unknown): boolean => {
+      const validate = validatorAt(`/components/schemas/${name}`);
+      validate(body);
+      return (validate.errors ?? []).length === 0;
+    };
+    fc.assert(
+      fc.property(fields, (body) => {
+        const text = JSON.stringify({ to: PHONE, ...body });
+        const accepted = codeOf(parseCreateSend, text) === 'accepted';
+        expect([text, accepted]).toEqual([text, isValid('CreateSend', JSON.parse(text))]);
+        const guess = JSON.stringify(body);
+        expect([guess, codeOf(parseVerify, guess) === 'accepted']).toEqual([
+          guess,
+          isValid('VerifyCode', JSON.parse(guess)),
+        ]);
+      }),
+      { numRuns: 1000 },
     );
   });
 

@@ -45,8 +45,27 @@ export function finishSite(outDir: string, pages: readonly string[]): void {
     .map((entry) => join(entry.parentPath, entry.name).slice(outDir.length + 1))
     // 404.html has no address of its own: browsers get it at addresses without a page. The generator's hashmap.json is not served.
     .filter((file) => file !== '404.html' && file !== 'hashmap.json');
-  const site = { base: BASE, files: files.toSorted(), scripts: inlineScripts(outDir, files) };
+  const site = {
+    base: BASE,
+    contentSecurityPolicy: contentSecurityPolicy(inlineScripts(outDir, files)),
+    files: files.toSorted(),
+  };
   writeFileSync(join(outDir, 'site.json'), `${JSON.stringify(site, null, 2)}\n`);
+}
+
+/** Returns a content security policy that allows only this origin and these inline scripts. */
+function contentSecurityPolicy(scripts: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    ["script-src 'self'", ...scripts.map((hash) => `'${hash}'`)].join(' '),
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 }
 
 /** Returns the hashes of all inline scripts, in the form of a content security policy. */
