@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http';
-import { finished } from 'node:stream';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { PROBLEMS, Problem } from '@onecode/domain';
 import { logOf, type Logger } from '@onecode/runtime';
@@ -47,7 +46,7 @@ export function problemWriter(
     if (problem.code === 'internal_error') logOf(request, log).error({ err: error }, 'request failed');
     record(request, problem);
     writeHead(response, problem);
-    writeEnd(response, problemBody(problem, docsUrl));
+    response.end(problemBody(problem, docsUrl));
   };
 }
 
@@ -66,21 +65,4 @@ function writeHead(response: Response, { code, details }: Problem): void {
   if (CHALLENGES[code] !== undefined) response.setHeader('WWW-Authenticate', CHALLENGES[code]);
   if (details.retryAfterSeconds !== undefined)
     response.setHeader('Retry-After', String(details.retryAfterSeconds));
-}
-
-/** How long a connection stays open after a refusal, so that a client that is still writing can read the response. */
-export const LINGER_MS = 1_000;
-
-/**
- * Ends a response. On a connection that stays open, Node discards the rest of the request's body. On any other, the end waits a second at
- * most for that rest, because closing while the client is still sending would reset the connection and could discard the response.
- */
-function writeEnd(response: Response, body: string): void {
-  const { req: request } = response;
-  if (response.shouldKeepAlive) return void response.end(body);
-  response.setHeader('Content-Length', Buffer.byteLength(body));
-  response.write(body);
-  const close = (): void => void response.end();
-  setTimeout(close, LINGER_MS).unref();
-  finished(request.resume(), close);
 }

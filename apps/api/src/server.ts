@@ -4,11 +4,11 @@ import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { Problem, PROBLEMS, type ProblemCode } from '@onecode/domain';
 import { HEADER_BYTES_MAX } from '@onecode/runtime';
-import { LINGER_MS, problemBody } from './answer.js';
+import { problemBody } from './answer.js';
 import type { ApiConfig } from './config.js';
 import { commonHeaders, readableTarget } from './requests.js';
 
-const HEADERS_MS_MAX = 10_000;
+/** For the headers and the body together. */
 const REQUEST_MS_MAX = 15_000;
 /** Longer than the idle timeout of common load balancers, so that they never write to a connection that this server is closing. */
 const KEEP_ALIVE_MS = 65_000;
@@ -34,7 +34,6 @@ export function createHttpServer(app: Express, addresses: Addresses): Server {
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
-      headersTimeout: HEADERS_MS_MAX,
       requestTimeout: REQUEST_MS_MAX,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -76,6 +75,9 @@ function messagesOf(app: Express) {
   app.response = AppResponse.prototype as typeof app.response;
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
 }
+
+/** How long a connection stays open after a refusal, so that a client that is still writing can read the response. */
+const LINGER_MS = 1_000;
 
 /** Writes a problem response to a connection, and closes it. */
 function refuse(socket: Duplex, code: ProblemCode, { BASE_URL, DOCS_URL }: Addresses): void {
