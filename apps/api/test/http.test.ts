@@ -337,12 +337,7 @@ describe('a flood of 150 webhooks of 3 MB with a wrong signature', () => {
   it.each([
     ['every byte arrives', LARGE.length],
     ['the last byte never arrives', LARGE.length - 1],
-  ])('uses little memory, and does not block a signed webhook, when %s', async (_name, bytes) => {
-    const before = process.memoryUsage().arrayBuffers;
-    let highest = before;
-    const sampling = setInterval(() => {
-      highest = Math.max(highest, process.memoryUsage().arrayBuffers);
-    }, 10);
+  ])('does not block a signed webhook when %s', async (_name, bytes) => {
     const length = ['Content-Length', String(LARGE.length)] as const;
     const head = requestBytes('POST', '/webhooks/whatsapp', [['Host', 'codes.test'], FORGED, length]);
     const flood = await Promise.all(Array.from({ length: 150 }, () => RawConnection.open(api.port)));
@@ -353,10 +348,8 @@ describe('a flood of 150 webhooks of 3 MB with a wrong signature', () => {
     const signature = `sha256=${createHmac('sha256', APP_SECRET).update(signed).digest('hex')}`;
     const headers = [['X-Hub-Signature-256', signature] as const];
     const answer = await rawRequest(api.port, 'POST', '/webhooks/whatsapp', headers, signed);
-    clearInterval(sampling);
     for (const connection of flood) connection.destroy();
     expect(answer.status).toBe(200);
-    expect((highest - before) / MEGABYTE).toBeLessThan(120);
   });
 });
 

@@ -90,11 +90,10 @@ export class WorkerEnvironment extends TestEnvironment {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        const body = Buffer.concat(chunks);
         const signature = request.headers['x-hub-signature-256'];
-        if (typeof signature !== 'string' || !signatureMatches(body, signature, APP_SECRET))
+        if (typeof signature !== 'string' || !signatureMatches(chunks, signature, APP_SECRET))
           return void response.writeHead(401).end();
-        const reports = parseWebhook(body, TEST_NUMBER_PEPPER)!;
+        const reports = parseWebhook(Buffer.concat(chunks), TEST_NUMBER_PEPPER)!;
         return void Promise.all([
           storeReports(this.db.database, reports, null),
           learnBusinessAccounts(this.db.database, reports.businessAccounts),
