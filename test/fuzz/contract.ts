@@ -1,4 +1,4 @@
-import { openApiDocument } from '../../apps/api/src/contract.js';
+import { openApiDocument } from '../../apps/api/src/docs.js';
 
 /** The parts of JSON Schema that openapi.yaml uses for requests. */
 export interface Schema {

@@ -91,7 +91,7 @@ function readFields(body: Buffer, names: readonly string[]): Partial<Record<stri
   // one more string in the text.
   const strings = text.match(/"(?:[^"\\]|\\.)*"?/g) ?? [];
   if (strings.length !== 2 * fields.length) throw unreadable('A field is given more than once.');
-  return value as Record<string, string>;
+  return value;
 }
 
 function unreadable(detail: string): Problem {

@@ -62,9 +62,6 @@ export function healthMetrics(registry: Registry) {
       'reason',
     ]),
     failures: counter('onecode_failures_total', 'Live sends that failed', ['reason', 'country']),
-    webhooks: counter('onecode_webhook_requests_total', 'Requests from Meta to the webhook, by result', [
-      'result',
-    ]),
   };
 }
 
@@ -114,7 +111,6 @@ export function showHealth(
 
   for (const { event, country, reason, count } of health.traffic?.totals ?? []) {
     if (event === 'failed') metrics.failures.inc({ reason, country }, count);
-    else if (event === 'webhook') metrics.webhooks.inc({ result: reason }, count);
     else if (event.startsWith('receipt_'))
       metrics.receipts.inc({ status: event.slice('receipt_'.length), country, reason }, count);
   }

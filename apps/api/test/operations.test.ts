@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Mode } from '@onecode/domain';
 import {
   changeAccount,
@@ -17,7 +16,6 @@ import {
   earlierMinute,
   RawConnection,
   requestBytes,
-  startTcpProxy,
   TEST_ACTOR,
   until,
   useClock,
@@ -26,7 +24,6 @@ import {
 import { rawRequest } from '@onecode/testing/contract';
 import { UUID } from '@onecode/testing/contract-tests';
 import type { Response } from 'supertest';
-import { createAuthenticator } from '../src/auth.js';
 import { bearer, PHONE, startApi, type TestApi, useApi } from './testApi.js';
 
 /** Tests of the four operations in addition to the contract tests: database content, settings and failures. */

@@ -61,15 +61,19 @@ export function webhookRoute(context: ApiContext): RequestHandler<OfApp> {
   const { database, deliveryQueue, config, traffic } = context;
   const readBody = createBodyReader('payload_too_large', BODY_BYTES_MAX, BODIES_BYTES_MAX);
   const learn = businessAccountLearner(database);
+  const count = (result: WebhookResult): void =>
+    traffic.count({ event: 'webhook', country: '', senderId: '', accountId: '', reason: result });
 
-  const take = async (request: Request<OfApp>): Promise<void> => {
+  return async (request, response) => {
     const signature = request.headers['x-hub-signature-256'];
     if (!isSignature(signature)) throw new Problem('invalid_signature');
     const app = await appOf(context, request);
     const secrets = app === null ? config.WHATSAPP_APP_SECRET : [app.secret];
     const chunks = await readBody(request);
-    if (!secrets.some((secret) => signatureMatches(chunks, signature, secret)))
+    if (!secrets.some((secret) => signatureMatches(chunks, signature, secret))) {
+      count('invalid_signature');
       throw new Problem('invalid_signature');
+    }
     const reports = parseWebhook(Buffer.concat(chunks), config.NUMBER_PEPPER);
     if (reports === null) throw new Problem('invalid_json');
     const own = app === null ? reports : await reportsOfApp(database, app, reports);
@@ -83,25 +87,9 @@ export function webhookRoute(context: ApiContext): RequestHandler<OfApp> {
     ]);
     // crash point: api webhook after store
     if (stored > 0) void deliveryQueue.enqueueReports();
-  };
-  const count = (result: WebhookResult): void =>
-    traffic.count({ event: 'webhook', country: '', senderId: '', accountId: '', reason: result });
-
-  return async (request, response) => {
-    try {
-      await take(request);
-    } catch (error) {
-      count(resultOf(error));
-      throw error;
-    }
     count('accepted');
     answerText(response, 200, 'ok');
   };
-}
-
-function resultOf(error: unknown): WebhookResult {
-  if (!(error instanceof Problem)) return 'failed';
-  return error.code === 'invalid_signature' ? 'invalid_signature' : 'refused';
 }
 
 /** How long a business account is not written again. Limited, because a number's sender may be added after its webhooks. */

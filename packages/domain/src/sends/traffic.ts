@@ -5,9 +5,8 @@ import { isDelivering, type Send } from './send.js';
 export type TrafficEvent =
   'accepted' | 'delivered' | 'failed' | `receipt_${'sent' | 'delivered' | 'read' | 'failed'}` | 'webhook';
 
-/** The results of a post to the webhook. */
-export const WEBHOOK_RESULTS = ['accepted', 'invalid_signature', 'refused', 'failed'] as const;
-export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
+/** The counted results of a post to the webhook. */
+export type WebhookResult = 'accepted' | 'invalid_signature';
 
 /** What is counted. A text that does not apply is empty. Each text has few possible values, and none is a phone number. */
 export interface TrafficKey {

@@ -4,12 +4,9 @@ import {
   HEALTH_CHECKS,
   startOf,
   subjectOf,
-  WEBHOOK_RESULTS,
   type Finding,
   type HealthCheck,
-  type RecentTraffic,
   type Severity,
-  type WebhookResult,
 } from '@onecode/domain';
 import type { Incident } from '@onecode/store/operations';
 import type { Explanation } from '@onecode/whatsapp';
@@ -75,7 +72,10 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
       delivered: countEvents(traffic.fiveMinutes, 'delivered'),
       failed: countEvents(traffic.fiveMinutes, 'failed'),
     },
-    webhooks: traffic && webhooksOf(traffic),
+    webhooks: traffic && {
+      accepted: countEvents(traffic.fiveMinutes, 'webhook', 'accepted'),
+      rejected: countEvents(traffic.fiveMinutes, 'webhook', 'invalid_signature'),
+    },
   };
 }
 
@@ -107,9 +107,4 @@ function checksOf(
 function latestIncident(finding: Finding, incidents: readonly Incident[]): Incident | undefined {
   const same = incidents.filter((incident) => isSame(incident.finding, finding));
   return same.toSorted((a, b) => b.seenAt.getTime() - a.seenAt.getTime())[0];
-}
-
-function webhooksOf({ fiveMinutes }: RecentTraffic): Record<WebhookResult, number> {
-  const counted = WEBHOOK_RESULTS.map((result) => [result, countEvents(fiveMinutes, 'webhook', result)]);
-  return Object.fromEntries(counted) as Record<WebhookResult, number>;
 }

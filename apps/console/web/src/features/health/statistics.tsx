@@ -146,7 +146,7 @@ function useProvider({ attempts, provider, receipts, ended, webhooks }: HealthVi
     },
     {
       name: 'webhooks',
-      value: webhooks && whole(webhooks.invalid_signature + webhooks.refused),
+      value: webhooks && whole(webhooks.rejected),
       detail: webhooks && t('webhooks', { accepted: whole(webhooks.accepted) }),
     },
   ];
