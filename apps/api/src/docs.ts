@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { Router, type Request, type Response } from 'express';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import { Problem } from '@onecode/domain';
 import type { ApiConfig } from './config.js';
@@ -78,21 +78,20 @@ export function docsRouter({
     get: (_request, response) => response.redirect(308, `${prefix}/docs/llms.txt`),
   });
   router.get('/', (_request, response) => response.redirect(302, `${prefix}/docs/`));
-  resource(router, ['/docs', '/docs/{*page}'], {
-    async get(request, response) {
-      const { path } = request;
-      const file = files.get(path);
-      if (file !== undefined) return sendFile(request, response, file);
-      const forms = [`${path}/`, path.replace(/\/$/, ''), path.replace(/(?:index)?\.html$/, '')];
-      const page = forms.find((form) => files.has(form));
-      if (page !== undefined) return response.redirect(308, prefix + page);
-      // A browser gets a page, because it prefers HTML; a program that accepts anything gets the problem.
-      response.vary('Accept');
-      if (request.accepts(['application/problem+json', 'text/html']) !== 'text/html')
-        throw new Problem('not_found');
-      await sendFile(request, response.status(404), MISSING_PAGE);
-    },
-  });
+  const get: RequestHandler = async (request, response) => {
+    const { path } = request;
+    const file = files.get(path);
+    if (file !== undefined) return sendFile(request, response, file);
+    const forms = [`${path}/`, path.replace(/\/$/, ''), path.replace(/(?:index)?\.html$/, '')];
+    const page = forms.find((form) => files.has(form));
+    if (page !== undefined) return response.redirect(308, prefix + page);
+    // A browser gets a page, because it prefers HTML; a program that accepts anything gets the problem.
+    response.vary('Accept');
+    if (request.accepts(['application/problem+json', 'text/html']) !== 'text/html')
+      throw new Problem('not_found');
+    await sendFile(request, response.status(404), MISSING_PAGE);
+  };
+  for (const path of ['/docs', '/docs/{*page}']) resource(router, path, { get });
   return router;
 }
 

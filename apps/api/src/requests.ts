@@ -86,7 +86,7 @@ function checkHeaders(request: IncomingMessage): void {
 /** Registers the methods of a path, and answers other methods with 405 and `Allow`. */
 export function resource(
   router: IRouter,
-  path: string | string[],
+  path: string,
   { get, post }: { get?: RequestHandler; post?: RequestHandler },
 ): void {
   const route = router.route(path);

@@ -178,9 +178,11 @@ it('the log has one line for each request, with the id of its response, and one 
   await environment.db.sql(`alter table sends add constraint refused check (locale <> 'en') not valid`);
   answers.push(await create(port, newBody().replace('}', ',"locale":"en"}')));
   await environment.db.sql('alter table sends drop constraint refused');
+  answers.push(await rawRequest(port, 'GET', '/docs/errors'));
   const metrics = await (await fetch(`${metricsUrl}/metrics`)).text();
   expect(metrics).toMatch(/^onecode_http_request_seconds_count\{.*route="\/v1\/send",.*status="202".*\} 1$/m);
   expect(metrics).toContain('route="/v1/send/:id/status"');
+  expect(metrics).toContain('route="/docs/{*page}"');
   running.signal('SIGTERM');
   expect(await running.exited).toEqual({ code: 0, signal: null });
 
@@ -194,9 +196,9 @@ it('the log has one line for each request, with the id of its response, and one 
       duration_ms: expect.any(Number),
     })),
   );
-  expect(answers.map(({ status }) => status)).toEqual([202, 200, 404, 422, 500]);
+  expect(answers.map(({ status }) => status)).toEqual([202, 200, 404, 422, 500, 200]);
   expect(running.log().filter(({ level }) => level === 'error')).toMatchObject([
-    { msg: 'request failed', request_id: answers.at(-1)?.headers['x-request-id'] },
+    { msg: 'request failed', request_id: answers[4]?.headers['x-request-id'] },
   ]);
 });
 
