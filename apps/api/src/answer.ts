@@ -60,8 +60,6 @@ const CHALLENGES: Readonly<Record<string, string>> = {
 function writeHead(response: Response, { code, details }: Problem): void {
   response.statusCode = PROBLEMS[code].status;
   response.setHeader('Content-Type', 'application/problem+json');
-  // The route may already have set another value, meant for its successful response.
-  response.setHeader('Cache-Control', 'no-store');
   if (CHALLENGES[code] !== undefined) response.setHeader('WWW-Authenticate', CHALLENGES[code]);
   if (details.retryAfterSeconds !== undefined)
     response.setHeader('Retry-After', String(details.retryAfterSeconds));

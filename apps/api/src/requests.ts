@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import type { IRouter, Request, RequestHandler } from 'express';
+import type { IRouter, RequestHandler } from 'express';
 import { Problem, trimOuter } from '@onecode/domain';
 import { describeSpan, requestFacts } from '@onecode/runtime';
 import type { ApiMetrics } from './metrics.js';
 
 /** Returns the pattern of the request's route, never the path itself, which the client chooses. */
 export function routeOf(request: IncomingMessage): string {
-  const { route, baseUrl } = request as Partial<Request>;
-  return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : 'none';
+  const { route } = request as { route?: { path: string } };
+  return route?.path ?? 'none';
 }
 
 /**
