@@ -7,6 +7,8 @@ import {
   type Recipient,
   type RecipientFault,
 } from '@onecode/domain';
+import type { ErrorObject } from 'ajv';
+import { validateCreateSend, validateVerifyCode } from './generated/contract.js';
 
 /** The input of `POST /v1/send`. Null lets the service choose. */
 export interface CreateSendInput {
@@ -15,8 +17,17 @@ export interface CreateSendInput {
   locale: Locale | null;
 }
 
-/** A field, the code of its problem, and the message for the field. */
-type Fault = [field: 'to' | 'code' | 'locale', code: ProblemCode, message: string];
+interface Fault {
+  field: 'to' | 'code' | 'locale';
+  code: ProblemCode;
+  message: string;
+}
+
+/** Returns whether a body is valid against its schema. `errors` holds the violations until the next call. */
+interface BodyValidator {
+  (body: unknown): boolean;
+  errors?: ErrorObject[] | null;
+}
 
 const NUMBER_FAULTS: Readonly<Record<RecipientFault, string>> = {
   form: 'Must be a phone number with + and country code.',
@@ -26,72 +37,88 @@ const NUMBER_FAULTS: Readonly<Record<RecipientFault, string>> = {
 
 const recipientFault = (recipient: Exclude<Recipient, PhoneRecipient>): Fault =>
   recipient.kind === 'email'
-    ? ['to', 'channel_unavailable', 'E-mail addresses cannot receive codes.']
-    : ['to', 'invalid_recipient', NUMBER_FAULTS[recipient.fault]];
+    ? { field: 'to', code: 'channel_unavailable', message: 'E-mail addresses cannot receive codes.' }
+    : { field: 'to', code: 'invalid_recipient', message: NUMBER_FAULTS[recipient.fault] };
+
+const OPTION_FAULTS: Fault[] = [
+  { field: 'code', code: 'invalid_code', message: 'Must be 4 to 10 digits.' },
+  { field: 'locale', code: 'invalid_locale', message: 'Must be pt-BR or en.' },
+];
 
 /** Parses the body of `POST /v1/send`. @throws Problem for the first invalid field, in the order `to`, `code`, `locale` */
 export function parseCreateSend(body: Buffer): CreateSendInput {
-  const { to = '', code = '', locale } = readFields(body, ['to', 'code', 'locale']);
-  const recipient = parseRecipient(to);
-  const faults = recipient.kind === 'phone' ? [] : [recipientFault(recipient)];
-  if (!/^(?:[0-9]{4,10})?$/.test(code)) faults.push(['code', 'invalid_code', 'Must be 4 to 10 digits.']);
-  if (locale !== undefined && locale !== 'pt-BR' && locale !== 'en')
-    faults.push(['locale', 'invalid_locale', 'Must be pt-BR or en.']);
+  const { members, faulty } = readMembers(body, validateCreateSend, ['to', 'code', 'locale']);
+  const recipient = parseRecipient(members.to ?? '');
+  if (recipient.kind === 'phone' && faulty.size === 0)
+    return {
+      recipient,
+      code: members.code || null,
+      locale: (members.locale as Locale | undefined) ?? null,
+    };
+
+  const faults = OPTION_FAULTS.filter(({ field }) => faulty.has(field));
+  if (recipient.kind !== 'phone') faults.unshift(recipientFault(recipient));
   const [first] = faults;
-  if (first !== undefined)
-    throw new Problem(first[1], {
-      errors: Object.fromEntries(faults.map(([field, , message]) => [field, message])),
-    });
-  return {
-    recipient: recipient as PhoneRecipient,
-    code: code || null,
-    locale: (locale as Locale | undefined) ?? null,
-  };
+  throw new Problem(first?.code ?? 'invalid_json', {
+    errors: Object.fromEntries(faults.map(({ field, message }) => [field, message])),
+  });
 }
 
 /** Returns the code in the body of `POST /v1/send/{id}/verify`. @throws Problem `invalid_json` */
 export function parseVerify(body: Buffer): string {
-  const { code } = readFields(body, ['code']);
+  const { code } = readMembers(body, validateVerifyCode, ['code']).members;
   if (code === undefined) throw unreadable('The field "code" is missing.');
   return code;
 }
 
-// With `ignoreBOM`, a byte order mark stays in the text and JSON.parse rejects it.
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /**
- * Parses a JSON object of strings without duplicates.
+ * Parses a JSON object of string members without duplicates. `faulty` contains the names of invalid members.
  *
- * @param names the documented fields, each of which may be missing
+ * @param names the documented members
  * @throws Problem `invalid_json`
  */
-function readFields(body: Buffer, names: readonly string[]): Partial<Record<string, string>> {
-  let text: string;
-  let value: unknown;
-  try {
-    text = utf8.decode(body);
-    value = JSON.parse(text);
-  } catch {
-    throw unreadable('The body is not valid JSON in UTF-8. Compressed bodies are not supported.');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw unreadable('The body must be a JSON object.');
-  const fields = Object.entries(value);
-  if (fields.some(([name]) => !names.includes(name)))
+function readMembers(
+  body: Buffer,
+  validate: BodyValidator,
+  names: readonly string[],
+): { members: Partial<Record<string, string>>; faulty: Set<string> } {
+  const text = readOr('The body is not valid UTF-8. Compressed bodies are not supported.', () =>
+    utf8.decode(body),
+  );
+  const value = readOr('The body is not valid JSON.', (): unknown => JSON.parse(text));
+  const errors = validate(value) ? [] : (validate.errors ?? []);
+  const notStrings = errors.filter(({ keyword }) => keyword === 'type').map(nameOf);
+  if (notStrings.includes('')) throw unreadable('The body must be a JSON object.');
+  if (errors.some(({ keyword }) => keyword === 'additionalProperties'))
     throw unreadable(
       `The only documented ${names.length === 1 ? 'field is' : 'fields are'} ${names.join(', ')}.`,
     );
-  const notStrings = fields.filter(([, field]) => typeof field !== 'string');
   if (notStrings.length > 0)
     throw new Problem('invalid_json', {
       detail: 'Each field must be a string.',
-      errors: Object.fromEntries(notStrings.map(([name]) => [name, 'Must be a string.'])),
+      errors: Object.fromEntries(notStrings.map((name) => [name, 'Must be a string.'])),
     });
-  // JSON.parse keeps the last of repeated fields. The object is flat and all its values are strings, so each dropped field leaves at least
-  // one more string in the text.
+  const members = value as Record<string, string>;
+  // JSON.parse keeps the last of repeated members. The object is flat and all its values are strings, so each dropped member leaves at
+  // least one more string in the text.
   const strings = text.match(/"(?:[^"\\]|\\.)*"?/g) ?? [];
-  if (strings.length !== 2 * fields.length) throw unreadable('A field is given more than once.');
-  return value;
+  if (strings.length !== 2 * Object.keys(members).length)
+    throw unreadable('A field is given more than once.');
+  return { members, faulty: new Set(errors.map(nameOf)) };
+}
+
+/** Returns the name of the member that an error is about; empty for the body itself. */
+const nameOf = ({ instancePath }: ErrorObject): string => instancePath.slice(1);
+
+// With `ignoreBOM`, a byte order mark stays in the text and JSON.parse rejects it.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function readOr<T>(detail: string, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw unreadable(detail);
+  }
 }
 
 function unreadable(detail: string): Problem {

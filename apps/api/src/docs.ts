@@ -63,7 +63,9 @@ export function docsRouter({
   const sendFile = async (request: Request, response: Response, file: string): Promise<void> => {
     const { plain, zipped } = await contents.forceFetch(file);
     const isZipped = request.acceptsEncodings('gzip') !== false;
-    response.set(headers).type(extname(file)).vary('Accept-Encoding');
+    // Browsers display the single-file clients only as plain text.
+    const type = file.startsWith('clients/') ? 'text/plain' : extname(file);
+    response.set(headers).type(type).vary('Accept-Encoding');
     if (isZipped) response.set('Content-Encoding', 'gzip');
     response.send(isZipped ? zipped : plain);
   };

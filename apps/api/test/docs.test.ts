@@ -33,7 +33,7 @@ it.each([
   ['/docs/llms.txt', 'text/plain; charset=utf-8'],
   ['/docs/icon.svg', 'image/svg+xml'],
   ['/docs/onecode-client.tgz', 'application/octet-stream'],
-  ['/docs/clients/onecode.py', 'application/octet-stream'],
+  ['/docs/clients/onecode.py', 'text/plain; charset=utf-8'],
   [asset, 'text/javascript; charset=utf-8'],
 ])(
   '%s is served as %s, with a policy that allows no other origin and only scripts of the build',
