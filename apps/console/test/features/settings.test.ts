@@ -1,8 +1,8 @@
 import type { SenderReading } from '@onecode/domain';
 import { applySenderReading } from '@onecode/store/senders';
-import { buildCaller, buildSend, buildSender } from '@onecode/testing';
+import { buildSender } from '@onecode/testing';
 import type { SendersView } from '../../src/features/senders/view.js';
-import type { SettingEffectsView } from '../../src/features/settings/view.js';
+import type { ConflictingTemplate } from '../../src/features/settings/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 
@@ -65,30 +65,6 @@ describe('the settings', () => {
     expect((await onCall.get('/staff/settings')).body).toEqual(before);
   });
 
-  it('count the effects of a change before it is made', async () => {
-    const { database } = server.db;
-    const caller = await buildCaller(database, 'live', { credits: 9 });
-    const sends = [];
-    for (let nth = 0; nth < 3; nth++) sends.push(await buildSend(database, caller));
-    const effects = async (query: string): Promise<SettingEffectsView> =>
-      (await operator.get(`/staff/settings/effects?${query}`)).body;
-    const before = await effects('retainSendsDays=40&retainNumbersDays=40');
-
-    // Ids contain the time of the creation.
-    await server.db.sql(
-      `update sends set id = first_id_at(now() - interval '60 days'), created_at = now() - interval '60 days',
-         expires_at = now() - interval '59 days' where id = $1`,
-      [sends[0]],
-    );
-
-    expect(await effects('retainSendsDays=40&retainNumbersDays=40')).toMatchObject({
-      activeCodes: before.activeCodes - 1,
-      numbersToMask: before.numbersToMask + 1,
-      sendsToDelete: before.sendsToDelete + 1,
-    });
-    expect(await effects('')).toMatchObject({ numbersToMask: 0, sendsToDelete: 0, templates: [] });
-  });
-
   it('list the templates that contradict a new validity, as the sender’s checks do after the change', async () => {
     const { database } = server.db;
     const { id } = await buildSender(database);
@@ -103,13 +79,15 @@ describe('the settings', () => {
       new Date(),
     );
 
-    const effects = async (seconds: number): Promise<SettingEffectsView> =>
-      (await operator.get(`/staff/settings/effects?codeValiditySeconds=${seconds}`)).body;
-    expect((await effects(600)).templates).toMatchObject([
+    const conflicts = async (seconds: number): Promise<ConflictingTemplate[]> => {
+      const path = `/staff/settings/conflicting-templates?codeValiditySeconds=${seconds}`;
+      return (await operator.get<{ templates: ConflictingTemplate[] }>(path)).body.templates;
+    };
+    expect(await conflicts(600)).toMatchObject([
       { name: 'verification_code', language: 'en', footerMinutes: null, ttlSeconds: 900 },
       { name: 'verification_code', language: 'pt_BR', footerMinutes: 5 },
     ]);
-    expect((await effects(240)).templates).toMatchObject([
+    expect(await conflicts(240)).toMatchObject([
       { language: 'en', footerMinutes: null, ttlSeconds: 900 },
       { language: 'pt_BR', footerMinutes: 5, ttlSeconds: 300 },
     ]);

@@ -1,6 +1,5 @@
 import { audited, changedFields, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
-import { CLOCKS_APART_MS } from '../client/ids.js';
 import type { Prisma } from '../generated/prisma/client.js';
 
 /** Columns of the settings row that have their own functions, or that are counters. */
@@ -74,37 +73,4 @@ export async function changeSettings(
       await log({ action: 'settings.change', subject: null, details: { ...changed, reason } });
     return after;
   });
-}
-
-/** The effects that changed settings would have on stored sends. Counts end at `EFFECT_COUNT_MAX`. */
-export interface SettingEffects {
-  /** Codes that can still be verified. A new validity does not change them. */
-  activeCodes: number;
-  numbersToMask: number;
-  sendsToDelete: number;
-}
-
-/** An exact count above this would take longer than it is worth. */
-export const EFFECT_COUNT_MAX = 10_000;
-
-/** Returns what retention with these days (null for off) would change now, and how many codes are active. */
-export async function readSettingEffects(
-  { sql }: Connection,
-  { retainNumbersDays, retainSendsDays }: Pick<Settings, 'retainNumbersDays' | 'retainSendsDays'>,
-): Promise<SettingEffects> {
-  const [effects] = await sql.read<[SettingEffects]>`
-    select
-      (select count(*)::integer from (
-        select from sends
-        where id >= first_id_at(now() - make_interval(secs => ${SETTING_BOUNDS.codeValiditySeconds.max + CLOCKS_APART_MS / 1000}::float8))
-          and verification = 'pending' and status <> 'failed' and expires_at > now()
-        limit ${EFFECT_COUNT_MAX}::integer) s) as "activeCodes",
-      (select count(*)::integer from (
-        select from sends where id > (select position from cursors where name = 'numbers')
-          and id < first_id_at(now() - make_interval(days => ${retainNumbersDays}::integer))
-        limit ${EFFECT_COUNT_MAX}::integer) s) as "numbersToMask",
-      (select count(*)::integer from (
-        select from sends where id < first_id_at(now() - make_interval(days => ${retainSendsDays}::integer))
-        limit ${EFFECT_COUNT_MAX}::integer) s) as "sendsToDelete"`;
-  return effects;
 }

@@ -2,8 +2,6 @@ import { findValidityConflict } from '@onecode/domain';
 import { Type, type TSchema } from 'typebox';
 import {
   changeSettings,
-  EFFECT_COUNT_MAX,
-  readSettingEffects,
   readSettings,
   readTrialSends,
   SETTING_BOUNDS,
@@ -16,7 +14,7 @@ import { listSenderKnowledge, listSenders } from '@onecode/store/senders';
 import { nameField, strictObject } from '../../http/fields.js';
 import { ConsoleProblem } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import type { SettingEffectsView, SettingsView } from './view.js';
+import type { ConflictingTemplate, SettingsView } from './view.js';
 
 const BOUNDS = { ...SETTING_BOUNDS, codeValiditySeconds: USUAL_CODE_VALIDITY };
 /** One reason for all settings: each setting affects every account. */
@@ -35,19 +33,10 @@ export const settingsRoutes: readonly Route[] = [
       return { settings, bounds: BOUNDS, trialSendsToday: sends };
     },
   }),
-  route('get', '/staff/settings/effects', 'on_call', {
-    query: strictObject({
-      codeValiditySeconds: Type.Optional(within('codeValiditySeconds')),
-      retainNumbersDays: Type.Optional(within('retainNumbersDays')),
-      retainSendsDays: Type.Optional(within('retainSendsDays')),
-    }),
-    async handle({ context: { database }, query }): Promise<SettingEffectsView> {
-      const { codeValiditySeconds, retainNumbersDays = null, retainSendsDays = null } = query;
-      const [effects, templates] = await Promise.all([
-        readSettingEffects(database, { retainNumbersDays, retainSendsDays }),
-        codeValiditySeconds === undefined ? [] : listConflicts(database, codeValiditySeconds),
-      ]);
-      return { ...effects, templates, countMax: EFFECT_COUNT_MAX };
+  route('get', '/staff/settings/conflicting-templates', 'on_call', {
+    query: strictObject({ codeValiditySeconds: within('codeValiditySeconds') }),
+    async handle({ context: { database }, query }) {
+      return { templates: await listConflicts(database, query.codeValiditySeconds) };
     },
   }),
   route('put', '/staff/settings', 'operator', {
@@ -96,7 +85,7 @@ export const settingsRoutes: readonly Route[] = [
 async function listConflicts(
   database: Connection,
   codeValiditySeconds: number,
-): Promise<SettingEffectsView['templates']> {
+): Promise<ConflictingTemplate[]> {
   const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
   return knowledge.flatMap(({ senderId, template: name, templates }) =>
     templates.flatMap(({ language, facts }) => {

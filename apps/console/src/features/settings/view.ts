@@ -1,5 +1,5 @@
 import type { ValidityConflict } from '@onecode/domain';
-import type { NumericSetting, SettingEffects, Settings } from '@onecode/store/accounts';
+import type { NumericSetting, Settings } from '@onecode/store/accounts';
 
 /** Settings for all accounts, with their bounds. */
 export interface SettingsView {
@@ -9,10 +9,5 @@ export interface SettingsView {
   trialSendsToday: number;
 }
 
-/** The effects of changed settings, before they are saved. */
-export interface SettingEffectsView extends SettingEffects {
-  /** A count that equals this means "this many or more". */
-  countMax: number;
-  /** Templates that would not fit the new validity of codes. */
-  templates: (ValidityConflict & { number: string; name: string; language: string })[];
-}
+/** A sender's template that does not fit a validity of codes. */
+export type ConflictingTemplate = ValidityConflict & { number: string; name: string; language: string };

@@ -1,18 +1,18 @@
 import { List, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { SettingEffectsView, SettingsView } from '../../../../src/features/settings/view.js';
+import type { ConflictingTemplate, SettingsView } from '../../../../src/features/settings/view.js';
 import { useData } from '../../api/queries.js';
 import { ChangeDialog } from '../../components/changeDialog.js';
 import { Loaded } from '../../components/states.js';
 import { put } from '../../hooks/change.js';
-import { useDurations, useNumbers } from '../../hooks/formats.js';
+import { useDurations } from '../../hooks/formats.js';
 import { useAuditTexts } from '../audit/auditTexts.js';
 
 /** The numeric settings; two-factor authentication for staff has its own section. */
 export type NumericSettings = Omit<SettingsView['settings'], 'staffTwoFactor'>;
 type Name = keyof NumericSettings;
 
-/** Asks for confirmation before settings change: shows the changes and their effects on templates and stored sends, and asks for a reason. */
+/** Asks for confirmation before settings change: shows the changes and their effects on templates and sends, and asks for a reason. */
 export function SettingsChange({
   before,
   after,
@@ -52,9 +52,6 @@ export function SettingsChange({
   );
 }
 
-/** The settings that affect stored data, for which the server counts the effects. */
-const COUNTED = ['codeValiditySeconds', 'retainNumbersDays', 'retainSendsDays'] as const;
-
 function Effects({
   before,
   after,
@@ -65,43 +62,32 @@ function Effects({
   changed: readonly Name[];
 }) {
   const { t } = useTranslation('settings');
-  const counted = COUNTED.filter((name) => changed.includes(name) && after[name] !== null);
-  const query = new URLSearchParams(counted.map((name) => [name, String(after[name])]));
-  const read = useData<SettingEffectsView>(
-    counted.length === 0 ? null : `/staff/settings/effects?${query.toString()}`,
-  );
   const loosens =
     changed.includes('guessBudget') && (after.guessBudget ?? Infinity) > (before.guessBudget ?? Infinity);
+  const isSet = (name: Name): boolean => changed.includes(name) && after[name] !== null;
   return (
     <>
       {loosens && <Text>{t('change.guesses')}</Text>}
-      {counted.length > 0 && (
-        <Loaded read={read}>{(effects) => <CountedEffects counted={counted} effects={effects} />}</Loaded>
-      )}
+      {changed.includes('codeValiditySeconds') && <ValidityEffects seconds={after.codeValiditySeconds} />}
+      {isSet('retainNumbersDays') && <Text>{t('change.numbers')}</Text>}
+      {isSet('retainSendsDays') && <Text>{t('change.sends')}</Text>}
     </>
   );
 }
 
-function CountedEffects({
-  counted,
-  effects: { activeCodes, numbersToMask, sendsToDelete, templates, countMax },
-}: {
-  counted: readonly Name[];
-  effects: SettingEffectsView;
-}) {
+/** The effects of another code validity, with the templates that do not fit it. */
+function ValidityEffects({ seconds }: { seconds: number }) {
   const { t } = useTranslation('settings');
-  const { whole } = useNumbers();
   const { seconds: durationText } = useDurations();
-  const count = (number: number) => ({
-    count: number,
-    number: number < countMax ? whole(number) : t('change.atLeast', { number: whole(number) }),
-  });
+  const read = useData<{ templates: ConflictingTemplate[] }>(
+    `/staff/settings/conflicting-templates?codeValiditySeconds=${seconds}`,
+  );
   return (
     <>
-      {counted.includes('codeValiditySeconds') && (
-        <>
-          <Text>{t('change.activeCodes', count(activeCodes))}</Text>
-          {templates.length > 0 && (
+      <Text>{t('change.activeCodes')}</Text>
+      <Loaded read={read}>
+        {({ templates }) =>
+          templates.length > 0 && (
             <div>
               <Text fw={550}>{t('change.templates')}</Text>
               <List size="sm">
@@ -120,11 +106,9 @@ function CountedEffects({
                 ))}
               </List>
             </div>
-          )}
-        </>
-      )}
-      {counted.includes('retainNumbersDays') && <Text>{t('change.numbers', count(numbersToMask))}</Text>}
-      {counted.includes('retainSendsDays') && <Text>{t('change.sends', count(sendsToDelete))}</Text>}
+          )
+        }
+      </Loaded>
     </>
   );
 }
