@@ -235,7 +235,7 @@ it('a tripped breaker refuses its country with 429 and the remaining seconds, bu
   await changeAccount(api.db.database, TEST_ACTOR, caller.accountId, { breaker: rule });
   const key = { 'Idempotency-Key': 'pumped' };
   await api.create(caller, { to: GERMAN }, key).expect(202);
-  const evidence = { accountId: caller.accountId, country: 'DE', sends: 1, unverified: 1, denying: 0 };
+  const evidence = { accountId: caller.accountId, country: 'DE', sends: 1, unverified: 1 };
   expect(await tripBreaker(api.db.database, { ...evidence, rule })).toBe(true);
   const seconds = Number((await api.create(caller, { to: GERMAN }).expect(429)).headers['retry-after']);
   expect(seconds).toBeLessThanOrEqual(3_600);

@@ -56,8 +56,8 @@ export async function watchBreakers({ database, metrics, log }: WorkerContext): 
     if (!breakerTrips(evidence.rule, evidence)) continue;
     // All workers see the same counts. Only the worker that trips the breaker raises the alert.
     if (!(await tripBreaker(database, evidence))) continue;
-    const { accountId, country, sends, unverified, denying } = evidence;
+    const { accountId, country, sends, unverified } = evidence;
     metrics.breakerTrips.inc({ country });
-    log.warn({ account_id: accountId, country, sends, unverified, denying }, 'fraud breaker tripped');
+    log.warn({ account_id: accountId, country, sends, unverified }, 'fraud breaker tripped');
   }
 }

@@ -11,19 +11,11 @@ export interface BreakerEvidence {
   sends: number;
   /** Sends without a verified code, and denied sends, verified or not. */
   unverified: number;
-  /** People who reported that they did not request a code, each counted once. */
-  denying: number;
 }
-
-/** Few people report a code that they did not request, so one report counts as this many unverified sends. */
-const DENIAL_WEIGHT = 10;
 
 /**
- * Returns whether so few codes are verified that the sends look like traffic pumping: fraud that earns on the messages themselves. Each
- * person who denies a request adds `DENIAL_WEIGHT` - 1 assumed unverified sends. These do not count toward `minSends`; otherwise five
- * people could block a country. Judged per country, because fraud targets the countries where a message costs most.
+ * Returns whether so few codes are verified that the sends look like traffic pumping: fraud that earns on the messages themselves. Judged
+ * per country, because fraud targets the countries where a message costs most.
  */
-export function breakerTrips(rule: BreakerRule, { sends, unverified, denying }: BreakerEvidence): boolean {
-  const unseen = denying * (DENIAL_WEIGHT - 1);
-  return sends >= rule.minSends && (unverified + unseen) * 100 >= rule.unverifiedPercent * (sends + unseen);
-}
+export const breakerTrips = (rule: BreakerRule, { sends, unverified }: BreakerEvidence): boolean =>
+  sends >= rule.minSends && unverified * 100 >= rule.unverifiedPercent * sends;

@@ -60,8 +60,7 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
       jsonb_build_object('unverifiedPercent', a.breaker_unverified_percent, 'minSends', a.breaker_min_sends) as rule
     from accounts a cross join lateral (
       select coalesce(s.country, ${NO_COUNTRY}) as country, count(*)::integer as sends,
-        (count(*) filter (where s.verification <> 'verified' or s.denied_at is not null))::integer as unverified,
-        (count(distinct s.recipient_key) filter (where s.denied_at is not null))::integer as denying
+        (count(*) filter (where s.verification <> 'verified' or s.denied_at is not null))::integer as unverified
       from (${judgedSends(Prisma.sql`a.id`, Prisma.sql`statement_timestamp()`)}) s
       left join breaker_trips t on t.account_id = a.id and t.country = coalesce(s.country, ${NO_COUNTRY})
       where t.open_until is null or s.created_at > t.open_until

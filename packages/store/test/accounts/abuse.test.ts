@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
   changeAccount,
-  findAbuseControls,
+  findAccount,
   listBreakerTrips,
   readBreakerEvidence,
   resetBreaker,
@@ -21,7 +21,6 @@ import {
   buildCaller,
   buildSender,
   newSend,
-  recipientKeysOf,
   refuseRequests,
   TEST_ACTOR,
   useTestDatabase,
@@ -148,14 +147,10 @@ describe('the breaker', () => {
       expect(await statistics()).toEqual({ NG: [2, 2] });
     });
 
-    it('counts each denied send as unverified, and each recipient who denied a send once', async () => {
+    it('counts a denied send as unverified', async () => {
       const ids = await past({ count: 6, verified: 6 });
       await store.sql('update sends set denied_at = now() where id = any ($1)', [ids.slice(0, 3)]);
-      await store.sql(`update sends set recipient_key = $2 where id = any ($1)`, [
-        ids.slice(0, 2),
-        recipientKeysOf('+5511900000001')[0],
-      ]);
-      expect(await evidenceOn('NG')).toMatchObject({ sends: 6, unverified: 3, denying: 2 });
+      expect(await evidenceOn('NG')).toMatchObject({ sends: 6, unverified: 3 });
     });
 
     it('reads the latest 1,000 sends that are old enough', async () => {
@@ -188,7 +183,7 @@ describe('the breaker', () => {
         'created',
         'created',
       ]);
-      expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({
+      expect(await findAccount(store.database, caller.accountId)).toMatchObject({
         blockedCountries: ['NG'],
       });
     });
@@ -252,9 +247,8 @@ describe('the breaker', () => {
       await trip('NG');
       await end();
       expect(await outcomes('NG')).toEqual(['created']);
-      expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({
+      expect(await findAccount(store.database, caller.accountId)).toMatchObject({
         blockedCountries: [],
-        blockedUntil: null,
       });
       expect(await statistics()).toEqual({});
       // Simulates a trip that ended before the following sends.

@@ -145,17 +145,13 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
   createAccount: { ...changeBy('account.create', store.createAccount, newAccount), isRepeatable: true },
   grantCredits: { ...ofAccount('account.credit', store.grantCredits, 25, 'invoice 7'), isRepeatable: true },
   changeAccount: ofAccount('account.change', store.changeAccount, { name: 'Bia', breaker: rule }),
-  suspendAccount: ofAccount('account.suspend', store.suspendAccount, 'unpaid'),
-  resumeAccount: {
-    ...ofAccount('account.resume', store.resumeAccount),
-    given: ({ database, caller }) => store.suspendAccount(database, ACTOR, caller.accountId, 'unpaid'),
-  },
+  setSuspension: ofAccount('account.suspend', store.setSuspension, 'unpaid'),
   setBalanceAlert: ofAccount('account.balance_alert', store.setBalanceAlert, 100),
   resetBreaker: {
     ...ofAccount('account.reset_breaker', store.resetBreaker),
     given: async ({ database, caller: { accountId } }) => {
       await store.changeAccount(database, ACTOR, accountId, { breaker: rule });
-      const evidence = { country: 'BR', rule, sends: 60, unverified: 59, denying: 0 };
+      const evidence = { country: 'BR', rule, sends: 60, unverified: 59 };
       await store.tripBreaker(database, { accountId, ...evidence });
     },
   },
