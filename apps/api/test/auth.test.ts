@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { hashApiKey, type Problem } from '@onecode/domain';
-import { resumeAccount, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
+import { revokeApiKey, setSuspension } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import {
   buildCaller,
@@ -55,7 +55,7 @@ describe('authenticate', () => {
     [
       'suspended',
       'The account of this key is suspended.',
-      ({ accountId }: TestCaller) => suspendAccount(store.database, TEST_ACTOR, accountId, 'unpaid'),
+      ({ accountId }: TestCaller) => setSuspension(store.database, TEST_ACTOR, accountId, 'unpaid'),
     ],
   ] as const)('uses a cached caller for at most a second after it was %s', async (_, refusal, change) => {
     const caller = await build();
@@ -80,18 +80,18 @@ describe('authenticate', () => {
 
   it('looks a suspended account up again, even if the key is checked again', async () => {
     const caller = await build();
-    await suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
+    await setSuspension(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
     expect(await refusalOf(caller, true)).toContain('suspended');
-    await resumeAccount(store.database, TEST_ACTOR, caller.accountId);
+    await setSuspension(store.database, TEST_ACTOR, caller.accountId, null);
     await passSecond();
     expect(await find(caller, true)).toMatchObject({ keyId: caller.keyId });
   });
 
   it('accepts the keys of a resumed account within a second', async () => {
     const caller = await build();
-    await suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
+    await setSuspension(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
     expect(await refusalOf(caller)).toContain('suspended');
-    await resumeAccount(store.database, TEST_ACTOR, caller.accountId);
+    await setSuspension(store.database, TEST_ACTOR, caller.accountId, null);
     await passSecond();
     expect(await find(caller)).toMatchObject({ accountId: caller.accountId });
   });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { resumeAccount, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
+import { revokeApiKey, setSuspension } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase } from '@onecode/store/client';
 import { countRefusedRequests, listRefusedRequests, type ListedRefusedRequest } from '@onecode/store/reports';
 import {
@@ -87,9 +87,9 @@ describe('a refused request of a known key', () => {
     expect((await api.create(revoked)).status).toBe(401);
     expect((await api.status(revoked, 'x')).status).toBe(401);
     const suspended = await buildCaller(api.db.database, 'test');
-    await suspendAccount(api.db.database, TEST_ACTOR, suspended.accountId, 'unpaid');
+    await setSuspension(api.db.database, TEST_ACTOR, suspended.accountId, 'unpaid');
     expect((await api.create(suspended)).status).toBe(401);
-    await resumeAccount(api.db.database, TEST_ACTOR, suspended.accountId);
+    await setSuspension(api.db.database, TEST_ACTOR, suspended.accountId, null);
 
     const refused = { status: 401, code: 'invalid_api_key', applicationId: revoked.applicationId };
     expect(await keptOf()).toMatchObject([refused, refused]);

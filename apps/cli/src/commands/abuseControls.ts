@@ -1,12 +1,5 @@
 import type { PhoneRecipient } from '@onecode/domain';
-import {
-  CEILING_BOUNDS,
-  changeAccount,
-  findAbuseControls,
-  resetBreaker,
-  type AbuseControls,
-  type Account,
-} from '@onecode/store/accounts';
+import { CEILING_BOUNDS, changeAccount, resetBreaker, type Account } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import type { Actor } from '@onecode/store/operations';
 import { resetGuessBudgets } from '@onecode/store/sends';
@@ -19,19 +12,12 @@ import { example, pickFields, print, type Row } from '../output.js';
 
 const MIN_SENDS_INITIAL = 50;
 
-export const formatAbuseControls = (controls: AbuseControls): Row => ({
-  allowed_countries: controls.allowedCountries ?? 'all',
-  ...pickFields(
-    controls,
-    'allowsPremiumRate',
-    'unitsPerDay',
-    'unitsPerMonth',
-    'unitsToday',
-    'unitsThisMonth',
-  ),
-  breaker_unverified_percent: controls.breaker?.unverifiedPercent ?? null,
-  breaker_min_sends: controls.breaker?.minSends ?? null,
-  ...pickFields(controls, 'blockedCountries', 'blockedUntil'),
+export const formatAbuseControls = (account: Account): Row => ({
+  allowed_countries: account.allowedCountries ?? 'all',
+  ...pickFields(account, 'allowsPremiumRate', 'unitsPerDay', 'unitsPerMonth', 'unitsToday', 'unitsThisMonth'),
+  breaker_unverified_percent: account.breaker?.unverifiedPercent ?? null,
+  breaker_min_sends: account.breaker?.minSends ?? null,
+  blocked_countries: account.blockedCountries,
 });
 
 interface Breaker {
@@ -45,12 +31,8 @@ type Change = (database: Database, actor: Actor, accountId: string) => Promise<A
 
 /** Changes an account and prints its abuse controls. */
 async function changeControls(command: Command, accountId: string, change: Change): Promise<void> {
-  const controls = await changed(
-    'account',
-    async (database, actor) =>
-      (await change(database, actor, accountId)) && findAbuseControls(database, accountId),
-  );
-  print(command, { id: accountId, ...formatAbuseControls(controls) });
+  const account = await changed('account', (...by) => change(...by, accountId));
+  print(command, { id: accountId, ...formatAbuseControls(account) });
 }
 
 /** Returns the change that the options of `account breaker` ask for. @throws UsageError unless they ask for exactly one */

@@ -3,14 +3,12 @@ import {
   createAccount,
   deleteAccount,
   findAccount,
-  findAbuseControls,
   grantCredits,
   GrantRefused,
   readTrialSends,
-  resumeAccount,
   SENDER_POLICIES,
   SETTING_BOUNDS,
-  suspendAccount,
+  setSuspension,
   type Account,
   type NewAccount,
   type SenderPolicy,
@@ -95,10 +93,10 @@ export function addAccountCommands(program: Command): void {
   one('show', 'show an account, its balance and its abuse controls')
     .addHelpText('after', example('account show ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
-      const [controls, balance] = await withDatabase((database) =>
-        Promise.all([findAbuseControls(database, accountId), findBalance(database, accountId)]),
+      const [existing, balance] = await withDatabase((database) =>
+        Promise.all([findAccount(database, accountId), findBalance(database, accountId)]),
       );
-      const account = found('account', controls);
+      const account = found('account', existing);
       print(command, {
         ...formatSuspension(account),
         ...pickFields(account, 'senders', 'trialCountries'),
@@ -179,7 +177,7 @@ export function addAccountCommands(program: Command): void {
     .requiredOption('--reason <text>', 'reason, kept with the account', text('--reason'))
     .addHelpText('after', example('account suspend ID --reason "invoice 42 is open"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
-      const account = await changed('account', (...by) => suspendAccount(...by, accountId, reason));
+      const account = await changed('account', (...by) => setSuspension(...by, accountId, reason));
       print(command, formatSuspension(account));
     });
 
@@ -204,7 +202,7 @@ export function addAccountCommands(program: Command): void {
   one('resume', "end an account's suspension")
     .addHelpText('after', example('account resume ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
-      const account = await changed('account', (...by) => resumeAccount(...by, accountId));
+      const account = await changed('account', (...by) => setSuspension(...by, accountId, null));
       print(command, formatSuspension(account));
     });
 

@@ -473,7 +473,7 @@ beforeAll(async () => {
      select gen_random_uuid(), e.kind, $1::uuid::text, $1::uuid, e.kind, '{}', now() - make_interval(hours => nth), case when outcome is null then now() + interval '8 minutes' end, now(),
        tries, error, answer, case when outcome is not null then now() - make_interval(mins => nth) end, outcome
      from (values (1, 'breaker.tripped', 9, 'HTTP 503', 503, null), (2, 'balance.low', 1, null, 204, 'sent'),
-       (3, 'sender.blocked', 30, 'private_address', null, 'given_up'), (4, 'breaker.resumed', 2, 'DEPTH_ZERO_SELF_SIGNED_CERT', null, 'given_up'))
+       (3, 'sender.blocked', 30, 'private_address', null, 'given_up'), (4, 'webhook.test', 2, 'DEPTH_ZERO_SELF_SIGNED_CERT', null, 'given_up'))
        as e (nth, kind, tries, error, answer, outcome)`,
     [account],
   );

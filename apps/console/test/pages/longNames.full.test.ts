@@ -1,4 +1,4 @@
-import { grantCredits, changeApplication, suspendAccount } from '@onecode/store/accounts';
+import { grantCredits, changeApplication, setSuspension } from '@onecode/store/accounts';
 import { pauseSender } from '@onecode/store/senders';
 import {
   buildAccount,
@@ -25,7 +25,7 @@ describeInBrowser('names and reasons of one long word', () => {
     await grantCredits(database, TEST_ACTOR, account, 5, LONG, { reference: LONG });
     const sender = await buildSender(database, { owner: { accountId: account, applicationIds: [] } });
     await pauseSender(database, TEST_ACTOR, sender.id, LONG);
-    await suspendAccount(database, TEST_ACTOR, account, LONG);
+    await setSuspension(database, TEST_ACTOR, account, LONG);
     const admin = await person(server, { accounts: { [account]: 'admin' } });
     const operator = await person(server, { staff: 'operator' });
     await server.db.sql('update users set name = $1', [LONG]);

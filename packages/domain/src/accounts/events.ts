@@ -2,11 +2,10 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { MailFacts, MailKind } from './mail.js';
 
 /**
- * An event for a webhook: its type, and its data in addition to the account. It contains no send, number, code or key. `breaker.resumed`: a
- * person ended the breaker's block of a country early.
+ * An event for a webhook: its type, and its data in addition to the account. It contains no send, number, code or key.
  */
 export interface AccountEvent {
-  type: 'balance.low' | 'breaker.tripped' | 'breaker.resumed' | 'sender.blocked' | 'webhook.test';
+  type: 'balance.low' | 'breaker.tripped' | 'sender.blocked' | 'webhook.test';
   data: Readonly<Record<string, string | number | null>>;
 }
 

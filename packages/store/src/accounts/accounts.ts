@@ -3,7 +3,6 @@ import { type Actor, audited, changeRow } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { writeEvent } from '../mails/writeMails.js';
 
 /** Which senders an account's sends use: the senders that all accounts share (`shared`), or only its own (`own`). */
 export const SENDER_POLICIES = ['shared', 'own'] as const;
@@ -38,6 +37,9 @@ export interface Account {
   /** The most units that its sends may use per day and per month in UTC, each null without a ceiling. */
   unitsPerDay: number | null;
   unitsPerMonth: number | null;
+  /** The units that its sends used today and this month (UTC), including refunded ones. */
+  unitsToday: number;
+  unitsThisMonth: number;
   /** The balance below which its admins get a mail; null if it is off. */
   balanceAlert: number | null;
   /** Null if it is off. */
@@ -46,7 +48,7 @@ export interface Account {
   blockedCountries: string[];
 }
 
-/** The select list of an `Account` without its creation limit, from a row `a` of `accounts`. */
+/** The columns of an `Account` that a person can change, from a row `a` of `accounts`. */
 const COLUMNS = Prisma.sql`
   a.id, a.name, a.language, a.free_quota as "freeQuota", a.credits, a.senders, a.suspended_at as "suspendedAt",
   a.suspension_reason as "suspensionReason", a.delete_at as "deleteAt", a.trial_countries as "trialCountries",
@@ -60,34 +62,17 @@ const COLUMNS = Prisma.sql`
   ) as "blockedCountries"`;
 
 /** The select list of an `Account`, from `settings` and a row `a` of `accounts`. */
-export const ACCOUNT_COLUMNS = Prisma.sql`${COLUMNS}, coalesce(a.rate_per_minute, settings.account_rate_per_minute) as "ratePerMinute"`;
+export const ACCOUNT_COLUMNS = Prisma.sql`${COLUMNS},
+  coalesce(a.rate_per_minute, settings.account_rate_per_minute) as "ratePerMinute",
+  case when a.units_on = (clock_timestamp() at time zone 'UTC')::date then a.units_of_day else 0 end as "unitsToday",
+  case when date_trunc('month', a.units_on::timestamp) = date_trunc('month', clock_timestamp() at time zone 'UTC')
+    then a.units_of_month else 0 end as "unitsThisMonth"`;
 
 /** Returns an account, or null if it does not exist. */
 export async function findAccount({ sql }: Connection, id: string): Promise<Account | null> {
   const [row] = await sql.query<Account[]>`
     select ${ACCOUNT_COLUMNS} from accounts a, settings where a.id = ${id}::uuid`;
   return row ?? null;
-}
-
-/** An account with the current use of its abuse limits, which its admins and operators see. */
-export interface AbuseControls extends Account {
-  /** The units that its sends used today and this month (UTC), including refunded ones. */
-  unitsToday: number;
-  unitsThisMonth: number;
-  /** When the last block of `blockedCountries` ends. */
-  blockedUntil: Date | null;
-}
-
-/** Returns an account with the use of its abuse limits, or null if the account does not exist. */
-export async function findAbuseControls({ sql }: Connection, id: string): Promise<AbuseControls | null> {
-  const [controls] = await sql.query<AbuseControls[]>`
-    select ${ACCOUNT_COLUMNS}, case when a.units_on = n.today then a.units_of_day else 0 end as "unitsToday",
-      case when date_trunc('month', a.units_on::timestamp) = date_trunc('month', n.today::timestamp) then a.units_of_month else 0
-      end as "unitsThisMonth",
-      (select max(open_until) from breaker_trips where account_id = a.id and open_until > clock_timestamp()) as "blockedUntil"
-    from accounts a, settings, (select (clock_timestamp() at time zone 'UTC')::date as today) n
-    where a.id = ${id}::uuid`;
-  return controls ?? null;
 }
 
 export interface NewAccount extends Pick<Account, 'name' | 'language' | 'credits'> {
@@ -174,40 +159,31 @@ export function resetBreaker(database: Database, actor: Actor, id: string): Prom
   );
 }
 
-async function endTrips(connection: Connection, accountId: string): Promise<void> {
-  const ended = await connection.sql.query<{ country: string; at: string }[]>`
+async function endTrips({ sql }: Connection, accountId: string): Promise<void> {
+  await sql.execute`
     update breaker_trips set open_until = clock_timestamp()
-    where account_id = ${accountId}::uuid and open_until > clock_timestamp()
-    returning country, extract(epoch from tripped_at)::text as at`;
-  for (const { country, at } of ended) {
-    const event = `breaker_resumed ${accountId} ${country} ${at}`;
-    await writeEvent(connection, accountId, { type: 'breaker.resumed', data: { country } }, event);
-  }
+    where account_id = ${accountId}::uuid and open_until > clock_timestamp()`;
 }
 
 /**
  * Suspends an account: its keys stop being valid within a second. Earlier sends continue. A suspended account keeps its time and gets the
  * new reason.
  *
+ * @param reason null ends the suspension: the keys are valid again
  * @returns as `changeAccount`
  */
-export function suspendAccount(
+export function setSuspension(
   database: Database,
   actor: Actor,
   id: string,
-  reason: string,
+  reason: string | null,
 ): Promise<Account | null> {
-  return changeAccountRow(database, actor, 'account.suspend', id, async ({ sql }) => {
+  const action = reason === null ? 'account.resume' : 'account.suspend';
+  return changeAccountRow(database, actor, action, id, async ({ sql }) => {
     await sql.execute`
-      update accounts set suspended_at = coalesce(suspended_at, clock_timestamp()), suspension_reason = ${reason}
+      update accounts set suspension_reason = ${reason},
+        suspended_at = case when ${reason}::text is not null then coalesce(suspended_at, clock_timestamp()) end
       where id = ${id}::uuid`;
-  });
-}
-
-/** Ends an account's suspension: its keys are valid again. @returns as `changeAccount` */
-export function resumeAccount(database: Database, actor: Actor, id: string): Promise<Account | null> {
-  return changeAccountRow(database, actor, 'account.resume', id, async ({ sql }) => {
-    await sql.execute`update accounts set suspended_at = null, suspension_reason = null where id = ${id}::uuid`;
   });
 }
 

@@ -1,17 +1,14 @@
 export {
-  type AbuseControls,
   type Account,
   CEILING_BOUNDS,
   changeAccount,
   createAccount,
-  findAbuseControls,
   findAccount,
   type NewAccount,
   resetBreaker,
-  resumeAccount,
   SENDER_POLICIES,
   type SenderPolicy,
-  suspendAccount,
+  setSuspension,
 } from './accounts.js';
 export {
   type ApiKey,

@@ -1,4 +1,4 @@
-import { changeAccount, findAbuseControls, grantCredits } from '@onecode/store/accounts';
+import { changeAccount, findAccount, grantCredits } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase } from '@onecode/store/client';
 import { createSend } from '@onecode/store/sends';
 import {
@@ -33,7 +33,7 @@ async function create(caller: TestCaller, database = store.database): Promise<st
 }
 
 const used = async ({ accountId }: TestCaller) => {
-  const controls = await findAbuseControls(store.database, accountId);
+  const controls = await findAccount(store.database, accountId);
   return [controls!.unitsToday, controls!.unitsThisMonth];
 };
 

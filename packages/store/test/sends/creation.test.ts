@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { decideCreations, type NewSend } from '@onecode/domain';
-import { createApiKey, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
+import { createApiKey, revokeApiKey, setSuspension } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import { createSend, type Creation } from '@onecode/store/sends';
 import { buildCaller, newSend, TEST_ACTOR, until, useTestDatabase, type TestCaller } from '@onecode/testing';
@@ -117,7 +117,7 @@ describe('createSend with locked accounts', () => {
       [
         'its account was suspended',
         'suspended',
-        (by: TestCaller) => suspendAccount(store.database, TEST_ACTOR, by.accountId, 'a test'),
+        (by: TestCaller) => setSuspension(store.database, TEST_ACTOR, by.accountId, 'a test'),
       ],
     ] as const)('is refused when %s while it waited', async (_, cause, change) => {
       const caller = await buildCaller(store.database, 'live', unlimited);
@@ -268,7 +268,7 @@ describe('writeCreations', () => {
     ['the key expired', (by: TestCaller) => expireKey(by)],
     [
       'the account was suspended',
-      (by: TestCaller) => suspendAccount(store.database, TEST_ACTOR, by.accountId, 'a test'),
+      (by: TestCaller) => setSuspension(store.database, TEST_ACTOR, by.accountId, 'a test'),
     ],
     ['another send was created', (by: TestCaller) => createSend(store.database, newSend(by))],
     [

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { matchesCode, type Keyring, type Send } from '@onecode/domain';
-import { resumeAccount, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
+import { revokeApiKey, setSuspension } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase, type Database } from '@onecode/store/client';
 import { verifySend, type GuessOutcome } from '@onecode/store/sends';
 import {
@@ -190,7 +190,7 @@ describe.each<[string, (caller: TestCaller) => Promise<unknown>, GuessOutcome]>(
   ],
   [
     'a key of a suspended account',
-    ({ accountId }) => suspendAccount(store.database, TEST_ACTOR, accountId, 'unpaid'),
+    ({ accountId }) => setSuspension(store.database, TEST_ACTOR, accountId, 'unpaid'),
     { outcome: 'key_refused', cause: 'suspended' },
   ],
 ])('a guess with %s', (_, refuse, refused) => {
@@ -198,7 +198,7 @@ describe.each<[string, (caller: TestCaller) => Promise<unknown>, GuessOutcome]>(
   beforeEach(async () => {
     caller = await buildCaller(store.database, 'live');
   });
-  afterEach(() => resumeAccount(store.database, TEST_ACTOR, caller.accountId));
+  afterEach(() => setSuspension(store.database, TEST_ACTOR, caller.accountId, null));
   const guess = (id: string, code: string): Promise<GuessOutcome> =>
     verifySend(store.database, guessOf(caller, id, code));
 

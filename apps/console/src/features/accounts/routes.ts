@@ -4,11 +4,10 @@ import {
   findAccount,
   grantCredits,
   GrantRefused,
-  resumeAccount,
   scheduleDeletion,
   SENDER_POLICIES,
   SETTING_BOUNDS,
-  suspendAccount,
+  setSuspension,
 } from '@onecode/store/accounts';
 import { findAccountDetails, searchAccounts } from '@onecode/store/reports';
 import { Type } from 'typebox';
@@ -123,12 +122,12 @@ export const accountRoutes: readonly Route[] = [
   route('post', '/staff/accounts/:target/suspend', 'operator', {
     body: strictObject({ reason: REASON }),
     async handle({ context, actor, accountId, body }) {
-      orNotFound(await suspendAccount(context.database, actor, accountId, body.reason.trim()));
+      orNotFound(await setSuspension(context.database, actor, accountId, body.reason.trim()));
     },
   }),
   route('post', '/staff/accounts/:target/resume', 'operator', {
     async handle({ context, actor, accountId }) {
-      orNotFound(await resumeAccount(context.database, actor, accountId));
+      orNotFound(await setSuspension(context.database, actor, accountId, null));
     },
   }),
 ];

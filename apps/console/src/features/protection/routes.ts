@@ -1,7 +1,7 @@
 import {
   CEILING_BOUNDS,
   changeAccount,
-  findAbuseControls,
+  findAccount,
   listBreakerTrips,
   resetBreaker,
 } from '@onecode/store/accounts';
@@ -21,11 +21,11 @@ const CEILING = Type.Union([
 const routesBelow = (account: string, sees: Access, changes: Access): readonly Route[] => [
   route('get', `${account}/protection`, sees, {
     async handle({ context: { database }, accountId }) {
-      const [controls, trips] = await Promise.all([
-        findAbuseControls(database, accountId),
+      const [account, trips] = await Promise.all([
+        findAccount(database, accountId),
         listBreakerTrips(database, accountId),
       ]);
-      return protectionView(orNotFound(controls), trips);
+      return protectionView(orNotFound(account), trips);
     },
   }),
   route('put', `${account}/protection/countries`, changes, {

@@ -1,23 +1,23 @@
 import { COUNTRIES } from '@onecode/domain';
-import type { AbuseControls, BreakerTrip } from '@onecode/store/accounts';
+import type { Account, BreakerTrip } from '@onecode/store/accounts';
 import type { Json } from '../../http/json.js';
 
 /** The protection of an account from abuse and unexpected bills, for its members and for staff. */
 export type ProtectionView = Json<ReturnType<typeof protectionView>>;
 
-export const protectionView = (controls: AbuseControls, trips: BreakerTrip[]) => ({
-  allowedCountries: controls.allowedCountries,
-  allowsPremiumRate: controls.allowsPremiumRate,
-  unitsPerDay: controls.unitsPerDay,
-  unitsPerMonth: controls.unitsPerMonth,
-  unitsToday: controls.unitsToday,
-  unitsThisMonth: controls.unitsThisMonth,
-  breaker: controls.breaker,
-  blockedCountries: controls.blockedCountries,
+export const protectionView = (account: Account, trips: BreakerTrip[]) => ({
+  allowedCountries: account.allowedCountries,
+  allowsPremiumRate: account.allowsPremiumRate,
+  unitsPerDay: account.unitsPerDay,
+  unitsPerMonth: account.unitsPerMonth,
+  unitsToday: account.unitsToday,
+  unitsThisMonth: account.unitsThisMonth,
+  breaker: account.breaker,
+  blockedCountries: account.blockedCountries,
   trips,
   /** The operator's limits. */
-  trialCountries: controls.trialCountries,
-  ratePerMinute: controls.ratePerMinute,
+  trialCountries: account.trialCountries,
+  ratePerMinute: account.ratePerMinute,
   /** The countries that may be chosen. */
   countryChoices: COUNTRIES,
 });
