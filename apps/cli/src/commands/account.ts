@@ -4,7 +4,7 @@ import {
   deleteAccount,
   findAccount,
   grantCredits,
-  GrantRefused,
+  GrantIdTaken,
   readTrialSends,
   SENDER_POLICIES,
   SETTING_BOUNDS,
@@ -137,12 +137,7 @@ export function addAccountCommands(program: Command): void {
       const credited = await changed('account', (...by) =>
         grantCredits(...by, accountId, amount, reason, terms),
       ).catch((error: unknown) => {
-        if (error instanceof GrantRefused)
-          throw new UserError(
-            error.why === 'too_many'
-              ? 'the account cannot hold that many credits'
-              : '--grant-id belongs to another grant',
-          );
+        if (error instanceof GrantIdTaken) throw new UserError('--grant-id belongs to another grant');
         // The grant may have been committed although its response was lost.
         if (error instanceof UserError)
           throw new UserError(`${error.message}: to avoid a second grant, retry with --grant-id ${grantId}`);

@@ -3,12 +3,8 @@ import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { findAccount, type Account } from './accounts.js';
 
-/** The grant was refused and nothing changed: the account would have too many credits, or another grant has this id. */
-export class GrantRefused extends Error {
-  constructor(readonly why: 'too_many' | 'other_grant') {
-    super(`credits were not granted: ${why}`);
-  }
-}
+/** Nothing was granted, because another grant has this id. */
+export class GrantIdTaken extends Error {}
 
 export interface GrantTerms {
   /** The operator's reference for bookkeeping, such as an invoice number. */
@@ -19,14 +15,11 @@ export interface GrantTerms {
   grantId?: string;
 }
 
-/** The maximum of the column, minus room for refunded units. */
-const CREDITS_MAX = 2_000_000_000;
-
 /**
  * Grants credits to an account, with the reason in the ledger, and ends a trial.
  *
  * @returns the changed account, or null if it does not exist
- * @throws GrantRefused
+ * @throws GrantIdTaken
  */
 export function grantCredits(
   database: Database,
@@ -49,10 +42,9 @@ export function grantCredits(
     if (granted === 0) {
       const same = { grantId, accountId: id, units: amount, reason, reference, expiresAt };
       if ((await connection.prisma.ledgerEntry.count({ where: same })) === 0)
-        throw new GrantRefused('other_grant');
+        throw new GrantIdTaken('credits were not granted: another grant has this id');
       return before;
     }
-    if (before.credits > CREDITS_MAX - amount) throw new GrantRefused('too_many');
     await sql.execute`
       insert into credit_grants (account_id, units) values (${id}::uuid, ${before.credits}) on conflict do nothing`;
     await sql.execute`

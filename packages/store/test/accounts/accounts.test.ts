@@ -5,6 +5,7 @@ import {
   findApplications,
   findCaller,
   grantCredits,
+  GrantIdTaken,
   listApiKeys,
   revokeApiKey,
   type NewAccount,
@@ -91,15 +92,11 @@ describe('grantCredits', () => {
       grantCredits(store.database, TEST_ACTOR, account, amount, reason, { grantId });
     const granted = await Promise.all(Array.from({ length: 6 }, () => grant(id, 5)));
     expect(granted.map((account) => account?.credits)).toEqual(Array(6).fill(5));
-    const refused = { why: 'other_grant' };
-    await expect(grant(id, 6)).rejects.toMatchObject(refused);
-    await expect(grant(id, 5, 'twice')).rejects.toMatchObject(refused);
-    await expect(grant(other.id, 5)).rejects.toMatchObject(refused);
+    await expect(grant(id, 6)).rejects.toBeInstanceOf(GrantIdTaken);
+    await expect(grant(id, 5, 'twice')).rejects.toBeInstanceOf(GrantIdTaken);
+    await expect(grant(other.id, 5)).rejects.toBeInstanceOf(GrantIdTaken);
     expect(await ledgerOf(id)).toHaveLength(1);
     expect(await ledgerOf(other.id)).toEqual([]);
-    await expect(
-      grantCredits(store.database, TEST_ACTOR, id, 2_000_000_000, 'too many'),
-    ).rejects.toMatchObject({ why: 'too_many' });
   });
 
   it('refuses a grant id that a concurrent transaction uses for another account', async () => {
@@ -115,7 +112,7 @@ describe('grantCredits', () => {
     await until('the grant that waits', async () => (await store.countLockWaits()) === 1);
     await first.query('commit');
     await first.end();
-    expect(await second).toMatchObject([{ status: 'rejected', reason: { why: 'other_grant' } }]);
+    expect(await second).toMatchObject([{ status: 'rejected', reason: expect.any(GrantIdTaken) }]);
     expect(await findBalance(store.database, id)).toMatchObject({ credits: 0 });
     expect(await ledgerOf(id)).toEqual([]);
   });

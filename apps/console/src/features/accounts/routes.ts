@@ -3,7 +3,7 @@ import {
   changeAccount,
   findAccount,
   grantCredits,
-  GrantRefused,
+  GrantIdTaken,
   scheduleDeletion,
   SENDER_POLICIES,
   SETTING_BOUNDS,
@@ -98,7 +98,11 @@ export const accountRoutes: readonly Route[] = [
         throw new ConsoleProblem('invalid_input', { errors: { expiresAt: 'past' } });
       const terms = { grantId, expiresAt, reference: body.reference?.trim() ?? null };
       const granted = grantCredits(context.database, actor, accountId, amount, reason.trim(), terms);
-      orNotFound(await granted.catch(refuseGrant));
+      orNotFound(
+        await granted.catch((error: unknown) => {
+          throw error instanceof GrantIdTaken ? new ConsoleProblem('conflict') : error;
+        }),
+      );
     },
   }),
   route('put', '/staff/accounts/:target/rate', 'operator', {
@@ -131,10 +135,3 @@ export const accountRoutes: readonly Route[] = [
     },
   }),
 ];
-
-/** @throws ConsoleProblem `conflict` for a grant id that was used for a different grant, or `invalid_input` for an amount that is too large */
-function refuseGrant(error: unknown): never {
-  if (!(error instanceof GrantRefused)) throw error;
-  if (error.why === 'other_grant') throw new ConsoleProblem('conflict');
-  throw new ConsoleProblem('invalid_input', { errors: { amount: 'maximum' } });
-}
