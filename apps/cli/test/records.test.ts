@@ -21,13 +21,12 @@ describe('settings', () => {
     staff_two_factor: 'optional',
     retain_numbers_days: 90,
     retain_sends_days: null,
-    new_account_units_per_day: 1_000,
   };
   afterEach(() =>
     store.sql(
       `update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100,
          trial_sends_per_day = 500, trial_account_sends_per_day = 20, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100, staff_two_factor = 'optional',
-         retain_numbers_days = 90, retain_sends_days = null, new_account_units_per_day = 1000`,
+         retain_numbers_days = 90, retain_sends_days = null`,
     ),
   );
 
@@ -47,7 +46,6 @@ describe('settings', () => {
     ['staff_two_factor', 'required', 'staffTwoFactor'],
     ['retain_numbers_days', 1, 'retainNumbersDays'],
     ['retain_sends_days', 30, 'retainSendsDays'],
-    ['new_account_units_per_day', 0, 'newAccountUnitsPerDay'],
   ] as const)('set changes only %s, to %s', async (name, value, stored) => {
     const before = await readSettings(store.database);
     expect(await json(`settings set ${name} ${value}`)).toEqual({ ...DEFAULTS, [name]: value });

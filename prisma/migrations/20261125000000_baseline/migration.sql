@@ -21,7 +21,6 @@ create table settings (
   message_prices jsonb not null default '[]',
   retain_numbers_days integer default 90 check (retain_numbers_days between 1 and 3650),
   retain_sends_days integer check (retain_sends_days between 30 and 3650),
-  new_account_units_per_day integer default 1000 check (new_account_units_per_day between 0 and 1000000000),
   mail_from text,
   trial_sends_on date not null default '1970-01-01',
   trial_sends_of_day integer not null default 0 check (trial_sends_of_day >= 0)

@@ -26,7 +26,6 @@ const NUMBERS = {
   sign_ups_per_domain_day: 'signUpsPerDomainDay',
   retain_numbers_days: 'retainNumbersDays',
   retain_sends_days: 'retainSendsDays',
-  new_account_units_per_day: 'newAccountUnitsPerDay',
 } as const satisfies Record<string, NumericSetting>;
 const FIELDS = {
   ...NUMBERS,
@@ -45,7 +44,6 @@ const INITIAL: Readonly<Record<OptionalSetting, number>> = {
   guessBudget: 100,
   retainNumbersDays: 90,
   retainSendsDays: 365,
-  newAccountUnitsPerDay: 1_000,
 };
 
 const formatSettings = (settings: Settings): Row =>

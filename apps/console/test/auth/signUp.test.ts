@@ -1,5 +1,5 @@
 import { hashApiKey } from '@onecode/domain';
-import { changeSettings, findCaller, grantCredits } from '@onecode/store/accounts';
+import { findCaller, grantCredits } from '@onecode/store/accounts';
 import { listAuditEntries } from '@onecode/store/operations';
 import { createSend } from '@onecode/store/sends';
 import { buildCaller, newSend, TEST_ACTOR, until } from '@onecode/testing';
@@ -241,11 +241,6 @@ describe('the first account', () => {
         after: { credits: 5, trialCountries: null },
       },
     });
-
-    await changeSettings(database, TEST_ACTOR, { newAccountUnitsPerDay: null });
-    const bia = await person(server);
-    const second = (await bia.post('/accounts', { name: 'Open', language: 'en' })).body;
-    expect((await bia.get(`/accounts/${second.id}/protection`)).body).toMatchObject({ unitsPerDay: null });
   });
 
   it.each([

@@ -87,6 +87,9 @@ export interface NewAccount extends Pick<Account, 'name' | 'language' | 'credits
   trialCountries?: readonly string[];
 }
 
+/** The daily ceiling that a trial account starts with. Its admins can change it. */
+const TRIAL_UNITS_PER_DAY = 1_000;
+
 /** Creates an account, with ledger entries for its initial units. */
 export function createAccount(
   database: Database | Connection,
@@ -101,7 +104,7 @@ export function createAccount(
           allows_premium_rate, units_per_day)
         select ${id}::uuid, ${account.name}, ${account.language}, coalesce(${account.freeQuota}::integer, free_sends),
           ${account.credits}::integer, ${account.ratePerMinute}::integer, t.countries, t.countries, t.countries is null,
-          case when t.countries is not null then new_account_units_per_day end
+          case when t.countries is not null then ${TRIAL_UNITS_PER_DAY}::integer end
         from settings, (select ${account.trialCountries ?? null}::text[] as countries) t
         returning *
       ), granted as (

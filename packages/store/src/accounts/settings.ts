@@ -34,7 +34,6 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
   signUpsPerDomainDay: { min: 1, max: 1_000_000 },
   retainNumbersDays: { min: 1, max: 3650 },
   retainSendsDays: { min: 30, max: 3650 },
-  newAccountUnitsPerDay: { min: 0, max: 1_000_000_000 },
 };
 
 /**

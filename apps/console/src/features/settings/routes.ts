@@ -58,7 +58,6 @@ export const settingsRoutes: readonly Route[] = [
             signUpsPerDomainDay: within('signUpsPerDomainDay'),
             retainNumbersDays: orOff(within('retainNumbersDays')),
             retainSendsDays: orOff(within('retainSendsDays')),
-            newAccountUnitsPerDay: orOff(within('newAccountUnitsPerDay')),
           } satisfies Record<NumericSetting, unknown>),
         ).properties,
       },

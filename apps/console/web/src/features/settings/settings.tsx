@@ -22,7 +22,6 @@ const INITIAL = {
   guessBudget: 100,
   retainNumbersDays: 90,
   retainSendsDays: 365,
-  newAccountUnitsPerDay: 1_000,
 } as const;
 type Optional = keyof typeof INITIAL;
 
@@ -127,7 +126,6 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
           <NumberField {...field('trialAccountSendsPerDay')} />
           <NumberField {...field('signUpsPerNetworkDay')} />
           <NumberField {...field('signUpsPerDomainDay')} />
-          {optional('newAccountUnitsPerDay')}
           <Group>
             <Button type="submit" disabled={!form.isDirty()}>
               {t('common:save')}

@@ -19,7 +19,6 @@ const SIGN_UPS = [
   'trialAccountSendsPerDay',
   'signUpsPerNetworkDay',
   'signUpsPerDomainDay',
-  'newAccountUnitsPerDay',
 ] as const satisfies readonly Name[];
 
 /** The settings for staff who may not change them. */
