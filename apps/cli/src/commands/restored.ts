@@ -149,6 +149,5 @@ const REPEATED: Readonly<
 > = {
   'key.revoke': async (...change) => (await revokeApiKey(...change)) !== null,
   // Otherwise workers would delete the account when they start, if its time has passed.
-  'account.cancel_deletion': async (...change) =>
-    (await cancelDeletion(...change, { areWorkersStopped: true }))?.deleteAt === null,
+  'account.cancel_deletion': async (...change) => (await cancelDeletion(...change)) !== null,
 };

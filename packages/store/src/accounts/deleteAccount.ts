@@ -107,21 +107,16 @@ export function scheduleDeletion(database: Database, actor: Actor, id: string): 
 }
 
 /**
- * Cancels a scheduled deletion, unless it is due and a worker may be executing it.
+ * Cancels a scheduled deletion, unless it is due and a worker may be executing it. The command line cancels it in any case, because it does
+ * so only after a restore, while no worker runs.
  *
- * @param areWorkersStopped whether to cancel a deletion that is due, too
  * @returns the account, or null if it does not exist
  */
-export function cancelDeletion(
-  database: Database,
-  actor: Actor,
-  id: string,
-  { areWorkersStopped = false } = {},
-): Promise<Account | null> {
+export function cancelDeletion(database: Database, actor: Actor, id: string): Promise<Account | null> {
   return changeAccountRow(database, actor, 'account.cancel_deletion', id, async ({ sql }) => {
     await sql.execute`
       update accounts set delete_at = null
-      where id = ${id}::uuid and (delete_at > clock_timestamp() or ${areWorkersStopped}::boolean)`;
+      where id = ${id}::uuid and (delete_at > clock_timestamp() or ${actor.kind} = 'command_line')`;
   });
 }
 
