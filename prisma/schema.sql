@@ -198,7 +198,6 @@ create table event_webhooks (
   url text not null,
   encrypted_secret bytea not null,
   set_at timestamp(3) with time zone default clock_timestamp() not null,
-  gone_at timestamp(3) with time zone,
   constraint event_webhooks_pkey PRIMARY KEY (account_id),
   constraint event_webhooks_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint event_webhooks_url_check CHECK (length(url) <= 2000)

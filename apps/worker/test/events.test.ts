@@ -14,7 +14,6 @@ import {
   noteMailSender,
   setBalanceAlert,
   takeDueEvents,
-  findEventWebhook,
   listEventDeliveries,
   removeEventWebhook,
   repeatEvent,
@@ -223,29 +222,6 @@ describe('events', () => {
     expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'waiting', tries: 2, answer: null }]);
     await endEntry(database, other!, 'sent', 200);
     expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'sent', tries: 2, answer: 200 }]);
-  });
-
-  it('stop at a 410, including waiting events, until an admin sets the address again', async () => {
-    const port = await closedPort();
-    await startReceiver(port, 410);
-    const url = `http://127.0.0.1:${port}/`;
-    const { accountId, secret } = await subscriber(url);
-    await testEventWebhook(database, accountId);
-    await post();
-    expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'given_up', answer: 410 }]);
-    expect(await findEventWebhook(database, accountId)).toMatchObject({ goneAt: expect.any(Date) });
-    const [first] = await deliveriesOf(accountId);
-    expect(await testEventWebhook(database, accountId)).toBe(false);
-    expect(await repeatEvent(database, accountId, first!.id)).toBe(false);
-    expect(await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, accountId, url)).toEqual({
-      secret: null,
-    });
-    expect(await repeatEvent(database, accountId, first!.id)).toBe(true);
-    await post();
-    expect(new Webhook(secret).verify(received[1]!.body, received[1]!.headers)).toMatchObject({
-      type: 'webhook.test',
-      data: { account_id: accountId },
-    });
   });
 
   it('are signed only with the new secret after its replacement, and reencryptTokens reencrypts that secret', async () => {

@@ -977,8 +977,7 @@ create table event_webhooks (
   account_id uuid primary key references accounts,
   url text not null check (length(url) <= 2000),
   encrypted_secret bytea not null,
-  set_at timestamptz(3) not null default clock_timestamp(),
-  gone_at timestamptz(3)
+  set_at timestamptz(3) not null default clock_timestamp()
 );
 
 -- The outbox of mails and webhook events: a row is written in the transaction of the reported change.

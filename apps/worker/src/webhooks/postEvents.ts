@@ -1,12 +1,11 @@
 import { decrypt, signEvent } from '@onecode/domain';
 import { repeatedFaults } from '@onecode/runtime';
-import { endEntry, postponeEntry, takeDueEvents, type DueEvent, endEventWebhook } from '@onecode/store/mails';
+import { endEntry, postponeEntry, takeDueEvents, type DueEvent } from '@onecode/store/mails';
 import type { WorkerContext } from '../context.js';
 import type { Poster } from './poster.js';
 
 /** Concurrent posts of one worker, at most one for each account. */
 const RECEIVERS_MAX = 50;
-const GONE = 410;
 
 export type EventContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' | 'stopTimeout'> & {
   poster: Poster;
@@ -66,6 +65,5 @@ async function postEvent(
   if ('error' in posted) return postponeEntry(database, event, posted.error);
   const { status } = posted;
   if (status >= 200 && status < 300) return endEntry(database, event, 'sent', status);
-  if (status === GONE) return endEventWebhook(database, accountId, url);
   await postponeEntry(database, event, `HTTP ${status}`, status);
 }

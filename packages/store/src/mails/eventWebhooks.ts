@@ -12,18 +12,13 @@ export interface EventWebhook {
   url: string;
   /** When events were first sent to this address. */
   setAt: Date;
-  /** When the receiver answered that it is gone permanently (410). It gets no more events. */
-  goneAt: Date | null;
 }
 
 export async function findEventWebhook(
   { prisma }: Connection,
   accountId: string,
 ): Promise<EventWebhook | null> {
-  return prisma.eventWebhook.findUnique({
-    where: { accountId },
-    select: { url: true, setAt: true, goneAt: true },
-  });
+  return prisma.eventWebhook.findUnique({ where: { accountId }, select: { url: true, setAt: true } });
 }
 
 /** Returns the host of an address for the audit log; its path and query may contain secrets. */
@@ -49,7 +44,7 @@ export function setEventWebhook(
     await sql.execute`select from accounts where id = ${accountId}::uuid for no key update`;
     if ((await prisma.account.count({ where: { id: accountId } })) === 0) return null;
     const before = await findEventWebhook(connection, accountId);
-    if (before?.url === url && before.goneAt === null) return { secret: null };
+    if (before?.url === url) return { secret: null };
     const secret = newEventSecret();
     if (before === null)
       await prisma.eventWebhook.create({
@@ -57,7 +52,7 @@ export function setEventWebhook(
       });
     else
       await sql.execute`
-        update event_webhooks set url = ${url}, set_at = clock_timestamp(), gone_at = null where account_id = ${accountId}::uuid`;
+        update event_webhooks set url = ${url}, set_at = clock_timestamp() where account_id = ${accountId}::uuid`;
     const details = { before: { host: parseHost(before?.url) }, after: { host: parseHost(url) } };
     await log({ action: 'webhook.set', accountId, subject: accountId, details });
     return { secret: before === null ? secret : null };
@@ -93,20 +88,6 @@ export function removeEventWebhook(database: Database, actor: Actor, accountId: 
     await log({ action: 'webhook.remove', accountId, subject: accountId, details });
     return true;
   });
-}
-
-/** Records that the receiver at this address is gone permanently. Waiting events are given up, until a person repeats them. */
-export async function endEventWebhook(
-  { sql }: Pick<Connection, 'sql'>,
-  accountId: string,
-  url: string,
-): Promise<void> {
-  await sql.execute`
-    with gone as (
-      update event_webhooks set gone_at = clock_timestamp() where account_id = ${accountId}::uuid and url = ${url} returning account_id
-    )
-    update outbox o set outcome = 'given_up', ended_at = clock_timestamp(), due_at = null, error = 'gone', answer = 410
-    from gone where o.account_id = gone.account_id and o.outcome is null`;
 }
 
 /** Encrypts the secrets with the keyring's current key, like `reencryptTokens`. Secrets that cannot be decrypted stay unchanged. */
@@ -158,18 +139,16 @@ export async function takeEvent(database: Database, by: Requester): Promise<void
 /**
  * Makes an event due again, with the same id, for one more day, in which its retries slow down like those of a new event.
  *
- * @returns false if it does not exist, or the receiver is gone
+ * @returns false if it does not exist
  */
 export async function repeatEvent({ sql }: Connection, accountId: string, id: string): Promise<boolean> {
   const repeated = await sql.execute`
-    update outbox o set outcome = null, ended_at = null, tries = 0, due_at = clock_timestamp(),
-      gives_up_at = clock_timestamp() + interval '1 day'
-    from event_webhooks w
-    where o.id = ${id}::uuid and o.account_id = ${accountId}::uuid and w.account_id = o.account_id and w.gone_at is null`;
+    update outbox set outcome = null, ended_at = null, tries = 0, due_at = clock_timestamp(), gives_up_at = clock_timestamp() + interval '1 day'
+    where id = ${id}::uuid and account_id = ${accountId}::uuid`;
   return repeated === 1;
 }
 
-/** Writes a test event. @returns false without a webhook, if a test event is already waiting, or if the receiver is gone */
+/** Writes a test event. @returns false without a webhook, or if a test event is already waiting */
 export async function testEventWebhook(database: Database, accountId: string): Promise<boolean> {
   return database.transaction(async (connection) => {
     await connection.sql

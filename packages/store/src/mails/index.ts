@@ -17,7 +17,6 @@ export { deleteExpiredVerifications } from './links.js';
 export { muteMails, readMutedMails } from './mutedMails.js';
 export { noteMailSender, sendsMail } from './writeMails.js';
 export {
-  endEventWebhook,
   type EventDelivery,
   type EventWebhook,
   findEventWebhook,

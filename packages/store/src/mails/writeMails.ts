@@ -80,7 +80,7 @@ export async function writeEvent(
     select gen_random_uuid(), ${event}, w.account_id::text, w.account_id, ${type}, jsonb_build_object('type', ${type}::text, 'timestamp',
       to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
       'data', jsonb_build_object('account_id', w.account_id) || ${JSON.stringify(data)}::jsonb), clock_timestamp() + interval '1 day'
-    from event_webhooks w where w.account_id = ${accountId}::uuid and w.gone_at is null and not ${isQuiet(quiet, Prisma.sql`w.account_id::text`)}
+    from event_webhooks w where w.account_id = ${accountId}::uuid and not ${isQuiet(quiet, Prisma.sql`w.account_id::text`)}
     on conflict (event, recipient) do nothing`;
 }
 

@@ -34,8 +34,7 @@ export const ledgerRoutes: readonly Route[] = [
   }),
   ...accountReading('get', '/balance-alert', {
     async handle({ context, accountId }): Promise<BalanceAlertView> {
-      const webhook = await findEventWebhook(context.database, accountId);
-      const hasWebhook = webhook !== null && webhook.goneAt === null;
+      const hasWebhook = (await findEventWebhook(context.database, accountId)) !== null;
       const { balanceAlert } = orNotFound(await findAccount(context.database, accountId));
       return { below: balanceAlert, hasWebhook };
     },

@@ -86,6 +86,5 @@ export function statementRows({ from, to, at: now, grants, ...statement }: State
 /** The balance below which the account's admins (by mail) and its webhook are notified; null if never. */
 export interface BalanceAlertView {
   below: number | null;
-  /** False if its receiver is gone. */
   hasWebhook: boolean;
 }

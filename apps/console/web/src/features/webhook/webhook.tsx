@@ -1,5 +1,5 @@
-import { Alert, Anchor, Button, Text } from '@mantine/core';
-import { IconAlertTriangle, IconWebhook } from '@tabler/icons-react';
+import { Anchor, Button, Text } from '@mantine/core';
+import { IconWebhook } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { WebhookView } from '../../../../src/features/webhook/view.js';
@@ -71,11 +71,6 @@ export function WebhookPage() {
           ) : (
             <>
               <Section title={t('address.title')} actions={mayManage && actions}>
-                {webhook.goneAt !== null && (
-                  <Alert color="orange" icon={<IconAlertTriangle size={18} />} title={t('gone.title')}>
-                    {t('gone.text')} <Time at={webhook.goneAt} />
-                  </Alert>
-                )}
                 <Text ff="monospace">{webhook.url}</Text>
                 <Small>
                   {t('common:words.since')} <Time at={webhook.setAt} />
@@ -84,9 +79,9 @@ export function WebhookPage() {
               <Section
                 title={t('deliveries.title')}
                 description={t('deliveries.description')}
-                actions={mayManage && webhook.goneAt === null && <Test />}
+                actions={mayManage && <Test />}
               >
-                <Deliveries deliveries={deliveries} mayRepeat={mayManage && webhook.goneAt === null} />
+                <Deliveries deliveries={deliveries} mayRepeat={mayManage} />
               </Section>
             </>
           )
