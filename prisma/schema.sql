@@ -41,7 +41,6 @@ create table accounts (
   constraint accounts_counters_check CHECK (credits >= 0 AND units_of_day >= 0 AND units_of_month >= 0)
 ) with (fillfactor=50);
 CREATE INDEX accounts_low_balance ON public.accounts USING btree (id) WHERE (low_balance IS NOT NULL);
-CREATE INDEX accounts_name_words ON public.accounts USING gin (array_to_tsvector(name_words(name)));
 
 create table api_keys (
   id uuid not null,

@@ -62,9 +62,9 @@ describe('the roles of docs/deploy.md', () => {
         await db.sql(`grant ${right} on ${name} to ${role}`);
       }
     }
-    await db.sql('revoke execute on function name_words(text) from public');
-    expect(await findRightsFault(db.database)).toContain(' lacks rights on name_words (execute): ');
-    await db.sql('grant execute on function name_words(text) to public');
+    await db.sql('revoke execute on function is_held(text[], uuid, text) from public');
+    expect(await findRightsFault(db.database)).toContain(' lacks rights on is_held (execute): ');
+    await db.sql('grant execute on function is_held(text[], uuid, text) to public');
     await db.sql('revoke usage on schema public from public');
     expect(await findRightsFault(db.database)).toContain(' lacks rights on the schema public (usage): ');
     await db.sql('grant usage on schema public to public');

@@ -62,11 +62,11 @@ describe('prisma/functions', () => {
 
   it('names the functions that changed since the last migration', async () => {
     await client.query(
-      `create or replace function name_words(p_name text) returns text[] language sql immutable parallel safe as $$ select '{}'::text[] $$`,
+      `create or replace function is_held(holds text[], account_id uuid, country text) returns boolean language sql immutable as $$ select false $$`,
     );
     const changed = await changedFunctions(client);
     expect(changed).toEqual([
-      { name: 'name_words', sql: readFileSync('prisma/functions/operations/name_words.sql', 'utf8') },
+      { name: 'is_held', sql: readFileSync('prisma/functions/holds/is_held.sql', 'utf8') },
     ]);
   });
 });

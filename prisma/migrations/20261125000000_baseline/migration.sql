@@ -29,11 +29,6 @@ insert into settings default values;
 
 -- ── Accounts, applications and keys ──────────────────────────────────────────────────────────────────────────────────────────────
 
-create or replace function name_words(p_name text) returns text[]
-language sql immutable parallel safe as $$
-  select array_remove(regexp_split_to_array(lower(p_name), '[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]+'), '')
-$$;
-
 create table accounts (
   id uuid primary key,
   name text not null,
@@ -67,9 +62,8 @@ create table accounts (
 -- Room on each page for the next version of a row that every creation updates, so that it needs no new entries in indexes.
 with (fillfactor = 50);
 
--- The indexes look at the name and the alert only, so a creation still updates its account's row in place.
+-- The index looks at the alert only, so a creation still updates its account's row in place.
 create index accounts_low_balance on accounts (id) where low_balance is not null;
-create index accounts_name_words on accounts using gin (array_to_tsvector(name_words(name)));
 
 create table applications (
   id uuid primary key,

@@ -211,7 +211,7 @@ export function addAccountCommands(program: Command): void {
   add('list', 'list accounts, newest first')
     .option(
       '--search <text>',
-      'only accounts with this id, or with words in their name that start with these words',
+      'only accounts with this id, or with all these words in their name',
       text('--search'),
     )
     .option('--before <id>', 'next page: the id of the last account on the previous page', id('--before'))

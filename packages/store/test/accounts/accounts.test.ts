@@ -51,21 +51,21 @@ describe('searchAccounts', () => {
     ['azul', ['Azul & Filhos Ltda.', 'Loja Azul']],
     ['LOJA az', ['Loja Azul']],
     ['azul loja', ['Loja Azul']],
-    ['zul', []],
-    ['filhos, ltda', ['Azul & Filhos Ltda.']],
+    ['zul', ['Azul & Filhos Ltda.', 'Loja Azul']],
+    ['filhos ltda', ['Azul & Filhos Ltda.']],
     ['são', ['São João Pães']],
     ["o'neil", ["O'Neil"]],
     ['brasil', ['ACME-Brasil']],
     ['acme-bra', ['ACME-Brasil']],
     ['azul loja nova', []],
-    ["'", []],
+    ["'", ["O'Neil"]],
     ['\\', []],
-    [`' | 'azul`, ['Azul & Filhos Ltda.', 'Loja Azul']],
-    ['a:* | l & !(x)', []],
-    ['az\0ul', []],
+    ['%', []],
+    ['l_ja', []],
+    ['az\0filhos', ['Azul & Filhos Ltda.']],
     ['   ', ['ACME-Brasil', "O'Neil", 'São João Pães', 'Azul & Filhos Ltda.', 'Loja Azul']],
     ['a'.repeat(5_000), []],
-  ])('finds accounts by the beginnings of words: %j', async (text, names) => {
+  ])('finds accounts by parts of their names: %j', async (text, names) => {
     expect(await namesOf(text)).toEqual(names);
   });
 });

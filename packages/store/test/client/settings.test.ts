@@ -113,7 +113,7 @@ const buildDecoy = (schema: string) =>
      create table ${schema}.sends (id text);
      create table ${schema}.accounts (id text);
      create table ${schema}._prisma_migrations (id text);
-     create function ${schema}.name_words(text) returns integer language sql return 1;
+     create function ${schema}.is_held(text[], uuid, text) returns integer language sql return 1;
      grant all on schema ${schema} to public;
      grant all on all tables in schema ${schema} to public`,
   );
