@@ -36,12 +36,6 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
   retainSendsDays: { min: 30, max: 3650 },
 };
 
-/**
- * The validities of codes in seconds that the console accepts, for real users. A shorter one may end before the message is read, and a
- * longer one helps a person who has stolen the phone. The command line accepts all of `SETTING_BOUNDS`, for tests of expiry.
- */
-export const USUAL_CODE_VALIDITY = { min: 60, max: 3600 } as const;
-
 /** Returns the current settings. */
 export async function readSettings(database: Connection): Promise<Settings> {
   return (await database.prisma.settings.findUniqueOrThrow({

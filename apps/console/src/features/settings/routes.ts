@@ -6,7 +6,6 @@ import {
   readTrialSends,
   SETTING_BOUNDS,
   STAFF_TWO_FACTOR,
-  USUAL_CODE_VALIDITY,
   type NumericSetting,
 } from '@onecode/store/accounts';
 import type { Connection } from '@onecode/store/client';
@@ -16,7 +15,11 @@ import { ConsoleProblem } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import type { ConflictingTemplate, SettingsView } from './view.js';
 
-const BOUNDS = { ...SETTING_BOUNDS, codeValiditySeconds: USUAL_CODE_VALIDITY };
+/**
+ * The bounds of the console. A shorter validity of codes may end before the message is read, and a longer one helps a person who has stolen
+ * the phone. The command line accepts all of `SETTING_BOUNDS`, for tests of expiry.
+ */
+const BOUNDS = { ...SETTING_BOUNDS, codeValiditySeconds: { min: 60, max: 3_600 } };
 /** One reason for all settings: each setting affects every account. */
 const reason = nameField(200);
 
