@@ -51,16 +51,14 @@ create table api_keys (
   created_at timestamp(3) with time zone default now() not null,
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
-  user_id uuid,
-  encrypted_key bytea,
   expires_at timestamp(3) with time zone,
+  is_tryout boolean default false not null,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_hash_key UNIQUE (hash),
   constraint api_keys_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id),
-  constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint api_keys_hash_check CHECK (octet_length(hash) = 32),
   constraint api_keys_name_check CHECK (length(name) >= 1 AND length(name) <= 100),
-  constraint api_keys_visit_check CHECK (num_nulls(user_id, encrypted_key) = 2 OR num_nulls(user_id, encrypted_key, expires_at) = 0)
+  constraint api_keys_tryout_check CHECK (expires_at IS NOT NULL OR NOT is_tryout)
 );
 CREATE INDEX api_keys_application_id_idx ON public.api_keys USING btree (application_id);
 CREATE INDEX api_keys_expires_at ON public.api_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);

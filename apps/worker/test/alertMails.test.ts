@@ -13,8 +13,8 @@ import {
   setBalanceAlert,
 } from '@onecode/store/mails';
 import { acknowledgeIncident, listIncidents, recordIncidents } from '@onecode/store/operations';
-import { createVisitKey } from '@onecode/store/users';
-import { buildAccount, buildCaller, linkOf, TEST_ACTOR, TEST_SECRET_KEY } from '@onecode/testing';
+import { createTryoutKey } from '@onecode/store/users';
+import { buildAccount, buildCaller, linkOf, TEST_ACTOR } from '@onecode/testing';
 import { CONSOLE_URL, useMails, type TestUser } from './mailEnvironment.js';
 
 const t = useMails();
@@ -85,14 +85,14 @@ describe('a key that expires', () => {
     expect(subjects(developer)).toEqual([]);
   });
 
-  it('is not reported if it was created after the notice was due, is revoked, or belongs to a visit', async () => {
+  it('is not reported if it was created after the notice was due, is revoked, or belongs to the "Try it" page', async () => {
     const { accountId, applicationId } = await buildCaller(t.database, 'live');
-    const { id: userId, email } = await t.user({ accountId, role: 'admin' });
+    const { email } = await t.user({ accountId, role: 'admin' });
     await buildKey(applicationId, 0, 14);
     await buildKey(applicationId, 0, 2);
     const revoked = await buildKey(applicationId, 1, 13.5);
     await revokeApiKey(t.database, TEST_ACTOR, revoked);
-    await createVisitKey(t.database, TEST_ACTOR, TEST_SECRET_KEY, { userId, applicationId });
+    await createTryoutKey(t.database, { id: applicationId, mode: 'live' });
     await t.sql('delete from outbox');
     await queueAlerts();
     expect(t.mailbox.to(email)).toEqual([]);

@@ -1,4 +1,4 @@
-import { createApiKey, revokeApiKey } from '@onecode/store/accounts';
+import { revokeApiKey } from '@onecode/store/accounts';
 import {
   deleteOldEntries,
   noteMailSender,
@@ -8,12 +8,7 @@ import {
   setBalanceAlert,
   takeDueMails,
 } from '@onecode/store/mails';
-import {
-  createVisitKey,
-  logOwnSecurityChange,
-  requestPasswordReset,
-  requestSignUp,
-} from '@onecode/store/users';
+import { logOwnSecurityChange, requestPasswordReset, requestSignUp } from '@onecode/store/users';
 import { buildAccount, buildCaller, linkOf, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { CONSOLE_URL, FROM, LINK, useMails, type TestUser } from './mailEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
@@ -191,16 +186,6 @@ describe('mails', () => {
     } finally {
       await noteMailSender(t.database, FROM);
     }
-  });
-
-  it('are not sent about the temporary key of the "Try it" page', async () => {
-    const { accountId, applicationId } = await buildCaller(t.database, 'test');
-    const { id: userId, email } = await t.user({ accountId, role: 'admin' });
-    await createVisitKey(t.database, TEST_ACTOR, TEST_SECRET_KEY, { userId, applicationId });
-    await createApiKey(t.database, TEST_ACTOR, applicationId);
-    expect(await t.sql('select kind, recipient from outbox')).toEqual([
-      { kind: 'key_made', recipient: email },
-    ]);
   });
 
   it('that are urgent are sent before 400 invitations, in every worker', async () => {

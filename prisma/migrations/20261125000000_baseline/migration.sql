@@ -89,12 +89,9 @@ create table api_keys (
   created_at timestamptz(3) not null default now(),
   revoked_at timestamptz(3),
   last_used_at timestamptz(3),
-  user_id uuid,
-  encrypted_key bytea,
   expires_at timestamptz(3),
-  constraint api_keys_visit_check check (
-    num_nulls(user_id, encrypted_key) = 2 or num_nulls(user_id, encrypted_key, expires_at) = 0
-  )
+  is_tryout boolean not null default false,
+  constraint api_keys_tryout_check check (expires_at is not null or not is_tryout)
 );
 create index api_keys_application_id_idx on api_keys (application_id);
 create index api_keys_expires_at on api_keys (expires_at) where expires_at is not null;
@@ -874,7 +871,6 @@ create table users (
   muted_mails text[] default '{}'
 );
 create index users_staff on users (id) where staff is not null;
-alter table api_keys add foreign key (user_id) references users on delete cascade;
 
 create table user_sessions (
   id uuid primary key,

@@ -141,7 +141,6 @@ describe('a key', () => {
         expiresAt: null,
         state: 'revoked',
         notice: null,
-        isVisitKey: false,
       },
       expect.objectContaining({ id: after.id, label: null, lastUsedAt: '2026-11-01T12:00:00.000Z' }),
     ]);

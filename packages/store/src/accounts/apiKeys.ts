@@ -1,12 +1,4 @@
-import {
-  apiKeyHint,
-  encrypt,
-  generateApiKey,
-  hashApiKey,
-  type Keyring,
-  type KeyState,
-  type Mode,
-} from '@onecode/domain';
+import { apiKeyHint, generateApiKey, hashApiKey, type KeyState, type Mode } from '@onecode/domain';
 import { type Actor, audited } from '../operations/audit.js';
 import { createLookUp } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
@@ -21,14 +13,13 @@ export interface Caller {
   mode: Mode;
 }
 
-type KeyRow = Prisma.ApiKeyGetPayload<{ omit: { hash: true; encryptedKey: true; userId: true } }>;
+type KeyRow = Prisma.ApiKeyGetPayload<{ omit: { hash: true; isTryout: true } }>;
 
-/** A key without its secret. `isVisitKey`: the console created it for a visit to the "Try it" page. */
+/** A key without its secret. */
 export type ApiKey = KeyRow & {
   accountId: string;
   mode: Mode;
   applicationName: string;
-  isVisitKey: boolean;
 };
 
 /** SQL for the `KeyState` of a key `k` of an account `o`. */
@@ -56,8 +47,6 @@ interface KeyTerms {
   name?: string | null;
   /** Null if the key does not expire. */
   expiresAt?: Date | null;
-  /** For the key of a visit to the "Try it" page: the visitor, and the keyring that encrypts the key. */
-  visit?: { userId: string; keyring: Keyring };
 }
 
 /** Creates a key. Only the response contains the key itself. @returns null if the application does not exist */
@@ -65,7 +54,7 @@ export function createApiKey(
   database: Database | Connection,
   actor: Actor,
   applicationId: string,
-  { name = null, expiresAt = null, visit }: KeyTerms = {},
+  { name = null, expiresAt = null }: KeyTerms = {},
 ): Promise<NewApiKey | null> {
   return audited(database, actor, async ({ prisma }, log) => {
     const application = await prisma.application.findUnique({
@@ -77,11 +66,7 @@ export function createApiKey(
     const mode = application.mode as Mode;
     const key = generateApiKey(mode);
     const [id, hint, hash] = [newId(), apiKeyHint(key), new Uint8Array(hashApiKey(key))];
-    const ofVisit = visit && {
-      userId: visit.userId,
-      encryptedKey: new Uint8Array(encrypt(visit.keyring, id, key)),
-    };
-    const data = { id, applicationId, hash, hint, name, expiresAt, ...ofVisit };
+    const data = { id, applicationId, hash, hint, name, expiresAt };
     await prisma.apiKey.create({ data, select: { id: true } });
     const details = { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
     await log({ action: 'key.create', accountId, subject: id, details });
@@ -107,11 +92,11 @@ export async function revokeApiKey(database: Database, actor: Actor, id: string)
 export const keysInUse = () =>
   ({
     revokedAt: null,
-    userId: null,
+    isTryout: false,
     OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
   }) satisfies Prisma.ApiKeyWhereInput;
 
-/** Returns keys, oldest first. @param which `ending`: the last four characters; `areInUse`: people created them, and they may be used */
+/** Returns keys that people created, oldest first. @param which `ending`: the last four characters; `areInUse`: they may be used */
 export async function listApiKeys(
   database: Connection,
   which: { id?: string; applicationId?: string; accountId?: string; ending?: string; areInUse?: true },
@@ -120,20 +105,20 @@ export async function listApiKeys(
   const keys = await database.prisma.apiKey.findMany({
     where: {
       ...where,
+      isTryout: false,
       ...(accountId !== undefined && { application: { accountId } }),
       ...(ending !== undefined && { hint: { endsWith: `…${ending}` } }),
       ...(areInUse && keysInUse()),
     },
     orderBy: { id: 'asc' },
     include: { application: { select: { accountId: true, name: true, mode: true } } },
-    omit: { hash: true, encryptedKey: true },
+    omit: { hash: true, isTryout: true },
   });
-  return keys.map(({ application, userId, ...key }) => ({
+  return keys.map(({ application, ...key }) => ({
     ...key,
     accountId: application.accountId,
     applicationName: application.name,
     mode: application.mode as Mode,
-    isVisitKey: userId !== null,
   }));
 }
 

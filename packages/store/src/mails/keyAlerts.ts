@@ -29,7 +29,7 @@ export async function queueKeyExpiryAlerts(database: Database): Promise<void> {
       and k.created_at < k.expires_at - make_interval(secs => d.days * 86400)
     join applications a on a.id = k.application_id
     cross join lateral (select format('key_expires %s %s', k.id, d.days) as event) n
-    where k.revoked_at is null and k.user_id is null and not exists (select from outbox o where o.event = n.event)`;
+    where k.revoked_at is null and not exists (select from outbox o where o.event = n.event)`;
   for (const { event, accountId, ...facts } of ending)
     await writeMails(database, { kind: 'key_expires', event, facts }, { adminsOf: accountId });
 }

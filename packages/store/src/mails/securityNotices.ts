@@ -67,8 +67,7 @@ export async function writeSecurityNotice(
   if (personalMail !== undefined && subject !== null)
     return writeMails(connection, { kind: personalMail, event, facts: {} }, { userId: subject });
   if (accountId === null) return;
-  const isKeyOfVisit = action === 'key.create' && subject !== null && (await isVisitKey(connection, subject));
-  if (actor.kind === 'user' && LIMITED.has(action) && !isKeyOfVisit)
+  if (actor.kind === 'user' && LIMITED.has(action))
     await takeAction(connection, 'change', { accountId, userId: actor.id });
   const by = actor.kind === 'user' ? actor.name : null;
   const toAll = { adminsOf: accountId, and: actor.id };
@@ -84,7 +83,7 @@ export async function writeSecurityNotice(
     return writeMails(connection, { kind: deletionMail, event, facts }, toAll);
   }
   const keyMail = KEY_MAILS[action];
-  if (keyMail !== undefined && !isKeyOfVisit) {
+  if (keyMail !== undefined) {
     const { hint, applicationId } = details as { hint: string; applicationId: string };
     const application = await connection.prisma.application.findUniqueOrThrow({
       where: { id: applicationId },
@@ -102,12 +101,4 @@ export async function writeSecurityNotice(
     const to = { adminsOf: accountId, without: subject };
     return writeMails(connection, { kind: 'member_joined', event, facts: { name, role } }, to);
   }
-}
-
-/** Returns whether a key belongs to a visit to the "Try it" page. Such a key expires by itself within minutes. */
-async function isVisitKey({ sql }: Pick<Connection, 'sql'>, id: string): Promise<boolean> {
-  const [key] = await sql.query<
-    { is: boolean }[]
-  >`select user_id is not null as is from api_keys where id = ${id}::uuid`;
-  return key?.is ?? false;
 }

@@ -100,7 +100,7 @@ function searchKeys(database: Database, accountId: string | null, end: string): 
     select 'key' as kind, k.id, a.account_id as "accountId", o.name as "accountName", k.created_at as at, k.hint, k.name,
       a.id as "applicationId"
     from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
-    where right(k.hint, 4) = ${end} and k.user_id is null and ${within(accountId)}
+    where right(k.hint, 4) = ${end} and not k.is_tryout and ${within(accountId)}
     order by k.id desc limit ${FOUND_MAX}::integer`;
 }
 

@@ -1,44 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { decrypt, type Keyring, type Mode } from '@onecode/domain';
-import { DIGITS_SHOWN, audited, logEntry, type Actor } from '../operations/audit.js';
+import { apiKeyHint, generateApiKey, hashApiKey, type Mode } from '@onecode/domain';
+import { DIGITS_SHOWN, logEntry, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
+import { newId } from '../client/ids.js';
 import { takeTry } from './countedTries.js';
-import { createApiKey } from '../accounts/apiKeys.js';
 
-/** The lifetime of a visit's key. A longer visit gets another key. */
-const KEY_SECONDS = 600;
-/** A key with less time left than this is not used for another call. */
-const KEY_SECONDS_LEFT_MIN = 30;
+/** Longer than the console waits for the API. */
+const KEY_SECONDS = 60;
 
 /**
- * Returns the key with which the console's server calls the API for a person on an application's "Try it" page: an ordinary key that
- * expires. Every replica of the console can decrypt it with `SECRET_KEY`.
- *
- * @returns null if the application does not exist
+ * Creates the key for one call that the console's server makes to the API for a person on an application's "Try it" page: an ordinary key
+ * that expires within a minute, and that no page lists.
  */
-export async function createVisitKey(
-  database: Database,
-  actor: Actor,
-  keyring: Keyring,
-  { userId, applicationId }: { userId: string; applicationId: string },
-): Promise<string | null> {
-  return audited(database, actor, async (connection) => {
-    const [known] = await connection.sql.query<{ id: string; encrypted_key: Uint8Array }[]>`
-      select id, encrypted_key from api_keys
-      where application_id = ${applicationId}::uuid and user_id = ${userId}::uuid and revoked_at is null
-        and expires_at > now() + make_interval(secs => ${KEY_SECONDS_LEFT_MIN})
-      limit 1`;
-    if (known !== undefined) return decrypt(keyring, known.id, known.encrypted_key);
-    const expiresAt = new Date(Date.now() + KEY_SECONDS * 1000);
-    const visit = { userId, keyring };
-    const made = await createApiKey(connection, actor, applicationId, { expiresAt, visit });
-    return made?.key ?? null;
-  });
+export async function createTryoutKey(
+  { sql }: Database,
+  { id: applicationId, mode }: { id: string; mode: Mode },
+): Promise<string> {
+  const key = generateApiKey(mode);
+  await sql.execute`
+    insert into api_keys (id, application_id, hash, hint, expires_at, is_tryout)
+    values (${newId()}::uuid, ${applicationId}::uuid, ${new Uint8Array(hashApiKey(key))}::bytea, ${apiKeyHint(key)},
+      clock_timestamp() + make_interval(secs => ${KEY_SECONDS}), true)`;
+  return key;
 }
 
-/** Deletes the expired keys of visits. Other expired keys stay visible. */
+/** Deletes the expired keys of the "Try it" page. Other expired keys stay visible. */
 export async function deleteEndedKeys(database: Database): Promise<void> {
-  await database.sql.execute`delete from api_keys where expires_at < now() and user_id is not null`;
+  await database.sql.execute`delete from api_keys where expires_at < now() and is_tryout`;
 }
 
 /** Logs that a person is about to try a creation. @param recipient E.164; null if the input is not a phone number */

@@ -54,7 +54,7 @@ update accounts set units_of_month = -1; -- accounts_counters_check
 
 insert into applications (id, account_id, name, mode) values (gen_random_uuid(), :nothing, 'n', 'test'); -- applications_account_id_fkey
 
-update api_keys set user_id = :nothing; -- api_keys_visit_check
+update api_keys set is_tryout = true; -- api_keys_tryout_check
 update incidents set acknowledged_by = null; -- incidents_acknowledged_check
 update incidents set acknowledged_at = null, acknowledged_by = null, note = 'n'; -- incidents_acknowledged_check
 update api_keys set hash = sha256('the same'); -- api_keys_hash_key

@@ -122,8 +122,6 @@ const guessedAt = ({ database, caller: { accountId } }: Fixture): Promise<unknow
     },
   });
 
-const visit = ({ database }: Fixture, applicationId: string) =>
-  store.createVisitKey(database, ACTOR, TEST_SECRET_KEY, { userId: ACTOR.id, applicationId });
 const setWebhook = ({ database }: Fixture, accountId: string) =>
   store.setEventWebhook(
     database,
@@ -206,11 +204,6 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     change: ({ database }, id) => store.eraseRecipient(database, ACTOR, RECIPIENT_KEYS, id, 'Request 17'),
   },
   createApiKey: { ...ofApplication('key.create', store.createApiKey), isRepeatable: true },
-  createVisitKey: {
-    action: 'key.create',
-    change: (fixture) => visit(fixture, fixture.caller.applicationId),
-    changesNothing: (fixture) => visit(fixture, store.newId()),
-  },
   logTriedSend: {
     action: 'application.try_send',
     isRepeatable: true,

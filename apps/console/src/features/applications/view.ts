@@ -27,7 +27,7 @@ export const applicationView = ({
 type KeyState = 'active' | 'expired' | 'revoked';
 
 export const keyView = (key: ApiKey) => {
-  const { id, hint, name, createdAt, lastUsedAt, revokedAt, expiresAt, isVisitKey } = key;
+  const { id, hint, name, createdAt, lastUsedAt, revokedAt, expiresAt } = key;
   const now = new Date();
   const hasExpired = expiresAt !== null && expiresAt <= now;
   const state: KeyState = revokedAt !== null ? 'revoked' : hasExpired ? 'expired' : 'active';
@@ -40,8 +40,7 @@ export const keyView = (key: ApiKey) => {
     revokedAt,
     expiresAt,
     state,
-    notice: state === 'active' && !isVisitKey ? keyNotice(key, now) : null,
-    isVisitKey,
+    notice: state === 'active' ? keyNotice(key, now) : null,
   };
 };
 

@@ -11,7 +11,7 @@ import { findAccount, type Application } from '@onecode/store/accounts';
 import {
   logTriedSend,
   hasTriedSend,
-  createVisitKey,
+  createTryoutKey,
   newTryoutIdempotencyKey,
   takeTryout,
 } from '@onecode/store/users';
@@ -91,7 +91,7 @@ export const tryoutRoutes: readonly Route[] = [
       const { call: made, success } = await callApi(context.config, {
         method: 'POST',
         path: '/v1/send',
-        key: await keyFor(call, application),
+        key: await createTryoutKey(context.database, application),
         idempotencyKey: newTryoutIdempotencyKey(person.id),
         body,
         hidden: { to: number === null ? HIDDEN : maskRecipient(number) },
@@ -108,7 +108,7 @@ export const tryoutRoutes: readonly Route[] = [
       const { call: made, success } = await callApi(call.context.config, {
         method: 'GET',
         path: `/v1/send/${send}/status`,
-        key: await keyFor(call, application),
+        key: await createTryoutKey(call.context.database, application),
       });
       return { call: made, state: stateOf(success) };
     },
@@ -120,7 +120,7 @@ export const tryoutRoutes: readonly Route[] = [
       const { call: made, success } = await callApi(call.context.config, {
         method: 'POST',
         path: `/v1/send/${send}/verify`,
-        key: await keyFor(call, application),
+        key: await createTryoutKey(call.context.database, application),
         body: call.body,
         hidden: application.mode === 'live' ? { code: HIDDEN } : {},
       });
@@ -150,11 +150,6 @@ async function triedSend(call: Call): Promise<{ application: Application; send: 
   if (!(await hasTriedSend(context.database, which))) throw new ConsoleProblem('not_found');
   await countCall(call, 'look');
   return { application, send };
-}
-
-async function keyFor({ context, actor, person }: Call, { id }: Application): Promise<string> {
-  const visit = { userId: person.id, applicationId: id };
-  return orNotFound(await createVisitKey(context.database, actor, context.config.SECRET_KEY, visit));
 }
 
 /** Returns the state of a send in a response of the API; null if the response has none. */

@@ -116,12 +116,12 @@ function KeyState({ apiKey: { state, notice } }: { apiKey: KeyView }) {
 /** Label and hint; on a phone, state and last use are below them. */
 function KeyName({ apiKey }: { apiKey: KeyView }) {
   const { t } = useTranslation(['applications', 'common']);
-  const { hint, label, lastUsedAt, expiresAt, state, isVisitKey } = apiKey;
+  const { hint, label, lastUsedAt, expiresAt, state } = apiKey;
   const isDimmed = !isActive(apiKey);
   return (
     <>
       <Text fw={isDimmed ? 400 : 550} className="breaks-words">
-        {label ?? t(isVisitKey ? 'keys.tryout' : 'keys.noLabel')}
+        {label ?? t('keys.noLabel')}
       </Text>
       <Code {...(isDimmed && { c: 'dimmed' })}>{hint}</Code>
       {expiresAt !== null && (
@@ -163,7 +163,7 @@ function RevokeKey({ application, apiKey }: { application: ApplicationView; apiK
             {t('keys.revokeUsed')} <Ago at={apiKey.lastUsedAt} />
           </div>
         )}
-        {application.keysInUse === 1 && !apiKey.isVisitKey && (
+        {application.keysInUse === 1 && (
           <Alert color="orange" icon={<IconAlertTriangle size={18} />}>
             {t('keys.revokeLast')}
           </Alert>
