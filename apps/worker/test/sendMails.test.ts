@@ -180,7 +180,7 @@ describe('mails', () => {
       expect(await requestPasswordReset(t.database, TEST_SECRET_KEY, { ...LINK, email })).toBe('not_sent');
       await revokeApiKey(t.database, TEST_ACTOR, keyId);
       expect(await t.sql('select from outbox')).toEqual([]);
-      expect(await t.sql(`select from user_verifications where identifier like 'password-reset%'`)).toEqual(
+      expect(await t.sql(`select from user_verifications where identifier like 'password_reset%'`)).toEqual(
         [],
       );
     } finally {

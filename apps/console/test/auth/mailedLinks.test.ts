@@ -262,7 +262,7 @@ describe('a change of address', () => {
     await askReset(bia.email);
     await post('/reset-password', { token: await tokenTo(bia.email), password: NEW_PASSWORD });
     const [left] = await server.db.sql(
-      `select count(*)::int as links from user_verifications where identifier like 'address-change:%' and value::jsonb ->> 'userId' = $1`,
+      `select count(*)::int as links from user_verifications where identifier like 'address_change:%' and value::jsonb ->> 'userId' = $1`,
       [bia.id],
     );
     expect([second, left]).toEqual([expect.any(String), { links: 0 }]);

@@ -230,7 +230,7 @@ const dialogVisit = ([name, [path, as, opener, confirm]]: [string, Dialog]): Vis
   },
 });
 
-/** The confirmation before settings are saved, with all its counts. */
+/** The confirmation before settings are saved, with all effects. */
 const SETTINGS: Visit = {
   name: 'dialog-settings',
   path: '/staff/settings',

@@ -125,7 +125,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
     expect((await olga.get('/session')).status).toBe(200);
     // A link to the stranger's own address, and a sign-in between the password and the second factor.
     for (const [identifier, value] of [
-      ['address-change:x', JSON.stringify({ userId: olga.id, email: 'thief@example.com' })],
+      ['address_change:x', JSON.stringify({ userId: olga.id, email: 'thief@example.com' })],
       ['2fa-x', olga.id],
     ])
       await server.db.sql(

@@ -4,31 +4,32 @@ import { newId } from '../client/ids.js';
 
 type Sql = Pick<Connection, 'sql'>;
 
-type LinkPurpose = 'password-reset' | 'sign-up' | 'address-change';
+/** The kinds of mail with a link that is stored here. */
+type LinkKind = 'password_reset' | 'sign_up' | 'address_change';
 
-const toPendingIdentifier = (email: string): string => `pending-sign-up:${email}`;
+const toPendingIdentifier = (email: string): string => `pending_sign_up:${email}`;
 
-const toIdentifier = (purpose: LinkPurpose, token: string): string =>
-  `${purpose}:${createHash('sha256').update(token).digest('hex')}`;
+const toIdentifier = (kind: LinkKind, token: string): string =>
+  `${kind}:${createHash('sha256').update(token).digest('hex')}`;
 
 /** Creates a link's token, of which only the hash is stored. @param value the data that the link gives access to */
 export async function makeLink(
   { sql }: Sql,
-  purpose: LinkPurpose,
+  kind: LinkKind,
   value: string,
   minutes: number,
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   await sql.execute`
     insert into user_verifications (id, identifier, value, expires_at)
-    values (${newId()}::uuid, ${toIdentifier(purpose, token)}, ${value}, clock_timestamp() + make_interval(mins => ${minutes}::integer))`;
+    values (${newId()}::uuid, ${toIdentifier(kind, token)}, ${value}, clock_timestamp() + make_interval(mins => ${minutes}::integer))`;
   return token;
 }
 
 /** Returns the value of a link; null if it was used or has expired. */
-export async function readLink({ sql }: Sql, purpose: LinkPurpose, token: string): Promise<string | null> {
+export async function readLink({ sql }: Sql, kind: LinkKind, token: string): Promise<string | null> {
   const [link] = await sql.query<{ value: string }[]>`
-    select value from user_verifications where identifier = ${toIdentifier(purpose, token)} and expires_at > clock_timestamp()`;
+    select value from user_verifications where identifier = ${toIdentifier(kind, token)} and expires_at > clock_timestamp()`;
   return link?.value ?? null;
 }
 
@@ -48,7 +49,7 @@ export async function writePendingPasswordHash(
  * Returns the password hash of the latest sign-up with this address and an unexpired link; null without one. A confirmation does not
  * change the result: otherwise a stranger who signed up with the address could see when its owner confirms it.
  */
-export async function readPendingPasswordHash({ sql }: Sql, email: string): Promise<string | null> {
+export async function findPendingPasswordHash({ sql }: Sql, email: string): Promise<string | null> {
   const [pending] = await sql.query<{ value: string }[]>`
     select value from user_verifications
     where identifier = ${toPendingIdentifier(email)} and expires_at > clock_timestamp() order by id desc limit 1`;
@@ -56,24 +57,24 @@ export async function readPendingPasswordHash({ sql }: Sql, email: string): Prom
 }
 
 /** Uses up a link: only one of several callers gets its value. @returns the result of `readLink` */
-export async function useLink({ sql }: Sql, purpose: LinkPurpose, token: string): Promise<string | null> {
+export async function useLink({ sql }: Sql, kind: LinkKind, token: string): Promise<string | null> {
   const [link] = await sql.query<{ value: string }[]>`
-    delete from user_verifications where identifier = ${toIdentifier(purpose, token)} and expires_at > clock_timestamp()
+    delete from user_verifications where identifier = ${toIdentifier(kind, token)} and expires_at > clock_timestamp()
     returning value`;
   return link?.value ?? null;
 }
 
-/** Ends the links for a purpose with this value. */
-export async function endLinks({ sql }: Sql, purpose: LinkPurpose, value: string): Promise<void> {
+/** Ends the links of a kind with this value. */
+export async function endLinks({ sql }: Sql, kind: LinkKind, value: string): Promise<void> {
   await sql.execute`
-    delete from user_verifications where starts_with(identifier, ${`${purpose}:`}) and value = ${value}`;
+    delete from user_verifications where starts_with(identifier, ${`${kind}:`}) and value = ${value}`;
 }
 
 /** Ends the links that change a person's address: a stranger may have requested one. */
 export async function endAddressChanges({ sql }: Sql, userId: string): Promise<void> {
   await sql.execute`
     delete from user_verifications
-    where case when starts_with(identifier, 'address-change:') then value::jsonb ->> 'userId' = ${userId} end`;
+    where case when starts_with(identifier, 'address_change:') then value::jsonb ->> 'userId' = ${userId} end`;
 }
 
 /** Deletes expired links and unfinished sign-ins. Anyone can start any number of them, and better-auth does not delete them. */

@@ -10,7 +10,6 @@ export {
 export {
   confirmAddressChange,
   confirmSignUp,
-  findPendingPasswordHash,
   findSignUp,
   requestAddressChange,
   requestPasswordReset,
@@ -98,5 +97,6 @@ export {
 } from './users.js';
 export { LimitReached, type LimitedAction } from './outwardLimits.js';
 export { deleteEndedTries } from './countedTries.js';
+export { findPendingPasswordHash } from '../mails/links.js';
 export { endOvertakenSignIn, findPasswordHash } from './waysIn.js';
 export * from './tryouts.js';

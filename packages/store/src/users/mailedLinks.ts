@@ -3,13 +3,7 @@ import { audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
-import {
-  makeLink,
-  readLink,
-  readPendingPasswordHash,
-  useLink,
-  writePendingPasswordHash,
-} from '../mails/links.js';
+import { makeLink, readLink, useLink, writePendingPasswordHash } from '../mails/links.js';
 import { sendsMail, writeLinkMail, writeMails } from '../mails/writeMails.js';
 import { secondsUntilTry, takeTry } from './countedTries.js';
 import { LimitReached, normalizeMailbox } from './outwardLimits.js';
@@ -49,21 +43,9 @@ type Requested = 'accepted' | 'not_sent';
  * are lower.
  */
 const LINKS = {
-  password_reset: {
-    purpose: 'password-reset',
-    minutes: RESET_MINUTES,
-    perAddress: { max: 5, seconds: HOUR_SECONDS },
-  },
-  sign_up: {
-    purpose: 'sign-up',
-    minutes: CONFIRMATION_MINUTES,
-    perAddress: { max: 5, seconds: DAY_SECONDS },
-  },
-  address_change: {
-    purpose: 'address-change',
-    minutes: CONFIRMATION_MINUTES,
-    perAddress: { max: 5, seconds: DAY_SECONDS },
-  },
+  password_reset: { minutes: RESET_MINUTES, perAddress: { max: 5, seconds: HOUR_SECONDS } },
+  sign_up: { minutes: CONFIRMATION_MINUTES, perAddress: { max: 5, seconds: DAY_SECONDS } },
+  address_change: { minutes: CONFIRMATION_MINUTES, perAddress: { max: 5, seconds: DAY_SECONDS } },
 } as const;
 
 /**
@@ -81,11 +63,11 @@ async function requestLink(
 ): Promise<Requested> {
   if (!(await sendsMail(database))) return 'not_sent';
   await takeMail(database, `mails of ${network}`, MAILS_PER_NETWORK);
-  const { purpose, minutes, perAddress } = LINKS[kind];
+  const { minutes, perAddress } = LINKS[kind];
   if ((await takeTry(database, `${kind} mails to ${normalizeMailbox(email)}`, perAddress)) === null)
     return 'accepted';
   await database.transaction(async (connection) => {
-    const token = await makeLink(connection, purpose, value, minutes);
+    const token = await makeLink(connection, kind, value, minutes);
     const mail = { kind, facts: {}, recipient: email, language, link: `${page}#${token}${suffix}`, minutes };
     await writeLinkMail(connection, keyring, mail);
     if (pendingHash !== undefined) await writePendingPasswordHash(connection, email, pendingHash, minutes);
@@ -130,13 +112,9 @@ export const requestSignUp = (
 ): Promise<Requested> =>
   requestLink(database, keyring, request, 'sign_up', JSON.stringify(pending), pending.passwordHash);
 
-/** Returns the password hash of the latest unexpired sign-up with this address; null without one. */
-export const findPendingPasswordHash = (database: Connection, email: string): Promise<string | null> =>
-  readPendingPasswordHash(database, email);
-
 /** Returns the sign-up that a link confirms; null if it was used or has expired. */
 export async function findSignUp(database: Connection, token: string): Promise<PendingSignUp | null> {
-  const value = await readLink(database, 'sign-up', token);
+  const value = await readLink(database, 'sign_up', token);
   return value === null ? null : (JSON.parse(value) as PendingSignUp);
 }
 
@@ -147,7 +125,7 @@ export async function confirmSignUp(database: Database, token: string): Promise<
   const { name, email, language, passwordHash } = pending;
   const id = newId();
   return audited(database, { kind: 'user', id, name: email }, async (connection, log) => {
-    if ((await useLink(connection, 'sign-up', token)) === null) return false;
+    if ((await useLink(connection, 'sign_up', token)) === null) return false;
     const { count } = await connection.prisma.user.createMany({
       data: { id, name, email, language, emailVerified: true },
       skipDuplicates: true,
@@ -204,10 +182,10 @@ function changeAddress(
   token: string,
 ): Promise<boolean> {
   return audited(database, { kind: 'user', id, name }, async (connection, log) => {
-    const value = await readLink(connection, 'address-change', token);
+    const value = await readLink(connection, 'address_change', token);
     if (value === null) return false;
     const { userId, email } = JSON.parse(value) as { userId: string; email: string };
-    if (userId !== id || (await useLink(connection, 'address-change', token)) === null) return false;
+    if (userId !== id || (await useLink(connection, 'address_change', token)) === null) return false;
     const [taken] = await connection.sql.query<{ id: string }[]>`
       select id from users where email = ${email}`;
     if (taken !== undefined) return false;

@@ -26,7 +26,7 @@ export async function findPasswordReset(
   database: Connection,
   token: string,
 ): Promise<{ id: string; name: string; email: string } | null> {
-  const email = await readLink(database, 'password-reset', token);
+  const email = await readLink(database, 'password_reset', token);
   return email === null
     ? null
     : database.prisma.user.findUnique({ where: { email }, select: { id: true, name: true, email: true } });
@@ -44,7 +44,7 @@ export async function resetPassword(database: Database, token: string, password:
   const hash = await hashPassword(password);
   const actor: Actor = { kind: 'user', id, name: email };
   return changeSecurity(database, actor, 'user.reset_password', email, async (connection, user) => {
-    if ((await useLink(connection, 'password-reset', token)) === null) return false;
+    if ((await useLink(connection, 'password_reset', token)) === null) return false;
     await replacePassword(connection, user, hash);
     // The link proves that the user receives mail at the address.
     await connection.prisma.user.update({ where: { id: user.id }, data: { emailVerified: true } });
@@ -141,7 +141,7 @@ export async function logOwnSecurityChange(
   await audited(database, actor, async (connection, log) => {
     if (action === 'user.password') {
       const { email } = await connection.prisma.user.findUniqueOrThrow({ where: { id: actor.id } });
-      await endLinks(connection, 'password-reset', email);
+      await endLinks(connection, 'password_reset', email);
       await endAddressChanges(connection, actor.id);
     }
     await log({ action, subject: actor.id, details });

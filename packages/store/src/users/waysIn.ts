@@ -29,7 +29,7 @@ export async function replacePassword(
     data: { id: newId(), userId, accountId: userId, providerId: 'credential', password: hash },
   });
   await forgetSignInTries(connection, email);
-  await endLinks(connection, 'password-reset', email);
+  await endLinks(connection, 'password_reset', email);
   return true;
 }
 
@@ -84,5 +84,5 @@ export async function endWaysIn(
   await prisma.userPasskey.deleteMany(where);
   await prisma.user.update({ where: { id: userId }, data: { twoFactorEnabled: false } });
   await endSessions(connection, userId);
-  await endLinks(connection, 'password-reset', email);
+  await endLinks(connection, 'password_reset', email);
 }
