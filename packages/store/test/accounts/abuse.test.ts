@@ -358,12 +358,6 @@ describe('refused requests', () => {
     expect(age!.seconds).toBeGreaterThanOrEqual(5);
   });
 
-  it('are stored once, with the latest count, when a batch is repeated', async () => {
-    const requestId = randomUUID();
-    for (const count of [1, 1, 40]) await refuse('invalid_json', [{ requestId, count }]);
-    expect((await list()).requests).toMatchObject([{ requestId, count: 40 }]);
-  });
-
   it('are counted by reason, application and time', async () => {
     const other = await buildCaller(store.database, 'live', { id: caller.accountId });
     const said = { detail: 'It has no country code.', fields: ['to'] };
