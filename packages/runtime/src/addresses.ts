@@ -37,7 +37,8 @@ export function parsePlainAddress(text: string, schemes: readonly string[]): str
 
 /**
  * Checks a PostgreSQL address, which may name several servers, or instead of them the folder of a socket in the parameter `host`. The
- * driver reads the other parameters, but would ignore a schema, which Prisma's addresses may name, and `dbname`, which libpq's may.
+ * driver reads the other parameters. It would ignore a schema, which Prisma's addresses may name, and `dbname`, which libpq's may; and
+ * `options` would replace the settings of our sessions.
  *
  * @returns the same text
  * @throws Error
@@ -48,6 +49,8 @@ export function checkDatabaseAddress(text: string): string {
   if (searchParams.getAll('schema').some((schema) => schema !== 'public'))
     throw new Error('must have public as its schema');
   if (searchParams.has('dbname')) throw new Error('must name the database in its path, not as dbname');
+  if (searchParams.has('options'))
+    throw new Error('must not have options: set defaults of the role or the database instead');
   return text;
 }
 

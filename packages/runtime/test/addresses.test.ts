@@ -48,7 +48,7 @@ describe('databaseAddress', () => {
     'postgresql://u@/d?host=/cloudsql/p:r:i',
     'postgresql:///d?host=/var/run/postgresql&port=5433',
     'postgresql://u@%2Fvar%2Frun:5433/d',
-    'postgresql://h/d?options=-c%20geqo%3Doff&unknown=',
+    'postgresql://h/d?target_session_attrs=read-write&unknown=',
     'postgresql://h/d?schema=public&sslmode=no-verify',
   ])('accepts %s', (url) => {
     expect(read(url)).toBe(url);
@@ -82,6 +82,7 @@ describe('databaseAddress', () => {
     ['postgres://leaked^/d', MALFORMED],
     ['postgres://h/d?schema=leaked', 'must have public as its schema'],
     ['postgres://h?dbname=leaked', 'must name the database in its path, not as dbname'],
+    ['postgres://h/d?options=-c%20leaked%3Doff', 'must not have options'],
   ])('refuses %j without quoting it', (url, fault) => {
     const found = faultOf(() => read(url));
     expect(found).toMatch(fault);

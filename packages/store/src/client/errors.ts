@@ -56,6 +56,11 @@ const FAULTS: readonly [RegExp, string][] = [
     /^(?:26000|42P05)$/,
     'the pooler does not support prepared statements: PgBouncer 1.21 and later do, with max_prepared_statements above 0',
   ],
+  // PgBouncer rejects the settings in the startup packet.
+  [
+    /^08P01$/,
+    'the pooler rejects session settings: set DATABASE_POOLER=transaction (docs/operations.md#poolers)',
+  ],
   [/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|P1001)$/, 'the database cannot be reached'],
   [/^(?:ETIMEDOUT|P1008)$|^Connection terminated/, 'the database does not respond'],
   [/^(?:ECONNRESET|P1017)$|^Client has encountered a connection error/, 'the database closed the connection'],

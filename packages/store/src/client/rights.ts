@@ -1,5 +1,4 @@
 import type { Database } from './database.js';
-import { UnusableDatabase } from './errors.js';
 import { findSettingsFault } from './settings.js';
 import type { Sql } from './sql.js';
 
@@ -11,17 +10,11 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
 const RIGHTS_USUAL = ['select', 'insert', 'update', 'delete'];
 
 /**
- * Returns why a process cannot use the database, in one sentence: the pooler, a session setting or missing rights. Returns null if nothing
- * is wrong, or before the first migration.
+ * Returns why a process cannot use the database, in one sentence: a session setting or missing rights. Returns null if nothing is wrong, or
+ * before the first migration.
  */
 export async function findRightsFault({ sql, pool }: Pick<Database, 'sql' | 'pool'>): Promise<string | null> {
-  try {
-    const fault = await findSettingsFault(pool, { default_transaction_read_only: 'off' });
-    return fault ?? (await findLack(sql));
-  } catch (error) {
-    if (error instanceof UnusableDatabase) return error.message;
-    throw error;
-  }
+  return (await findSettingsFault(pool)) ?? (await findLack(sql));
 }
 
 /** Returns which rights the role lacks, naming three tables or functions; null if none. */

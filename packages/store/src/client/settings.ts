@@ -32,14 +32,9 @@ export const UNBOUNDED_SETTINGS: Settings = { lock_timeout: '0', idle_session_ti
 /**
  * Returns one line with each setting of a session that differs from the value our statements need, and the statement that corrects it;
  * null if all match.
- *
- * @param more additional required settings
  */
-export async function findSettingsFault(
-  client: Pick<pg.ClientBase, 'query'>,
-  more: Settings = {},
-): Promise<string | null> {
-  const wanted = { ...POOLED_SETTINGS, ...FIXED_SETTINGS, ...OPERATOR_SETTINGS, ...more };
+export async function findSettingsFault(client: Pick<pg.ClientBase, 'query'>): Promise<string | null> {
+  const wanted = { ...POOLED_SETTINGS, ...FIXED_SETTINGS, ...OPERATOR_SETTINGS };
   const { rows } = await client.query<{ name: string; fault: string; remedy: string }>(
     `select name, format('%s is %L instead of %L', name, current_setting(name, true), value) as fault,
        case name
