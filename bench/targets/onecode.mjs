@@ -156,10 +156,16 @@ export async function openOnecode(
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => {}); // an interrupt stops the services first
   const sends = sendsOf(pool, handle, callers, { store, testing, whatsapp });
-  // The queues of another revision, named by `--beside`, may have the older name, and need a handler of errors.
+  // The queues of another revision, named by `--beside`, may have the older name and older options.
   const { openDeliveryQueue = runtime.openQueues } =
     /** @type {{ openDeliveryQueue?: typeof runtime.openQueues }} */ (runtime);
-  const queueOptions = { redisUrl: environment.redisUrl, prefix, onError: () => {} };
+  const queueOptions = {
+    REDIS_URL: environment.redisUrl,
+    QUEUE_PREFIX: prefix,
+    redisUrl: environment.redisUrl,
+    prefix,
+    onError: () => {},
+  };
   const deliveryQueue = openDeliveryQueue(queueOptions);
 
   return {

@@ -36,7 +36,7 @@ export async function redisFault(url) {
   let fault;
   try {
     const config = readConfig({ ...process.env, REDIS_URL: url }, REDIS_ADDRESS);
-    fault = await tryRedis({ redisUrl: url, redisCa: config.REDIS_CA_FILE }, 'onecode');
+    fault = await tryRedis({ ...config, QUEUE_PREFIX: 'onecode' });
   } catch (error) {
     return reason(error);
   }

@@ -11,18 +11,17 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close();
 });
 
+const configOf = (url: string, ca: string) => ({ REDIS_URL: url, REDIS_CA_FILE: ca, QUEUE_PREFIX: PREFIX });
+
 /** A queue and its consumer at one address, until the test ends. */
-function openQueue(redisUrl: string, redisCa = '') {
-  const source = { redisUrl, redisCa };
+function openQueue(url: string, ca = '') {
+  const config = configOf(url, ca);
   const done: string[] = [];
-  const deliveryQueue = openQueues({
-    ...source,
-    prefix: PREFIX,
-  });
-  const connection = connectRedis(source, 'consume');
+  const deliveryQueue = openQueues(config);
+  const connection = connectRedis(config, 'consume');
   const consumer = new Consumer('deliver', async (job) => done.push(String(job.data.sendId)), {
     connection,
-    prefix: keyPrefix(redisUrl, PREFIX),
+    prefix: keyPrefix(config),
   });
   consumer.on('error', () => {});
   opened.push({
@@ -72,7 +71,7 @@ describe('Redis', () => {
     it(
       'continues jobs after a killed master, and after its return',
       async () => {
-        expect(await tryRedis({ redisUrl: url, redisCa: ca }, PREFIX)).toBeNull();
+        expect(await tryRedis(configOf(url, ca))).toBeNull();
         const queue = openQueue(url, ca);
         await queue.untilDelivered();
         const before = await topology.master();
@@ -102,20 +101,20 @@ describe('Redis', () => {
     );
 
     it('works for a user with the rights of docs/operations.md, with all keys on one node', async () => {
-      const keys = keyPrefix(url, PREFIX);
+      const keys = keyPrefix(configOf(url, ca));
       const rules = ['on', '>secret', `~${keys}:*`, '+@all', '-@dangerous', '+info'];
       if (keys !== PREFIX) rules.push('+cluster|slots', '+cluster|info');
       for (const server of topology.servers) await server.call('acl', 'setuser', 'app', ...rules);
       // Sentinels with a password know no such user.
       const user = url.includes('sentinel+tls') ? '' : 'app:secret';
       const own = user === '' ? url : url.replace(`:${servers.password}@`, `${user}@`);
-      expect(await tryRedis({ redisUrl: own, redisCa: ca }, PREFIX)).toBeNull();
+      expect(await tryRedis(configOf(own, ca))).toBeNull();
       await openQueue(own, ca).untilDelivered();
       const found = (await (await topology.master()).call('keys', '*')) as string[];
       expect(found).toContain(`${keys}:deliver:completed`);
       expect(found.filter((key) => !key.startsWith(`${keys}:`))).toEqual([]);
       // As the queue board reads them.
-      const queues = openQueues({ redisUrl: own, redisCa: ca, prefix: PREFIX });
+      const queues = openQueues(configOf(own, ca));
       await until('a connection', () => queues.isReady());
       expect(await queues.of('deliver').getJobs(['completed'])).not.toEqual([]);
       await queues.close();
@@ -123,15 +122,15 @@ describe('Redis', () => {
 
     it('reports a wrong password', async () => {
       const wrong = topology.url.replace(/:[0-9a-f]+@/, ':wrong@');
-      const fault = await tryRedis({ redisUrl: wrong, redisCa: ca }, PREFIX);
+      const fault = await tryRedis(configOf(wrong, ca));
       expect(fault).toMatchObject({ reason: 'unfit', message: expect.stringContaining('WRONGPASS') });
     });
   });
 
   it('with one server and TLS is trusted only with REDIS_CA_FILE for a private authority', async () => {
     const { port } = await servers.start('tls', [], { isTls: true });
-    const redisUrl = `rediss://:${servers.password}@${HOST}:${port}`;
-    expect(await tryRedis({ redisUrl }, PREFIX)).toMatchObject({ message: /certificate/ });
-    await openQueue(redisUrl, servers.ca).untilDelivered();
+    const url = `rediss://:${servers.password}@${HOST}:${port}`;
+    expect(await tryRedis(configOf(url, ''))).toMatchObject({ message: /certificate/ });
+    await openQueue(url, servers.ca).untilDelivered();
   });
 });

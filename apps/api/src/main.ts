@@ -50,11 +50,7 @@ await runProcess('api', readApiConfig, async (config, log) => {
   });
   const presence = createPresence(database, { kind: 'api', release: RELEASE });
   await refuseUnfitDatabase(presence);
-  const deliveryQueue = openQueues({
-    redisUrl: config.REDIS_URL,
-    redisCa: config.REDIS_CA_FILE,
-    prefix: config.QUEUE_PREFIX,
-  });
+  const deliveryQueue = openQueues(config);
   const { authenticate, flushKeyUsage } = createAuthenticator(database);
   const metrics = apiMetrics(registry);
   const refusedRequests = createRefusedRequestRecorder(database);

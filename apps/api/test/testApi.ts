@@ -71,10 +71,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     ...apiVariables(environment),
     ...(options.baseUrl && { BASE_URL: options.baseUrl }),
   });
-  const deliveryQueue = openQueues({
-    redisUrl: config.REDIS_URL,
-    prefix,
-  });
+  const deliveryQueue = openQueues({ ...config, QUEUE_PREFIX: prefix });
   const database = options.database ?? db.database;
   const { authenticate, flushKeyUsage } = createAuthenticator(database);
   const refusedRequests = createRefusedRequestRecorder(options.refusalDatabase ?? database);

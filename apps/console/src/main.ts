@@ -32,11 +32,7 @@ await runProcess('console', readConsoleConfig, async (config, log) => {
   });
   const presence = createPresence(database, { kind: 'console', release: RELEASE });
   await refuseUnfitDatabase(presence);
-  const queues = openQueues({
-    redisUrl: config.REDIS_URL,
-    redisCa: config.REDIS_CA_FILE,
-    prefix: config.QUEUE_PREFIX,
-  });
+  const queues = openQueues(config);
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
   await listen(server, config.PORT, config.HOST);
   gaugeConnections(registry, database.pool);

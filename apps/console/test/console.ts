@@ -73,7 +73,7 @@ export async function startConsole(
     NUMBER_PEPPER: TEST_NUMBER_PEPPER,
     ...overrides,
   };
-  const queues = openQueues({ redisUrl: config.REDIS_URL, prefix });
+  const queues = openQueues({ ...config, QUEUE_PREFIX: prefix });
   const log = createLog('console', config.LOG_LEVEL);
   server.on('request', createApp({ config, database: db.database, queues, log }));
   return {

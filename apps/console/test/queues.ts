@@ -16,7 +16,7 @@ export interface TestQueues {
 }
 
 export async function openTestQueues(prefix: string): Promise<TestQueues> {
-  const queues = openQueues({ redisUrl: testRedisUrl(), prefix });
+  const queues = openQueues({ REDIS_URL: testRedisUrl(), QUEUE_PREFIX: prefix });
   const redis = new Redis(testRedisUrl());
   await until('queues', () => queues.isReady());
   return {

@@ -31,9 +31,8 @@ export interface Consumers {
 /** Starts the consumers of all queues. They connect in the background and reconnect after any outage. */
 export function startConsumers(context: WorkerContext, config: WorkerConfig): Consumers {
   const { log } = context;
-  const prefix = keyPrefix(config.REDIS_URL, config.QUEUE_PREFIX);
-  const source = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
-  const connection = connectRedis(source, 'consume');
+  const prefix = keyPrefix(config);
+  const connection = connectRedis(config, 'consume');
   const activeJobs = new Set<Promise<unknown>>();
 
   const consume = (queue: QueueName, concurrency: number, work: Processor<JobData>): Consumer => {

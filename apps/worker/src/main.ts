@@ -1,10 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import {
-  ConfigError,
   createReadiness,
   createRegistry,
   gaugeConnections,
-  RefusedByRedis,
   refuseUnfitDatabase,
   RELEASE,
   repeatedFaults,
@@ -12,7 +10,6 @@ import {
   serveMetrics,
   startFlushLoop,
   startPresence,
-  tryRedis,
   watchServices,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
@@ -35,10 +32,6 @@ const TRAFFIC_FLUSH_MS = 2_000;
 const STOP_WAIT_MS_MAX = 6_000;
 
 await runProcess('worker', readWorkerConfig, async (config, log) => {
-  const redis = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
-  const redisFault = await tryRedis(redis, config.QUEUE_PREFIX);
-  if (redisFault instanceof RefusedByRedis && redisFault.isLasting)
-    throw new ConfigError([redisFault.message]);
   const registry = createRegistry('worker');
   const metrics = workerMetrics(registry);
   const traffic = createTrafficCounter();

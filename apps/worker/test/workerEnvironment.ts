@@ -72,10 +72,7 @@ export class WorkerEnvironment extends TestEnvironment {
 
   private constructor(db: TestDatabase) {
     super(db);
-    this.#deliveryQueue = openQueues({
-      redisUrl: testRedisUrl(),
-      prefix: this.prefix,
-    });
+    this.#deliveryQueue = openQueues({ REDIS_URL: testRedisUrl(), QUEUE_PREFIX: this.prefix });
   }
 
   /** Opens an environment. @param answerInstead returns the tap's responses in place of the provider's */

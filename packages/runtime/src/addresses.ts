@@ -54,16 +54,15 @@ export function checkDatabaseAddress(text: string): string {
   return text;
 }
 
-/** The parsed REDIS_URL. ioredis reads the address of one server itself. */
-export type RedisAddress = { isTls: boolean } & (
-  | { kind: 'server'; url: string }
-  | ({ kind: 'sentinel'; master: string; db: number } & RedisServers)
-  | ({ kind: 'cluster' } & RedisServers)
-);
-
-interface RedisServers {
+/** The parsed REDIS_URL. */
+export interface RedisAddress {
+  kind: 'server' | 'sentinel' | 'cluster';
+  isTls: boolean;
   servers: { host: string; port?: number }[];
   user: { username?: string; password?: string };
+  /** The name of the sentinels' master. */
+  master: string;
+  db: number;
 }
 
 const REDIS_SCHEMES = [
@@ -75,6 +74,13 @@ const REDIS_SCHEMES = [
   'redis+cluster+tls',
 ];
 
+/** The text after the servers of each kind of address. */
+const REDIS_PATHS = {
+  server: /^\/?(?<db>\d*)$/,
+  sentinel: /^\/(?<master>[^/?]+)(?:\/(?<db>\d+))?\/?$/,
+  cluster: /^\/?$/,
+};
+
 /**
  * Parses a Redis address: `redis://` or `rediss://` for one server, `redis+sentinel://` for a master behind sentinels, `redis+cluster://`
  * for a cluster. The last two use TLS as `redis+sentinel+tls://` and `redis+cluster+tls://`.
@@ -84,30 +90,25 @@ const REDIS_SCHEMES = [
 export function parseRedisAddress(text: string): RedisAddress {
   const urls = parseServers(text, REDIS_SCHEMES);
   const { protocol, username, password, pathname, search } = urls[0];
-  const isTls = protocol === 'rediss:' || protocol.endsWith('+tls:');
-  if (!protocol.includes('+')) {
-    if (urls.length > 1)
-      throw new Error('must name one server: redis+sentinel:// and redis+cluster:// name several');
-    if (!/^\/?\d*$/.test(pathname))
-      throw new Error('must have nothing but the number of a database at its end');
-    return { kind: 'server', isTls, url: text };
-  }
-  const servers = urls.map(({ hostname, port }) => ({
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
-    ...(port !== '' && { port: Number(port) }),
-  }));
-  const user = {
-    ...(username !== '' && { username: decodeURIComponent(username) }),
-    ...(password !== '' && { password: decodeURIComponent(password) }),
-  };
-  if (protocol.startsWith('redis+cluster')) {
-    if (!/^\/?$/.test(pathname + search)) throw new Error('must have nothing after the hosts of a cluster');
-    return { kind: 'cluster', isTls, servers, user };
-  }
-  const [, master, db = '0'] = /^\/([^/?]+)(?:\/(\d+))?\/?$/.exec(pathname + search) ?? [];
-  if (master === undefined)
+  const kind = (/\+(sentinel|cluster)/.exec(protocol)?.[1] ?? 'server') as RedisAddress['kind'];
+  const path = REDIS_PATHS[kind].exec(pathname + search);
+  if (path === null || (kind === 'server' && urls.length > 1))
     throw new Error(
-      'must end with the name of the master, and may add the number of a database: redis+sentinel://host:port,host:port/NAME/1',
+      'must have the form redis://host:port/1, redis+sentinel://host:port,host:port/MASTER/1 or redis+cluster://host:port,host:port',
     );
-  return { kind: 'sentinel', isTls, servers, user, master: decodeURIComponent(master), db: Number(db) };
+  const { master = '', db = '0' } = path.groups ?? {};
+  return {
+    kind,
+    isTls: protocol === 'rediss:' || protocol.endsWith('+tls:'),
+    servers: urls.map(({ hostname, port }) => ({
+      host: hostname.replace(/^\[(.*)\]$/, '$1'),
+      ...(port !== '' && { port: Number(port) }),
+    })),
+    user: {
+      ...(username !== '' && { username: decodeURIComponent(username) }),
+      ...(password !== '' && { password: decodeURIComponent(password) }),
+    },
+    master: decodeURIComponent(master),
+    db: Number(db),
+  };
 }

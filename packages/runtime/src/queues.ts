@@ -1,19 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  isNotConnectionError,
-  Queue,
-  Worker,
-  type DeduplicationOptions,
-  type Processor,
-  type WorkerOptions,
-} from 'bullmq';
+import { Queue, Worker, type DeduplicationOptions, type Processor, type WorkerOptions } from 'bullmq';
 import {
   BLOCK_SECONDS_MAX,
   checkRedis,
   connectRedis,
   keyPrefix,
   RefusedByRedis,
-  type RedisSource,
+  type RedisConfig,
 } from './redis.js';
 
 /** The queues. Jobs of `deliver` and `simulate` contain a send's id; jobs of `receipts` are empty. */
@@ -40,14 +33,10 @@ export const REPORTS_PAUSE_MS = 300;
 /** The queues, for adding jobs, which wake workers, and for reading their state. While Redis is unavailable, calls fail fast. */
 export type Queues = ReturnType<typeof openQueues>;
 
-/**
- * Opens the queues. They connect in the background, so this succeeds while Redis is unavailable.
- *
- * @param options `prefix` separates this service's queues from other keys in the same Redis
- */
-export function openQueues({ prefix, ...source }: RedisSource & { prefix: string }) {
-  const connection = connectRedis(source, 'enqueue');
-  const keys = keyPrefix(source.redisUrl, prefix);
+/** Opens the queues. They connect in the background, so this succeeds while Redis is unavailable. */
+export function openQueues(config: RedisConfig) {
+  const connection = connectRedis(config, 'enqueue');
+  const keys = keyPrefix(config);
   const open = (name: QueueName): Queue<JobData> => {
     const queue = new Queue<JobData>(name, {
       connection,
@@ -131,28 +120,22 @@ export function openQueues({ prefix, ...source }: RedisSource & { prefix: string
 const RETRY_MS = 1_000;
 
 /**
- * A BullMQ worker on one queue. Unlike BullMQ's own, it continues within a second after a connection error, and pauses after a refusal, for
- * example by a replica or by a Redis that is out of memory. Jobs of a worker that died run again after a minute at most; their sends do not
- * wait for that, because the delivery loop takes them.
+ * A BullMQ worker on one queue. Jobs of a worker that died run again after a minute at most; their sends do not wait for that, because the
+ * delivery loop takes them.
  */
 export class Consumer extends Worker<JobData> {
   constructor(queue: QueueName, process: Processor<JobData>, options: WorkerOptions) {
     super(queue, process, { drainDelay: BLOCK_SECONDS_MAX, runRetryDelay: RETRY_MS, ...options });
   }
 
-  /** Also the pause after a refused wait for a job, for which BullMQ gives no time. */
-  override delay(...[milliseconds = RETRY_MS, abort]: Parameters<Worker['delay']>): Promise<void> {
-    return super.delay(milliseconds, abort);
-  }
-
+  /** Pauses after a refusal, for example by a Redis that is out of memory: BullMQ would ask again immediately, without end. */
   protected override async moveToActive(
-    token: string,
-    name?: string,
+    ...next: Parameters<Worker['moveToActive']>
   ): ReturnType<Worker<JobData>['moveToActive']> {
     try {
-      return await super.moveToActive(token, name);
+      return await super.moveToActive(...next);
     } catch (error) {
-      if (isNotConnectionError(error as Error)) await this.delay();
+      await this.delay(RETRY_MS);
       throw error;
     }
   }

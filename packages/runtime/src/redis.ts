@@ -27,11 +27,13 @@ const USES = {
   },
 } satisfies Record<string, RedisOptions>;
 
-export interface RedisSource {
-  /** The value of REDIS_URL. */
-  redisUrl: string;
+/** Environment variables of the connection to Redis. */
+export interface RedisConfig {
+  REDIS_URL: string;
   /** PEM certificates of the authorities that sign Redis's certificate. By default, Node's trusted authorities. */
-  redisCa?: string;
+  REDIS_CA_FILE?: string;
+  /** Separates this service's queues from other keys in the same Redis. */
+  QUEUE_PREFIX: string;
 }
 
 export type RedisConnection = Redis | Cluster;
@@ -40,8 +42,8 @@ export type RedisConnection = Redis | Cluster;
 const lastErrors = new WeakMap<RedisConnection, Error>();
 
 /** Connects to Redis in the background. The connection is replaced whenever it breaks or its server has become a replica. */
-export function connectRedis(source: RedisSource, use: keyof typeof USES): RedisConnection {
-  const connection = open(source, use);
+export function connectRedis(config: RedisConfig, use: keyof typeof USES): RedisConnection {
+  const connection = open(config, use);
   connection.on('ready', () => lastErrors.delete(connection));
   // The error of a cluster is general; `lastNodeError` holds the cause.
   connection.on('error', (error: Error & { lastNodeError?: Error }) =>
@@ -50,43 +52,50 @@ export function connectRedis(source: RedisSource, use: keyof typeof USES): Redis
   return connection;
 }
 
-function open({ redisUrl, redisCa = '' }: RedisSource, use: keyof typeof USES): RedisConnection {
-  const address = parseRedisAddress(redisUrl);
-  const tls = redisCa === '' ? {} : { ca: redisCa };
+function open({ REDIS_URL, REDIS_CA_FILE = '' }: RedisConfig, use: keyof typeof USES): RedisConnection {
+  const { kind, isTls, servers, user, master, db } = parseRedisAddress(REDIS_URL);
+  const tls = REDIS_CA_FILE === '' ? {} : { ca: REDIS_CA_FILE };
   const options = {
     ...USES[use],
+    ...user,
     connectTimeout: 2_000,
     retryStrategy: (times: number) => Math.min(times * 50, 1_000),
     // After a fail-over, this server is a replica. A new connection finds the new master.
     reconnectOnError: ({ message }: Error) => /READONLY|^UNBLOCKED/.test(message),
-    ...(address.isTls && { tls }),
+    ...(isTls && { tls }),
   };
-  if (address.kind === 'server') return new Redis(address.url, options);
-  const { servers, user } = address;
-  if (address.kind === 'cluster')
-    return new Cluster(servers, {
-      enableOfflineQueue: USES[use].enableOfflineQueue,
-      // Host names are not resolved here, because TLS certificates contain them.
-      dnsLookup: (host, callback) => callback(null, host),
-      redisOptions: { ...options, ...user },
-    });
-  return new Redis({
-    ...options,
-    ...user,
-    sentinels: servers,
-    name: address.master,
-    db: address.db,
-    ...(address.isTls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
-    sentinelCommandTimeout: ANSWER_MS_MAX,
-    // A sentinel without a password accepts any password of its default user.
-    ...(user.password !== undefined && { sentinelUsername: 'default', sentinelPassword: user.password }),
-  });
+  switch (kind) {
+    case 'server':
+      return new Redis({ ...options, ...servers[0], db });
+    case 'cluster':
+      return new Cluster(servers, {
+        enableOfflineQueue: USES[use].enableOfflineQueue,
+        // Host names are not resolved here, because TLS certificates contain them.
+        dnsLookup: (host, callback) => callback(null, host),
+        redisOptions: options,
+      });
+    case 'sentinel':
+      return new Redis({
+        ...options,
+        sentinels: servers,
+        name: master,
+        db,
+        ...(isTls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
+        sentinelCommandTimeout: ANSWER_MS_MAX,
+        // A sentinel without a password accepts any password of its default user.
+        ...(user.password !== undefined && {
+          sentinelUsername: 'default',
+          sentinelPassword: user.password,
+        }),
+      });
+  }
 }
 
 /** Returns the prefix of the queues' keys. In a cluster it has braces, which keep all keys on one node, as BullMQ's scripts require. */
-export function keyPrefix(redisUrl: string, prefix: string): string {
-  const needsBraces = parseRedisAddress(redisUrl).kind === 'cluster' && !/^[^{]*\{[^}]+\}/.test(prefix);
-  return needsBraces ? `{${prefix}}` : prefix;
+export function keyPrefix({ REDIS_URL, QUEUE_PREFIX }: RedisConfig): string {
+  const needsBraces =
+    parseRedisAddress(REDIS_URL).kind === 'cluster' && !/^[^{]*\{[^}]+\}/.test(QUEUE_PREFIX);
+  return needsBraces ? `{${QUEUE_PREFIX}}` : QUEUE_PREFIX;
 }
 
 /** Why Redis answers but accepts no writes. `unfit`: it cannot work with this REDIS_URL. */
@@ -98,8 +107,6 @@ export class RefusedByRedis extends Error {
   constructor(
     readonly reason: RedisRefusal,
     message: string,
-    /** Whether an operator has to end the condition. False for a condition that ends by itself, such as a fail-over. */
-    readonly isLasting = reason === 'unfit',
   ) {
     super(message);
   }
@@ -108,7 +115,7 @@ export class RefusedByRedis extends Error {
 /** Redis's error messages for refused commands. */
 const REFUSALS: readonly [RegExp, RedisRefusal][] = [
   [/^OOM\b.*/, 'out_of_memory'],
-  [/^(?:NOREPLICAS|MASTERDOWN)\b.*/, 'read_only'],
+  [/^(?:READONLY|NOREPLICAS|MASTERDOWN)\b.*/, 'read_only'],
   [/^MISCONF\b.*/, 'disk'],
   // ioredis prefixes the errors of sentinels. A command is unknown if the server is not of the kind that the address names.
   [
@@ -119,12 +126,6 @@ const REFUSALS: readonly [RegExp, RedisRefusal][] = [
 
 /** Returns the refusal that an error reports, or the same error. */
 function explain(error: Error): Error {
-  if (/^READONLY\b/.test(error.message))
-    return new RefusedByRedis(
-      'read_only',
-      'REDIS_URL names a replica, which refuses writes: name its master, or the sentinels that know it',
-      true,
-    );
   for (const [pattern, reason] of REFUSALS) {
     const [words] = pattern.exec(error.message) ?? [];
     if (words !== undefined)
@@ -164,12 +165,12 @@ export async function checkRedis(connection: RedisConnection, prefix: string): P
 const CONNECT_MS_MAX = 3_000;
 
 /** Runs `checkRedis` on a new connection. @returns the error, or null */
-export async function tryRedis(source: RedisSource, prefix: string): Promise<Error | null> {
-  const connection = connectRedis(source, 'enqueue');
+export async function tryRedis(config: RedisConfig): Promise<Error | null> {
+  const connection = connectRedis(config, 'enqueue');
   try {
     // `checkRedis` throws the reason if the connection is not ready.
     await once(connection, 'ready', { signal: AbortSignal.timeout(CONNECT_MS_MAX) }).catch(() => {});
-    await checkRedis(connection, keyPrefix(source.redisUrl, prefix));
+    await checkRedis(connection, keyPrefix(config));
     return null;
   } catch (error) {
     return error as Error;

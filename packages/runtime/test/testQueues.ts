@@ -39,16 +39,13 @@ export function openTestQueues(): TestQueues {
     prefix,
     redis,
     async open(other) {
-      const deliveryQueue = openQueues({
-        redisUrl: other ?? url,
-        prefix,
-      });
+      const deliveryQueue = openQueues({ REDIS_URL: other ?? url, QUEUE_PREFIX: prefix });
       opened.push(deliveryQueue);
       if (other === undefined) await untilQueueReady(deliveryQueue);
       return deliveryQueue;
     },
     consume(queue, work, other) {
-      const connection = connectRedis({ redisUrl: other ?? url }, 'consume');
+      const connection = connectRedis({ REDIS_URL: other ?? url, QUEUE_PREFIX: prefix }, 'consume');
       const consumer = new Consumer(queue, work, { connection, prefix });
       consumer.on('error', () => {});
       opened.push(consumer, { close: async () => connection.disconnect() });

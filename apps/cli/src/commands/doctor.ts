@@ -129,10 +129,8 @@ async function examineRedis(
   runtime: typeof import('@onecode/runtime') | null,
 ): Promise<{ check: DeploymentCheck; health: RedisHealth | null }> {
   if (runtime === null) return { check: skipped('redis', 'REDIS_URL'), health: null };
-  const { QUEUE_PREFIX, REDIS_URL, REDIS_CA_FILE } = config;
   const { openQueues, RefusedByRedis, tryRedis } = runtime;
-  const source = { redisUrl: REDIS_URL, redisCa: REDIS_CA_FILE ?? '' };
-  const fault = await tryRedis(source, QUEUE_PREFIX);
+  const fault = await tryRedis(config);
   if (fault !== null) {
     const refusal = fault instanceof RefusedByRedis ? fault.reason : null;
     const reason = refusal === null ? `Redis is unavailable (${fault.message})` : fault.message;
@@ -140,7 +138,7 @@ async function examineRedis(
     const health = { redisMs: null, redisRefusal: refusal, queues: null };
     return { check: { check: 'redis', ok: false, detail }, health };
   }
-  const queues = openQueues({ ...source, prefix: QUEUE_PREFIX });
+  const queues = openQueues(config);
   const end = performance.now() + ANSWER_MS_MAX;
   while (!queues.isReady() && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 20));
