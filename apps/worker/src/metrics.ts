@@ -36,12 +36,6 @@ export function workerMetrics(registry: Registry) {
       labelNames: ['scope', 'error_code'],
       registers,
     }),
-    heldMessages: new Counter({
-      name: 'onecode_held_messages_total',
-      help: 'Messages that Meta accepted but did not send immediately, by message_status',
-      labelNames: ['message_status'],
-      registers,
-    }),
     coolDowns: new Counter({
       name: 'onecode_sender_pauses_total',
       help: 'Cool-downs of senders after a sender fault',
@@ -64,12 +58,6 @@ export function workerMetrics(registry: Registry) {
       name: 'onecode_denials_total',
       help: 'Sends that their recipient reported as not requested',
       labelNames: ['application_id', 'country'],
-      registers,
-    }),
-    identityChanges: new Counter({
-      name: 'onecode_identity_changes_total',
-      help: 'Codes to numbers that may have changed hands since their last verified code',
-      labelNames: ['application_id'],
       registers,
     }),
     dueDeliveries: new Counter({

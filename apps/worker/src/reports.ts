@@ -103,12 +103,11 @@ async function recordReport(
   send: Send,
   one: ReportedReceipt,
 ): Promise<ReportedReceipt> {
-  const { database, metrics, log } = context;
+  const { database, log } = context;
   const { receipt, attempt } = one;
   const { senderId, startedAt } = attempt;
   const { identityHash } = receipt;
-  if (identityHash !== undefined && (await recordIdentity(database, send.id, identityHash)))
-    metrics.identityChanges.inc({ application_id: send.applicationId });
+  if (identityHash !== undefined) await recordIdentity(database, send.id, identityHash);
   if (receipt.failure === null) return one;
   const failure = afterHold(receipt.failure, attempt.messageStatus);
   const judged = { ...one, receipt: { ...receipt, failure } };

@@ -171,8 +171,6 @@ function logAttempt(
       : { error_code: outcome.errorCode, reason: outcome.reason }),
   };
   log.info({ ...facts, outcome: outcome.kind, settlement, seconds }, 'attempt finished');
-  if (outcome.kind === 'accepted' && outcome.messageStatus !== undefined)
-    metrics.heldMessages.inc({ message_status: outcome.messageStatus });
   if (outcome.kind === 'config' && outcome.scope === 'request') {
     metrics.configurationFaults.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });
     log.error(facts, 'provider refused request');

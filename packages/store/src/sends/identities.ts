@@ -21,24 +21,16 @@ export const EXPECTED_IDENTITY = Prisma.sql`(
 )`;
 
 /**
- * Stores the identity of a send's recipient from a receipt, once for each send, if the application checks identities.
- *
- * @returns whether it is new and differs from the identity of the recipient's last verified send. The number then has another owner, or
- * another installation of WhatsApp
+ * Stores the identity of a send's recipient from a receipt, once for each send, if the application checks identities. If it differs from
+ * the identity of the recipient's last verified send, the number has another owner, or another installation of WhatsApp.
  */
-export async function recordIdentity(
-  database: Database,
-  sendId: string,
-  identityHash: string,
-): Promise<boolean> {
-  const [recorded] = await database.sql.query<{ hasChanged: boolean }[]>`
+export async function recordIdentity({ sql }: Database, sendId: string, identityHash: string): Promise<void> {
+  await sql.execute`
     insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
     select s.id, s.application_id, s.recipient_key, ${identityHash}::text, coalesce(${verifiedIdentity(Prisma.sql`s`)} <> ${identityHash}::text, false)
     from (select * from sends where id = ${sendId}::uuid limit 1) s
     join applications p on p.id = s.application_id and p.identity_check <> 'off'
-    on conflict (send_id) do nothing
-    returning has_changed as "hasChanged"`;
-  return recorded?.hasChanged === true;
+    on conflict (send_id) do nothing`;
 }
 
 /**
