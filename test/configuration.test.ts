@@ -211,7 +211,7 @@ describe('a fault of the environment', () => {
       (text): [string, string, string, RegExp, object][] => [
         ['worker', 'SMTP_URL', `smtp://u:${text}@h`, MALFORMED, SMTP],
         ['worker', 'HTTPS_PROXY', `http://u:${text}@h:3128`, MALFORMED, META],
-        ['worker', 'https_proxy', `http://${text}:p@h:3128`, MALFORMED, META],
+        ['worker', 'HTTPS_PROXY', `http://${text}:p@h:3128`, MALFORMED, META],
       ],
     ),
     [
@@ -303,14 +303,6 @@ describe('a fault of the environment', () => {
     };
     expect(faultsOf(() => READERS['worker']!(environment))).toHaveLength(3);
     expect(faultsOf(() => READERS['console']!({ ...REQUIRED, OIDC_ISSUER: 'x', PORT: 'x' }))).toHaveLength(4);
-  });
-
-  it('is not reported for valid proxies, and the lower-case variables take precedence', () => {
-    const proxies = { https_proxy: 'http://a', HTTPS_PROXY: 'http://b', no_proxy: 'c', NO_PROXY: 'd' };
-    expect(READERS['worker']!({ ...REQUIRED, ...META, ...proxies })).toMatchObject({
-      HTTPS_PROXY: 'http://a',
-      NO_PROXY: 'c',
-    });
   });
 });
 

@@ -52,13 +52,11 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
       );
     },
   );
-  const { NUMBER_PEPPER, CODE_PEPPER, https_proxy, no_proxy, ...rest } = config;
+  const { NUMBER_PEPPER, CODE_PEPPER, ...rest } = config;
   return {
     ...rest,
     // Null if neither is set: then searches by number find nothing.
     NUMBER_PEPPER: NUMBER_PEPPER ?? (CODE_PEPPER && deriveNumberPepper(CODE_PEPPER)),
-    HTTPS_PROXY: https_proxy || rest.HTTPS_PROXY,
-    NO_PROXY: no_proxy || rest.NO_PROXY,
     API_URL: rest.API_URL || rest.BASE_URL,
     CONSOLE_URL: new URL(rest.CONSOLE_URL).origin,
   };

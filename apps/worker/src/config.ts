@@ -13,7 +13,7 @@ import {
 
 /** Reads and checks the worker's environment variables. @throws ConfigError with every fault */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
-  const { https_proxy, no_proxy, ...config } = readConfig(
+  const config = readConfig(
     environment,
     {
       ...COMMON_VARIABLES,
@@ -37,8 +37,6 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   );
   return {
     ...config,
-    HTTPS_PROXY: https_proxy || config.HTTPS_PROXY,
-    NO_PROXY: no_proxy || config.NO_PROXY,
     CONSOLE_URL: config.CONSOLE_URL && new URL(config.CONSOLE_URL).origin,
   };
 }

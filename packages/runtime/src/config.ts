@@ -192,10 +192,11 @@ export const COMMON_VARIABLES = {
   OTEL_TRACES_SAMPLER_ARG: text(''),
 };
 
-const proxy = variable((value) => parseServerAddress(value, ['http', 'https']) && value, '');
-
-/** The proxy of calls to Meta. The lower-case forms take precedence. */
-export const PROXY = { HTTPS_PROXY: proxy, https_proxy: proxy, NO_PROXY: text(''), no_proxy: text('') };
+/** The proxy of calls to Meta. */
+export const PROXY = {
+  HTTPS_PROXY: variable((value) => parseServerAddress(value, ['http', 'https']) && value, ''),
+  NO_PROXY: text(''),
+};
 
 /** The addresses to which account events may be posted: public ones over https or, for development, any address over http or https. */
 export const EVENT_ADDRESSES = oneOf(['public', 'any'], 'public');

@@ -144,7 +144,7 @@ type SetupConfig = ReturnType<typeof readSetupConfig>;
 const providerOf = (config: SetupConfig): CloudApiOptions => ({
   baseUrl: config.WHATSAPP_API_URL,
   timeoutMs: PROVIDER_TIMEOUT_MS,
-  proxy: { url: config.https_proxy || config.HTTPS_PROXY, except: config.no_proxy || config.NO_PROXY },
+  proxy: { url: config.HTTPS_PROXY, except: config.NO_PROXY },
 });
 
 type Report = (step: SetupStep) => void;
