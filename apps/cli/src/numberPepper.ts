@@ -6,7 +6,7 @@ import {
   type Keyring,
   type PhoneRecipient,
 } from '@onecode/domain';
-import { readConfig, secret, variable } from '@onecode/runtime/config';
+import { ConfigError, readConfig, secret, variable } from '@onecode/runtime/config';
 import { findLatestRecipient } from '@onecode/store/operations';
 import { DATABASE_URL, withDatabase } from './database.js';
 import { environment } from './environment.js';
@@ -33,10 +33,8 @@ export async function deriveRecipientKeys({ canonical }: PhoneRecipient): Promis
 /** Also reads DATABASE_URL, so that one error reports its faults too. */
 function readNumberPepper(isRequired: boolean): Keyring | null {
   const specs = { DATABASE_URL, NUMBER_PEPPER: optionalKeyring, CODE_PEPPER: optionalKeyring };
-  const { NUMBER_PEPPER, CODE_PEPPER } = readConfig(environment(), specs, (config) =>
-    isRequired && config.NUMBER_PEPPER === null && config.CODE_PEPPER === null
-      ? ['NUMBER_PEPPER is missing']
-      : [],
-  );
+  const { NUMBER_PEPPER, CODE_PEPPER } = readConfig(environment(), specs);
+  if (isRequired && NUMBER_PEPPER === null && CODE_PEPPER === null)
+    throw new ConfigError(['NUMBER_PEPPER is missing']);
   return NUMBER_PEPPER ?? (CODE_PEPPER && deriveNumberPepper(CODE_PEPPER));
 }

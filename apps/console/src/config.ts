@@ -2,6 +2,7 @@ import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain'
 import {
   address,
   COMMON_VARIABLES,
+  ConfigError,
   EVENT_ADDRESSES,
   oneOf,
   parsePlainAddress,
@@ -19,39 +20,37 @@ const OIDC_VARIABLES = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] a
 
 /** Reads the console's environment variables. @throws ConfigError with every fault */
 export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
-  const config = readConfig(
-    environment,
-    {
-      ...COMMON_VARIABLES,
-      DATABASE_CONNECTIONS: wholeNumber(1, 500, 10),
-      PORT: port(3001),
-      HOST: text(''),
-      BASE_URL: address(['http', 'https']),
-      API_URL: address(['http', 'https'], ''),
-      CONSOLE_URL: address(['http', 'https']),
-      SUPPORT_URL: variable(parseSupportUrl, ''),
-      OIDC_ISSUER: variable(parseIssuer, ''),
-      OIDC_CLIENT_ID: text(''),
-      OIDC_CLIENT_SECRET: secret(text('')),
-      OIDC_MISSING_EMAIL_VERIFIED: oneOf(['refuse', 'trust'], 'refuse'),
-      SESSION_SECRET: secret(variable(parseSessionSecret)),
-      SECRET_KEY: secret(variable(parseKeyring)),
-      NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
-      // Only if NUMBER_PEPPER is derived from it.
-      CODE_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
-      WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
-      ...PROXY,
-      PROXY_HOPS: wholeNumber(0, 9, 0),
-      EVENT_ADDRESSES,
-      SHUTDOWN_DELAY_MS,
-    },
-    (config) => {
-      const missing = OIDC_VARIABLES.filter((name) => config[name] === '');
-      return (missing.length === OIDC_VARIABLES.length ? [] : missing).map(
+  const config = readConfig(environment, {
+    ...COMMON_VARIABLES,
+    DATABASE_CONNECTIONS: wholeNumber(1, 500, 10),
+    PORT: port(3001),
+    HOST: text(''),
+    BASE_URL: address(['http', 'https']),
+    API_URL: address(['http', 'https'], ''),
+    CONSOLE_URL: address(['http', 'https']),
+    SUPPORT_URL: variable(parseSupportUrl, ''),
+    OIDC_ISSUER: variable(parseIssuer, ''),
+    OIDC_CLIENT_ID: text(''),
+    OIDC_CLIENT_SECRET: secret(text('')),
+    OIDC_MISSING_EMAIL_VERIFIED: oneOf(['refuse', 'trust'], 'refuse'),
+    SESSION_SECRET: secret(variable(parseSessionSecret)),
+    SECRET_KEY: secret(variable(parseKeyring)),
+    NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
+    // Only if NUMBER_PEPPER is derived from it.
+    CODE_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
+    WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
+    ...PROXY,
+    PROXY_HOPS: wholeNumber(0, 9, 0),
+    EVENT_ADDRESSES,
+    SHUTDOWN_DELAY_MS,
+  });
+  const missing = OIDC_VARIABLES.filter((name) => config[name] === '');
+  if (missing.length > 0 && missing.length < OIDC_VARIABLES.length)
+    throw new ConfigError(
+      missing.map(
         (name) => `${name} is missing: for OpenID Connect, ${OIDC_VARIABLES.join(', ')} are needed`,
-      );
-    },
-  );
+      ),
+    );
   const { NUMBER_PEPPER, CODE_PEPPER, ...rest } = config;
   return {
     ...rest,

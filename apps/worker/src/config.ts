@@ -2,6 +2,7 @@ import { parseKeyring } from '@onecode/domain';
 import {
   address,
   COMMON_VARIABLES,
+  ConfigError,
   EVENT_ADDRESSES,
   parseServerAddress,
   PROXY,
@@ -13,28 +14,23 @@ import {
 
 /** Reads and checks the worker's environment variables. @throws ConfigError with every fault */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
-  const config = readConfig(
-    environment,
-    {
-      ...COMMON_VARIABLES,
-      DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
-      SECRET_KEY: secret(variable(parseKeyring)),
-      WHATSAPP_API_URL: address(['http', 'https']),
-      ...PROXY,
-      DELIVERY_ATTEMPTS: wholeNumber(1, 20, 5),
-      DELIVERY_BACKOFF_MS: wholeNumber(1, 60_000, 1_000),
-      PROVIDER_TIMEOUT_MS: wholeNumber(10, 60_000, 10_000),
-      DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50),
-      SMTP_URL: secret(variable(parseSmtpUrl, '')),
-      MAIL_FROM: variable(parseMailFrom, ''),
-      CONSOLE_URL: address(['http', 'https'], ''),
-      EVENT_ADDRESSES,
-    },
-    ({ SMTP_URL, MAIL_FROM }) =>
-      SMTP_URL !== '' && MAIL_FROM === ''
-        ? ['MAIL_FROM is missing: with SMTP_URL set, mails need a sender address']
-        : [],
-  );
+  const config = readConfig(environment, {
+    ...COMMON_VARIABLES,
+    DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
+    SECRET_KEY: secret(variable(parseKeyring)),
+    WHATSAPP_API_URL: address(['http', 'https']),
+    ...PROXY,
+    DELIVERY_ATTEMPTS: wholeNumber(1, 20, 5),
+    DELIVERY_BACKOFF_MS: wholeNumber(1, 60_000, 1_000),
+    PROVIDER_TIMEOUT_MS: wholeNumber(10, 60_000, 10_000),
+    DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50),
+    SMTP_URL: secret(variable(parseSmtpUrl, '')),
+    MAIL_FROM: variable(parseMailFrom, ''),
+    CONSOLE_URL: address(['http', 'https'], ''),
+    EVENT_ADDRESSES,
+  });
+  if (config.SMTP_URL !== '' && config.MAIL_FROM === '')
+    throw new ConfigError(['MAIL_FROM is missing: with SMTP_URL set, mails need a sender address']);
   return {
     ...config,
     CONSOLE_URL: config.CONSOLE_URL && new URL(config.CONSOLE_URL).origin,

@@ -1,11 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Processor } from 'bullmq';
 import {
   checkRedis,
   connectRedis,
   Consumer,
   keyPrefix,
-  REPORTS_PAUSE_MS,
   type JobData,
   type QueueName,
 } from '@onecode/runtime';
@@ -60,10 +58,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
       outcome: await deliverTaken(context, { id: job.data.sendId as string }),
     })),
-    // The job lasts at least as long as the pause, so that the next job applies all reports of that time together.
-    consume('receipts', 1, async () => {
-      await Promise.all([applyDueReports(context), delay(REPORTS_PAUSE_MS)]);
-    }),
+    consume('receipts', 1, () => applyDueReports(context)),
   ];
   return {
     ping: () => checkRedis(connection, prefix),

@@ -34,14 +34,9 @@ type Config<V extends Variables> = { [N in keyof V]: V[N] extends Variable<infer
  * White space around a value is removed, and an empty value counts as missing. For a secret, `NAME_FILE` can be set instead of `NAME` to
  * read the value from a file.
  *
- * @param faultsBetween returns the faults of variables that depend on one another; a malformed variable is undefined in its argument
  * @throws ConfigError with all faults, so that they can be fixed together
  */
-export function readConfig<V extends Variables>(
-  environment: NodeJS.ProcessEnv,
-  variables: V,
-  faultsBetween: (config: Readonly<Partial<Config<V>>>) => readonly string[] = () => [],
-): Config<V> {
+export function readConfig<V extends Variables>(environment: NodeJS.ProcessEnv, variables: V): Config<V> {
   const config: Record<string, unknown> = {};
   const faults: string[] = [];
   for (const [name, variable] of Object.entries(variables)) {
@@ -51,8 +46,7 @@ export function readConfig<V extends Variables>(
       faults.push((error as Error).message);
     }
   }
-  const all = [...faults, ...faultsBetween(config as Partial<Config<V>>)];
-  if (all.length > 0) throw new ConfigError(all);
+  if (faults.length > 0) throw new ConfigError(faults);
   return config as Config<V>;
 }
 

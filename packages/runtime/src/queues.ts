@@ -1,13 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Queue, Worker, type DeduplicationOptions, type Processor, type WorkerOptions } from 'bullmq';
-import {
-  BLOCK_SECONDS_MAX,
-  checkRedis,
-  connectRedis,
-  keyPrefix,
-  RefusedByRedis,
-  type RedisConfig,
-} from './redis.js';
+import { checkRedis, connectRedis, keyPrefix, RefusedByRedis, type RedisConfig } from './redis.js';
 
 /** The queues. Jobs of `deliver` and `simulate` contain a send's id; jobs of `receipts` are empty. */
 export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
@@ -25,8 +18,8 @@ const KEPT_JOBS = {
 };
 
 /**
- * The minimum interval between two jobs for stored provider reports. Each job applies many reports. The first report after the interval
- * does not wait.
+ * The minimum interval between two jobs of one process for stored provider reports. Each job applies many reports. The first report after
+ * the interval does not wait.
  */
 export const REPORTS_PAUSE_MS = 300;
 
@@ -125,7 +118,7 @@ const RETRY_MS = 1_000;
  */
 export class Consumer extends Worker<JobData> {
   constructor(queue: QueueName, process: Processor<JobData>, options: WorkerOptions) {
-    super(queue, process, { drainDelay: BLOCK_SECONDS_MAX, runRetryDelay: RETRY_MS, ...options });
+    super(queue, process, { runRetryDelay: RETRY_MS, ...options });
   }
 
   /** Pauses after a refusal, for example by a Redis that is out of memory: BullMQ would ask again immediately, without end. */

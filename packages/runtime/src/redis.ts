@@ -5,11 +5,8 @@ import { parseRedisAddress } from './addresses.js';
 /** The time limit of a command. */
 const ANSWER_MS_MAX = 2_000;
 
-/**
- * The maximum time for which a consumer blocks while it waits for a job. Then it asks Redis again. If the connection is lost silently in
- * that time, the worker's loops do the work of the missed jobs.
- */
-export const BLOCK_SECONDS_MAX = 5;
+/** The time for which a consumer of BullMQ blocks while it waits for a job. Then it asks Redis again. */
+const BLOCK_MS = 5_000;
 
 const USES = {
   /** Commands fail fast instead of waiting for Redis. */
@@ -23,7 +20,7 @@ const USES = {
   consume: {
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
-    socketTimeout: BLOCK_SECONDS_MAX * 1_000 + ANSWER_MS_MAX,
+    socketTimeout: BLOCK_MS + ANSWER_MS_MAX,
   },
 } satisfies Record<string, RedisOptions>;
 

@@ -29,13 +29,9 @@ describe('readConfig', () => {
   };
   const GOOD = { DATABASE_URL: 'postgres://u:p@h/d', PORT: '8080', PEPPER: 'abcd' };
 
-  function faultsOf(
-    environment: NodeJS.ProcessEnv,
-    specs: Parameters<typeof readConfig>[1] = SPECS,
-    between?: Parameters<typeof readConfig>[2],
-  ) {
+  function faultsOf(environment: NodeJS.ProcessEnv, specs: Parameters<typeof readConfig>[1] = SPECS) {
     try {
-      readConfig(environment, specs, between);
+      readConfig(environment, specs);
     } catch (error) {
       if (error instanceof ConfigError) return error.faults;
       throw error;
@@ -117,16 +113,6 @@ describe('readConfig', () => {
     expect(faultsOf({ ...GOOD, NAME: 'one\ntwo' })).toEqual([
       'NAME must be one line without control characters',
     ]);
-  });
-
-  it('reports faults of combinations after faults of single variables', () => {
-    const between = (environment: NodeJS.ProcessEnv) =>
-      faultsOf(environment, SPECS, ({ LEVEL }) => (LEVEL === 'debug' ? ['NAME is needless with debug'] : []));
-    expect(between({ ...GOOD, LEVEL: 'debug', PORT: 'x' })).toEqual([
-      'PORT must be a whole number from 0 to 65535',
-      'NAME is needless with debug',
-    ]);
-    expect(between({ ...GOOD, LEVEL: 'x' })).toEqual(['LEVEL must be one of info, debug']);
   });
 
   it('removes trailing slashes from an address', () => {
