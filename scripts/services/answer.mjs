@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { readConfig, REDIS_ADDRESS, RefusedByRedis, tryRedis } from '@onecode/runtime';
+import { ConfigError, openQueues, readConfig, REDIS_ADDRESS, RefusedByRedis } from '@onecode/runtime';
 import pg from 'pg';
 import { UserError } from '../user-error.mjs';
 
 const START_MS_MAX = 60_000;
+const REDIS_MS_MAX = 3_000;
 
 /**
  * Checks whether a PostgreSQL server that was started here answers.
@@ -32,16 +33,17 @@ export async function postgresFault(url, { isEncrypted = false } = {}) {
  * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
  */
 export async function redisFault(url) {
-  /** @type {Error | null} */
-  let fault;
   try {
     const config = readConfig({ ...process.env, REDIS_URL: url }, REDIS_ADDRESS);
-    fault = await tryRedis({ ...config, QUEUE_PREFIX: 'onecode' });
+    const queues = openQueues({ ...config, QUEUE_PREFIX: 'onecode' });
+    const deadline = Date.now() + REDIS_MS_MAX;
+    while (!queues.isReady() && Date.now() < deadline) await delay(20);
+    await queues.ping().finally(() => queues.close());
+    return null;
   } catch (error) {
-    return reason(error);
+    if (error instanceof ConfigError || error instanceof RefusedByRedis) return error.message;
+    return `Redis at ${url.replace(/^.*:\/\/(?:[^@/]*@)?([^/]*).*$/, '$1')} cannot be used (${reason(error)})`;
   }
-  if (fault === null || fault instanceof RefusedByRedis) return fault?.message ?? null;
-  return `Redis at ${url.replace(/^.*:\/\/(?:[^@/]*@)?([^/]*).*$/, '$1')} cannot be used (${reason(fault)})`;
 }
 
 /** @param {unknown} error */

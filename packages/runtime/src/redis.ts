@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisAddress } from './addresses.js';
 
@@ -156,22 +155,5 @@ export async function checkRedis(connection: RedisConnection, prefix: string): P
         'unfit',
         `REDIS_URL names a Redis with maxmemory-policy ${policy}, which deletes jobs: set it to noeviction`,
       );
-  }
-}
-
-const CONNECT_MS_MAX = 3_000;
-
-/** Runs `checkRedis` on a new connection. @returns the error, or null */
-export async function tryRedis(config: RedisConfig): Promise<Error | null> {
-  const connection = connectRedis(config, 'enqueue');
-  try {
-    // `checkRedis` throws the reason if the connection is not ready.
-    await once(connection, 'ready', { signal: AbortSignal.timeout(CONNECT_MS_MAX) }).catch(() => {});
-    await checkRedis(connection, keyPrefix(config));
-    return null;
-  } catch (error) {
-    return error as Error;
-  } finally {
-    connection.disconnect();
   }
 }

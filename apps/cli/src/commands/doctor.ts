@@ -129,22 +129,23 @@ async function examineRedis(
   runtime: typeof import('@onecode/runtime') | null,
 ): Promise<{ check: DeploymentCheck; health: RedisHealth | null }> {
   if (runtime === null) return { check: skipped('redis', 'REDIS_URL'), health: null };
-  const { openQueues, RefusedByRedis, tryRedis } = runtime;
-  const fault = await tryRedis(config);
-  if (fault !== null) {
-    const refusal = fault instanceof RefusedByRedis ? fault.reason : null;
-    const reason = refusal === null ? `Redis is unavailable (${fault.message})` : fault.message;
-    const detail = `${reason}: see ${runbookPath('redis_unhealthy')}.`;
-    const health = { redisMs: null, redisRefusal: refusal, queues: null };
-    return { check: { check: 'redis', ok: false, detail }, health };
-  }
-  const queues = openQueues(config);
+  const queues = runtime.openQueues(config);
   const end = performance.now() + ANSWER_MS_MAX;
   while (!queues.isReady() && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 20));
+  const fault = await queues.ping().then(
+    () => null,
+    (error: Error) => error,
+  );
   const health = await queues.readHealth();
   await queues.close();
-  return { check: { check: 'redis', ok: true, detail: 'Redis accepts writes.' }, health };
+  if (fault === null) return { check: { check: 'redis', ok: true, detail: 'Redis accepts writes.' }, health };
+  const reason =
+    fault instanceof runtime.RefusedByRedis ? fault.message : `Redis is unavailable (${fault.message})`;
+  return {
+    check: { check: 'redis', ok: false, detail: `${reason}: see ${runbookPath('redis_unhealthy')}.` },
+    health,
+  };
 }
 
 async function examineWebhook(baseUrl: string): Promise<DeploymentCheck> {
