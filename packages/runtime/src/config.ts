@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
   checkDatabaseAddress,
@@ -59,8 +58,13 @@ function readVariable(
   const text = readText(environment, name, isSecret);
   if (text === '' && fallback === undefined) throw new Error(`${name} is missing`);
   if (text === '') return fallback;
+  return withName(name, () => parse(text));
+}
+
+/** Adds the name of a variable to an error of `read`. */
+function withName<T>(name: string, read: () => T): T {
   try {
-    return parse(text);
+    return read();
   } catch (error) {
     throw new Error(`${name} ${(error as Error).message}`, { cause: error });
   }
@@ -72,17 +76,17 @@ function readText(environment: NodeJS.ProcessEnv, name: string, mayBeFile: boole
   const path = (mayBeFile && environment[`${name}_FILE`]?.trim()) || '';
   if (path === '') return refuseQuotes(name, value);
   if (value !== '') throw new Error(`${name} and ${name}_FILE are both set: set only one of them`);
-  const content = readSecretFile(`${name}_FILE`, path);
+  const content = withName(`${name}_FILE`, () => readTextFile(path));
   if (content === '') throw new Error(`${name}_FILE must not be an empty file`);
   return refuseQuotes(`${name}_FILE`, content);
 }
 
-function readSecretFile(name: string, path: string): string {
+function readTextFile(path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)).trim();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`${name} must be a readable file in UTF-8 (${code})`, { cause: error });
+    throw new Error(`must be a readable file in UTF-8 (${code})`, { cause: error });
   }
 }
 
@@ -144,25 +148,13 @@ export function oneOf<const W extends string>(words: readonly W[], fallback?: W)
   }, fallback);
 }
 
-/** Returns the certificates of a PEM file. */
-function readCertificates(path: string): string {
-  try {
-    const text = readFileSync(path, 'utf8');
-    void new X509Certificate(text);
-    return text;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`must be a file of certificates in PEM (${code})`, { cause: error });
-  }
-}
-
 /** Whether `DATABASE_URL` is the address of a pooler in transaction mode. */
 export const DATABASE_POOLER = oneOf(['none', 'transaction'], 'none');
 
 /** The connection to Redis. */
 export const REDIS_ADDRESS = {
   REDIS_URL: secret(variable((value) => parseRedisAddress(value) && value)),
-  REDIS_CA_FILE: variable(readCertificates, ''),
+  REDIS_CA_FILE: variable(readTextFile, ''),
 };
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
