@@ -11,6 +11,8 @@ const { services } = parse(compose, { merge: true }) as {
   >;
 };
 
+/** Variables that OpenTelemetry's SDK reads in each process. */
+const OF_SDK = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG'];
 /** Variables that the image sets for every process. */
 const OF_IMAGE = new Set(['METRICS_PORT', 'METRICS_HOST']);
 /**
@@ -21,7 +23,10 @@ const UNUSED = new Set(['REDIS_CA_FILE', 'DATABASE_POOLER', 'SHUTDOWN_DELAY_MS',
 
 const READS: Record<string, string[]> = {
   ...Object.fromEntries(
-    Object.entries(READERS).map(([name, read]) => [name, Object.keys(read(PROCESS_VARIABLES))]),
+    Object.entries(READERS).map(([name, read]) => [
+      name,
+      [...Object.keys(read(PROCESS_VARIABLES)), ...OF_SDK],
+    ]),
   ),
   // The simulator's other variables keep their defaults.
   simulator: ['WEBHOOK_URL', 'WHATSAPP_APP_SECRET', 'WHATSAPP_VERIFY_TOKEN'],

@@ -170,12 +170,9 @@ export const COMMON_VARIABLES = {
   METRICS_HOST: text('127.0.0.1'),
   METRICS_PORT: port(0),
   LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
-  // The address turns tracing on. OpenTelemetry's SDK reads the last three variables itself.
+  // The address turns tracing on. OpenTelemetry's SDK reads its other variables itself.
   OTEL_EXPORTER_OTLP_ENDPOINT: address(['http', 'https'], ''),
   OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(['http/protobuf', 'http/json'], 'http/protobuf'),
-  OTEL_EXPORTER_OTLP_HEADERS: text(''),
-  OTEL_TRACES_SAMPLER: text(''),
-  OTEL_TRACES_SAMPLER_ARG: text(''),
 };
 
 /** The proxy of calls to Meta. */
