@@ -48,12 +48,6 @@ export function workerMetrics(registry: Registry) {
       labelNames: ['scope', 'error_code'],
       registers,
     }),
-    deliveries: new Counter({
-      name: 'onecode_deliveries_total',
-      help: 'Delivery runs, by result',
-      labelNames: ['end'],
-      registers,
-    }),
     denials: new Counter({
       name: 'onecode_denials_total',
       help: 'Sends that their recipient reported as not requested',

@@ -184,9 +184,8 @@ describe('the lease of an attempt', () => {
     const id = await claimedByDeadWorker();
     const before = await t.row(id);
     await t.enqueue('live', id);
-    await until(
-      'a job that found its send not due',
-      async () => (await t.count('onecode_deliveries_total', { end: 'not_due' })) > 0,
+    await until('a job that found its send not due', async () =>
+      (await t.jobOutcomes(id)).includes('not_due'),
     );
     await t.sweep();
     expect(await t.row(id)).toEqual(before);
@@ -235,10 +234,7 @@ describe('a worker that continues after its lease has ended', () => {
     );
     expect(after).toMatchObject({ attempts: 2 });
     answerNow();
-    await until(
-      'the slow answer',
-      async () => (await slow.count('onecode_deliveries_total', { end: 'stale' })) === 1,
-    );
+    await until('the slow answer', async () => (await environment.jobOutcomes(id)).includes('stale'));
     const { version: _version, ...same } = after;
     expect(await environment.row(id)).toMatchObject(same);
     expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
@@ -303,9 +299,8 @@ describe('a send that waits for the time of its permit', () => {
     ]);
     expect(environment.tap.requests).toHaveLength(1);
     expect(environment.tap.requests[0]!.body).toContain(`${id}.2`);
-    await until(
-      'the end of the late delivery',
-      async () => (await worker.count('onecode_deliveries_total', { end: 'stale' })) === 1,
+    await until('the end of the late delivery', async () =>
+      (await environment.jobOutcomes(id)).includes('stale'),
     );
   });
 

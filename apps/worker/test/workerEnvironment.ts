@@ -161,6 +161,14 @@ export class WorkerEnvironment extends TestEnvironment {
     await this.#deliveryQueue.enqueue(mode === 'test' ? 'simulate' : 'deliver', sendId);
   };
 
+  /** Returns the outcomes of a send's finished jobs. */
+  jobOutcomes = async (sendId: string): Promise<string[]> => {
+    const jobs = await this.#deliveryQueue.of('deliver').getJobs(['completed']);
+    return jobs
+      .filter(({ data }) => data.sendId === sendId)
+      .map(({ returnvalue }) => (returnvalue as { outcome: string }).outcome);
+  };
+
   row = async (id: string): Promise<SendRecord> => {
     const [row] = await this.db.sql<SendRecord>('select * from sends where id = $1', [id]);
     if (row === undefined) throw new Error('no such send');

@@ -52,13 +52,9 @@ export async function deliverTaken(
   taken: TakenSend | { id: string },
   startTime = performance.now(),
 ): Promise<DeliveryEnd> {
-  let end: DeliveryEnd;
-  if ('outcome' in taken && taken.outcome === 'claimed')
-    end = await deliverClaimed(context, taken, startTime);
-  else if ('outcome' in taken && taken.outcome === 'waits') end = 'no_sender';
-  else end = await endDelivery(context, taken);
-  context.metrics.deliveries.inc({ end });
-  return end;
+  if ('outcome' in taken && taken.outcome === 'claimed') return deliverClaimed(context, taken, startTime);
+  if ('outcome' in taken && taken.outcome === 'waits') return 'no_sender';
+  return endDelivery(context, taken);
 }
 
 async function deliverClaimed(
