@@ -5,19 +5,12 @@ import { knownError, retry, unknown } from './errorTable.js';
 import { members, objects, parseJson, storableText } from './json.js';
 import { messageBody, messageIdOf, type AuthenticationMessage } from './message.js';
 
-/** Returns whether a proxy may be used for this address: only for https, and never for this machine, regardless of the environment. */
-export function mayUseProxy(url: string): boolean {
-  return url.startsWith('https://') && !LOOPBACK.test(new URL(url).hostname);
-}
-
-const LOOPBACK = /^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/;
-
 export interface CloudApiOptions {
   /** The address including the version, without a query: `https://graph.facebook.com/v25.0`. The configuration checks it. */
   baseUrl: string;
   /** The time limit of a whole call, including the reading of the response. */
   timeoutMs: number;
-  /** The values of HTTPS_PROXY and NO_PROXY, used only for addresses that `mayUseProxy` accepts. */
+  /** The values of HTTPS_PROXY and NO_PROXY, used only for an https address. */
   proxy?: {
     /** Empty for none. */
     url: string;
@@ -199,7 +192,7 @@ function openExchanges({
   const path = pathname.replace(/\/$/, '');
   // `exchangeHandler` has its own time limit.
   const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: ANSWER_BYTES_MAX };
-  const isProxied = proxy.url !== '' && mayUseProxy(origin);
+  const isProxied = proxy.url !== '' && origin.startsWith('https:');
   const dispatcher = isProxied
     ? new EnvHttpProxyAgent({
         httpProxy: '',

@@ -1,5 +1,5 @@
 import { closedPort, startConnectProxy, type ConnectProxy } from '@onecode/testing';
-import { createCloudApi, mayUseProxy } from '../src/client.js';
+import { createCloudApi } from '../src/client.js';
 import { ACCEPTED, closeProviders, MESSAGE, SENDER, startProvider } from './provider.js';
 
 const PROVIDER = 'https://graph.test/v25.0';
@@ -13,32 +13,12 @@ afterEach(async () => {
 const send = (baseUrl: string, except = '', timeoutMs = 5_000, url = proxy.url) =>
   createCloudApi({ baseUrl, timeoutMs, proxy: { url, except } }).sendCode(SENDER, MESSAGE);
 
-it.each([
-  ['https://graph.facebook.com', true],
-  ['https://10.0.0.1:8443', true],
-  ['http://simulator:4010', false],
-  ['https://localhost', false],
-  ['https://api.localhost:1', false],
-  ['https://127.9.9.9', false],
-  ['https://[::1]:1', false],
-])('mayUseProxy(%s) returns %s', async (url, isAllowed) => {
-  proxy = await startConnectProxy(() => null);
-  expect(mayUseProxy(url)).toBe(isAllowed);
-});
-
 describe('sendCode with a proxy', () => {
   it('bypasses the proxy for http', async () => {
     proxy = await startConnectProxy(() => -403);
     const { baseUrl, requests } = await startProvider((response) => response.end(JSON.stringify(ACCEPTED)));
     expect(await send(baseUrl)).toMatchObject({ kind: 'accepted' });
     expect([requests.length, proxy.requests]).toEqual([1, []]);
-  });
-
-  it('bypasses the proxy for https on this machine', async () => {
-    proxy = await startConnectProxy(() => -403);
-    const outcome = await send(`https://localhost:${await closedPort()}`);
-    expect(outcome).toMatchObject({ kind: 'retry', reason: expect.stringContaining('ECONNREFUSED') });
-    expect(proxy.requests).toEqual([]);
   });
 
   it.each(['graph.test', '.test', '*', 'other.example, TEST', 'graph.test:443'])(
