@@ -214,7 +214,7 @@ describe('sender setup', () => {
     const { steps } = await setUp(2);
     expect(steps['template_pt_BR']).toMatchObject({
       status: 'needs_you',
-      detail: expect.stringMatching(/footer says 5 minutes.* up to 2592000 seconds/),
+      detail: expect.stringMatching(/pt_BR \(43200 min\).* pt_BR \(5 min\)/),
     });
     expect(simulator.business.findTemplate(key)).toMatchObject({ codeExpirationMinutes: 5, ttlSeconds: -1 });
     const fixed = await setUp(0, '--fix');
@@ -243,7 +243,7 @@ describe('sender setup', () => {
     await simulator.business.changeTemplate(key, { codeExpirationMinutes: 5 });
     expect((await setUp(0, '--fix')).steps['template_pt_BR']).toMatchObject({
       status: 'needs_you',
-      detail: expect.stringContaining('only in WhatsApp Manager'),
+      detail: expect.stringContaining('in WhatsApp Manager'),
     });
     expect(simulator.business.findTemplate(key)).toMatchObject({ ...template, codeExpirationMinutes: 5 });
   });
@@ -276,7 +276,7 @@ describe('sender setup', () => {
 
   it.each([
     [{ valid: false }, /does not accept the access token/],
-    [{ scopes: ['whatsapp_business_messaging'] }, /lacks the permissions whatsapp_business_management/],
+    [{ scopes: ['whatsapp_business_messaging'] }, /lacks whatsapp_business_management/],
   ])('stops at the token step when Meta reports the token as %j', async (state, detail) => {
     simulator.business.changeToken(TOKEN, state);
     const { steps, names } = await setUp(2);
@@ -414,7 +414,7 @@ describe('sender check --fix', () => {
     });
     const rows = JSON.parse(stdout) as { check: string; fix: string | null }[];
     const skipped = rows.flatMap(({ check, fix }) =>
-      fix?.startsWith('skipped: token: The access token lacks the permissions') ? [check] : [],
+      fix?.startsWith('skipped: token: The access token lacks whatsapp_business_management') ? [check] : [],
     );
     expect(skipped).toEqual(['number_connected', 'template_pt_br', 'template_en', 'webhook_subscribed']);
   });

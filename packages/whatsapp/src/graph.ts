@@ -41,14 +41,14 @@ export async function readSender(call: GraphCall, sender: ReadSender): Promise<S
   }
   const [account, subscription, templates] = await Promise.all([
     call(sender.token, businessAccountId, { query: { fields: ACCOUNT_FIELDS } }),
-    call(sender.token, `${businessAccountId}/subscribed_apps`, { query: {} }),
+    isSubscribed(call, { ...sender, businessAccountId }, 'value' in token ? token.value.appId : null),
     readTemplates(call, { ...sender, businessAccountId }),
   ]);
   return {
     ...read,
     businessAccountId: { value: businessAccountId },
     businessAccount: partOf(account, (value) => accountValues(value, health)),
-    subscription: partOf(subscription, ({ data }) => elements(data).length > 0),
+    subscription: partOf(subscription, (value) => value),
     templates: partOf(templates, (value) => value),
   };
 }
@@ -74,6 +74,22 @@ export async function readToken(
     expiresAt: typeof expiresAt === 'number' ? expiresAt : 0,
   };
   return { value: { values, appId: typeof appId === 'string' ? appId : null } };
+}
+
+/**
+ * Returns whether Meta sends the webhooks of a business account to an app.
+ *
+ * @param appId null for any app, if Meta does not report the app of the token
+ */
+export async function isSubscribed(
+  call: GraphCall,
+  { token, businessAccountId }: { token: string; businessAccountId: string },
+  appId: string | null,
+): Promise<GraphResult<boolean>> {
+  const result = await call(token, `${businessAccountId}/subscribed_apps`, { query: {} });
+  if ('failure' in result) return result;
+  const ids = objects(result.value['data']).map((app) => members(app['whatsapp_business_api_data'])['id']);
+  return { value: appId === null ? ids.length > 0 : ids.includes(appId) };
 }
 
 /** One language of a template, with Meta's id for it. */
@@ -166,7 +182,7 @@ const accountValues = (
 });
 
 /** The parts of a sender in Meta's health status. */
-type HealthPart = 'PHONE_NUMBER' | 'WABA' | 'BUSINESS' | 'APP';
+type HealthPart = 'PHONE_NUMBER' | 'WABA' | 'BUSINESS';
 
 /** Returns what Meta reports about the health of a part of a sender. @param node of the number */
 const healthOf = ({ health_status: health }: Record<string, unknown>, part: HealthPart) =>
@@ -179,7 +195,7 @@ function entityId(node: Record<string, unknown>, part: HealthPart): string | und
 }
 
 /** Returns whether Meta lets a part of a sender send, and Meta's reasons and advice if it may not, or only with restrictions. */
-export function canSendOf(
+function canSendOf(
   node: Record<string, unknown>,
   part: HealthPart,
 ): { can: CanSend; why: string | null } | undefined {

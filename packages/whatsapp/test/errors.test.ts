@@ -10,7 +10,7 @@ type Expected = Omit<Partial<Outcome & { scope: FaultScope; throttled: string }>
 
 /** Every known code, by the expected failure. */
 const CODES: Array<[Expected, number[]]> = [
-  [{ kind: 'config', scope: 'token' }, [0, 3, 10, 104, 190, 200, 201, 250, 299, 131005]],
+  [{ kind: 'config', scope: 'token' }, [0, 3, 10, 102, 104, 190, 200, 201, 250, 299, 131005]],
   [{ kind: 'config', scope: 'business' }, [368, 131031, 131042, 131044, 131064, 134011]],
   [{ kind: 'config', scope: 'country' }, [130497]],
   [{ kind: 'config', scope: 'app' }, [131030]],
@@ -19,7 +19,7 @@ const CODES: Array<[Expected, number[]]> = [
     { kind: 'config', scope: 'template' },
     [
       131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 2388019, 2388039,
-      2388040, 2388047, 2388072, 2388073, 2388293, 2388299,
+      2388040, 2388047, 2388072, 2388073, 2388293, 2388299, 2388000, 2388999,
     ],
   ],
   [
@@ -65,18 +65,20 @@ describe('classifyError with a known code', () => {
 });
 
 describe('code ranges', () => {
-  it.each([199, 300, 79_999, 80_015])('exclude %i', (code) => {
+  it.each([199, 300, 79_999, 80_015, 2_387_999, 2_389_000])('exclude %i', (code) => {
     expect(classifyCode(code)).toMatchObject({ kind: 'retry', throttled: 'none', errorCode: code });
   });
 });
 
-describe('subcode 33', () => {
-  it('makes only code 100 a fault of the sender', () => {
+describe('subcodes', () => {
+  it('give only code 100 another meaning', () => {
     const classify = (httpStatus: number, code: number, subcode: number) =>
       classifyError({ httpStatus, code, subcode, isTransient: false });
     expect(classify(400, 100, 33)).toMatchObject({ kind: 'sender' });
-    expect(classify(400, 100, 34)).toMatchObject({ kind: 'config' });
+    expect(classify(400, 100, 34)).toMatchObject({ kind: 'config', scope: 'request' });
+    expect(classify(400, 100, 2388072)).toMatchObject({ kind: 'config', scope: 'template' });
     expect(classify(401, 190, 33)).toMatchObject({ scope: 'token' });
+    expect(classify(401, 190, 2388072)).toMatchObject({ scope: 'token' });
   });
 });
 
@@ -127,14 +129,16 @@ describeWithReference('the reference table of error codes', () => {
 const kindOf = (code: number) => classifyCode(code).kind;
 
 describe('explainError', () => {
-  it('returns a unique meaning with a translation key for every known code', () => {
+  it('returns one meaning for each translation key, which is a code with this meaning', () => {
     expect(KNOWN_CODES.length).toBeGreaterThan(65);
-    const meanings = KNOWN_CODES.map((code) => {
-      const { meaning } = explainError(code, kindOf(code));
-      expect(meaning.name).toBe(String(code));
-      return meaning.english;
-    });
-    expect(new Set(meanings).size).toBe(meanings.length);
+    const meanings = new Map<string, string>();
+    for (const code of KNOWN_CODES) {
+      const { name, english } = explainError(code, kindOf(code)).meaning;
+      expect(meanings.get(english) ?? name).toBe(name);
+      expect(explainError(Number(name), kindOf(code)).meaning).toEqual({ name, english });
+      meanings.set(english, name);
+    }
+    expect(new Set(meanings.values()).size).toBe(meanings.size);
   });
 
   it('returns the meaning of the outcome if the code is unknown', () => {

@@ -90,6 +90,19 @@ describe('readSender', () => {
   });
 
   it.each([
+    [{ data: [{ whatsapp_business_api_data: { id: '6' } }] }, true],
+    [{ data: [{ whatsapp_business_api_data: { id: '7' } }] }, false],
+    [{ data: [] }, false],
+  ])('reports whether the token’s app is subscribed if Meta returns %j: %s', async (apps, expected) => {
+    const answers: Record<string, object> = {
+      debug_token: { data: { is_valid: true, app_id: '6' } },
+      [`${ACCOUNT}/subscribed_apps`]: apps,
+    };
+    const { reading } = await readFrom((path) => answers[path] ?? number);
+    expect(reading.subscription).toEqual({ value: expected });
+  });
+
+  it.each([
     [{ type: 'OTP', otp_type: 'ONE_TAP' }, true],
     [{ type: 'OTP', otp_type: 'ZERO_TAP' }, true],
     [{ type: 'URL', url: 'https://www.whatsapp.com/otp/code/?otp_type=ONE_TAP&code=otp{{1}}' }, true],

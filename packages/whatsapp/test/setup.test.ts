@@ -38,6 +38,7 @@ const READY: Answers = {
   [`GET ${ACCOUNT}/subscribed_apps`]: { data: [{ whatsapp_business_api_data: { id: '6' } }] },
   [`GET ${ACCOUNT}/message_templates`]: { data: [template('pt_BR'), template('en')] },
   [`GET ${NUMBER_ID}`]: { status: 'CONNECTED' },
+  [`GET ${ACCOUNT}`]: {},
 };
 const error = (code: number, more: object = {}) => ({ error: { code, message: `quotes ${TOKEN}`, ...more } });
 
@@ -72,8 +73,7 @@ async function setUp(answers: Answers, options: Partial<SetupOptions> = {}) {
       step: 'sender',
       status: 'done',
       detail: `${number} ${throughput}`,
-      text: null,
-      facts: {},
+      texts: [],
       quote: null,
       link: null,
     }),
@@ -103,13 +103,13 @@ describe('setUpNumber', () => {
   });
 
   it.each([
-    [133000, 'failed', /register it again, then run the setup again\.$/],
-    [133005, 'needs_you', /PIN is wrong/],
-    [133006, 'needs_you', /Verify the number/],
-    [133008, 'waiting', /too often/],
-    [133010, 'failed', /register it again, then run the setup again\.$/],
-    [133015, 'failed', /five minutes, register the number, then run the setup again\.$/],
-    [133016, 'waiting', /72 hours/],
+    [133000, 'needs_you', /register it again, then run the setup again\.$/],
+    [133005, 'needs_you', /PIN .* is wrong/],
+    [133006, 'needs_you', /must be verified again/],
+    [133008, 'needs_you', /too often/],
+    [133010, 'needs_you', /register it again, then run the setup again\.$/],
+    [133015, 'needs_you', /just deleted.*then register the number\.$/],
+    [133016, 'needs_you', /72 hours/],
     [10, 'needs_you', /full control/],
     [131999, 'failed', /error 131999, HTTP 400.*Meta’s message: "quotes …"/],
   ])('reports the registration error %d, and continues', async (code, status, detail) => {
@@ -216,24 +216,21 @@ describe('setUpNumber', () => {
         can_send_message: 'BLOCKED',
         errors: [{ error_description: 'No payment method.', possible_solution: 'Add one.' }],
       },
-      { entity_type: 'BUSINESS', can_send_message: 'LIMITED', additional_info: ['Not verified.'] },
     ];
     const { steps } = await setUp({
       [`GET ${NUMBER_ID}`]: { status: 'CONNECTED', health_status: { entities } },
     });
     expect(steps['health']).toMatchObject({
       status: 'needs_you',
-      detail: expect.stringMatching(
-        /business account to send: No payment method\. Add one\..*Not verified\./,
-      ),
+      detail: expect.stringContaining('No payment method. Add one.'),
     });
   });
 
-  it('reports a code validity that is not in whole minutes', async () => {
+  it('reports a code validity that a footer cannot state', async () => {
     const { steps } = await setUp({}, { codeValiditySeconds: 90 });
     expect(steps['template_pt_BR']).toMatchObject({
       status: 'needs_you',
-      detail: expect.stringContaining('whole minutes'),
+      detail: expect.stringMatching(/Codes are valid for 90 s, but the footers .* pt_BR \(10 min\)/),
     });
   });
 
@@ -242,7 +239,7 @@ describe('setUpNumber', () => {
     [error(0), /new access token/],
     [error(102), /new access token/],
     [error(190), /new access token/],
-    [error(803), /Check the id/],
+    [error(803), /Check the ids/],
   ])('stops if there is no number to set up (%j)', async (answer, detail) => {
     const { steps, requests } = await setUp({ [`GET ${ACCOUNT}/phone_numbers`]: answer });
     expect(steps['number']).toMatchObject({ status: 'needs_you', detail: expect.stringMatching(detail) });

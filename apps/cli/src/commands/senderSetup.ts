@@ -290,17 +290,20 @@ async function provideSender(
     businessAccount,
     dryRun,
   }: Pick<Setup, 'account' | 'template' | 'businessAccount' | 'dryRun'> & { token: string },
-  number: SetupNumber,
+  { phoneNumberId, number, throughput, englishTemplateLanguage }: SetupNumber,
 ): Promise<SetupStep> {
   const [step, needsYou] = ['sender', 'needs_you'] as const;
   const known = (await listSenderDetails(database, keyring)).find(
-    ({ phoneNumberId, removedAt }) => phoneNumberId === number.phoneNumberId && removedAt === null,
+    (one) => one.phoneNumberId === phoneNumberId && one.removedAt === null,
   );
   if (known === undefined) {
     if (dryRun) return stepOf(step, 'waiting', 'Would add the sender.');
     const owner = account === undefined ? 'shared' : { accountId: account, applicationIds: [] };
     const added = await addSender(database, actor(), keyring, {
-      ...number,
+      phoneNumberId,
+      number,
+      throughput,
+      englishTemplateLanguage,
       owner,
       businessAccountId: businessAccount,
       token,
@@ -318,7 +321,7 @@ async function provideSender(
   const { id: senderId } = known;
   if (known.accountId !== (account ?? null))
     return stepOf(step, needsYou, `The sender ${senderId} has another owner: see onecode sender assign.`);
-  if (known.template !== template || known.englishTemplateLanguage !== number.englishTemplateLanguage)
+  if (known.template !== template || known.englishTemplateLanguage !== englishTemplateLanguage)
     return stepOf(
       step,
       needsYou,

@@ -130,11 +130,13 @@ describe('the setup of a sender', () => {
     const refused = await run(id, PIN);
     expect(stepOf(refused, 'registration')).toMatchObject({
       status: 'needs_you',
-      text: 'wrong_pin',
+      texts: [{ key: 'providerErrors:meanings.133005' }, { key: 'providerErrors:remedies.pin' }],
       link: expect.stringContaining(BUSINESS_ACCOUNT),
     });
     expect(statusesOf(refused)).toMatchObject({ subscription: 'done', template_en: 'done' });
-    expect(stepOf(await plan(id), 'registration')).toMatchObject({ text: 'pin_missing' });
+    expect(stepOf(await plan(id), 'registration')).toMatchObject({
+      texts: [{ key: 'senderSetup:pin_missing' }],
+    });
     expect(statusesOf(await run(id, '111111'))).toEqual({ ...DONE, registration: 'done' });
   });
 
@@ -143,30 +145,33 @@ describe('the setup of a sender', () => {
     const id = await add();
     expect(stepOf(await run(id, PIN), 'template_en')).toMatchObject({
       status: 'needs_you',
-      text: 'template_status',
+      texts: [{ key: 'preflight:template_status' }],
       detail: expect.stringContaining('INVALID_FORMAT'),
       link: expect.stringContaining('message-templates'),
     });
     simulator.changeSettings({ review: 'APPROVED' });
     const key = { wabaId: BUSINESS_ACCOUNT, name: 'verification_code', language: 'pt_BR' };
     await simulator.business.changeTemplate(key, { status: 'APPROVED', codeExpirationMinutes: 5 });
-    expect(stepOf(await run(id, null), 'template_pt_BR')).toMatchObject({ text: 'template_differs' });
+    expect(stepOf(await run(id, null), 'template_pt_BR')).toMatchObject({
+      texts: [{ key: 'preflight:footer_differs' }],
+    });
     await run(id, null, true);
     expect(simulator.business.findTemplate(key)).toMatchObject({ codeExpirationMinutes: 10 });
   });
 
   it.each([
     [{ valid: false }, 'token_invalid'],
-    [{ scopes: ['whatsapp_business_messaging'] }, 'token_permissions'],
-  ])('adds no sender when Meta reports the token as %j', async (state, text) => {
+    [{ scopes: ['whatsapp_business_messaging'] }, 'scopes_missing'],
+  ])('adds no sender when Meta reports the token as %j', async (state, name) => {
+    const texts = [{ key: `preflight:${name}` }];
     simulator.business.changeToken(TOKEN, state);
     const listed = await operator.post<NumbersView>('/staff/senders/numbers', CONNECTION);
-    expect(listed.body).toMatchObject({ numbers: [], step: { step: 'token', status: 'needs_you', text } });
+    expect(listed.body).toMatchObject({ numbers: [], step: { step: 'token', status: 'needs_you', texts } });
     const added = await operator.post<AddedView>('/staff/senders/setup', {
       ...CONNECTION,
       phoneNumberId: NUMBER_ID,
     });
-    expect(added.body).toMatchObject({ id: null, step: { text } });
+    expect(added.body).toMatchObject({ id: null, step: { texts } });
     expect(JSON.stringify([listed, added])).not.toContain('leaked');
   });
 
@@ -184,7 +189,9 @@ describe('the setup of a sender', () => {
 
   it('reports an unknown business account at the number step', async () => {
     const { id } = await buildSender(server.db.database);
-    expect(await plan(id)).toMatchObject({ steps: [{ step: 'number', text: 'business_account_unknown' }] });
+    expect(await plan(id)).toMatchObject({
+      steps: [{ step: 'number', texts: [{ key: 'senderSetup:business_account_unknown' }] }],
+    });
   });
 
   it('sends a test code, and reports whether Meta accepted it', async () => {

@@ -58,7 +58,7 @@ describeInBrowser('the setup of a sender', () => {
       await setup.getByText('Enter six digits.').waitFor();
       await setup.getByLabel('Two-step PIN').fill('222222');
       await next();
-      await step('Registration').getByText('The PIN is wrong.').waitFor();
+      await step('Registration').getByText('The two-step PIN of the sender’s number is wrong.').waitFor();
       await step('Template in English').getByText('is approved').waitFor();
 
       await page.reload();
@@ -93,7 +93,7 @@ describeInBrowser('the setup of a sender', () => {
       await page.getByRole('button', { name: 'Continuar configuração' }).click();
       const setup = page.getByRole('region', { name: 'Configuração' });
       const registration = setup.getByRole('listitem').filter({ hasText: 'Registro na Meta' });
-      await registration.getByText('O PIN está errado.').waitFor();
+      await registration.getByText('O PIN de duas etapas do número do remetente está errado.').waitFor();
       await registration.getByText('Mensagem da Meta: “(#133005) Two-step').waitFor();
     });
   });

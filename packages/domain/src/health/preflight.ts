@@ -1,11 +1,16 @@
 import {
   CODE_CATEGORY,
   hasLowQuality,
+  mergeFacts,
   parseMessagingLimit,
   senderBlock,
   templateLanguages,
   TOKEN_SCOPES,
+  type BusinessAccountValues,
   type Facts,
+  type NumberValues,
+  type Part,
+  type Reported,
   type SenderKnowledge,
   type SenderReading,
   type TemplateValues,
@@ -46,6 +51,7 @@ const FAULTS = {
   number_blocked: 'Meta does not allow the number to send: {{why}}. Do what WhatsApp Manager asks for.',
   template_missing:
     'Meta has no template {{template}} in {{language}}. Create it in WhatsApp Manager, category authentication.',
+  template_pending: 'The template {{template}} ({{language}}) waits for Meta’s approval.',
   template_status:
     'The template {{template}} ({{language}}) is {{status}}{{reason}}. WhatsApp Manager shows what Meta asks for.',
   template_archived:
@@ -61,7 +67,7 @@ const FAULTS = {
   ttl_unknown:
     'These templates have no time to live: {{templates}}. Meta delivers their messages for 10 min, or for 30 days if they were created before 23 October 2024. Set their validity period in WhatsApp Manager to at most {{validity}}.',
   footer_differs:
-    'Codes are valid for {{validity}}, but the footers of these templates differ: {{templates}}. Change the templates, or the code validity in the settings.',
+    'Codes are valid for {{validity}}, but the footers of these templates differ: {{templates}}. Change the templates in WhatsApp Manager, or the code validity in the settings.',
   not_subscribed:
     'Meta does not send this business account’s webhooks to the app. Subscribe the app: POST /{business account}/subscribed_apps.',
   not_verified:
@@ -72,6 +78,14 @@ const FAULTS = {
     '{{people}} recipients in the last 24 hours have reached the limit of {{limit}} that all numbers of the business share. Meta refuses new recipients.',
 } as const;
 type Fault = keyof typeof FAULTS;
+
+/** Faults of a sender that can send nevertheless. */
+const WARNINGS: ReadonlySet<string> = new Set<Fault>([
+  'token_expires',
+  'number_quality',
+  'template_category_soon',
+  'ttl_unknown',
+]);
 
 export const PREFLIGHT_TEXTS = { ...PASSED, ...FAULTS };
 
@@ -86,7 +100,7 @@ export interface PreflightResult {
   text: string;
 }
 
-export interface PreflightInput extends SenderKnowledge {
+export interface PreflightInput extends Omit<SenderKnowledge, 'senderId' | 'alerts' | 'triedAt' | 'readAt'> {
   codeValiditySeconds: number;
   now: Date;
 }
@@ -134,19 +148,62 @@ export function preflight(input: PreflightInput): PreflightResult[] {
 }
 
 /**
+ * Returns the results of the checks for the parts of a sender that were just read. The other checks report `unknown`.
+ *
+ * @param sender with the validity of codes if its templates were read
+ */
+export function checkReading(
+  reading: Partial<SenderReading>,
+  {
+    template,
+    english,
+    codeValiditySeconds = 0,
+  }: { template: string; english?: 'en' | 'en_US' | null; codeValiditySeconds?: number },
+): PreflightResult[] {
+  const now = new Date();
+  const factsOf = <Values extends object>(values: Reported<Values>): Facts<Values> =>
+    mergeFacts<Values>({}, values, now, 'read');
+  const failures = Object.entries(reading).flatMap(([part, result]) =>
+    'failure' in result ? [[part, result.failure]] : [],
+  );
+  return preflight({
+    template,
+    englishTemplateLanguage: english ?? 'en',
+    codeValiditySeconds,
+    number: factsOf<NumberValues>({ ...valueOf(reading.number), token: valueOf(reading.token) }),
+    businessAccount: factsOf<BusinessAccountValues>({
+      ...valueOf(reading.businessAccount),
+      isSubscribed: valueOf(reading.subscription),
+    }),
+    templates: (valueOf(reading.templates) ?? []).map(({ language, values }) => ({
+      language,
+      facts: factsOf(values),
+    })),
+    failures: Object.fromEntries(failures),
+    recipients24h: null,
+    now,
+  });
+}
+
+const valueOf = <Value>(part: Part<Value> | undefined): Value | undefined =>
+  part !== undefined && 'value' in part ? part.value : undefined;
+
+/**
  * Returns whether a sender may be activated: it may send, and has a template in one language. Checks that could not be made do not allow
  * it.
  */
 export function maySend(results: readonly PreflightResult[]): boolean {
-  const allows = (check: PreflightCheck, warning?: Fault): boolean =>
-    results.some((result) => result.check === check && (result.ok || result.name === warning));
+  const allows = (check: PreflightCheck): boolean =>
+    results.some((result) => result.check === check && (result.ok || isWarning(result)));
   return (
-    allows('token_valid', 'token_expires') &&
-    allows('token_scopes') &&
-    allows('number_connected', 'number_quality') &&
-    (['template_pt_br', 'template_en'] as const).some((check) => allows(check, 'template_category_soon'))
+    (['token_valid', 'token_scopes', 'number_connected'] as const).every(allows) &&
+    (['template_pt_br', 'template_en'] as const).some(allows)
   );
 }
+
+/** Returns whether a sender can send although a check failed. */
+export const isWarning = ({ check, name }: PreflightResult): boolean =>
+  WARNINGS.has(name) || check === 'business_verified';
 
 /** Replaces each `{{name}}` in a text with the fact of this name. */
 export const fillText = (text: string, facts: Found['facts']): string =>
@@ -167,7 +224,8 @@ function tokenValid({ number, now }: PreflightInput): Found | null {
 
 function tokenScopes({ number }: PreflightInput): Found | null {
   const token = number.token?.value;
-  if (token === undefined) return null;
+  // Meta reports no permissions of a token that is not valid.
+  if (token === undefined || !token.isValid) return null;
   const missing = TOKEN_SCOPES.filter((scope) => !token.scopes.includes(scope));
   return missing.length === 0 ? fine() : bad('scopes_missing', { scopes: missing.join(', ') });
 }
@@ -187,6 +245,8 @@ function templateUsable(input: PreflightInput, locale: Locale): Found {
   const named = { template: input.template, language };
   if (facts?.status === undefined) return bad('template_missing', named);
   if (facts.status.value === 'ARCHIVED') return bad('template_archived', named);
+  if (facts.status.value === 'PENDING' || facts.status.value === 'IN_APPEAL')
+    return bad('template_pending', named);
   if (facts.status.value !== 'APPROVED')
     return bad('template_status', {
       ...named,

@@ -1,20 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { checkReading, type NumberValues, type PreflightCheck, type PreflightResult } from '@onecode/domain';
+import type { GraphCall } from '../client.js';
+import { isSubscribed, readSender, readTemplates, readToken, type ReadTemplate } from '../graph.js';
+import { chooseNumber, readNumbers } from './numbers.js';
 import {
-  generateCode,
-  templateLanguages,
-  TOKEN_SCOPES,
-  type NumberValues,
-  type PhoneRecipient,
-} from '@onecode/domain';
-import type { CloudApi, GraphCall } from '../client.js';
-import { readTemplates, readToken } from '../graph.js';
-import { members, objects } from '../json.js';
-import { chooseNumber, readHealth, readNumbers, register } from './number.js';
-import {
+  checked,
   englishStep,
-  numbersPage,
+  isWell,
   refused,
   step,
+  withLink,
   type FoundNumber,
   type SetupOptions,
   type SetupStep,
@@ -22,161 +17,131 @@ import {
 import { provideTemplates } from './templates.js';
 
 export * from './steps.js';
+export * from './testCode.js';
 
 /**
  * Sets up a number at Meta: checks the token, reads the business account, registers the number, subscribes the app to the business account,
- * adds the sender, creates the templates, waits for their approval and reads whether the number can send. It reads before it writes, so
+ * adds the sender, creates the templates, waits for their approval and checks whether the number can send. It reads before it writes, so
  * that a later run continues after an interruption. Existing objects are not changed, except templates if `mayChangeTemplates` is set.
  *
  * The last state of each step counts. Ends early if a step that later steps need fails.
  */
 export async function* setUpNumber(call: GraphCall, options: SetupOptions): AsyncGenerator<SetupStep, void> {
-  const { steps, account } = await readAccount(call, options);
-  yield* steps;
-  if (account === null) return;
-  const { step: choice, number } = chooseNumber(account.numbers, options);
+  for await (const step of takeSteps(call, options)) yield withLink(step, options.businessAccountId);
+}
+
+async function* takeSteps(call: GraphCall, options: SetupOptions): AsyncGenerator<SetupStep, void> {
+  const account = await listNumbers(call, options);
+  if ('step' in account) {
+    yield account.step;
+    return;
+  }
+  yield account.token;
+  const { step: choice, number } = chooseNumber(account.numbers, options.number);
   yield choice;
   if (number === null) return;
 
   const registration = await register(call, options, number);
   yield registration;
   yield await subscribe(call, options, account.appId);
-  const englishTemplateLanguage = options.english ?? account.english;
-  const { phoneNumberId, number: e164, throughput } = number;
-  if (options.addSender)
-    yield await options.addSender({ phoneNumberId, number: e164, throughput, englishTemplateLanguage });
-  yield* provideTemplates(call, options, ['pt_BR', englishTemplateLanguage], account.templates);
+  const english = options.english ?? account.english;
+  if (options.addSender) yield await options.addSender({ ...number, englishTemplateLanguage: english });
+  yield* provideTemplates(call, options, ['pt_BR', english], account.templates);
   if (isWell(registration)) yield await readHealth(call, options, number);
 }
 
-/**
- * Returns the numbers of a business account, and the English language of its template; or the step that a person has to act on.
- */
-export async function listNumbers(
-  call: GraphCall,
-  options: AccountOptions,
-): Promise<{ numbers: FoundNumber[]; english: 'en' | 'en_US' } | { step: SetupStep }> {
-  const { steps, account } = await readAccount(call, options);
-  return account ?? { step: steps.at(-1) as SetupStep };
+/** What the setup reads before it changes anything. */
+interface FoundAccount {
+  /** The step that checked the token. */
+  token: SetupStep;
+  /** The token's app; null if Meta does not report it. */
+  appId: string | null;
+  numbers: FoundNumber[];
+  templates: ReadTemplate[];
+  /** The English language in which the template exists; `en` if it exists in none or in both. */
+  english: 'en' | 'en_US';
 }
 
 type AccountOptions = Pick<SetupOptions, 'token' | 'businessAccountId' | 'template'>;
 
-/** Checks the token and reads a business account. @returns null for the account if the last step failed */
-async function readAccount(call: GraphCall, options: AccountOptions) {
-  const { step: token, appId } = await checkToken(call, options.token);
-  if (!isWell(token)) return { steps: [token], account: null };
-  const failed = (step: SetupStep) => ({ steps: [token, step], account: null });
+/** Checks the token and reads a business account. Returns the step that a person has to act on if that fails. */
+export async function listNumbers(
+  call: GraphCall,
+  options: AccountOptions,
+): Promise<FoundAccount | { step: SetupStep }> {
+  const failed = (step: SetupStep) => ({ step: withLink(step, options.businessAccountId) });
+  const read = await readToken(call, options.token);
+  // Some tokens are not allowed to inspect themselves. The later calls show whether the token works.
+  if ('failure' in read && read.isTemporary) return failed(refused('token', read));
+  const token =
+    'failure' in read
+      ? englishStep('token', 'already', `The token could not be inspected. ${read.failure}`)
+      : checkToken(read.value.values, options);
+  if (!isWell(token)) return failed(token);
 
   const numbers = await readNumbers(call, options);
   if ('failure' in numbers) return failed(refused('number', numbers));
-  if (numbers.value.length === 0)
-    return failed(step('number', 'needs_you', 'no_number', {}, numbersPage(options.businessAccountId)));
+  if (numbers.value.length === 0) return failed(step('number', 'needs_you', 'no_number'));
   const templates = await readTemplates(call, options);
   if ('failure' in templates) return failed(refused('templates', templates));
 
   const languages = new Set(templates.value.map(({ language }) => language));
-  // The English language in which the template exists; `en` if it exists in none or in both.
-  const english: 'en' | 'en_US' = languages.has('en_US') && !languages.has('en') ? 'en_US' : 'en';
   return {
-    steps: [token],
-    account: { appId, numbers: numbers.value, templates: templates.value, english },
+    token,
+    appId: 'value' in read ? read.value.appId : null,
+    numbers: numbers.value,
+    templates: templates.value,
+    english: languages.has('en_US') && !languages.has('en') ? 'en_US' : 'en',
   };
 }
 
-/** Checks the token. @returns the step, and the id of the token's app if Meta reports it */
-async function checkToken(
-  call: GraphCall,
-  token: string,
-): Promise<{ step: SetupStep; appId: string | null }> {
-  const read = await readToken(call, token);
-  if ('value' in read) return { step: tokenStep(read.value.values), appId: read.value.appId };
-  // Some tokens are not allowed to inspect themselves. The later calls show whether the token works.
-  const failed = read.isTemporary
-    ? refused('token', read)
-    : englishStep('token', 'already', `The token could not be inspected. ${read.failure}`);
-  return { step: failed, appId: null };
+function checkToken(token: NumberValues['token'], options: AccountOptions): SetupStep {
+  const results = select(checkReading({ token: { value: token } }, options), 'token_valid', 'token_scopes');
+  if (results.every(({ ok }) => ok) && token.expiresAt !== 0)
+    return step('token', 'already', 'token_expires', { at: new Date(token.expiresAt * 1000).toISOString() });
+  return checked('token', results);
 }
 
-function tokenStep({ isValid, scopes, expiresAt }: NumberValues['token']): SetupStep {
-  if (!isValid) return step('token', 'needs_you', 'token_invalid');
-  const missing = TOKEN_SCOPES.filter((scope) => !scopes.includes(scope));
-  if (missing.length > 0)
-    return step('token', 'needs_you', 'token_permissions', { scopes: missing.join(', ') });
-  if (expiresAt === 0) return step('token', 'already', 'token_accepted');
-  return step('token', 'already', 'token_expires', { at: new Date(expiresAt * 1000).toISOString() });
+const select = (results: readonly PreflightResult[], ...checks: PreflightCheck[]): PreflightResult[] =>
+  results.filter(({ check }) => checks.includes(check));
+
+/** Meta limits registrations to ten in 72 hours, and shows numbers as connected that were never registered. */
+async function register(
+  call: GraphCall,
+  { token, pin, isDryRun, isKnown }: SetupOptions,
+  { phoneNumberId, status }: FoundNumber,
+): Promise<SetupStep> {
+  const name = 'registration';
+  if (status === 'CONNECTED' && (await isKnown(phoneNumberId))) return step(name, 'already', 'connected');
+  if (pin === null) return step(name, 'needs_you', 'pin_missing');
+  if (isDryRun) return step(name, 'waiting', 'would_register');
+  const body = { messaging_product: 'whatsapp', pin };
+  const result = await call(token, `${phoneNumberId}/register`, { body });
+  return 'failure' in result ? refused(name, result) : step(name, 'done', 'registered');
 }
 
 /** Subscribes the token's app to the business account, so that Meta sends it webhooks. */
-async function subscribe(
-  call: GraphCall,
-  { token, businessAccountId, isDryRun }: SetupOptions,
-  appId: string | null,
-): Promise<SetupStep> {
+async function subscribe(call: GraphCall, options: SetupOptions, appId: string | null): Promise<SetupStep> {
   const name = 'subscription';
-  const node = `${businessAccountId}/subscribed_apps`;
-  const subscribed = await call(token, node, { query: {} });
-  if ('failure' in subscribed) return refused(name, subscribed);
-  const ids = objects(subscribed.value['data']).map(
-    (app) => members(app['whatsapp_business_api_data'])['id'],
-  );
-  if (appId === null ? ids.length > 0 : ids.includes(appId))
-    return step(name, 'already', 'subscribed_before');
-  if (isDryRun) return step(name, 'waiting', 'would_subscribe');
-  const result = await call(token, node, { body: {} });
+  const known = await isSubscribed(call, options, appId);
+  if ('failure' in known) return refused(name, known);
+  if (known.value) return step(name, 'already', 'subscribed');
+  if (options.isDryRun) return step(name, 'waiting', 'would_subscribe');
+  const result = await call(options.token, `${options.businessAccountId}/subscribed_apps`, { body: {} });
   return 'failure' in result ? refused(name, result) : step(name, 'done', 'subscribed');
 }
 
-/** Returns whether the following steps may rely on a step. */
-export const isWell = ({ status }: SetupStep): boolean => status === 'done' || status === 'already';
+/** How long Meta may take to show a registered number as connected. */
+const CONNECTED_READS = 10;
+const CONNECTED_PAUSE_MS = 1_000;
 
-interface TestCodeOptions {
-  token: string;
-  phoneNumberId: string;
-  template: string;
-  englishTemplateLanguage: 'en' | 'en_US';
-  to: PhoneRecipient;
-  /** A new id that no send has. Meta returns it in receipts. */
-  sendId: string;
-  /** How long to wait for the receipts. */
-  receiptMs: number;
-  /** Returns the statuses that Meta has reported for a message so far. */
-  listStatuses: (messageId: string) => Promise<string[]>;
-}
-
-const RECEIPT_POLL_MS = 500;
-
-/** Sends a code from a number and waits for its receipts, which reach the API like those of all messages. */
-export async function sendTestCode(cloudApi: CloudApi, options: TestCodeOptions): Promise<SetupStep> {
-  const { token, phoneNumberId, template, to, receiptMs } = options;
-  const name = 'test';
-  const code = generateCode();
-  const locale = to.country === 'BR' ? 'pt-BR' : 'en';
-  const outcome = await cloudApi.sendCode(
-    { phoneNumberId, token },
-    {
-      to: to.e164,
-      code,
-      template,
-      language: templateLanguages(options.englishTemplateLanguage)[locale],
-      attempt: { sendId: options.sendId, number: 1 },
-      identityHash: null,
-    },
-  );
-  if (outcome.kind !== 'accepted') {
-    const number = outcome.errorCode === null ? '' : ` (error ${outcome.errorCode})`;
-    return englishStep(name, 'failed', `Meta did not accept the test message${number}: ${outcome.reason}`);
+/** Returns the step that checks whether Meta allows the number, its business account and its business to send. */
+async function readHealth(call: GraphCall, options: SetupOptions, number: FoundNumber): Promise<SetupStep> {
+  for (let read = 1; ; read++) {
+    const reading = await readSender(call, { ...options, phoneNumberId: number.phoneNumberId });
+    const results = select(checkReading(reading, options), 'number_connected', 'business_verified');
+    const isPending = results.some((result) => result.name === 'number_status');
+    if (!isPending || options.isDryRun || read === CONNECTED_READS) return checked('health', results);
+    await wait(CONNECTED_PAUSE_MS);
   }
-  const startedAt = performance.now();
-  let statuses: string[] = [];
-  const has = (...names: string[]): boolean => names.some((status) => statuses.includes(status));
-  while (!has('failed', 'delivered', 'read') && performance.now() - startedAt < receiptMs) {
-    await wait(RECEIPT_POLL_MS);
-    statuses = await options.listStatuses(outcome.messageId);
-  }
-  const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
-  if (has('failed')) return step(name, 'failed', 'test_failed');
-  if (has('delivered', 'read')) return step(name, 'done', 'test_delivered', { code, seconds });
-  if (has('sent')) return step(name, 'waiting', 'test_sent', { code, seconds });
-  return step(name, 'needs_you', 'test_unreported', { code });
 }

@@ -1,48 +1,33 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  CODE_CATEGORY,
-  findValidityConflict,
-  mergeFacts,
-  type Reported,
-  type TemplateValues,
-} from '@onecode/domain';
+import { checkReading, CODE_CATEGORY, type PreflightResult } from '@onecode/domain';
 import type { GraphCall, GraphFailure } from '../client.js';
 import { readTemplates, type ReadTemplate } from '../graph.js';
-import { refused, step, templatesPage, type SetupOptions, type SetupStep } from './steps.js';
-
-/** Limits of a template. Source: Meta, "Authentication templates": the footer has 1 to 90 minutes, the time to live 30 to 900 seconds. */
-const FOOTER_MINUTES_MAX = 90;
-const TTL_SECONDS_MAX = 900;
+import { checked, refused, step, type SetupOptions, type SetupStep } from './steps.js';
 
 /** Returns the template that the setup creates. Source: Meta, "Copy code button authentication templates". */
 const wantedTemplate = (codeValiditySeconds: number) => ({
   category: CODE_CATEGORY,
-  message_send_ttl_seconds: Math.min(codeValiditySeconds, TTL_SECONDS_MAX),
+  // Meta accepts at most 15 minutes.
+  message_send_ttl_seconds: Math.min(codeValiditySeconds, 900),
   components: [
     { type: 'BODY', add_security_recommendation: true },
-    { type: 'FOOTER', code_expiration_minutes: codeValiditySeconds / 60 },
+    // In whole minutes: the checks report the difference from other validities.
+    { type: 'FOOTER', code_expiration_minutes: Math.max(1, Math.floor(codeValiditySeconds / 60)) },
     { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE' }] },
   ],
 });
 
-/** Returns how an existing template differs from the wanted one. */
-function differencesOf(values: Reported<TemplateValues>, codeValiditySeconds: number): string[] {
-  const facts = mergeFacts<TemplateValues>({}, values, new Date(), 'read');
-  const { footerMinutes, ttlSeconds } = findValidityConflict(facts, codeValiditySeconds) ?? {};
-  const footer = footerMinutes === null ? 'has no validity' : `says ${footerMinutes} minutes`;
-  const valid = `codes are valid for ${codeValiditySeconds / 60} minutes`;
-  const { category = CODE_CATEGORY, hasCodeButton } = values;
-  const rules: [isBroken: boolean, difference: string][] = [
-    [category !== CODE_CATEGORY, `its category is ${category}`],
-    [footerMinutes !== undefined, `its footer ${footer}, and ${valid}`],
-    [ttlSeconds !== undefined, `its messages are delivered for up to ${ttlSeconds} seconds, but ${valid}`],
-    [hasCodeButton !== true, 'it has no button for the code'],
-  ];
-  return rules.flatMap(([isBroken, difference]) => (isBroken ? [difference] : []));
-}
+/** Results of the preflight that a change of the template corrects. */
+const CORRECTABLE: ReadonlySet<string> = new Set<PreflightResult['name']>([
+  'template_category',
+  'template_button',
+  'ttl_too_long',
+  'ttl_unknown',
+  'footer_differs',
+]);
 
-/** Milliseconds between two reads of templates that wait for approval: the first, and the longest. */
-const READ_PAUSE_MS = { first: 250, max: 5_000 };
+/** Meta approves most templates for codes within seconds, and limits calls per hour. */
+const READ_PAUSE_MS = 3_000;
 
 /** A template of the setup in one language. */
 interface Provided {
@@ -51,8 +36,6 @@ interface Provided {
   change: 'create' | 'change' | null;
   /** Why Meta did not accept the change. */
   refusal: GraphFailure | null;
-  /** As Meta listed it last; undefined if it was not listed since its change. */
-  now: ReadTemplate | undefined;
 }
 
 /**
@@ -63,38 +46,28 @@ export async function* provideTemplates(
   call: GraphCall,
   options: SetupOptions,
   languages: readonly string[],
-  known: readonly ReadTemplate[],
+  before: readonly ReadTemplate[],
 ): AsyncGenerator<SetupStep, void> {
-  const { codeValiditySeconds, approvalMs, isDryRun } = options;
-  const minutes = codeValiditySeconds / 60;
-  if (!Number.isInteger(minutes) || minutes > FOOTER_MINUTES_MAX) {
-    const facts = { seconds: codeValiditySeconds, most: FOOTER_MINUTES_MAX * 60 };
-    for (const language of languages)
-      yield step(`template_${language}`, 'needs_you', 'validity_not_in_minutes', facts);
-    return;
-  }
-
   const templates: Provided[] = [];
-  for (const language of languages) {
-    const before = known.find((template) => template.language === language);
-    templates.push(await provideTemplate(call, options, language, before));
-  }
-  const readAgain = async (): Promise<void> => {
-    const read = await readTemplates(call, options);
-    if ('failure' in read) return;
-    for (const template of templates)
-      template.now = read.value.find(({ language }) => language === template.language);
-  };
-  if (templates.some(({ change }) => change !== null) && !isDryRun) await readAgain();
+  for (const language of languages)
+    templates.push(await provideTemplate(call, options, language, findLanguage(before, language)));
+  const { approvalMs, isDryRun } = options;
   const endsAt = performance.now() + (isDryRun ? 0 : approvalMs);
-  for (let pauseMs = READ_PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 1.5, READ_PAUSE_MS.max)) {
-    const states = templates.map((template) => stateOf(options, template));
+  let now = before;
+  let isCurrent = isDryRun || templates.every(({ change }) => change === null);
+  for (;;) {
+    const read = isCurrent ? null : await readTemplates(call, options);
+    if (read !== null && 'value' in read) now = read.value;
+    const states = templates.map((one) => stateOf(options, one, findLanguage(now, one.language)));
     yield* states;
     if (states.every(({ status }) => status !== 'waiting') || performance.now() >= endsAt) return;
-    await wait(pauseMs);
-    await readAgain();
+    await wait(READ_PAUSE_MS);
+    isCurrent = false;
   }
 }
+
+const findLanguage = (templates: readonly ReadTemplate[], wanted: string): ReadTemplate | undefined =>
+  templates.find(({ language }) => language === wanted);
 
 /** Creates a template that is missing, and changes one that differs if that is allowed. */
 async function provideTemplate(
@@ -104,50 +77,47 @@ async function provideTemplate(
   before: ReadTemplate | undefined,
 ): Promise<Provided> {
   const { token, businessAccountId, template: name, codeValiditySeconds, isDryRun } = options;
-  const change = changeOf(options, before);
-  if (change === null || isDryRun) return { language, change, refusal: null, now: before };
+  const change = changeOf(options, language, before);
+  if (change === null || isDryRun) return { language, change, refusal: null };
   const wanted = wantedTemplate(codeValiditySeconds);
   const result = await (before?.id == null
     ? call(token, `${businessAccountId}/message_templates`, { body: { name, language, ...wanted } })
     : call(token, before.id, { body: wanted }));
-  return { language, change, refusal: 'failure' in result ? result : null, now: undefined };
+  return { language, change, refusal: 'failure' in result ? result : null };
 }
 
 function changeOf(
-  { codeValiditySeconds, mayChangeTemplates }: SetupOptions,
+  options: SetupOptions,
+  language: string,
   found: ReadTemplate | undefined,
 ): Provided['change'] {
   if (found === undefined) return 'create';
   // A change would replace the template's button, which names an app.
-  if (!mayChangeTemplates || found.id === null || found.hasAppButton) return null;
-  // A template without a time to live can be used, but messages of an old template would be delivered for up to 30 days.
-  const differs =
-    found.values.ttlSeconds === null || differencesOf(found.values, codeValiditySeconds).length > 0;
-  return differs ? 'change' : null;
+  if (!options.mayChangeTemplates || found.id === null || found.hasAppButton) return null;
+  return checkTemplate(options, language, found).some(({ name }) => CORRECTABLE.has(name)) ? 'change' : null;
+}
+
+/** Returns the results of the checks of one language. */
+function checkTemplate(options: SetupOptions, language: string, template: ReadTemplate): PreflightResult[] {
+  const usable = language === 'pt_BR' ? 'template_pt_br' : 'template_en';
+  const english = language === 'en_US' ? 'en_US' : 'en';
+  const results = checkReading({ templates: { value: [template] } }, { ...options, english });
+  return results.filter(({ check }) => [usable, 'template_ttl', 'template_footer'].includes(check));
 }
 
 function stateOf(
-  { businessAccountId, template, codeValiditySeconds, isDryRun }: SetupOptions,
-  { language, change, refusal, now }: Provided,
+  options: SetupOptions,
+  { language, change, refusal }: Provided,
+  now: ReadTemplate | undefined,
 ): SetupStep {
+  const { template, codeValiditySeconds: seconds, isDryRun } = options;
   const name = `template_${language}`;
-  const link = templatesPage(businessAccountId);
-  const facts = { template, language };
-  if (isDryRun && change !== null) return step(name, 'waiting', `would_${change}_template`, facts);
+  if (change !== null && isDryRun)
+    return step(name, 'waiting', `would_${change}_template`, { template, language });
   // A new template may exist although the response to its creation was lost.
-  const wasCreated = change === 'create' && now !== undefined;
-  if (refusal !== null && !wasCreated) return refused(name, refusal, link);
-
-  const { status, reason } = now?.values ?? {};
-  const differences = now === undefined ? [] : differencesOf(now.values, codeValiditySeconds);
-  if (differences.length > 0) {
-    const differs = step(name, 'needs_you', 'template_differs', facts, link);
-    return { ...differs, detail: `${differs.detail} Differences: ${differences.join(', ')}.` };
-  }
-  if (status === 'APPROVED')
-    return step(name, change === null ? 'already' : 'done', 'template_approved', facts);
-  if (status === undefined || status === 'PENDING' || status === 'IN_APPEAL')
-    return step(name, 'waiting', 'template_pending', facts, link);
-  const shown = reason ? `${status} (${reason})` : status;
-  return step(name, 'needs_you', 'template_status', { ...facts, status: shown }, link);
+  if (refusal !== null && (change === 'change' || now === undefined)) return refused(name, refusal);
+  // Meta does not list a new template at once.
+  const values = { status: 'PENDING', ttlSeconds: seconds, codeExpirationMinutes: seconds / 60 };
+  const pending = { id: null, language, values, hasAppButton: false };
+  return checked(name, checkTemplate(options, language, now ?? pending), change !== null);
 }

@@ -8,13 +8,18 @@ import { Section } from '../../components/page.js';
 import { Failure, Loaded } from '../../components/states.js';
 import { post, useChange } from '../../hooks/change.js';
 import { useSenders } from '../../hooks/senders.js';
-import { isWell, SetupSteps } from './setupSteps.js';
+import { isWell, SetupSteps, type SetupStepView } from './setupSteps.js';
 import { TestCodeForm } from './testCodeForm.js';
 
 /** The polling interval while Meta reviews a template. */
 const REFRESH_MS = 10_000;
 
-const isPending = ({ steps }: SetupView): boolean => steps.some(({ text }) => text === 'template_pending');
+/** Results of the checks of a template that waits for approval, and of one that the setup can change. */
+const PENDING = /^preflight:template_pending$/;
+const DIFFERS = /^preflight:(?:template_category|template_button|ttl_too_long|footer_differs)$/;
+
+const hasText = (steps: readonly SetupStepView[], wanted: RegExp): boolean =>
+  steps.some(({ texts }) => texts.some(({ key }) => wanted.test(key)));
 
 /**
  * The setup of a sender that is not activated: the state of each step at Meta, and the actions that continue the setup. The state is read
@@ -27,7 +32,7 @@ export function SetupSection({ sender, activation }: { sender: SenderView; activ
   const { path, audit, mayChange } = useSenders();
   const setup = `${path}/${sender.id}/setup`;
   const read = useData<SetupView>(setup, {
-    refreshMs: (data) => data !== undefined && isPending(data) && REFRESH_MS,
+    refreshMs: (data) => data !== undefined && hasText(data.steps, PENDING) && REFRESH_MS,
   });
   const run = useChange<SetupView>([path, audit]);
   return (
@@ -64,7 +69,7 @@ export function SetupSection({ sender, activation }: { sender: SenderView; activ
                 mayChange && (
                   <ContinueForm
                     needsPin={shown.some((step) => step.step === 'registration' && !isWell(step))}
-                    differs={shown.some(({ text }) => text === 'template_differs')}
+                    differs={hasText(shown, DIFFERS)}
                     isRunning={run.isPending}
                     onRun={(body) => run.mutate(post(setup, body))}
                   />
