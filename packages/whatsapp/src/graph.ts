@@ -48,8 +48,8 @@ export async function readSender(call: GraphCall, sender: ReadSender): Promise<S
     ...read,
     businessAccountId: { value: businessAccountId },
     businessAccount: partOf(account, (value) => accountValues(value, health)),
-    subscription: partOf(subscription, (value) => value),
-    templates: partOf(templates, (value) => value),
+    subscription,
+    templates,
   };
 }
 

@@ -130,7 +130,11 @@ describe('the setup of a sender', () => {
     const refused = await run(id, PIN);
     expect(stepOf(refused, 'registration')).toMatchObject({
       status: 'needs_you',
-      texts: [{ key: 'providerErrors:meanings.133005' }, { key: 'providerErrors:remedies.pin' }],
+      texts: [
+        { key: 'providerErrors:meanings.133005' },
+        { key: 'providerErrors:remedies.pin' },
+        { key: 'senderSetup:quote', facts: { quote: expect.stringContaining('133005') } },
+      ],
       link: expect.stringContaining(BUSINESS_ACCOUNT),
     });
     expect(statusesOf(refused)).toMatchObject({ subscription: 'done', template_en: 'done' });

@@ -52,15 +52,8 @@ function numberOf(node: Record<string, unknown>): FoundNumber[] {
   ];
 }
 
-/** Returns the messages a second that Meta accepts. `NOT_APPLICABLE` is also the level of a number that is not registered yet. */
-function throughputOf({
-  throughput,
-  status,
-  is_on_biz_app: isOnBusinessApp,
-}: Record<string, unknown>): number {
-  const { level } = members(throughput);
+/** Returns the messages a second that Meta accepts. */
+function throughputOf({ throughput, is_on_biz_app: isOnBusinessApp }: Record<string, unknown>): number {
   if (isOnBusinessApp === true) return THROUGHPUT_ON_BUSINESS_APP;
-  if (level === 'NOT_APPLICABLE' && status === 'CONNECTED' && isOnBusinessApp !== false)
-    return THROUGHPUT_ON_BUSINESS_APP;
-  return level === 'HIGH' ? THROUGHPUT_HIGH : THROUGHPUT_STANDARD;
+  return members(throughput)['level'] === 'HIGH' ? THROUGHPUT_HIGH : THROUGHPUT_STANDARD;
 }

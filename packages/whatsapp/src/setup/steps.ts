@@ -64,6 +64,7 @@ export const SETUP_TEXTS = {
   would_subscribe: 'Would subscribe the app to the business account.',
   would_create_template: 'Would create the template {{template}} ({{language}}).',
   would_change_template: 'Would change the template {{template}} ({{language}}).',
+  quote: 'Meta’s message: “{{quote}}”',
   test_delivered: 'The test code {{code}} was delivered within {{seconds}} seconds.',
   test_sent:
     'The test code {{code}} was sent but not delivered within {{seconds}} seconds: is the phone online?',
@@ -87,8 +88,6 @@ export interface SetupStep {
   detail: string;
   /** The sentences of the detail that the console translates; empty if it has none. */
   texts: readonly StepText[];
-  /** Meta's own message, which translations do not contain; null without one. */
-  quote: string | null;
   /** A page of Meta on which a person can act. */
   link: string | null;
 }
@@ -113,7 +112,6 @@ export const englishStep = (name: string, status: SetupStatus, detail: string): 
   status,
   detail,
   texts: [],
-  quote: null,
   link: null,
 });
 
@@ -148,16 +146,18 @@ export function refused(
   { failure, quote, code, subcode, isTemporary }: GraphFailure,
 ): SetupStep {
   const known = isTemporary ? undefined : knownError(code, subcode);
-  const quoted = quote === null ? [] : [`Meta’s message: "${quote}"`];
+  const details = quote === null ? [failure] : [failure, fillText(SETUP_TEXTS.quote, { quote })];
   // In the setup, a refused parameter is usually one that the operator gave: only Meta's message helps.
   if (known === undefined || known.remedy === 'our_request')
-    return { ...englishStep(name, 'failed', [failure, ...quoted].join(' ')), quote };
+    return englishStep(name, 'failed', details.join(' '));
   const remedy = REMEDIES[known.remedy].replace(RESUME, ', then run the setup again.');
-  const keys = [`meanings.${known.name}`, `remedies.${known.remedy}`];
+  const texts = [`meanings.${known.name}`, `remedies.${known.remedy}`].map((key) => ({
+    key: `providerErrors:${key}`,
+    facts: {},
+  }));
   return {
-    ...englishStep(name, 'needs_you', [failure, ...quoted, known.fault.reason, remedy].join(' ')),
-    texts: keys.map((key) => ({ key: `providerErrors:${key}`, facts: {} })),
-    quote,
+    ...englishStep(name, 'needs_you', [...details, known.fault.reason, remedy].join(' ')),
+    texts: quote === null ? texts : [...texts, { key: 'senderSetup:quote', facts: { quote } }],
   };
 }
 

@@ -18,13 +18,11 @@ export const isWell = ({ status }: SetupStepView): boolean => status === 'done' 
 /** Steps of a setup, each with its state, what was found or has to be done, and the page of Meta for it. */
 export function SetupSteps({ steps }: { steps: readonly SetupStepView[] }) {
   const { t } = useTranslation(['senders', 'senderSetup', 'preflight', 'providerErrors']);
-  /** A translation does not contain Meta's message, which the English detail quotes. */
-  const detailOf = ({ texts, detail, quote }: SetupStepView): string => {
-    const translated = texts
-      .map(({ key, facts }) => t(key as 'senderSetup:no_number', { ...facts, defaultValue: '' }))
-      .join(' ');
-    if (translated.trim() === '') return detail;
-    return quote === null ? translated : `${translated} ${t('setup.quote', { quote })}`;
+  const detailOf = ({ texts, detail }: SetupStepView): string => {
+    const translated = texts.map(({ key, facts }) =>
+      t(key as 'senderSetup:no_number', { ...facts, defaultValue: '' }),
+    );
+    return translated.length === 0 || translated.includes('') ? detail : translated.join(' ');
   };
   return (
     <List
