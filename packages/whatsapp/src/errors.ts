@@ -72,10 +72,8 @@ function faultWithoutKnownCode(httpStatus: number | null, hasCode: boolean): Fau
   if (hasCode) return retry('The provider gave an unknown error code.');
   if (httpStatus === 401 || httpStatus === 403 || httpStatus === 404)
     return config('token', 'The provider denied access without an error code.');
-  // The server that answered may have forwarded the request.
-  if (httpStatus === 408) return unknown('The request timed out before it reached the provider.');
-  // Meta's own refusals have a code, so a server in front of Meta must have answered.
-  if (httpStatus < 500) return retry('The request was refused without an error code.');
+  // Meta's own refusals have a code, so a server in front of Meta must have answered. After a 408, it may have forwarded the request.
+  if (httpStatus < 500 && httpStatus !== 408) return retry('The request was refused without an error code.');
   // After a 503, the request was not processed (RFC 9110, 15.6.4). After other server errors, it may have been processed.
   if (httpStatus === 503) return retry('The provider asked to retry later.', 'sender');
   return unknown('The provider failed without an error code.');
