@@ -9,7 +9,7 @@ import {
   type PreflightResult,
 } from '@onecode/domain';
 import type { CloudApi, GraphCall } from '../client.js';
-import { isSubscribed, readSender, readTemplates, readToken, type ReadTemplate } from '../graph.js';
+import { isSubscribed, readSender, readTemplates, readToken } from '../graph.js';
 import { chooseNumber, readNumbers } from './numbers.js';
 import {
   checked,
@@ -57,25 +57,10 @@ async function* takeSteps(call: GraphCall, options: SetupOptions): AsyncGenerato
   if (isWell(registration)) yield await readHealth(call, options, number);
 }
 
-/** What the setup reads before it changes anything. */
-interface FoundAccount {
-  /** The step that checked the token. */
-  token: SetupStep;
-  /** The token's app; null if Meta does not report it. */
-  appId: string | null;
-  numbers: FoundNumber[];
-  templates: ReadTemplate[];
-  /** The English language in which the template exists; `en` if it exists in none or in both. */
-  english: 'en' | 'en_US';
-}
-
 type AccountOptions = Pick<SetupOptions, 'token' | 'businessAccountId' | 'template'>;
 
 /** Checks the token and reads a business account. Returns the step that a person has to act on if that fails. */
-export async function listNumbers(
-  call: GraphCall,
-  options: AccountOptions,
-): Promise<FoundAccount | { step: SetupStep }> {
+export async function listNumbers(call: GraphCall, options: AccountOptions) {
   const failed = (step: SetupStep) => ({ step: withLink(step, options.businessAccountId) });
   const read = await readToken(call, options.token);
   // Some tokens are not allowed to inspect themselves. The later calls show whether the token works.
@@ -93,12 +78,14 @@ export async function listNumbers(
   if ('failure' in templates) return failed(refused('templates', templates));
 
   const languages = new Set(templates.value.map(({ language }) => language));
+  // The English language in which the template exists; `en` if it exists in none or in both.
+  const english: 'en' | 'en_US' = languages.has('en_US') && !languages.has('en') ? 'en_US' : 'en';
   return {
     token,
     appId: 'value' in read ? read.value.appId : null,
     numbers: numbers.value,
     templates: templates.value,
-    english: languages.has('en_US') && !languages.has('en') ? 'en_US' : 'en',
+    english,
   };
 }
 
@@ -112,7 +99,10 @@ function checkToken(token: NumberValues['token'], options: AccountOptions): Setu
 const select = (results: readonly PreflightResult[], ...checks: PreflightCheck[]): PreflightResult[] =>
   results.filter(({ check }) => checks.includes(check));
 
-/** Meta limits registrations to ten in 72 hours, and shows numbers as connected that were never registered. */
+/**
+ * Registers the number for the Cloud API, unless it is known to be registered. Meta limits registrations to ten in 72 hours, and shows
+ * numbers as connected that were never registered.
+ */
 async function register(
   call: GraphCall,
   { token, pin, isDryRun, isKnown }: SetupOptions,
@@ -142,7 +132,7 @@ async function subscribe(call: GraphCall, options: SetupOptions, appId: string |
 const CONNECTED_READS = 10;
 const CONNECTED_PAUSE_MS = 1_000;
 
-/** Returns the step that checks whether Meta allows the number, its business account and its business to send. */
+/** Returns the step that checks whether Meta allows the number and its business account to send, and whether the business is verified. */
 async function readHealth(call: GraphCall, options: SetupOptions, number: FoundNumber): Promise<SetupStep> {
   for (let read = 1; ; read++) {
     const reading = await readSender(call, { ...options, phoneNumberId: number.phoneNumberId });
