@@ -100,7 +100,7 @@ describe('a send', () => {
       sender: sender.number,
       outcome: 'retry',
       errorCode: 131000,
-      explanation: { meaning: { english: 'WhatsApp had an internal error.' } },
+      explanation: { meaning: { english: 'WhatsApp had an internal error or was unavailable.' } },
     });
     expect(send.timeline[3]).toMatchObject({ number: 2, outcome: 'accepted', explanation: null });
     expect(send.timeline[6]).toMatchObject({ left: 4 });
