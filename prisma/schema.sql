@@ -1,8 +1,6 @@
 -- The database as it is after all migrations; its functions are in functions/, a file each. Made by `npm run generate`: a test fails
 -- when it is stale.
 
-create type active_block as (cause text, scope text, subject text, only_for text, opens_at timestamp with time zone, spacing interval);
-
 create type permit_source as (sender_id uuid, number text, business_account_id text, portfolio_id text, has_recipient_room boolean, account_id uuid, application_ids uuid[], spacing interval, free_at timestamp with time zone, taken integer);
 
 create unlogged table account_turns (
@@ -430,28 +428,23 @@ create table sender_blocks (
   reason text not null,
   is_configuration boolean default false not null,
   failures integer default 1 not null,
-  rate double precision,
   since timestamp(3) with time zone default now() not null,
   until timestamp(3) with time zone,
-  cleared_at timestamp(3) with time zone,
   free_at timestamp(6) with time zone,
   constraint sender_blocks_pkey PRIMARY KEY (cause, scope, subject, only_for),
   constraint block_ends_as_it_began CHECK ((until IS NOT NULL) = (cause = ANY (ARRAY['fault'::text, 'limit'::text]))),
-  constraint block_is_over_when_cleared CHECK ((failures = 0) = (cleared_at IS NOT NULL) AND (failures > 0 OR until IS NOT NULL)),
-  constraint limit_has_a_rate CHECK ((rate IS NOT NULL) = (cause = 'limit'::text)),
+  constraint only_failures_are_cleared CHECK (failures > 0 OR (cause = ANY (ARRAY['fault'::text, 'limit'::text]))),
   constraint sender_blocks_cause_check CHECK (cause = ANY (ARRAY['operator'::text, 'provider'::text, 'fault'::text, 'limit'::text])),
-  constraint sender_blocks_check CHECK ((subject = ''::text) = (scope = 'app'::text)),
   constraint sender_blocks_failures_check CHECK (failures >= 0),
   constraint sender_blocks_only_for_check CHECK (only_for ~ '^([A-Z]{2}|en|pt-BR)?$'::text),
-  constraint sender_blocks_rate_check CHECK (rate > 0::double precision),
   constraint sender_blocks_reason_check CHECK (length(reason) >= 1 AND length(reason) <= 1000),
-  constraint sender_blocks_scope_check CHECK (scope = ANY (ARRAY['sender'::text, 'business'::text, 'portfolio'::text, 'app'::text])),
-  constraint sender_blocks_source_check CHECK (source = ANY (
-CASE cause
-    WHEN 'operator'::text THEN '{operator}'::text[]
-    WHEN 'provider'::text THEN '{webhook,read}'::text[]
-    ELSE '{answer,receipt}'::text[]
-END))
+  constraint sender_blocks_scope_check CHECK (scope = ANY (ARRAY['sender'::text, 'business'::text, 'portfolio'::text])),
+  constraint sender_blocks_source_check CHECK (
+CASE
+    WHEN cause = ANY (ARRAY['operator'::text, 'provider'::text]) THEN source = cause
+    ELSE source = ANY (ARRAY['answer'::text, 'receipt'::text])
+END),
+  constraint sender_blocks_subject_check CHECK (subject <> ''::text)
 );
 
 create unlogged table sender_permits (

@@ -44,8 +44,8 @@ export function workerMetrics(registry: Registry) {
     }),
     throttles: new Counter({
       name: 'onecode_throttles_total',
-      help: 'Rate limits of a sender, business account or app that Meta reported, by scope and error code',
-      labelNames: ['scope', 'error_code'],
+      help: 'Rate limits that Meta reported for a sender, by error code',
+      labelNames: ['error_code'],
       registers,
     }),
     denials: new Counter({

@@ -45,7 +45,7 @@ describe('a change in a webhook', () => {
     await changeTemplate('en', { status: 'PAUSED' });
     await until('a block', async () => (await blocked('en')).length === 1);
     expect(await blocked('en')).toMatchObject([
-      { source: 'webhook', reason: expect.stringContaining('PAUSED') },
+      { source: 'provider', reason: expect.stringContaining('PAUSED') },
     ]);
     const english = await send('en');
     await t.until(english, (row) => row.phase === 'waiting');
@@ -71,7 +71,7 @@ describe('a change in a webhook', () => {
     await changeAccount({ condition: 'restricted' });
     await until('a pause', async () => (await pauses()).length === 1);
     expect(await pauses()).toMatchObject([
-      { cause: 'provider', source: 'webhook', reason: expect.stringContaining('restricted'), until: null },
+      { cause: 'provider', source: 'provider', reason: expect.stringContaining('restricted'), until: null },
     ]);
     expect(await pauses(twin)).toHaveLength(1);
     expect(await pauses(other)).toEqual([]);
@@ -237,7 +237,7 @@ describe('a read of a sender from the provider', () => {
     expect(failures).toEqual({});
     expect(readAt).toEqual(triedAt);
     expect(number).toMatchObject({
-      quality: { value: 'GREEN', source: 'read' },
+      quality: { value: 'GREEN' },
       status: { value: 'CONNECTED' },
       messagingLimit: { value: 'TIER_UNLIMITED' },
       throughputLevel: { value: 'STANDARD' },
@@ -278,7 +278,7 @@ describe('a read of a sender from the provider', () => {
     await past();
     await change('en', { status: 'PAUSED' });
     await readAgain();
-    expect(await blocks()).toEqual([{ onlyFor: 'en', source: 'read' }]);
+    expect(await blocks()).toEqual([{ onlyFor: 'en', source: 'provider' }]);
     expect(await badOf()).toEqual([['template_en', 'template_status']]);
     await past();
     await change('en', { status: 'APPROVED' });
@@ -329,7 +329,7 @@ describe('a read of a sender from the provider', () => {
     await past();
     await change('pt_BR', { status: 'DELETED' });
     await readAgain();
-    expect(await blocks()).toEqual([{ onlyFor: 'pt-BR', source: 'read' }]);
+    expect(await blocks()).toEqual([{ onlyFor: 'pt-BR', source: 'provider' }]);
   });
 
   it('changes only the time and the failures of the last read when it fails', async () => {
@@ -356,13 +356,13 @@ describe('a read of a sender from the provider', () => {
     await change('en', { status: 'PAUSED' }, { silent: false });
     await t.sweep();
     await until('a block', async () => (await blocks()).length === 1);
-    expect(await blocks()).toEqual([{ onlyFor: 'en', source: 'webhook' }]);
+    expect(await blocks()).toEqual([{ onlyFor: 'en', source: 'provider' }]);
   });
 
   it('pauses a sender that may not send, and ends the pause', async () => {
     await t.simulator.business.changeAccount(ACCOUNT, { condition: 'payment_issue' }, { silent: true });
     await readAgain();
-    expect(await blocks()).toEqual([{ onlyFor: '', source: 'read' }]);
+    expect(await blocks()).toEqual([{ onlyFor: '', source: 'provider' }]);
     await t.simulator.business.changeAccount(ACCOUNT, { condition: 'active' }, { silent: true });
     await readAgain();
     expect(await blocks()).toEqual([]);
@@ -393,7 +393,7 @@ describe('a read of a sender from the provider', () => {
         new Date(Date.now() + at),
       );
     await report('ACCOUNT_OFFBOARDED', 1_000);
-    expect(await blocks()).toEqual([{ onlyFor: '', source: 'webhook' }]);
+    expect(await blocks()).toEqual([{ onlyFor: '', source: 'provider' }]);
     await report(null, 2_000);
     expect(await blocks()).toEqual([]);
   });

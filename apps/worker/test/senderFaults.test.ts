@@ -229,9 +229,9 @@ describe('an accepted message that a receipt reports as failed', () => {
     );
 
   it('is sent by another sender, and the receipt blocks the faulty sender', async () => {
-    failsLate(131042);
+    failsLate(131048);
     await only(first);
-    const before = await t.count('onecode_configuration_faults_total', { scope: 'business' });
+    const before = await t.count('onecode_sender_pauses_total');
     const caller = await t.newCaller();
     const id = await t.send(caller);
     const failed = await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
@@ -247,12 +247,12 @@ describe('an accepted message that a receipt reports as failed', () => {
     });
     expect(row.sent_at!.getTime()).toBeGreaterThanOrEqual(failed.sent_at!.getTime());
     expect(await t.attempts(id)).toMatchObject([
-      { outcome: 'config', error_code: 131042, sender_id: first.id },
+      { outcome: 'sender', error_code: 131048, sender_id: first.id },
       { outcome: 'accepted', sender_id: second.id },
     ]);
     expect(t.calls(id)).toHaveLength(2);
     expect(await blocks()).toMatchObject([{ id: first.id, source: 'receipt' }]);
-    expect(await t.count('onecode_configuration_faults_total', { scope: 'business' })).toBe(before + 1);
+    expect(await t.count('onecode_sender_pauses_total')).toBe(before + 1);
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
@@ -271,7 +271,7 @@ describe('an accepted message that a receipt reports as failed', () => {
         status: 'failed',
         timestamp: String(Math.floor(Date.now() / 1000)),
         recipient_id: change.recipient ?? send!.recipient.slice(1),
-        errors: [{ code: 131042 }],
+        errors: [{ code: 131048 }],
         biz_opaque_callback_data: `${id}.1`,
       };
       const metadata = { phone_number_id: change.phoneNumberId ?? first.phoneNumberId };
@@ -381,7 +381,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     const failed = await t.send(caller, { recipient: '+5511987650300' });
     await t.until(failed, 'sent');
     await t.until(await t.send(caller), 'delivered');
-    await t.simulator.postReceipt({ messageId: await t.messageId(failed), status: 'failed', code: 131042 });
+    await t.simulator.postReceipt({ messageId: await t.messageId(failed), status: 'failed', code: 131048 });
     // The message failed nevertheless, and is sent again.
     await t.until(failed, 'delivered');
     expect(await blocks()).toEqual([]);
@@ -407,7 +407,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
     const before = await t.send(caller);
     await t.until(before, 'sent');
-    failsLate(131042);
+    failsLate(131048);
     await t.send(caller);
     await until('a block', async () => (await blocks()).length > 0);
     await endBlocks(t.database);
@@ -416,9 +416,7 @@ describe('an accepted message that a receipt reports as failed', () => {
       await t.simulator.postReceipt({ messageId, status });
       await t.until(before, status);
     }
-    expect(await blocksOf(first)).toContainEqual(
-      expect.objectContaining({ scope: 'sender', cause: 'fault' }),
-    );
+    expect(await blocksOf(first)).toMatchObject([{ scope: 'sender', cause: 'fault' }]);
   });
 
   it('clears the block of its sender after a receipt reports a later delivery', async () => {

@@ -1,6 +1,5 @@
 import type { Fault } from '@onecode/simulator';
-import { changeAccount } from '@onecode/store/accounts';
-import { buildSender, endBlocks, TEST_ACTOR, until } from '@onecode/testing';
+import { buildSender, endBlocks, until } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 
 interface ThrottleRow {
@@ -25,7 +24,7 @@ describe('a limit of the provider', () => {
     t.until(id, ({ phase, attempts }) => phase === 'waiting' && attempts === 0);
 
   it.each([
-    ['4', { error: 4 }, 'app', 2_000],
+    ['4', { error: 4 }, 'business', 2_000],
     ['130429 with Retry-After', { error: 130429, http: 429, retryAfter: 7 }, 'sender', 7_000],
   ] as [string, Fault, string, number][])(
     'uses no attempt, and lets the send wait for the sender: %s',
@@ -37,13 +36,11 @@ describe('a limit of the provider', () => {
       expect(await t.attempts(id)).toMatchObject([{ outcome: 'retry', error_code: fault.error ?? null }]);
       const [throttle, ...others] = await throttles();
       expect(others).toEqual([]);
-      expect(throttle).toMatchObject({ scope, refusals: 1 });
-      expect(throttle!.wait_ms).toBeGreaterThanOrEqual(waitMs - 5);
-      expect(throttle!.wait_ms).toBeLessThanOrEqual(Math.max(waitMs, 3_000) + 50);
+      expect(throttle).toEqual({ scope, refusals: 1, wait_ms: waitMs });
 
       await endWaits();
       expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-      await until('an eased throttle', async () => (await throttles())[0]?.refusals === 0);
+      await until('a cleared limit', async () => (await throttles())[0]?.refusals === 0);
     },
   );
 
@@ -85,29 +82,13 @@ describe('a limit of the provider', () => {
     for (const id of ids) expect(await t.until(id, 'delivered')).toMatchObject({ from_number: free.number });
   });
 
-  it('of the app, reported for an account’s own sender, does not slow other accounts', async () => {
-    const [mine, other] = [await t.newCaller(), await t.newCaller()];
-    await changeAccount(t.database, TEST_ACTOR, mine.accountId, { senders: 'own' });
-    const owner = { accountId: mine.accountId, applicationIds: [] };
-    const own = await buildSender(t.database, { owner, businessAccountId: '31' });
-    const shared = await sender('32');
-    t.simulator.rules.add({ fault: { error: 4 }, sender: own.phoneNumberId });
-    await isWaiting(await t.send(mine));
-    expect(await throttles()).toMatchObject([{ scope: 'business', refusals: 1 }]);
-    const id = await t.send(other);
-    expect(await t.until(id, 'delivered')).toMatchObject({ from_number: shared.number });
-  });
-
   it('causes only a few refused calls and no failed send, and all sends are sent when it ends', async () => {
     await sender('11');
     const rule = t.simulator.rules.add({ fault: { error: 80007 } });
     const caller = await t.newCaller('live', { credits: 200 });
     const ids: string[] = [];
-    const alerts = () => t.count('onecode_throttles_total');
-    const before = await alerts();
     for (let nth = 0; nth < 200; nth++) ids.push(await t.send(caller));
     await until('a third refusal', async () => ((await throttles())[0]?.refusals ?? 0) >= 3);
-    expect((await alerts()) - before).toBe(1);
     // Only the calls in progress when the limit was reached, and one probe per wait.
     expect(t.tap.requests.length).toBeLessThan(40);
     t.simulator.rules.remove(rule.id);

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
-  afterFault,
+  afterFailure,
   bodyHashes,
   canonicalNumber,
   deriveNumberPepper,
@@ -14,9 +14,9 @@ import {
   type Judgement,
   type Keyring,
   type Locale,
-  type FaultSignal,
   type Mode,
   type NewSend,
+  type SenderFailure,
 } from '@onecode/domain';
 import { createAccount, createApiKey, createApplication, type NewAccount } from '@onecode/store/accounts';
 import { storeRefusedRequests, type RefusedRequest } from '@onecode/store/reports';
@@ -125,18 +125,21 @@ export async function buildSender(
 export async function blockSender(
   database: Database,
   { id }: Pick<Sender, 'id'>,
-  { onlyFor = '', ...fault }: Partial<FaultSignal> & { onlyFor?: string } = {},
+  {
+    onlyFor = '',
+    startedAt = new Date(),
+    isConfiguration = false,
+    errorCode = 131042,
+    reason = 'a fault',
+  }: Partial<Pick<Block, 'onlyFor' | 'isConfiguration' | 'errorCode' | 'reason'>> & { startedAt?: Date } = {},
 ): Promise<Block | null> {
   const kind: BlockKind = { cause: 'fault', scope: 'sender', onlyFor };
-  const met: FaultSignal = {
-    startedAt: new Date(),
-    source: 'answer',
-    errorCode: 131042,
-    reason: 'a fault',
-    isConfiguration: false,
-    ...fault,
-  };
-  return changeBlock(database, id, kind, (last, now) => afterFault(kind, last, now, met));
+  const signal = { startedAt, source: 'answer' } as const;
+  const fault = { errorCode, reason };
+  const failure: SenderFailure = isConfiguration
+    ? { kind: 'config', scope: 'token', ...fault }
+    : { kind: 'sender', ...fault };
+  return changeBlock(database, id, kind, (last, now) => afterFailure(kind, last, now, signal, failure));
 }
 
 /** Ends the time of every block in this database. After that, single messages test the senders. */

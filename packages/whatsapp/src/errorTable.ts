@@ -1,4 +1,4 @@
-import { PORTFOLIO_HELD, type FaultScope, type Outcome, type ThrottleScope } from '@onecode/domain';
+import { PORTFOLIO_HELD, type FaultScope, type Outcome } from '@onecode/domain';
 
 /** What operators can do about Meta's errors. */
 const OPERATOR_REMEDIES = {
@@ -81,7 +81,9 @@ type WithoutCode<One> = One extends unknown ? Omit<One, 'errorCode'> : never;
 /** What an error means for a message, without Meta's code. */
 export type Fault = WithoutCode<Failure>;
 
-export const retry = (reason: string, throttled: 'none' | ThrottleScope = 'none'): Fault => ({
+type Throttled = 'pair' | 'sender' | 'business';
+
+export const retry = (reason: string, throttled: 'none' | Throttled = 'none'): Fault => ({
   kind: 'retry',
   reason,
   throttled,
@@ -118,7 +120,7 @@ export const PORTFOLIO_DROPPED: KnownError = {
 type Row = readonly [codes: readonly number[], meaning: string, remedy: RemedyName];
 
 const configOf = (scope: FaultScope) => (reason: string) => config(scope, reason);
-const throttle = (scope: ThrottleScope) => (reason: string) => retry(reason, scope);
+const throttle = (scope: Throttled) => (reason: string) => retry(reason, scope);
 const known = (faultOf: (reason: string) => Fault, rows: readonly Row[]): [number, KnownError][] =>
   rows.flatMap(([codes, meaning, remedy]) => {
     const error = { name: String(codes[0]), fault: faultOf(meaning), remedy };
@@ -160,13 +162,11 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
   ...known(configOf('app'), [
     [[131030], 'The sender is a test number and may message only listed numbers.', 'production_number'],
   ]),
-  // Limits. 4 and 341 are limits of the whole app; the codes below are limits of the whole business account or its token, so another sender
-  // of the same account would not help. Source of 17, 32, 341, 613 and 80000 to 80014: Meta, "Graph API: Rate limits" and "Handling
-  // errors".
-  ...known(throttle('app'), [
-    [[4, 341], 'The app had made too many calls, so WhatsApp did not accept this one.', 'raise_app_limits'],
-  ]),
+  // Limits. 4 and 341 are limits of the app, which each of its business accounts meets; the others are limits of a business account or its
+  // token, so another sender of the same account would not help. Source of 17, 32, 341, 613 and 80000 to 80014: Meta, "Graph API: Rate
+  // limits" and "Handling errors".
   ...known(throttle('business'), [
+    [[4, 341], 'The app had made too many calls, so WhatsApp did not accept this one.', 'raise_app_limits'],
     [
       [80_007, 17, 32, 613, ...range(80_000, 80_014)],
       'The business account had made too many calls, so WhatsApp did not accept this one.',

@@ -1,10 +1,11 @@
 -- Returns the senders with a permit that starts by `p_until`, and the countries and languages for which each is blocked until then.
-create or replace function available_senders(p_now timestamptz, p_until timestamptz)
+create or replace function available_senders(p_until timestamptz)
 returns table (account_id uuid, application_ids uuid[], blocked_for text[])
 language sql stable
 begin atomic
   with blocks as materialized (
-    select b.scope, b.subject, b.only_for from active_blocks(p_now) b where b.opens_at > p_until
+    select b.scope, b.subject, b.only_for from sender_blocks b
+    where b.failures > 0 and greatest(coalesce(b.until, 'infinity'), b.free_at) > p_until
   )
   select r.account_id, r.application_ids, t.blocked_for
   from senders r left join sender_permits p on p.sender_id = r.id cross join lateral (

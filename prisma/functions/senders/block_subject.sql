@@ -4,6 +4,5 @@ create or replace function block_subject(p_scope text, p_sender_id uuid, p_busin
 language sql immutable return case p_scope
   when 'sender' then p_sender_id::text
   when 'business' then coalesce(p_business_account_id, p_sender_id::text)
-  when 'portfolio' then coalesce(p_portfolio_id, p_business_account_id, p_sender_id::text)
-  else ''
+  else coalesce(p_portfolio_id, p_business_account_id, p_sender_id::text)
 end;

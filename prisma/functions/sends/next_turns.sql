@@ -1,7 +1,7 @@
 -- Returns the waiting sends that get the next turns, in order, and locks them. Accounts take turns: the account served least recently is
 -- first, and none gets a second send before every other account has had one. Of an account's sends, the one that expires last is first:
 -- usually the newest, for which the recipient is still waiting. Skips sends that are held or that no sender can send by `p_until`.
-create or replace function next_turns(p_limit integer, p_now timestamptz, p_until timestamptz)
+create or replace function next_turns(p_limit integer, p_until timestamptz)
 returns setof uuid
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
@@ -9,7 +9,7 @@ declare
   v_nil constant uuid := '00000000-0000-0000-0000-000000000000';
 begin
   return query with recursive available as materialized (
-    select * from available_senders(p_now, p_until)
+    select * from available_senders(p_until)
   ), waiting as (
     -- The groups of waiting sends that the same senders may serve. Each step reads one row of an index: the send of the next group that
     -- expires last. It reads none while no sender has a permit or all live sends are held. The first row only starts the search.

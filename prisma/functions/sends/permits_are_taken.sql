@@ -8,7 +8,7 @@ language sql stable as $$
   select exists (
     select from senders r where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
   ) and not exists (
-    select from available_senders(statement_timestamp(), statement_timestamp() + p_wait_ms * interval '1 millisecond') a
+    select from available_senders(statement_timestamp() + p_wait_ms * interval '1 millisecond') a
     where may_serve(a.account_id, a.application_ids, p_senders, p_account_id, p_application_id)
   )
 $$;

@@ -52,7 +52,7 @@ begin
   return query select 'over', s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
 
   if cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
-    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now, v_now + p_permit_wait));
+    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now + p_permit_wait));
     return query select * from claim_sends(v_turns, v_now, v_now + p_permit_wait, p_lease);
     -- Records only the turns of sends that were claimed just now. The microseconds and the position make the times unique.
     insert into account_turns as t (account_id, served_at)

@@ -5,7 +5,7 @@
 -- After its portfolio has reached Meta's limit of recipients in 24 hours, a sender is chosen only if no other sender has a permit in time.
 --
 -- A sender gets nine tenths of its throughput as a steady rate, and a tenth as a burst (at least one message), so that no second exceeds a
--- throughput of ten or more. A block that lets single messages through has its own permits (`active_blocks`).
+-- throughput of ten or more. After the `until` of a block, its messages get one permit a second, until one of them succeeds.
 create or replace function take_permits(p_ids uuid[], p_now timestamptz, p_until timestamptz)
 returns table (id uuid, sender_id uuid, number text, permit_at timestamptz)
 -- One plan per connection: planning takes longer than choosing a sender.
@@ -15,14 +15,14 @@ declare
   v_holds text[] := array(select kind || ' ' || target from holds);
   -- The senders that may serve some of the sends: when the next permit of each begins, and how many this call has taken since.
   v_senders permit_source[];
-  v_blocks active_block[];
+  v_blocks sender_blocks[];
   v_chosen integer;
   w record;
 begin
   -- Locks the blocks that are changed below, in the order in which `resumeSender` locks them. Permanent blocks let no message through.
-  perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.until > p_now)
+  perform from sender_blocks t where t.until is not null and t.failures > 0
   order by t.cause, t.scope, t.subject, t.only_for for update;
-  v_blocks := array(select b from active_blocks(p_now) b);
+  v_blocks := array(select t from sender_blocks t where t.failures > 0);
   v_senders := array(
     select (r.id, r.number, r.business_account_id, r.portfolio_id, r.has_recipient_room, r.account_id, r.application_ids, t.spacing,
       greatest(p.free_at, p_now - t.spacing * greatest(0, r.throughput / 10.0 - 1)), 0)::permit_source
@@ -39,7 +39,7 @@ begin
     select r.ordinality, w.id, r.sender_id, r.number, t.at into v_chosen, id, sender_id, number, permit_at
     from unnest(v_senders) with ordinality r cross join lateral (
       select greatest(p_now, r.free_at + r.taken * r.spacing, case when cardinality(v_blocks) > 0 then (
-        select max(b.opens_at) from unnest(v_blocks) b
+        select max(greatest(coalesce(b.until, 'infinity'), b.free_at)) from unnest(v_blocks) b
         where b.subject = block_subject(b.scope, r.sender_id, r.business_account_id, r.portfolio_id) and b.only_for in ('', w.country, w.locale)
       ) end) as at
     ) t
@@ -50,11 +50,11 @@ begin
 
     v_senders[v_chosen].taken := v_senders[v_chosen].taken + 1;
     if cardinality(v_blocks) > 0 then
-      update sender_blocks t set free_at = permit_at + b.spacing from unnest(v_blocks) b
+      update sender_blocks t set free_at = permit_at + interval '1 second' from unnest(v_blocks) b
       where (t.cause, t.scope, t.subject, t.only_for) = (b.cause, b.scope, b.subject, b.only_for)
         and b.subject = block_subject(b.scope, sender_id, v_senders[v_chosen].business_account_id, v_senders[v_chosen].portfolio_id)
         and b.only_for in ('', w.country, w.locale);
-      v_blocks := array(select b from active_blocks(p_now) b);
+      v_blocks := array(select t from sender_blocks t where t.failures > 0);
     end if;
   end loop;
 

@@ -147,26 +147,23 @@ create unique index senders_phone_number_id_key on senders (phone_number_id) whe
 -- accounts, portfolios and the app are not rows of it.
 create table sender_blocks (
   cause text not null check (cause in ('operator', 'provider', 'fault', 'limit')),
-  scope text not null check (scope in ('sender', 'business', 'portfolio', 'app')),
-  subject text not null check ((subject = '') = (scope = 'app')),
+  scope text not null check (scope in ('sender', 'business', 'portfolio')),
+  subject text not null check (subject <> ''),
   only_for text not null default '' check (only_for ~ '^([A-Z]{2}|en|pt-BR)?$'),
   source text not null,
   error_code integer,
   reason text not null check (length(reason) between 1 and 1000),
   is_configuration boolean not null default false,
   failures integer not null default 1 check (failures >= 0),
-  rate double precision check (rate > 0),
   since timestamptz(3) not null default now(),
   until timestamptz(3),
-  cleared_at timestamptz(3),
   free_at timestamptz(6),
   primary key (cause, scope, subject, only_for),
-  constraint sender_blocks_source_check check (source = any (case cause
-    when 'operator' then '{operator}'::text[] when 'provider' then '{webhook,read}' else '{answer,receipt}'
-  end)),
+  constraint sender_blocks_source_check check (
+    case when cause in ('operator', 'provider') then source = cause else source in ('answer', 'receipt') end
+  ),
   constraint block_ends_as_it_began check ((until is not null) = (cause in ('fault', 'limit'))),
-  constraint block_is_over_when_cleared check ((failures = 0) = (cleared_at is not null) and (failures > 0 or until is not null)),
-  constraint limit_has_a_rate check ((rate is not null) = (cause = 'limit'))
+  constraint only_failures_are_cleared check (failures > 0 or cause in ('fault', 'limit'))
 );
 
 create table provider_facts (
@@ -534,29 +531,11 @@ $$;
 
 -- ── What creates and routes sends ────────────────────────────────────────────────────────────────────────────────────────────────
 
-create type active_block as (cause text, scope text, subject text, only_for text, opens_at timestamptz, spacing interval);
-
 create or replace function block_subject(p_scope text, p_sender_id uuid, p_business_account_id text, p_portfolio_id text) returns text
 language sql immutable return case p_scope
   when 'sender' then p_sender_id::text
   when 'business' then coalesce(p_business_account_id, p_sender_id::text)
-  when 'portfolio' then coalesce(p_portfolio_id, p_business_account_id, p_sender_id::text)
-  else ''
-end;
-
-create or replace function active_blocks(p_now timestamptz)
-returns setof active_block
-language sql stable
-begin atomic
-  select t.cause, t.scope, t.subject, t.only_for,
-    case when t.failures > 0 then greatest(coalesce(t.until, 'infinity'), t.free_at) else t.free_at end,
-    case
-      when t.failures = 0 then make_interval(secs => 1 / t.rate)
-      when t.cause = 'fault' then interval '1 second'
-      else interval '5 seconds'
-    end
-  from sender_blocks t
-  where t.failures > 0 or (t.rate is not null and t.until > p_now);
+  else coalesce(p_portfolio_id, p_business_account_id, p_sender_id::text)
 end;
 
 create or replace function may_serve(
@@ -567,12 +546,13 @@ language sql immutable as $$
     else sender_account_id = account_id and (application_ids is null or application_id = any (application_ids)) end
 $$;
 
-create or replace function available_senders(p_now timestamptz, p_until timestamptz)
+create or replace function available_senders(p_until timestamptz)
 returns table (account_id uuid, application_ids uuid[], blocked_for text[])
 language sql stable
 begin atomic
   with blocks as materialized (
-    select b.scope, b.subject, b.only_for from active_blocks(p_now) b where b.opens_at > p_until
+    select b.scope, b.subject, b.only_for from sender_blocks b
+    where b.failures > 0 and greatest(coalesce(b.until, 'infinity'), b.free_at) > p_until
   )
   select r.account_id, r.application_ids, t.blocked_for
   from senders r left join sender_permits p on p.sender_id = r.id cross join lateral (
@@ -589,7 +569,7 @@ language sql stable as $$
   select exists (
     select from senders r where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
   ) and not exists (
-    select from available_senders(statement_timestamp(), statement_timestamp() + p_wait_ms * interval '1 millisecond') a
+    select from available_senders(statement_timestamp() + p_wait_ms * interval '1 millisecond') a
     where may_serve(a.account_id, a.application_ids, p_senders, p_account_id, p_application_id)
   )
 $$;
@@ -607,7 +587,7 @@ $$;
 create or replace function is_worth_sending(created_at timestamptz, expires_at timestamptz, at timestamptz) returns boolean
 language sql stable as $$ select expires_at - least(interval '30 seconds', (expires_at - created_at) * 0.1::double precision) > at $$;
 
-create or replace function next_turns(p_limit integer, p_now timestamptz, p_until timestamptz)
+create or replace function next_turns(p_limit integer, p_until timestamptz)
 returns setof uuid
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
@@ -615,7 +595,7 @@ declare
   v_nil constant uuid := '00000000-0000-0000-0000-000000000000';
 begin
   return query with recursive available as materialized (
-    select * from available_senders(p_now, p_until)
+    select * from available_senders(p_until)
   ), waiting as (
     -- The groups of waiting sends that the same senders may serve. Each step reads one row of an index: the send of the next group that
     -- expires last. It reads none while no sender has a permit or all live sends are held. The first row only starts the search.
@@ -728,7 +708,7 @@ begin
   return query select 'over', s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
 
   if cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
-    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now, v_now + p_permit_wait));
+    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now + p_permit_wait));
     return query select * from claim_sends(v_turns, v_now, v_now + p_permit_wait, p_lease);
     -- Records only the turns of sends that were claimed just now. The microseconds and the position make the times unique.
     insert into account_turns as t (account_id, served_at)
@@ -749,14 +729,14 @@ declare
   v_holds text[] := array(select kind || ' ' || target from holds);
   -- The senders that may serve some of the sends: when the next permit of each begins, and how many this call has taken since.
   v_senders permit_source[];
-  v_blocks active_block[];
+  v_blocks sender_blocks[];
   v_chosen integer;
   w record;
 begin
   -- Locks the blocks that are changed below, in the order in which `resumeSender` locks them. Permanent blocks let no message through.
-  perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.until > p_now)
+  perform from sender_blocks t where t.until is not null and t.failures > 0
   order by t.cause, t.scope, t.subject, t.only_for for update;
-  v_blocks := array(select b from active_blocks(p_now) b);
+  v_blocks := array(select t from sender_blocks t where t.failures > 0);
   v_senders := array(
     select (r.id, r.number, r.business_account_id, r.portfolio_id, r.has_recipient_room, r.account_id, r.application_ids, t.spacing,
       greatest(p.free_at, p_now - t.spacing * greatest(0, r.throughput / 10.0 - 1)), 0)::permit_source
@@ -773,7 +753,7 @@ begin
     select r.ordinality, w.id, r.sender_id, r.number, t.at into v_chosen, id, sender_id, number, permit_at
     from unnest(v_senders) with ordinality r cross join lateral (
       select greatest(p_now, r.free_at + r.taken * r.spacing, case when cardinality(v_blocks) > 0 then (
-        select max(b.opens_at) from unnest(v_blocks) b
+        select max(greatest(coalesce(b.until, 'infinity'), b.free_at)) from unnest(v_blocks) b
         where b.subject = block_subject(b.scope, r.sender_id, r.business_account_id, r.portfolio_id) and b.only_for in ('', w.country, w.locale)
       ) end) as at
     ) t
@@ -784,11 +764,11 @@ begin
 
     v_senders[v_chosen].taken := v_senders[v_chosen].taken + 1;
     if cardinality(v_blocks) > 0 then
-      update sender_blocks t set free_at = permit_at + b.spacing from unnest(v_blocks) b
+      update sender_blocks t set free_at = permit_at + interval '1 second' from unnest(v_blocks) b
       where (t.cause, t.scope, t.subject, t.only_for) = (b.cause, b.scope, b.subject, b.only_for)
         and b.subject = block_subject(b.scope, sender_id, v_senders[v_chosen].business_account_id, v_senders[v_chosen].portfolio_id)
         and b.only_for in ('', w.country, w.locale);
-      v_blocks := array(select b from active_blocks(p_now) b);
+      v_blocks := array(select t from sender_blocks t where t.failures > 0);
     end if;
   end loop;
 

@@ -31,8 +31,11 @@ const providerFault = (
 
 /** Longer than all attempts of a send take. */
 const THROTTLE_MS = 8_000;
-/** A throttle of everything causes only a few calls, independent of the number of waiting sends: some probes of each worker. */
-const THROTTLED_CALLS_MAX = 50;
+/**
+ * A throttle of everything causes only a few calls, independent of the number of waiting sends: some probes and, after each that succeeds,
+ * the calls that are under way when the limit is reached again.
+ */
+const THROTTLED_CALLS_MAX = 100;
 
 /** A lasting throttle of one sender if its scope has one, of one business account, or of everything. */
 const throttleFault = (

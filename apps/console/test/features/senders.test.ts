@@ -236,18 +236,18 @@ describe('senders', () => {
     const { provider, state, blocks } = await senderOf(sender.id);
     expect(state).toBe('active');
     expect(provider).toMatchObject({ readAt: startedAt.toISOString(), recipientsLeft: 2_000 });
-    expect(provider.facts.map(({ name, value, source }) => [name, value, source])).toEqual([
-      ['quality', 'YELLOW', 'read'],
-      ['status', 'CONNECTED', 'read'],
-      ['messagingLimit', 'TIER_2K', 'read'],
-      ['verification', 'UNVERIFIED', 'read'],
+    expect(provider.facts.map(({ name, value }) => [name, value])).toEqual([
+      ['quality', 'YELLOW'],
+      ['status', 'CONNECTED'],
+      ['messagingLimit', 'TIER_2K'],
+      ['verification', 'UNVERIFIED'],
     ]);
     expect(provider.templates).toMatchObject([
       { language: 'en', status: 'PAUSED', reason: 'FIRST_PAUSE', isUsable: false },
       { language: 'pt_BR', status: 'APPROVED', isUsable: true },
     ]);
     expect(blocks).toMatchObject([
-      { onlyFor: 'en', source: 'read', reason: expect.stringContaining('PAUSED'), until: null },
+      { onlyFor: 'en', source: 'provider', reason: expect.stringContaining('PAUSED'), until: null },
     ]);
     const bad = provider.checks.filter(({ ok }) => !ok);
     expect(bad.map(({ check }) => check)).toEqual(

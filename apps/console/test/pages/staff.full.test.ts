@@ -343,7 +343,7 @@ describeInBrowser('the pages of staff', () => {
   it('show in Portuguese why a sender is blocked, for every cause', async () => {
     const { database } = server.db;
     await server.db.sql('delete from senders');
-    const at = { at: '2026-01-01T00:00:00Z', since: '2026-01-01T00:00:00Z', source: 'read' } as const;
+    const at = { at: '2026-01-01T00:00:00Z', since: '2026-01-01T00:00:00Z' };
     const fact = <T>(value: T) => ({ value, ...at });
     const reported = [
       senderBlock({}, { isDeleted: fact(true) }, new Date()),

@@ -162,7 +162,7 @@ export function checkReading(
 ): PreflightResult[] {
   const now = new Date();
   const factsOf = <Values extends object>(values: Reported<Values>): Facts<Values> =>
-    mergeFacts<Values>({}, values, now, 'read');
+    mergeFacts<Values>({}, values, now);
   const failures = Object.entries(reading).flatMap(([part, result]) =>
     'failure' in result ? [[part, result.failure]] : [],
   );

@@ -1,25 +1,26 @@
-import { PROVIDER_WAIT_MS_MAX, type FaultScope } from '../sends/outcome.js';
+import { PROVIDER_WAIT_MS_MAX } from '../sends/outcome.js';
+import type { SenderFailure } from '../sends/delivery.js';
 import type { Locale } from '../sends/send.js';
 import { NO_COUNTRY } from '../recipients/recipient.js';
 
 /**
- * Why messages are blocked or slowed down:
+ * Why messages are blocked:
  *
  * - `operator`: an operator paused the sender. The block ends when an operator resumes it.
  * - `provider`: the provider reported a state of a number, a business account or a template. The block ends when it reports another state,
  *   or when an operator resumes the sender, except for a template.
  * - `fault`: a message failed. Nothing is sent for a time, then single messages are tried, until a success signal clears the block.
- * - `limit`: the same for a rate limit; after it is cleared, the rate is reduced for a minute.
+ * - `limit`: the same for a rate limit, with shorter times.
  */
 export type BlockCause = 'operator' | 'provider' | 'fault' | 'limit';
 
-/** Which messages are blocked: those of a sender, of all senders of a business account or of a business portfolio, or all. */
-export type BlockScope = 'sender' | 'business' | 'portfolio' | 'app';
+/** Which messages are blocked: those of a sender, or of all senders of a business account or of a business portfolio. */
+export type BlockScope = 'sender' | 'business' | 'portfolio';
 
 /** How the cause became known. */
-export type BlockSource = 'operator' | 'answer' | 'receipt' | 'webhook' | 'read';
+export type BlockSource = 'operator' | 'provider' | 'answer' | 'receipt';
 
-/** The kind of a block. A sender, a business account, a portfolio and the app have at most one block of each kind. */
+/** The kind of a block. A sender, a business account and a portfolio have at most one block of each kind. */
 export interface BlockKind {
   cause: BlockCause;
   scope: BlockScope;
@@ -37,13 +38,10 @@ export interface Block extends BlockKind {
   isConfiguration: boolean;
   /** Consecutive failures. A cleared block has 0, and is kept so that older failure signals do not start it again. */
   failures: number;
+  /** When it started; for a cleared block, when the successful message that cleared it was started. Results of earlier messages are ignored. */
   since: Date;
-  /** Null if it lasts until its source ends it. For a cleared limit, the end of the reduced rate. */
+  /** Null if it lasts until its source ends it. */
   until: Date | null;
-  /** When the successful message that cleared the block was started; null if the block is not cleared. */
-  clearedAt: Date | null;
-  /** The reduced rate in messages per second, after a limit is cleared; null for other causes. */
-  rate: number | null;
 }
 
 /** The result of a message: when the message was started, and how the result became known. */
@@ -51,9 +49,6 @@ export interface Signal {
   startedAt: Date;
   source: 'answer' | 'receipt';
 }
-
-/** The failure of a message by a fault or a rate limit. */
-export interface FaultSignal extends Signal, Pick<Block, 'errorCode' | 'reason' | 'isConfiguration'> {}
 
 /** Returns whether a block still blocks all its messages. */
 export function isBlocking({ failures, until }: Pick<Block, 'failures' | 'until'>, now: Date): boolean {
@@ -69,65 +64,34 @@ export function appliesTo(
 }
 
 /**
- * Returns whether a message was started after a block, and after the message that cleared it. The results of earlier messages are ignored,
- * because they are what caused the block. Receipts report faults minutes later, and days later after an outage.
+ * Returns the block after a failure, which is longer for each failure in a row; null if the block is still active, or the message was
+ * started before the block or the message that cleared it. Such messages are what caused the block. Receipts report failures minutes later,
+ * and days later after an outage.
  */
-const isNewer = (startedAt: Date, block: Block | null): boolean =>
-  block === null || (startedAt > block.since && (block.clearedAt === null || startedAt > block.clearedAt));
-
-/**
- * Returns the block after a fault, which is longer for each fault in a row; null if the signal is not newer, or the block is still active.
- */
-export function afterFault(
+export function afterFailure(
   kind: BlockKind,
   last: Block | null,
   now: Date,
-  { startedAt, ...met }: FaultSignal,
+  { startedAt, source }: Signal,
+  failure: SenderFailure,
 ): Block | null {
-  if (!isNewer(startedAt, last) || (last !== null && isBlocking(last, now))) return null;
+  if (last !== null && (isBlocking(last, now) || startedAt <= last.since)) return null;
   const failures = (last?.failures ?? 0) + 1;
-  const until = new Date(now.getTime() + coolDownSeconds(kind, failures) * 1_000);
-  return { ...kind, ...met, failures, since: now, until, clearedAt: null, rate: null };
+  const until = new Date(now.getTime() + coolDownMs(kind, failure, failures));
+  const { errorCode, reason } = failure;
+  const isConfiguration = failure.kind === 'config';
+  return { ...kind, source, errorCode, reason, isConfiguration, failures, since: now, until };
 }
-
-/**
- * Returns the block after a rate limit was reached; null if the signal is not newer. @param limit `fullRate`: messages per second of all
- * senders that it applies to
- */
-export function afterLimit(
-  kind: BlockKind,
-  last: Block | null,
-  now: Date,
-  { startedAt, ...met }: Omit<FaultSignal, 'isConfiguration'>,
-  limit: { fullRate: number; retryAfterSeconds: number | null; random: number },
-): Block | null {
-  if (!isNewer(startedAt, last)) return null;
-  const failures = (last?.failures ?? 0) + 1;
-  const until = new Date(now.getTime() + limitWaitMs(failures, limit.retryAfterSeconds, limit.random));
-  const rate = Math.max(1, reducedRate(last, now, limit.fullRate));
-  return { ...kind, ...met, isConfiguration: false, failures, since: now, until, clearedAt: null, rate };
-}
-
-/** Returns half of the rate that the provider rejected. While single messages are tried, the next rate does not change. */
-function reducedRate(last: Block | null, now: Date, fullRate: number): number {
-  if (last === null || last.rate === null) return fullRate / 2;
-  if (last.clearedAt === null) return last.rate;
-  const isReduced = last.until !== null && last.until > now;
-  return (isReduced ? last.rate : fullRate) / 2;
-}
-
-const REDUCED_RATE_MS = 60_000;
 
 /**
  * Returns the block, cleared by a success: the provider accepted or delivered a message. Returns null if the success does not clear it:
  * only a message that was started after the block does, and a block caused by a receipt is cleared only by a receipt.
  */
-export function afterSuccess(block: Block, now: Date, success: Signal): Block | null {
+export function afterSuccess(block: Block, success: Signal): Block | null {
   const isOfMessages = block.cause === 'fault' || block.cause === 'limit';
   if (!isOfMessages || block.failures === 0 || success.startedAt <= block.since) return null;
   if (block.source === 'receipt' && success.source !== 'receipt') return null;
-  const until = block.cause === 'limit' ? new Date(now.getTime() + REDUCED_RATE_MS) : now;
-  return { ...block, failures: 0, until, clearedAt: success.startedAt };
+  return { ...block, failures: 0, since: success.startedAt };
 }
 
 /** The reason of a new sender's pause, which lasts until the sender is activated, after its preflight allows it to send. */
@@ -154,7 +118,7 @@ export function activeBlock(blocks: readonly Block[], now: Date): Block | null {
 export const SENDER_STATES = ['active', 'cooling_down', 'paused'] as const;
 export type SenderState = (typeof SENDER_STATES)[number];
 
-/** Returns the state of a sender according to its own blocks and those of its business account, its portfolio and the app. */
+/** Returns the state of a sender according to its own blocks and those of its business account and its portfolio. */
 export function senderState(blocks: readonly Block[], now: Date): SenderState {
   const block = activeBlock(blocks, now);
   if (block === null) return 'active';
@@ -162,44 +126,30 @@ export function senderState(blocks: readonly Block[], now: Date): SenderState {
 }
 
 /**
- * Returns the blocks that a fault starts, from the narrowest to the widest scope. The other senders of a business account are tried sooner,
- * see `coolDownSeconds`.
+ * Returns the blocks that a failure starts, from the narrowest to the widest scope. The other senders of a business account are tried sooner
+ * after a fault, see `coolDownMs`.
  */
 export function blocksOf(
-  scope: FaultScope,
-  message: { locale: Locale; country: string | null },
+  failure: SenderFailure,
+  { locale, country }: { locale: Locale; country: string | null },
 ): BlockKind[] {
+  if (failure.kind === 'retry')
+    return [{ cause: 'limit', scope: failure.throttled === 'business' ? 'business' : 'sender', onlyFor: '' }];
   const sender = { cause: 'fault', scope: 'sender', onlyFor: '' } as const;
-  if (scope === 'country') return [{ ...sender, onlyFor: message.country ?? NO_COUNTRY }];
-  if (scope === 'template') return [{ ...sender, onlyFor: message.locale }];
+  const scope = failure.kind === 'config' ? failure.scope : 'token';
+  if (scope === 'country') return [{ ...sender, onlyFor: country ?? NO_COUNTRY }];
+  if (scope === 'template') return [{ ...sender, onlyFor: locale }];
   return scope === 'business' || scope === 'portfolio' ? [sender, { ...sender, scope }] : [sender];
 }
 
-const COOL_DOWN_SECONDS_MAX = 3_600;
-
 /**
- * Returns the seconds of a block after its nth fault in a row (from 1): a minute, doubling up to an hour. For a country it is always an
- * hour. For a business account it starts at 15 seconds, because only one of its senders may be at fault.
+ * Returns the milliseconds of a block after the nth failure in a row (from 1): a minute after a fault, doubling up to an hour; two seconds
+ * after a rate limit, doubling up to ten. After a limit, it is at least the provider's Retry-After, but at most `PROVIDER_WAIT_MS_MAX`.
+ * After a fault of a business account, it starts at 15 seconds, because only one of its senders may be at fault.
  */
-export function coolDownSeconds(
-  { scope, onlyFor }: Pick<BlockKind, 'scope' | 'onlyFor'>,
-  nth: number,
-): number {
-  if (/^[A-Z]{2}$/.test(onlyFor)) return COOL_DOWN_SECONDS_MAX;
-  return Math.min(COOL_DOWN_SECONDS_MAX, (scope === 'business' ? 15 : 60) * 2 ** (nth - 1));
-}
-
-const LIMIT_WAIT_MS_MAX = 10_000;
-
-/**
- * Returns the milliseconds for which nothing is sent after the nth rejection by a rate limit in a row: two seconds, doubling up to ten, and
- * up to half of it as jitter. It is at least the provider's Retry-After, but at most `PROVIDER_WAIT_MS_MAX`.
- *
- * @param random a number from 0 up to, not including, 1
- */
-export function limitWaitMs(nth: number, retryAfterSeconds: number | null, random: number): number {
-  const ms = Math.min(LIMIT_WAIT_MS_MAX, 1_000 * 2 ** nth);
-  return Math.round(
-    Math.min(PROVIDER_WAIT_MS_MAX, Math.max(ms * (1 + random / 2), (retryAfterSeconds ?? 0) * 1_000)),
-  );
+export function coolDownMs({ scope }: Pick<BlockKind, 'scope'>, failure: SenderFailure, nth: number): number {
+  const doubled = (first: number, max: number): number => Math.min(max, first * 2 ** (nth - 1));
+  if (failure.kind !== 'retry') return doubled(scope === 'business' ? 15_000 : 60_000, 3_600_000);
+  const askedMs = (failure.retryAfterSeconds ?? 0) * 1_000;
+  return Math.min(PROVIDER_WAIT_MS_MAX, Math.max(doubled(2_000, 10_000), askedMs));
 }

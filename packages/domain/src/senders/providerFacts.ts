@@ -7,11 +7,7 @@ export interface Fact<Value> {
   at: string;
   /** When the provider first reported this value. */
   since: string;
-  /** The source of the last report. */
-  source: FactSource;
 }
-
-export type FactSource = 'webhook' | 'read';
 
 /** The known facts about one subject. Facts that were never reported are missing. */
 export type Facts<Values> = { [Name in keyof Values]?: Fact<Values[Name]> };
@@ -97,26 +93,18 @@ export function mergeFacts<Values extends object>(
   known: Facts<Values>,
   report: Reported<Values>,
   at: Date,
-  source: FactSource,
 ): Facts<Values> {
   const merged = { ...known };
+  const reportedAt = at.toISOString();
   for (const name of Object.keys(report) as (keyof Values)[]) {
     const value = report[name];
     const last = known[name];
-    if (value === undefined) continue;
-    if (last !== undefined && latest(at, source) < latestOf(last)) continue;
-    const reportedAt = at.toISOString();
+    if (value === undefined || (last !== undefined && reportedAt < last.at)) continue;
     const isSame = last !== undefined && JSON.stringify(last.value) === JSON.stringify(value);
-    merged[name] = { value, at: reportedAt, since: isSame ? last.since : reportedAt, source };
+    merged[name] = { value, at: reportedAt, since: isSame ? last.since : reportedAt };
   }
   return merged;
 }
-
-/** Returns the latest time at which a report was made, in milliseconds. Webhooks have whole seconds. */
-const latest = (at: Date, source: FactSource): number =>
-  source === 'webhook' ? Math.floor(at.getTime() / 1000) * 1000 + 999 : at.getTime();
-
-const latestOf = ({ at, source }: Fact<unknown>): number => latest(new Date(at), source);
 
 /** Returns whether Meta rates a number's quality as low, because people block or report it. */
 export const hasLowQuality = ({ quality }: Facts<NumberValues>): boolean => quality?.value === 'RED';
@@ -126,7 +114,6 @@ export interface ProviderBlock {
   reason: string;
   /** The provider's term for it. */
   word: string;
-  source: FactSource;
 }
 
 /** Statuses in which the provider rejects a template's messages. The provider may add other statuses, which only failed calls reveal. */
@@ -148,12 +135,10 @@ export const CODE_CATEGORY = 'AUTHENTICATION';
 
 /** Returns why the provider would reject messages of a template; null if no fact indicates a rejection. */
 export function templateBlock({ status, category, reason }: Facts<TemplateValues>): ProviderBlock | null {
-  if (status !== undefined && BLOCKED_STATUSES.has(status.value)) {
-    const why = reason?.value ? `${status.value} (${reason.value})` : status.value;
-    return blockBy(status, why);
-  }
+  if (status !== undefined && BLOCKED_STATUSES.has(status.value))
+    return blockBy(reason?.value ? `${status.value} (${reason.value})` : status.value);
   if (category !== undefined && category.value !== CODE_CATEGORY)
-    return blockBy(category, `category ${category.value}`);
+    return blockBy(`category ${category.value}`);
   return null;
 }
 
@@ -170,38 +155,30 @@ export function senderBlock(
   now: Date,
 ): ProviderBlock | null {
   const { ban, restrictions, isDeleted, disconnection, canSend } = account;
-  if (isDeleted?.value === true)
-    return blockBy(isDeleted, 'Meta reports that the business account was deleted.', 'DELETED');
   const restriction = restrictions?.value.find(
     ({ kind, until }) => kind === BLOCKING_RESTRICTION && (until === null || until * 1000 > now.getTime()),
   )?.kind;
   const lost = disconnection?.value;
   const states = [
+    [isDeleted, isDeleted?.value && 'DELETED', 'Meta reports that the business account was deleted.'],
     [ban, ban?.value === 'DISABLE' && ban.value, 'Meta has disabled the business account.'],
     [disconnection, lost, `Meta has disconnected the business account: ${lost}.`],
     [restrictions, restriction, `Meta has restricted the business account: ${restriction}.`],
   ] as const;
   // If a read finds that the account can send, the state has ended, although no webhook reported it.
   const hasEnded = (fact: Fact<unknown>): boolean =>
-    canSend !== undefined && canSend.value.can !== 'BLOCKED' && latestOf(canSend) > latestOf(fact);
+    canSend !== undefined && canSend.value.can !== 'BLOCKED' && canSend.at > fact.at;
   for (const [fact, word, reason] of states)
-    if (fact !== undefined && word && !hasEnded(fact)) return blockBy(fact, reason, word);
+    if (fact !== undefined && word && !hasEnded(fact)) return blockBy(reason, word);
   for (const fact of [canSend, number.canSend])
     if (fact?.value.can === 'BLOCKED') {
       const word = fact.value.why ?? fact.value.can;
-      return blockBy(fact, `Meta reports that it cannot send: ${word}`, word);
+      return blockBy(`Meta reports that it cannot send: ${word}`, word);
     }
   return null;
 }
 
-const blockBy = ({ source }: Fact<unknown>, reason: string, word = reason): ProviderBlock => ({
-  reason,
-  word,
-  source,
-});
-
-/** Error codes of calls that reveal a template's state. The provider's report that the template is usable again ends such a block. */
-export const TEMPLATE_STATE_CODES = [132001, 132015, 132016] as const;
+const blockBy = (reason: string, word = reason): ProviderBlock => ({ reason, word });
 
 /** The permissions that a sender's token needs. */
 export const TOKEN_SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];

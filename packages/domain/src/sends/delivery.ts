@@ -10,7 +10,6 @@ import {
   type Send,
   type SendChange,
 } from './send.js';
-import type { BlockScope } from '../senders/blocks.js';
 
 /** How many times a delivery is attempted, and the first step of its back-off. */
 export interface RetryPolicy {
@@ -111,20 +110,15 @@ export function endedAttempt(
   return { number, senderId, startedAt: claimedAt as Date, outcome, errorCode, messageId, messageStatus };
 }
 
-/** A fault or a rate limit of a sender, its business account or the app. */
-export type SenderFailure =
-  | Extract<Outcome, { kind: 'sender' | 'config' }>
-  | (Extract<Outcome, { kind: 'retry' }> & { throttled: BlockScope });
+/** A fault or a rate limit of a sender or its business account. */
+export type SenderFailure = Extract<Outcome, { kind: 'sender' | 'config' | 'retry' }>;
 
-/**
- * Returns whether a fault or a rate limit of the sender, its business account or the app prevented the message. Such an attempt is not
- * counted.
- */
+/** Returns whether a fault or a rate limit of the sender or its business account prevented the message. Such an attempt is not counted. */
 export function isSenderFailure(outcome: Outcome): outcome is SenderFailure {
   return (
     outcome.kind === 'sender' ||
     (outcome.kind === 'config' && outcome.scope !== 'request') ||
-    (outcome.kind === 'retry' && outcome.throttled !== 'none' && outcome.throttled !== 'pair')
+    (outcome.kind === 'retry' && (outcome.throttled === 'sender' || outcome.throttled === 'business'))
   );
 }
 

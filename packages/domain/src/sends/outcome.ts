@@ -1,9 +1,6 @@
 /** The subject of a configuration fault, which decides what is blocked. */
 export type FaultScope = 'token' | 'business' | 'portfolio' | 'template' | 'country' | 'app' | 'request';
 
-/** The subject of the rate limit that was reached: one sender and one recipient (a pair), a sender, a business account, or the app. */
-export type ThrottleScope = 'pair' | 'sender' | 'business' | 'app';
-
 /**
  * The status of an accepted message that the provider does not send immediately. The provider reviews the first messages of a new or
  * unverified business portfolio, then sends or drops the held ones.
@@ -30,7 +27,7 @@ export type Outcome =
       kind: 'retry';
       errorCode: number | null;
       reason: string;
-      throttled: 'none' | ThrottleScope;
+      throttled: 'none' | 'pair' | 'sender' | 'business';
       /** Seconds that the provider asked us to wait, or null. */
       retryAfterSeconds: number | null;
     }

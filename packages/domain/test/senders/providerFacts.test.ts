@@ -8,64 +8,41 @@ import {
   type BusinessAccountValues,
   type Fact,
   type Facts,
-  type FactSource,
   type NumberValues,
   type TemplateValues,
 } from '../../src/index.js';
 
 const at = (seconds: number): Date => new Date(1_763_629_200_000 + seconds * 1000);
-const fact = <V>(value: V, seconds = 0, source: FactSource = 'webhook'): Fact<V> => ({
+const fact = <V>(value: V, seconds = 0): Fact<V> => ({
   value,
   at: at(seconds).toISOString(),
   since: at(seconds).toISOString(),
-  source,
 });
 
 describe('mergeFacts', () => {
-  it.each<[string, number, FactSource, number, FactSource, boolean]>([
-    ['replaces a fact by a later webhook', 1, 'webhook', 2, 'webhook', true],
-    ['keeps a fact despite an earlier webhook', 2, 'webhook', 1, 'webhook', false],
-    ['replaces a fact by a webhook of the same second that arrives later', 1, 'webhook', 1, 'webhook', true],
-    ['replaces a webhook’s fact by a read of a later second', 1, 'webhook', 2.1, 'read', true],
-    [
-      'keeps a webhook’s fact despite a read of the same second, which may be older',
-      1,
-      'webhook',
-      1.9,
-      'read',
-      false,
-    ],
-    [
-      'replaces a read’s fact by a webhook of the same second, which may be newer',
-      1.9,
-      'read',
-      1,
-      'webhook',
-      true,
-    ],
-    ['keeps a read’s fact despite an earlier webhook', 2, 'read', 1, 'webhook', false],
-    ['replaces a read’s fact by a later read', 1.2, 'read', 1.3, 'read', true],
-    ['keeps a read’s fact despite an earlier read', 1.3, 'read', 1.2, 'read', false],
-  ])('%s', (_, knownAt, knownBy, seconds, source, counts) => {
-    const known: Facts<TemplateValues> = { status: fact('KNOWN', knownAt, knownBy) };
-    const { status } = mergeFacts<TemplateValues>(known, { status: 'NEW' }, at(seconds), source);
-    expect(status?.value).toBe(counts ? 'NEW' : 'KNOWN');
+  it.each([
+    ['replaces a fact by a later report', 1, 1.001, 'NEW'],
+    ['replaces a fact by a report of the same time that arrives later', 1, 1, 'NEW'],
+    ['keeps a fact despite an earlier report', 1, 0.999, 'KNOWN'],
+  ])('%s', (_, knownAt, seconds, expected) => {
+    const known: Facts<TemplateValues> = { status: fact('KNOWN', knownAt) };
+    const { status } = mergeFacts<TemplateValues>(known, { status: 'NEW' }, at(seconds));
+    expect(status?.value).toBe(expected);
   });
 
   it('keeps the time of the first report while later reports repeat the value', () => {
-    const first = mergeFacts<TemplateValues>({}, { status: 'PAUSED', reason: null }, at(1), 'webhook');
-    const read = mergeFacts(first, { status: 'PAUSED', reason: null }, at(600), 'read');
+    const first = mergeFacts<TemplateValues>({}, { status: 'PAUSED', reason: null }, at(1));
+    const read = mergeFacts(first, { status: 'PAUSED', reason: null }, at(600));
     expect(read.status).toEqual({
       value: 'PAUSED',
       at: at(600).toISOString(),
       since: at(1).toISOString(),
-      source: 'read',
     });
-    const resumed = mergeFacts(read, { status: 'APPROVED' }, at(1_200), 'read');
+    const resumed = mergeFacts(read, { status: 'APPROVED' }, at(1_200));
     expect(resumed.status?.since).toBe(at(1_200).toISOString());
   });
 
-  it('returns the same facts for webhooks of different seconds in any order and number', () => {
+  it('returns the same facts for reports of different seconds in any order and number', () => {
     const reports = fc.uniqueArray(
       fc.record({
         seconds: fc.nat(50),
@@ -79,7 +56,7 @@ describe('mergeFacts', () => {
     const end = (order: { seconds: number; values: Partial<TemplateValues> }[]) =>
       withoutStarts(
         order.reduce<Facts<TemplateValues>>(
-          (known, { values, seconds }) => mergeFacts(known, values, at(seconds), 'webhook'),
+          (known, { values, seconds }) => mergeFacts(known, values, at(seconds)),
           {},
         ),
       );
@@ -104,15 +81,13 @@ describe('templateBlock', () => {
       expect(templateBlock({ status: fact(status), reason: fact('FIRST_PAUSE') })).toEqual({
         reason,
         word: reason,
-        source: 'webhook',
       });
     },
   );
 
   it('blocks a template in another category', () => {
-    const facts = { status: fact('APPROVED'), category: fact('UTILITY', 0, 'read') };
+    const facts = { status: fact('APPROVED'), category: fact('UTILITY') };
     expect(templateBlock(facts)).toMatchObject({
-      source: 'read',
       reason: expect.stringContaining('UTILITY'),
     });
   });
@@ -129,7 +104,7 @@ describe('templateBlock', () => {
 describe('senderBlock', () => {
   const restricted = [{ kind: 'RESTRICTED_BIZ_INITIATED_MESSAGING', until: at(100).getTime() / 1000 }];
   const can = (value: 'AVAILABLE' | 'BLOCKED', seconds: number) =>
-    fact({ can: value, why: value === 'BLOCKED' ? 'no payment method' : null }, seconds, 'read');
+    fact({ can: value, why: value === 'BLOCKED' ? 'no payment method' : null }, seconds);
 
   it.each<[string, Facts<NumberValues>, Facts<BusinessAccountValues>]>([
     ['its account is disabled', {}, { ban: fact('DISABLE') }],

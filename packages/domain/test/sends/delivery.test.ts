@@ -251,7 +251,7 @@ describe('settle', () => {
   it.each([
     ['sender', SENDER_FAULT],
     ['config', CONFIG_FAULT],
-    ['retry', retryable({ throttled: 'app' })],
+    ['retry', retryable({ throttled: 'sender' })],
   ])('makes the send due immediately after `%s`, without counting the attempt', (kind, outcome) => {
     const send = sendingSend({ attempts: 5 });
     const decision = settled(send, outcome);

@@ -21,7 +21,7 @@ import { pingDatabase, type Database } from '../client/database.js';
 import { readMailStatistics, type MailStatistics } from '../mails/outbox.js';
 import { readDeliveries } from '../reports/deliveryHours.js';
 import { countHeldMessages } from '../reports/heldMessages.js';
-import { listSenderKnowledge } from '../senders/readings.js';
+import { listSenderKnowledge } from '../senders/providerFacts.js';
 import { listSenders, type ListedSender } from '../senders/senders.js';
 import {
   readConnectionStatistics,

@@ -1,22 +1,11 @@
-import {
-  senderBlock,
-  TEMPLATE_STATE_CODES,
-  templateBlock,
-  templateLanguages,
-  type Block,
-  type BlockKind,
-  type Locale,
-  type ProviderBlock,
-  type Signal,
-} from '@onecode/domain';
+import type { Block, BlockKind, Signal } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
-import { listSenderKnowledge } from './readings.js';
 
 /** The columns of a block `b`. */
 const COLUMNS = Prisma.sql`b.cause, b.scope, b.only_for as "onlyFor", b.source, b.error_code as "errorCode", b.reason,
-  b.is_configuration as "isConfiguration", b.failures, b.since, b.until, b.cleared_at as "clearedAt", b.rate`;
+  b.is_configuration as "isConfiguration", b.failures, b.since, b.until`;
 
 /** Returns the current blocks of each sender, by scope, language or country, and cause. */
 export async function listBlocks({ sql }: Connection): Promise<(Block & { senderId: string })[]> {
@@ -27,33 +16,29 @@ export async function listBlocks({ sql }: Connection): Promise<(Block & { sender
 }
 
 /**
- * Changes a block of a sender, its business account, its portfolio or the app with a rule, so that concurrent faults count once: reads the
- * block without a lock, and writes it only if it is still the same; otherwise, reads and decides again, which ends because the rules ignore
+ * Changes a block of a sender, its business account or its portfolio with a rule, so that concurrent failures count once: reads the block
+ * without a lock, and writes it only if it is still the same; otherwise, reads and decides again, which ends because the rules ignore
  * signals older than a block's last change. A worker that freezes in between blocks no claim. Mails the sender's owner about the first fault
  * in a row that only a person can end.
  *
- * @param rule gets the current block, or null, the database's time, and the messages per second of all senders that the block applies to;
- * returns null to change nothing
+ * @param rule gets the current block, or null, and the database's time; returns null to change nothing
  * @returns the written block, or null
  */
 export async function changeBlock(
   database: Database,
   senderId: string,
   { cause, scope, onlyFor }: BlockKind,
-  rule: (last: Block | null, now: Date, throughput: number) => Block | null,
+  rule: (last: Block | null, now: Date) => Block | null,
 ): Promise<Block | null> {
   for (;;) {
-    const [{ now, subject, throughput, ...read }] = await database.sql.query<[Current]>`
-      select clock_timestamp()::timestamptz(3) as now, t.subject, (
-        select coalesce(sum(r.throughput), 0)::integer from senders r
-        where r.removed_at is null and block_subject(${scope}, r.id, r.business_account_id, r.portfolio_id) = t.subject
-      ) as throughput, ${COLUMNS}
+    const [{ now, subject, ...read }] = await database.sql.query<[Current]>`
+      select clock_timestamp()::timestamptz(3) as now, t.subject, ${COLUMNS}
       from (
         select block_subject(${scope}, id, business_account_id, portfolio_id) as subject from senders where id = ${senderId}::uuid
       ) t left join sender_blocks b
         on b.cause = ${cause} and b.scope = ${scope} and b.subject = t.subject and b.only_for = ${onlyFor}`;
     const last = read.cause === null ? null : read;
-    const next = rule(last, now, throughput);
+    const next = rule(last, now);
     if (next === null) return null;
     const isAlert = scope === 'sender' && needsPerson(next) && !(last && needsPerson(last));
     const write = async (connection: Connection): Promise<boolean> => {
@@ -66,9 +51,7 @@ export async function changeBlock(
 }
 
 /** The columns of the block are null if there is none. */
-type Current = { now: Date; subject: string; throughput: number } & (
-  Block | { [Column in keyof Block]: null }
-);
+type Current = { now: Date; subject: string } & (Block | { [Column in keyof Block]: null });
 
 const needsPerson = (block: Block): boolean => block.failures > 0 && block.isConfiguration;
 
@@ -82,14 +65,14 @@ async function writeBlock(
     return (await prisma.senderBlock.createMany({ data: next, skipDuplicates: true })).count === 1;
   const { cause, scope, subject, onlyFor } = next;
   // Every change of a block changes one of these.
-  const { failures, since, clearedAt } = last;
-  const where = { cause, scope, subject, onlyFor, failures, since, clearedAt };
+  const { failures, since } = last;
+  const where = { cause, scope, subject, onlyFor, failures, since };
   return (await prisma.senderBlock.updateMany({ where, data: next })).count === 1;
 }
 
 /**
  * Returns whether a newer success clears a failure. The success is this message, or one of a later send that was started no earlier, by
- * this sender or another one with the same business account, portfolio or app. The provider must have accepted it and, for a failure from a
+ * this sender or another one with the same business account or portfolio. The provider must have accepted it and, for a failure from a
  * receipt, also delivered it. An account could forge the receipts of its own senders, which therefore do not count for others.
  *
  * @param about the scope of the failure, and its language or country
@@ -121,8 +104,8 @@ export async function isSuperseded(
 }
 
 /**
- * Ends blocks of a sender, its business account or its portfolio: deletes those of an operator or the provider, and clears those of faults,
- * so that results of messages started earlier do not start them again. The caller has locked the sender.
+ * Ends blocks of a sender, its business account or its portfolio: deletes those of an operator or the provider, and clears those of
+ * failures, so that results of messages started earlier do not start them again. The caller has locked the sender.
  *
  * @param which a condition on the blocks `b`
  * @returns the reasons of the ended blocks
@@ -137,66 +120,11 @@ export async function endBlocks({ sql }: Connection, senderId: string, which: Pr
       order by b.cause, b.scope, b.subject, b.only_for for update of b
     ), deleted as (
       delete from sender_blocks b using ended e
-      where (b.cause, b.scope, b.subject, b.only_for) = (e.cause, e.scope, e.subject, e.only_for) and b.cause <> 'fault'
+      where (b.cause, b.scope, b.subject, b.only_for) = (e.cause, e.scope, e.subject, e.only_for) and b.cause in ('operator', 'provider')
     ), cleared as (
-      update sender_blocks b set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from ended e
-      where (b.cause, b.scope, b.subject, b.only_for) = (e.cause, e.scope, e.subject, e.only_for) and b.cause = 'fault'
+      update sender_blocks b set failures = 0, since = clock_timestamp() from ended e
+      where (b.cause, b.scope, b.subject, b.only_for) = (e.cause, e.scope, e.subject, e.only_for) and b.cause in ('fault', 'limit')
     )
     select reason from ended`;
   return ended.map(({ reason }) => reason);
-}
-
-/**
- * Blocks a sender, or a language of its template, if the provider would reject it according to the known facts, and ends such blocks when
- * the facts no longer require them. An operator's pause stays. The caller has locked the sender.
- */
-export async function syncProviderBlocks(connection: Connection, senderId: string): Promise<void> {
-  const [known] = await listSenderKnowledge(connection, senderId);
-  const { number, businessAccount, templates, englishTemplateLanguage } = known!;
-  await setProviderBlock(connection, senderId, '', senderBlock(number, businessAccount, new Date()));
-  const languages = templateLanguages(englishTemplateLanguage);
-  // In the order in which `take_permits` locks their blocks.
-  for (const locale of ['en', 'pt-BR'] as const) {
-    const facts = templates.find(({ language }) => language === languages[locale])?.facts ?? {};
-    const block = templateBlock(facts);
-    await setProviderBlock(connection, senderId, locale, block);
-    if (block === null && facts.status !== undefined)
-      await endTemplateFault(connection, senderId, locale, facts.status.at);
-  }
-}
-
-/** Writes the provider's block of a sender, or of one language of its template, or ends it (null). Mails the sender's owner about a new one. */
-async function setProviderBlock(
-  connection: Connection,
-  senderId: string,
-  onlyFor: Locale | '',
-  block: ProviderBlock | null,
-): Promise<void> {
-  const { sql } = connection;
-  if (block === null) {
-    await sql.execute`
-      delete from sender_blocks where cause = 'provider' and scope = 'sender' and subject = ${senderId} and only_for = ${onlyFor}`;
-    return;
-  }
-  const { source, reason } = block;
-  const written = await sql.execute`
-    insert into sender_blocks as b (cause, scope, subject, only_for, source, reason, since)
-    values ('provider', 'sender', ${senderId}, ${onlyFor}, ${source}, ${reason}, clock_timestamp())
-    on conflict (cause, scope, subject, only_for) do update set source = excluded.source, reason = excluded.reason, since = excluded.since
-    where b.reason <> excluded.reason`;
-  if (written > 0) await queueSenderBlockedAlert(connection, senderId, onlyFor, reason);
-}
-
-/**
- * Ends a block that a failed call started because of a template's state, when the template is usable again. Otherwise the health page would
- * report a misconfigured sender until a message succeeds. A block that started after the provider's report stays: an older report never
- * clears a newer fault.
- */
-function endTemplateFault(connection: Connection, senderId: string, locale: Locale, usableAt: string) {
-  return endBlocks(
-    connection,
-    senderId,
-    Prisma.sql`b.cause = 'fault' and b.scope = 'sender' and b.only_for = ${locale}
-      and b.error_code = any (${[...TEMPLATE_STATE_CODES]}::integer[]) and ${usableAt}::timestamptz >= date_trunc('second', b.since)`,
-  );
 }

@@ -1,5 +1,11 @@
-export { applyProviderReport, applySenderReading, learnBusinessAccounts } from './providerFacts.js';
-export * from './readings.js';
+export {
+  applyProviderReport,
+  applySenderReading,
+  learnBusinessAccounts,
+  listSenderKnowledge,
+  requestReading,
+  takeDueReading,
+} from './providerFacts.js';
 export { reencryptTokens } from './senderTokens.js';
 export * from './senders.js';
 export { changeBlock, isSuperseded } from './blocks.js';

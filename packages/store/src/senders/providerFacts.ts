@@ -1,20 +1,78 @@
 import {
   mergeFacts,
   parseMessagingLimit,
+  senderBlock,
+  templateBlock,
+  templateLanguages,
   THROUGHPUT_ON_BUSINESS_APP,
   type BusinessAccountAlert,
   type BusinessAccountValues,
   type Facts,
-  type FactSource,
   type NumberValues,
   type Part,
   type ProviderReport,
   type Reported,
+  type SenderKnowledge,
   type SenderReading,
   type TemplateValues,
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
-import { syncProviderBlocks } from './blocks.js';
+import { Prisma } from '../generated/prisma/client.js';
+import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
+import { endBlocks } from './blocks.js';
+
+/**
+ * Returns a sender that is due for a read, with the database's time, for one caller, and makes its next read due in ten minutes; returns
+ * null if none is due. New senders are due immediately.
+ */
+export async function takeDueReading({
+  sql,
+}: Database): Promise<{ senderId: string; startedAt: Date } | null> {
+  const [due = null] = await sql.query<{ senderId: string; startedAt: Date }[]>`
+    with due as materialized (
+      select id from senders where removed_at is null and read_due_at <= statement_timestamp() order by read_due_at limit 1 for no key update skip locked
+    )
+    update senders set read_due_at = clock_timestamp() + interval '10 minutes' where id in (select id from due)
+    returning id as "senderId", clock_timestamp()::timestamptz(3) as "startedAt"`;
+  return due;
+}
+
+/**
+ * Requests a read of a sender now.
+ *
+ * @param accountId if given, only a sender of this account
+ * @returns the time of the request by the database's clock, which is before the `triedAt` of the read; null if the sender does not exist
+ */
+export async function requestReading(
+  { sql }: Connection,
+  senderId: string,
+  accountId: string | null = null,
+): Promise<Date | null> {
+  const [row] = await sql.query<{ at: Date }[]>`
+    -- Truncated: a rounded time would be in the future half of the time.
+    update senders set read_due_at = date_trunc('milliseconds', clock_timestamp())
+    where id = ${senderId}::uuid and removed_at is null and (${accountId}::uuid is null or account_id = ${accountId}::uuid)
+    returning read_due_at as at`;
+  return row?.at ?? null;
+}
+
+/** Returns the known facts of all senders, or of one sender. */
+export async function listSenderKnowledge(
+  { sql }: Connection,
+  senderId: string | null = null,
+): Promise<SenderKnowledge[]> {
+  return sql.query<SenderKnowledge[]>`
+    select s.id as "senderId", s.template, s.english_template_language as "englishTemplateLanguage", coalesce(n.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount",
+      coalesce(b.alerts, '[]') as alerts, (
+        select coalesce(jsonb_agg(jsonb_build_object('language', t.language, 'facts', t.facts) order by t.language), '[]')
+        from provider_facts t where t.subject = s.business_account_id and t.template = s.template
+      ) as templates,
+      s.read_tried_at as "triedAt", s.read_at as "readAt", s.read_failures as failures, s.recipients_24h as "recipients24h"
+    from senders s left join provider_facts n on n.subject = s.id::text and n.template = ''
+    left join provider_facts b on b.subject = s.business_account_id and b.template = ''
+    where s.removed_at is null and coalesce(s.id = ${senderId}::uuid, true)
+    order by s.id`;
+}
 
 /** Applies a webhook about a business account. Webhooks arrive in any order and may be repeated. */
 export async function applyProviderReport(
@@ -23,25 +81,24 @@ export async function applyProviderReport(
   report: ProviderReport,
   at: Date,
 ): Promise<void> {
-  const origin = { at, source: 'webhook' } as const;
   await database.transaction(async (connection) => {
     const senders = await lockSenders(connection, null, businessAccountId);
     switch (report.about) {
       case 'template':
-        await merge(connection, [businessAccountId, report.name, report.language], report.values, origin);
+        await merge(connection, [businessAccountId, report.name, report.language], report.values, at);
         break;
       case 'number':
         for (const { id, number } of senders)
           if (report.displayNumber === null || number === `+${report.displayNumber}`)
-            await merge(connection, [id], report.values, origin);
+            await merge(connection, [id], report.values, at);
         break;
       case 'business_account':
-        await merge(connection, [businessAccountId], report.values, origin);
+        await merge(connection, [businessAccountId], report.values, at);
         break;
       case 'alert':
         await addAlert(connection, businessAccountId, report.alert, at);
     }
-    for (const { id } of senders) await syncProviderBlocks(connection, id);
+    for (const { id } of senders) await syncProviderBlocks(connection, id, at);
   });
 }
 
@@ -52,10 +109,11 @@ export async function applySenderReading(
   reading: SenderReading,
   startedAt: Date,
 ): Promise<void> {
-  const origin = { at: startedAt, source: 'read' } as const;
   const businessAccountId = valueOf(reading.businessAccountId) ?? sender.businessAccountId;
   const { portfolioId = null, ...number } = valueOf(reading.number) ?? {};
   const templates = valueOf(reading.templates);
+  // Webhooks have whole seconds. A webhook of the same second may be newer than this read.
+  const at = new Date(Math.floor(startedAt.getTime() / 1000) * 1000 - 1);
   await database.transaction(async (connection) => {
     const senders = await lockSenders(connection, sender.id, businessAccountId);
     // All senders of a business account have its portfolio.
@@ -65,15 +123,15 @@ export async function applySenderReading(
         and (business_account_id, portfolio_id) is distinct from
           (coalesce(${businessAccountId}, business_account_id), coalesce(${portfolioId}, portfolio_id))`;
     const values = { ...number, token: valueOf(reading.token) };
-    const facts = await merge<NumberValues>(connection, [sender.id], values, origin);
+    const facts = await merge<NumberValues>(connection, [sender.id], values, at);
     if (businessAccountId !== null) {
       const account = { ...valueOf(reading.businessAccount), isSubscribed: valueOf(reading.subscription) };
-      await merge<BusinessAccountValues>(connection, [businessAccountId], account, origin);
+      await merge<BusinessAccountValues>(connection, [businessAccountId], account, at);
       if (templates !== undefined)
-        await mergeTemplates(connection, businessAccountId, sender.template, templates, origin);
+        await mergeTemplates(connection, businessAccountId, sender.template, templates, at);
     }
     await writeReading(connection, sender.id, reading, facts, startedAt);
-    for (const { id } of senders) await syncProviderBlocks(connection, id);
+    for (const { id } of senders) await syncProviderBlocks(connection, id, at);
   });
 }
 
@@ -125,8 +183,8 @@ export async function countRecentRecipients(
 }
 
 /**
- * Locks a sender and the senders of a business account. Changes of senders take locks in this order: senders by id, their facts, their
- * blocks. The lock of the senders serializes the changes of their facts and blocks, unless the business account of one is not stored yet.
+ * Locks a sender and the senders of a business account, in the order of their ids. The lock serializes the changes of their facts and
+ * blocks, unless the business account of one is not stored yet.
  */
 function lockSenders(
   { sql }: Connection,
@@ -140,20 +198,54 @@ function lockSenders(
 }
 
 /**
+ * Blocks a sender, or a language of its template, if the provider would reject it according to the known facts, and mails the sender's owner
+ * about a new block. Ends such blocks when the facts no longer require them, and with each the fault that the same state caused. An
+ * operator's pause stays. The caller has locked the sender.
+ *
+ * @param at when the provider reported the last facts: an older report never ends a newer fault
+ */
+export async function syncProviderBlocks(connection: Connection, senderId: string, at: Date): Promise<void> {
+  const { sql } = connection;
+  const [known] = await listSenderKnowledge(connection, senderId);
+  const { number, businessAccount, templates, englishTemplateLanguage } = known!;
+  const blocks = [{ onlyFor: '', block: senderBlock(number, businessAccount, new Date()) }];
+  for (const [locale, language] of Object.entries(templateLanguages(englishTemplateLanguage))) {
+    const facts = templates.find((template) => template.language === language)?.facts ?? {};
+    blocks.push({ onlyFor: locale, block: templateBlock(facts) });
+  }
+  for (const { onlyFor, block } of blocks) {
+    if (block === null) continue;
+    const written = await sql.execute`
+      insert into sender_blocks as b (cause, scope, subject, only_for, source, reason, since)
+      values ('provider', 'sender', ${senderId}, ${onlyFor}, 'provider', ${block.reason}, clock_timestamp())
+      on conflict (cause, scope, subject, only_for) do update set reason = excluded.reason, since = excluded.since
+      where b.reason <> excluded.reason`;
+    if (written > 0) await queueSenderBlockedAlert(connection, senderId, onlyFor, block.reason);
+  }
+  const usable = blocks.filter(({ block }) => block === null).map(({ onlyFor }) => onlyFor);
+  const ended = await sql.query<{ onlyFor: string }[]>`
+    delete from sender_blocks where cause = 'provider' and scope = 'sender' and subject = ${senderId} and only_for = any (${usable})
+    returning only_for as "onlyFor"`;
+  const causedFaults = Prisma.sql`b.cause = 'fault' and b.scope = 'sender' and b.since <= ${at}
+    and b.only_for = any (${ended.map(({ onlyFor }) => onlyFor)})`;
+  if (ended.length > 0) await endBlocks(connection, senderId, causedFaults);
+}
+
+/**
  * Merges values into the known facts, and returns the result.
  *
  * @param about the id of a sender or a business account; for a template, also its name and language
- * @param origin when the provider reported the values, and through which channel
+ * @param at when the provider reported the values
  */
 async function merge<Values extends object>(
   { sql }: Connection,
   [subject, template = '', language = '']: readonly [subject: string, template?: string, language?: string],
   values: Reported<Values>,
-  { at, source }: { at: Date; source: FactSource },
+  at: Date,
 ): Promise<Facts<Values>> {
   const [known] = await sql.query<{ facts: Facts<Values> }[]>`
     select facts from provider_facts where subject = ${subject} and template = ${template} and language = ${language}`;
-  const facts = mergeFacts<Values>(known?.facts ?? {}, values, at, source);
+  const facts = mergeFacts<Values>(known?.facts ?? {}, values, at);
   await sql.execute`
     insert into provider_facts (subject, template, language, facts)
     values (${subject}, ${template}, ${language}, ${JSON.stringify(facts)}::jsonb)
@@ -187,7 +279,7 @@ async function mergeTemplates(
   subject: string,
   template: string,
   templates: readonly { language: string; values: Reported<TemplateValues> }[],
-  origin: { at: Date; source: FactSource },
+  at: Date,
 ): Promise<void> {
   const known = await connection.sql.query<{ language: string }[]>`
     select language from provider_facts where subject = ${subject} and template = ${template}`;
@@ -195,7 +287,7 @@ async function mergeTemplates(
     .filter(({ language }) => templates.every((listed) => listed.language !== language))
     .map(({ language }) => ({ language, values: { status: 'DELETED' } }));
   for (const { language, values } of [...templates, ...deleted])
-    await merge<TemplateValues>(connection, [subject, template, language], values, origin);
+    await merge<TemplateValues>(connection, [subject, template, language], values, at);
 }
 
 /** Stores the business accounts of phone number ids, for senders without a known business account. */

@@ -3,8 +3,8 @@ import { audited, changeRow, logEntry, type Actor } from '../operations/audit.js
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { requestReading } from './readings.js';
 import { endBlocks, listBlocks } from './blocks.js';
+import { requestReading, syncProviderBlocks } from './providerFacts.js';
 import { appSecretName } from './ownApps.js';
 
 const SELECTED = {
@@ -24,7 +24,7 @@ const SELECTED = {
 type SenderRow = Prisma.SenderGetPayload<{ select: typeof SELECTED }>;
 
 /**
- * A sender as operators see it, without its token. `blocks`: its own current blocks, and those of its business account, portfolio and app.
+ * A sender as operators see it, without its token. `blocks`: its own current blocks, and those of its business account and portfolio.
  */
 export type Sender = SenderRow & { englishTemplateLanguage: 'en' | 'en_US'; blocks: Block[] };
 
@@ -86,7 +86,7 @@ export async function addSender(
       after: { phoneNumberId, ...account, ...owned, template, englishTemplateLanguage, throughput },
     };
     await log({ action: 'sender.add', accountId, subject: id, details });
-    if (paused) await awaitActivation(connection, id);
+    if (paused) await writePause(connection, id, NOT_ACTIVATED);
     return (await withBlocks(connection, [made]))[0]!;
   }).catch(onTaken(null));
 }
@@ -154,38 +154,30 @@ async function withBlocks<Row extends SenderRow>(
 /** A sender by its id; if `accountId` is given, only in that account. Changes of a sender that does not exist return null. */
 export type SenderKey = string | { id: string; accountId: string };
 
-/**
- * Pauses a sender until an operator resumes it. A paused sender keeps its time, and gets the reason if one is given. A sender that waits for
- * its activation is already paused.
- */
+/** Pauses a sender until an operator resumes it, or its setup activates it. A paused sender keeps its time and its reason. */
 export async function pauseSender(
   database: Database,
   actor: Actor,
   key: SenderKey,
-  given?: string,
+  reason = 'paused by an operator',
 ): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.pause', key, async ({ sql }, { id }) => {
-    const reason = given ?? 'paused by an operator';
-    const written = await sql.execute`
-      insert into sender_blocks as b (cause, scope, subject, source, reason, since)
-      values ('operator', 'sender', ${id}, 'operator', ${reason}, clock_timestamp())
-      on conflict (cause, scope, subject, only_for) do update set reason = excluded.reason
-        where ${given !== undefined} and b.reason not in (excluded.reason, ${NOT_ACTIVATED})`;
-    return written === 1 ? { reason } : {};
-  });
+  return changeSender(database, actor, 'sender.pause', key, async (connection, { id }) =>
+    (await writePause(connection, id, reason)) ? { reason } : {},
+  );
 }
 
-/** Pauses a sender until its setup activates it. */
-async function awaitActivation({ sql }: Connection, id: string): Promise<void> {
-  await sql.execute`
+/** @returns false if the sender was already paused */
+async function writePause({ sql }: Connection, id: string, reason: string): Promise<boolean> {
+  const written = await sql.execute`
     insert into sender_blocks (cause, scope, subject, source, reason, since)
-    values ('operator', 'sender', ${id}, 'operator', ${NOT_ACTIVATED}, clock_timestamp())
+    values ('operator', 'sender', ${id}, 'operator', ${reason}, clock_timestamp())
     on conflict do nothing`;
+  return written === 1;
 }
 
 /**
- * Ends a sender's blocks: an operator's pause, the provider's blocks of its number, and blocks by faults of the sender, its business
- * account or its portfolio. Rate limits stay, and so do the provider's blocks of a template, because the next call would also fail.
+ * Ends all blocks of a sender, its business account and its portfolio, except the provider's blocks of a template, because the next call would
+ * also fail.
  */
 export async function resumeSender(
   database: Database,
@@ -193,9 +185,8 @@ export async function resumeSender(
   key: SenderKey,
   reason?: string,
 ): Promise<Sender | null> {
-  const which = Prisma.sql`(b.cause in ('operator', 'fault') or b.cause = 'provider' and b.only_for = '')`;
   return changeSender(database, actor, 'sender.resume', key, async (connection, { id }) => {
-    const ended = await endBlocks(connection, id, which);
+    const ended = await endBlocks(connection, id, Prisma.sql`(b.cause <> 'provider' or b.only_for = '')`);
     return ended.length === 0 ? {} : { ...(reason && { reason }), ended };
   });
 }
@@ -253,8 +244,19 @@ interface SenderSecrets {
   appSecret?: string | null;
 }
 
+/** What a sender has before the first read of its number. */
+const UNREAD = {
+  businessAccountId: null,
+  portfolioId: null,
+  readTriedAt: null,
+  readAt: null,
+  readFailures: {},
+  recipients24h: null,
+  hasRecipientRoom: true,
+};
+
 /**
- * Changes a sender, and requests a read. If the number, the template or the token changes, the blocks of the former one end. A sender with
+ * Changes a sender, and requests a read. If the number, the template or the token changes, the sender's own failures end. A sender with
  * another number is paused until it is activated, like a new sender. @returns `taken` if another sender has the phone number id
  */
 export async function editSender(
@@ -264,14 +266,26 @@ export async function editSender(
   { secrets, ...wanted }: SenderChange,
 ): Promise<Sender | 'taken' | null> {
   return changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
-    const { id, phoneNumberId, template, englishTemplateLanguage } = before;
-    if (wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== phoneNumberId)
-      await endNumber(connection, id);
+    const { id } = before;
+    const replaces = (field: Editable): boolean =>
+      wanted[field] !== undefined && wanted[field] !== before[field];
+    const hasNewNumber = replaces('phoneNumberId');
+    if (hasNewNumber) {
+      await connection.sql.execute`delete from provider_facts where subject = ${id}`;
+      await writePause(connection, id, NOT_ACTIVATED);
+    }
     if (secrets !== undefined) await setSecrets(connection, actor, before, secrets);
-    const after = await connection.prisma.sender.update({ where: { id }, data: wanted, select: SELECTED });
-    if (after.template !== template || after.englishTemplateLanguage !== englishTemplateLanguage)
-      await connection.sql.execute`
-        delete from sender_blocks where scope = 'sender' and subject = ${id} and only_for in ('en', 'pt-BR')`;
+    const data = { ...(hasNewNumber && UNREAD), ...wanted };
+    await connection.prisma.sender.update({ where: { id }, data });
+    if (
+      hasNewNumber ||
+      replaces('template') ||
+      replaces('englishTemplateLanguage') ||
+      secrets?.token !== undefined
+    ) {
+      await endBlocks(connection, id, Prisma.sql`b.scope = 'sender' and b.cause in ('fault', 'limit')`);
+      await syncProviderBlocks(connection, id, new Date());
+    }
     await requestReading(connection, id);
     return {};
   }).catch(onTaken('taken' as const));
@@ -287,14 +301,9 @@ async function setSecrets(
   if (token !== undefined) {
     const encryptedToken = new Uint8Array(encrypt(keyring, id, token));
     await prisma.sender.update({ where: { id }, data: { encryptedToken } });
-    // Facts about the former token, and faults that it may have caused, do not apply to the new one.
+    // Facts about the former token do not apply to the new one.
     await sql.execute`
       update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
-    await endBlocks(
-      connection,
-      id,
-      Prisma.sql`b.cause = 'fault' and b.scope = 'sender' and b.only_for = '' and b.is_configuration`,
-    );
     await logEntry(connection, actor, { action: 'sender.set_token', accountId, subject: id });
   }
   if (appSecret !== undefined) {
@@ -304,18 +313,6 @@ async function setSecrets(
     const details = { after: { hasOwnApp: appSecret !== null } };
     await logEntry(connection, actor, { action: 'sender.set_app_secret', accountId, subject: id, details });
   }
-}
-
-/** Deletes the results of reads and the blocks of a sender's former number, and pauses the sender until it is activated. */
-async function endNumber(connection: Connection, id: string): Promise<void> {
-  const { sql } = connection;
-  await sql.execute`
-    update senders set business_account_id = null, portfolio_id = null, read_tried_at = null, read_at = null, read_failures = '{}',
-      recipients_24h = null, has_recipient_room = true
-    where id = ${id}::uuid`;
-  await sql.execute`delete from provider_facts where subject = ${id}`;
-  await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
-  await awaitActivation(connection, id);
 }
 
 /** Logs what the setup did at the provider for a sender, or that a test code was sent, and requests a read. */
@@ -349,11 +346,11 @@ export async function isRegistered(
 
 /** Removes a sender: it stops sending, and its token and app secret are erased. Its past sends keep its number. */
 export async function removeSender(database: Database, actor: Actor, key: SenderKey): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.remove', key, async ({ sql }, sender) => {
+  return changeSender(database, actor, 'sender.remove', key, async (connection, sender) => {
     const { id, phoneNumberId, number } = sender;
-    await sql.execute`
+    await connection.sql.execute`
       update senders set removed_at = clock_timestamp(), encrypted_token = '', encrypted_app_secret = null where id = ${id}::uuid`;
-    await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id}`;
+    await endBlocks(connection, id, Prisma.sql`b.scope = 'sender'`);
     return { phoneNumberId, number };
   });
 }

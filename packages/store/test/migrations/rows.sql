@@ -19,9 +19,9 @@ insert into breaker_trips (account_id, country, tripped_at, open_until, sends, u
 insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n');
 insert into provider_facts (subject) values (:sender);
 insert into sender_blocks (cause, scope, subject, only_for, source, reason, until) values ('fault', 'sender', :sender, 'BR', 'answer', 'why', now());
-insert into sender_blocks (cause, scope, subject, source, reason, rate, until) values ('limit', 'app', '', 'answer', 'why', 1, now());
+insert into sender_blocks (cause, scope, subject, source, reason, until) values ('limit', 'sender', :sender, 'answer', 'why', now());
 insert into sender_blocks (cause, scope, subject, source, reason) values ('operator', 'sender', :sender, 'operator', 'why');
-insert into sender_blocks (cause, scope, subject, only_for, source, reason) values ('provider', 'sender', :sender, 'pt-BR', 'read', 'why');
+insert into sender_blocks (cause, scope, subject, only_for, source, reason) values ('provider', 'sender', :sender, 'pt-BR', 'provider', 'why');
 insert into users (id, name, email, language, staff) values (:user, repeat('n', 200), 'right@example.com', 'en', 'on_call');
 insert into user_sessions (id, user_id, token, expires_at, updated_at) values (gen_random_uuid(), :user, 'token', now(), now());
 insert into user_passkeys (id, user_id, credential_id, public_key, counter, device_type, backed_up) values (gen_random_uuid(), :user, 'taken', 'key', 0, 'multiDevice', true);
@@ -67,17 +67,12 @@ insert into senders (id, phone_number_id, number, encrypted_token, template, eng
   select gen_random_uuid(), phone_number_id, number, encrypted_token, template, english_template_language
   from senders; -- senders_phone_number_id_key
 
-update sender_blocks set subject = '' where cause = 'fault'; -- sender_blocks_check
 update sender_blocks set source = 'read' where cause = 'fault'; -- sender_blocks_source_check
 update sender_blocks set source = 'operator' where cause = 'provider'; -- sender_blocks_source_check
 update sender_blocks set source = 'answer' where cause = 'operator'; -- sender_blocks_source_check
-update sender_blocks set failures = 0 where cause = 'fault'; -- block_is_over_when_cleared
-update sender_blocks set failures = 0, cleared_at = now() where cause = 'operator'; -- block_is_over_when_cleared
-update sender_blocks set cleared_at = now() where cause = 'fault'; -- block_is_over_when_cleared
+update sender_blocks set failures = 0 where cause = 'operator'; -- only_failures_are_cleared
 update sender_blocks set until = null where cause = 'fault'; -- block_ends_as_it_began
 update sender_blocks set until = now() where cause = 'operator'; -- block_ends_as_it_began
-update sender_blocks set rate = null where cause = 'limit'; -- limit_has_a_rate
-update sender_blocks set rate = 1 where cause = 'fault'; -- limit_has_a_rate
 update provider_facts set language = 'en'; -- template_has_a_language
 
 -- ── Sends ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -79,8 +79,6 @@ describe('changeBlock', () => {
       failures: (last?.failures ?? 0) + 1,
       since: now,
       until: now,
-      clearedAt: null,
-      rate: null,
     }));
 
   it.each([0, 1])('decides again if another process was faster, after %i faults', async (faults) => {
@@ -95,41 +93,26 @@ describe('changeBlock', () => {
   });
 
   it.each([
-    ['the portfolio', '7', '5', ['a', '7', '5', '']],
-    ['the business account of an unknown portfolio', '7', null, ['a', '7', '7', '']],
-    ['a sender with an unknown business account', null, null, ['a', 'a', 'a', '']],
+    ['the portfolio', '7', '5', ['a', '7', '5']],
+    ['the business account of an unknown portfolio', '7', null, ['a', '7', '7']],
+    ['a sender with an unknown business account', null, null, ['a', 'a', 'a']],
   ])('writes a block of %s', async (_, businessAccountId, portfolioId, expected) => {
     const { id } = await buildSender(store.database);
     const ids = [id, businessAccountId, portfolioId];
     await store.sql('update senders set business_account_id = $2, portfolio_id = $3 where id = $1', ids);
-    const scopes = ['sender', 'business', 'portfolio', 'app'] as const;
+    const scopes = ['sender', 'business', 'portfolio'] as const;
     for (const scope of scopes) await fail(store.database, id, scope);
     const rows = await store.sql<{ scope: string; subject: string }>('select * from sender_blocks');
     const subjects = scopes.map((scope) => rows.find((row) => row.scope === scope)!.subject);
     expect(subjects).toEqual(expected.map((subject) => (subject === 'a' ? id : subject)));
-    expect(await blocksOf(id)).toHaveLength(4);
-  });
-
-  it('gives the rule the throughput of all senders that the block applies to', async () => {
-    const [{ id }] = [
-      await buildSender(store.database, { throughput: 10, businessAccountId: '7' }),
-      await buildSender(store.database, { throughput: 20, businessAccountId: '7' }),
-      await buildSender(store.database, { throughput: 40 }),
-    ] as const;
-    const found: number[] = [];
-    for (const scope of ['sender', 'business', 'app'] as const)
-      await changeBlock(store.database, id, { cause: 'limit', scope, onlyFor: '' }, (last, _, throughput) => {
-        found.push(throughput);
-        return last;
-      });
-    expect(found).toEqual([10, 30, 70]);
+    expect(await blocksOf(id)).toHaveLength(3);
   });
 });
 
 it('a sender is resumed while a report ends its blocks', async () => {
   const { id, template } = await buildSender(store.database, { businessAccountId: '88' });
   await store.sql(
-    `insert into sender_blocks (cause, scope, subject, source, reason) values ('provider', 'sender', $1, 'read', 'banned')`,
+    `insert into sender_blocks (cause, scope, subject, source, reason) values ('provider', 'sender', $1, 'provider', 'banned')`,
     [id],
   );
   await blockSender(store.database, { id }, { onlyFor: 'en', errorCode: 132_015 });
@@ -150,6 +133,27 @@ it('a sender is resumed while a report ends its blocks', async () => {
   await resumed;
   expect(resumed).toBeDefined();
   expect(await blocksOf(id)).toEqual([]);
+});
+
+it('a report that a template is usable again ends the fault that its state caused, and no newer fault', async () => {
+  const { id, template } = await buildSender(store.database, { businessAccountId: '88' });
+  const report = (status: string, at: number) =>
+    applyProviderReport(
+      store.database,
+      '88',
+      { about: 'template', name: template, language: 'en', values: { status } },
+      new Date(Date.now() + at),
+    );
+  const causes = async () => (await blocksOf(id)).map(({ cause }) => cause);
+  await blockSender(store.database, { id }, { onlyFor: 'en', errorCode: 132_015 });
+  await blockSender(store.database, { id }, { onlyFor: 'BR', errorCode: 130_497 });
+  await report('PAUSED', -9_000);
+  expect(await causes()).toEqual(['fault', 'fault', 'provider']);
+  await report('APPROVED', -5_000);
+  expect(await causes()).toEqual(['fault', 'fault']);
+  await report('PAUSED', 1_000);
+  await report('APPROVED', 2_000);
+  expect(await blocksOf(id)).toMatchObject([{ cause: 'fault', onlyFor: 'BR' }]);
 });
 
 it('a sender gets its token and its other changes in one transaction', async () => {

@@ -73,14 +73,19 @@ describe('senders', () => {
   const blocksOf = async (id: string) =>
     (await listSenders(store.database)).find((one) => one.id === id)!.blocks;
 
-  it('lose all blocks when they are resumed, except rate limits and the provider’s blocks of a template', async () => {
+  it('lose all blocks when they are resumed, except the provider’s blocks of a template', async () => {
     const sender = await buildSender(store.database);
     await pauseSender(store.database, TEST_ACTOR, sender.id, 'why');
     await blockSender(store.database, sender);
     await blockSender(store.database, sender, { onlyFor: 'BR' });
     await store.sql(
       `insert into sender_blocks (cause, scope, subject, only_for, source, reason) values
-         ('provider', 'sender', $1, '', 'read', 'banned'), ('provider', 'sender', $1, 'en', 'read', 'paused')`,
+         ('provider', 'sender', $1, '', 'provider', 'banned'), ('provider', 'sender', $1, 'en', 'provider', 'paused')`,
+      [sender.id],
+    );
+    await store.sql(
+      `insert into sender_blocks (cause, scope, subject, source, reason, until)
+       values ('limit', 'sender', $1, 'answer', 'limit', now() + interval '10 seconds')`,
       [sender.id],
     );
     expect(await available()).toEqual([]);
@@ -89,17 +94,13 @@ describe('senders', () => {
     expect(await available()).toEqual([sender.id]);
   });
 
-  it('keep their time when they are paused again, and get the reason that is given', async () => {
+  it('keep their time and their reason when they are paused again', async () => {
     const { id } = await buildSender(store.database);
-    const reasonsAfter = async (reason?: string) => {
-      await pauseSender(store.database, TEST_ACTOR, id, reason);
-      return (await blocksOf(id)).map((block) => block.reason);
-    };
-    expect(await reasonsAfter()).toEqual(['paused by an operator']);
-    const [before] = await blocksOf(id);
-    expect(await reasonsAfter('why')).toEqual(['why']);
-    expect(await reasonsAfter()).toEqual(['why']);
-    expect(await blocksOf(id)).toMatchObject([{ since: before!.since }]);
+    await pauseSender(store.database, TEST_ACTOR, id);
+    const before = await blocksOf(id);
+    expect(before).toMatchObject([{ reason: 'paused by an operator' }]);
+    await pauseSender(store.database, TEST_ACTOR, id, 'why');
+    expect(await blocksOf(id)).toEqual(before);
   });
 
   it('still wait for their activation after an operator has paused them', async () => {
@@ -151,7 +152,7 @@ describe('senders', () => {
     expect(await available()).toEqual([sender.id]);
   });
 
-  it('lose only configuration faults that block all their messages when they get a new token', async () => {
+  it('lose their own faults when they get a new token', async () => {
     const sender = await buildSender(store.database, { businessAccountId: '11' });
     const startedAt = new Date();
     await blockSender(store.database, sender, { errorCode: 190, isConfiguration: true });
@@ -162,11 +163,28 @@ describe('senders', () => {
     );
     const secrets = { keyring: TEST_SECRET_KEY, token: 'EAAGnew' };
     await editSender(store.database, TEST_ACTOR, sender.id, { secrets });
-    const met = (await blocksOf(sender.id)).map(({ errorCode }) => errorCode);
-    expect(new Set(met)).toEqual(new Set([130497, 131042]));
+    expect(await blocksOf(sender.id)).toMatchObject([{ errorCode: 131042 }]);
     // Messages started before the change do not start a block again.
     expect(await blockSender(store.database, sender, { startedAt })).toBeNull();
     expect(await blockSender(store.database, sender)).not.toBeNull();
+  });
+
+  it('are blocked for a language according to the facts about their new template', async () => {
+    const sender = await buildSender(store.database, { businessAccountId: '88' });
+    const report = (name: string) =>
+      applyProviderReport(
+        store.database,
+        '88',
+        { about: 'template', name, language: 'en', values: { status: 'PAUSED' } },
+        new Date(),
+      );
+    await report(sender.template);
+    expect(await blocksOf(sender.id)).toMatchObject([{ cause: 'provider', onlyFor: 'en' }]);
+    await editSender(store.database, TEST_ACTOR, sender.id, { template: 'another' });
+    expect(await blocksOf(sender.id)).toEqual([]);
+    await report('third');
+    await editSender(store.database, TEST_ACTOR, sender.id, { template: 'third' });
+    expect(await blocksOf(sender.id)).toMatchObject([{ cause: 'provider', onlyFor: 'en' }]);
   });
 
   it('are blocked once by concurrent faults', async () => {
@@ -291,28 +309,6 @@ describe('senders', () => {
     const languages = permits.flatMap((permit, n) => (permit === null ? [] : [wants[n]!.locale]));
     expect(languages.filter((locale) => locale === 'en')).toHaveLength(2);
     expect(languages.filter((locale) => locale === 'pt-BR')).toHaveLength(10);
-  });
-
-  it('send one message every five seconds after a limit, and then at the reduced rate until it ends', async () => {
-    const { id } = await buildSender(store.database, { throughput: 100 });
-    await store.sql(
-      `insert into sender_blocks (cause, scope, subject, only_for, source, reason, until, rate)
-       values ('limit', 'sender', $1, '', 'answer', 'rate', now(), 45)`,
-      [id],
-    );
-    const spacing = async (at: string) => {
-      const rows = await store.sql<{ seconds: number }>(
-        'select extract(epoch from spacing)::float8 as seconds from active_blocks($1)',
-        [at],
-      );
-      return rows.map(({ seconds }) => seconds);
-    };
-    expect(await spacing('2026-01-02 00:00:00 UTC')).toEqual([5]);
-    await store.sql(
-      `update sender_blocks set failures = 0, cleared_at = now(), until = '2026-01-02 00:01 UTC'`,
-    );
-    expect(await spacing('2026-01-02 00:00:59 UTC')).toEqual([expect.closeTo(1 / 45, 5)]);
-    expect(await spacing('2026-01-02 00:01:00 UTC')).toEqual([]);
   });
 });
 
@@ -588,7 +584,7 @@ describe('permits', () => {
       const { id } = await buildSender(store.database);
       await store.sql(
         `insert into sender_blocks (cause, scope, subject, only_for, source, reason)
-         values ('provider', 'sender', $1, 'en', 'webhook', 'paused')`,
+         values ('provider', 'sender', $1, 'en', 'provider', 'paused')`,
         [id],
       );
       const wants = (['en', 'pt-BR', 'en'] as const).map((locale, n) => ({

@@ -63,11 +63,11 @@ function factViews({ number, businessAccount, alerts }: SenderKnowledge) {
   ];
 }
 
-function canSendView({ value: { can, why }, ...origin }: NonNullable<SenderKnowledge['number']['canSend']>) {
+function canSendView({ value: { can, why }, ...times }: NonNullable<SenderKnowledge['number']['canSend']>) {
   return {
     name: 'canSend' as const,
     value: why === null ? can : `${can}: ${why}`,
-    ...origin,
+    ...times,
     sentence: null,
   };
 }
@@ -83,7 +83,7 @@ function alertView({ type, severity, detail, at }: SenderKnowledge['alerts'][num
   const words = severity === null ? type : `${type} (${severity})`;
   const described = detail === null ? words : `${words}: ${detail}`;
   const value = sentence === null ? described : (detail ?? '');
-  return { name: 'alert' as const, value, sentence, at, since: null, source: 'webhook' as const };
+  return { name: 'alert' as const, value, sentence, at, since: null };
 }
 
 /** The languages of a sender's template, in Meta's words. */

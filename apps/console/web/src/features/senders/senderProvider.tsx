@@ -54,7 +54,7 @@ function ProviderFacts({
         <Fact key={`${fact.name} ${fact.at} ${fact.value}`} label={t(`provider.facts.${fact.name}`)}>
           {fact.sentence === null ? fact.value : t(`provider.alerts.${fact.sentence}`)}
           {fact.sentence !== null && fact.value !== '' && <Small>{fact.value}</Small>}
-          <FactSource {...fact} />
+          <FactTime {...fact} />
         </Fact>
       ))}
       {recipients24h !== null && (
@@ -75,14 +75,13 @@ function ProviderFacts({
   );
 }
 
-/** When a fact began or an alert arrived, and how Meta reported it, unless it is from the read in the heading. */
-function FactSource({ at, since, source }: Pick<ProviderView['facts'][number], 'at' | 'since' | 'source'>) {
-  const { t } = useTranslation(['senders', 'health']);
+/** When a fact began or an alert arrived. */
+function FactTime({ at, since }: Pick<ProviderView['facts'][number], 'at' | 'since'>) {
+  const { t } = useTranslation('health');
   return (
     <Small>
-      {since !== null && `${t('health:since')} `}
+      {since !== null && `${t('since')} `}
       <Time at={since ?? at} wraps />
-      {source !== 'read' && ` · ${t(`sources.${source}`)}`}
     </Small>
   );
 }
