@@ -119,9 +119,9 @@ describe('senderBlock', () => {
       { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 4) },
     ],
     [
-      'its account was banned in the second of the last read',
+      'its account was banned at the time of the last read',
       {},
-      { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 5.4) },
+      { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 5) },
     ],
   ])('blocks a sender when %s', (_, number, account) => {
     expect(senderBlock(number, account, at(10))).not.toBeNull();
