@@ -194,17 +194,15 @@ describeInBrowser('the console with the processes behind it', () => {
       );
       expect(whole.match(/ak_(test|live)_\w{20,}/g)).toBeNull();
 
+      // Each call has had a key that expires.
       const keys = await stack.db.sql('select expires_at from api_keys where application_id = $1', [id]);
-      expect(keys).toEqual([{ expires_at: expect.any(Date) }]);
+      expect(keys.length).toBeGreaterThan(0);
+      expect(keys.filter((key) => key['expires_at'] === null)).toEqual([]);
       const entries = await stack.db.sql(
         `select action from audit_entries where actor_kind = 'user' and account_id = $1 order by id`,
         [account],
       );
-      expect(entries.map(({ action }) => action)).toEqual([
-        'application.try_send',
-        'key.create',
-        'application.try_send',
-      ]);
+      expect(entries.map(({ action }) => action)).toEqual(['application.try_send', 'application.try_send']);
     },
     JOURNEY_MS_MAX,
   );

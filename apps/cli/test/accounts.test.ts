@@ -99,7 +99,7 @@ describe('account', () => {
     ]);
   });
 
-  it('list shows accounts newest first in pages, and finds them by prefixes of words in their names', async () => {
+  it('list shows accounts newest first in pages, and finds them by parts of their names', async () => {
     const first = await buildAccount(store.database, { name: 'Padaria Sol' });
     const second = await buildAccount(store.database, { name: 'Clínica Vida Nova' });
     const [listed] = await json<object[]>('account list --limit 1');

@@ -262,11 +262,11 @@ export const KNOWN_CODES: readonly number[] = [...TABLE.keys()];
 
 /**
  * Returns the row of a code. Code 100 is a fault of the request. With subcode 33, like code 803, it means that the token cannot access the
- * node. With a subcode from 2388000, it is a fault of the template.
+ * node. With a subcode from 2388000 to 2388999, it is a fault of the template; other errors have larger subcodes.
  */
 export function knownError(code: number | null, subcode: number | null = null): KnownError | undefined {
   if (code === null) return undefined;
   if (code === 803 || (code === 100 && subcode === 33)) return UNKNOWN_SENDER;
-  const isOfTemplate = code === 100 && subcode !== null && subcode >= 2_388_000;
+  const isOfTemplate = code === 100 && subcode !== null && Math.floor(subcode / 1_000) === 2_388;
   return TABLE.get(isOfTemplate ? subcode : code);
 }

@@ -74,7 +74,8 @@ describe('subcodes', () => {
     const classify = (httpStatus: number, code: number, subcode: number) =>
       classifyError({ httpStatus, code, subcode, isTransient: false });
     expect(classify(400, 100, 33)).toMatchObject({ kind: 'sender' });
-    expect(classify(400, 100, 34)).toMatchObject({ kind: 'config', scope: 'request' });
+    for (const other of [34, 2_387_999, 2_389_000, 2_494_010, 2_494_100])
+      expect(classify(400, 100, other)).toMatchObject({ kind: 'config', scope: 'request' });
     expect(classify(400, 100, 2388072)).toMatchObject({ kind: 'config', scope: 'template' });
     expect(classify(401, 190, 33)).toMatchObject({ scope: 'token' });
     expect(classify(401, 190, 2388072)).toMatchObject({ scope: 'token' });

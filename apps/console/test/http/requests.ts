@@ -102,9 +102,12 @@ const OVERVIEW = {
 const MONTH = { month: '2026-11' };
 
 /** The required query parameters of the routes. */
-export const QUERIES: Readonly<Record<string, Record<string, string>>> = below(ACCOUNTS, {
-  'get /overview': OVERVIEW,
-  'get /overview.csv': OVERVIEW,
-  'get /statement': MONTH,
-  'get /statement.csv': MONTH,
-});
+export const QUERIES: Readonly<Record<string, Record<string, string>>> = {
+  ...below(ACCOUNTS, {
+    'get /overview': OVERVIEW,
+    'get /overview.csv': OVERVIEW,
+    'get /statement': MONTH,
+    'get /statement.csv': MONTH,
+  }),
+  'get /staff/settings/conflicting-templates': { codeValiditySeconds: '300' },
+};

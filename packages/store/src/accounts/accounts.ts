@@ -169,8 +169,8 @@ async function endTrips({ sql }: Connection, accountId: string): Promise<void> {
 }
 
 /**
- * Suspends an account: its keys stop being valid within a second. Earlier sends continue. A suspended account keeps its time and gets the
- * new reason.
+ * Suspends an account, or ends its suspension. The keys of a suspended account stop being valid within a second; earlier sends continue.
+ * An account that is suspended already keeps its time and gets the new reason.
  *
  * @param reason null ends the suspension: the keys are valid again
  * @returns as `changeAccount`

@@ -129,8 +129,8 @@ async function subscribe(call: GraphCall, options: SetupOptions, appId: string |
 }
 
 /** How long Meta may take to show a registered number as connected. */
-const CONNECTED_READS = 10;
-const CONNECTED_PAUSE_MS = 1_000;
+const CONNECTED_READS = 4;
+const CONNECTED_PAUSE_MS = 3_000;
 
 /** Returns the step that checks whether Meta allows the number and its business account to send, and whether the business is verified. */
 async function readHealth(call: GraphCall, options: SetupOptions, number: FoundNumber): Promise<SetupStep> {

@@ -176,6 +176,8 @@ const PAGES: Readonly<Record<string, string>> = {
 
 /** Adds the page of Meta on which a person can act, if the step needs one. */
 export function withLink(step: SetupStep, businessAccountId: string): SetupStep {
+  // The step `sender` is about Onecode's own sender, for which Meta has no page.
+  if (step.step === 'sender') return step;
   if (step.status !== 'needs_you' && step.status !== 'failed') return step;
   const page = step.step.startsWith('template') ? 'message-templates' : 'phone-numbers';
   const [link = `${MANAGER}/${page}/?waba_id=${businessAccountId}`] = step.texts.flatMap(

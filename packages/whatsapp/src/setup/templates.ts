@@ -53,7 +53,10 @@ export async function* provideTemplates(
     templates.push(await provideTemplate(call, options, language, findLanguage(before, language)));
   const { approvalMs, isDryRun } = options;
   const endsAt = performance.now() + (isDryRun ? 0 : approvalMs);
-  let now = before;
+  // A changed template is pending until Meta has been read again.
+  const isChanged = (language: string): boolean =>
+    templates.some((one) => one.language === language && one.change === 'change' && one.refusal === null);
+  let now = isDryRun ? before : before.filter(({ language }) => !isChanged(language));
   let isCurrent = isDryRun || templates.every(({ change }) => change === null);
   for (;;) {
     const read = isCurrent ? null : await readTemplates(call, options);
@@ -94,7 +97,10 @@ function changeOf(
   if (found === undefined) return 'create';
   // A change would replace the template's button, which names an app.
   if (!options.mayChangeTemplates || found.id === null || found.hasAppButton) return null;
-  return checkTemplate(options, language, found).some(({ name }) => CORRECTABLE.has(name)) ? 'change' : null;
+  const isCorrectable = ({ name }: PreflightResult): boolean =>
+    // A footer has whole minutes, so it would differ from any other validity again.
+    CORRECTABLE.has(name) && (name !== 'footer_differs' || options.codeValiditySeconds % 60 === 0);
+  return checkTemplate(options, language, found).some(isCorrectable) ? 'change' : null;
 }
 
 /** Returns the results of the checks of one language. */
