@@ -58,7 +58,7 @@ export function startLoops(
     startWatched(
       'deliver',
       deliverPauseMs,
-      whenDue('deliveries', () => dueDeliveries.run()),
+      whenDue('deliveries', () => dueDeliveries.run(stopping.signal)),
     ),
     // Applies postponed reports, and reports without a job. The jobs apply all others earlier.
     startWatched(

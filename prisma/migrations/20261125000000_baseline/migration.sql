@@ -144,7 +144,7 @@ create index senders_account_id_idx on senders (account_id);
 create unique index senders_phone_number_id_key on senders (phone_number_id) where removed_at is null;
 
 -- An ended block stays for a while, because results of messages started before its end must be ignored. No reference to `senders`: business
--- accounts, portfolios and the app are not rows of it.
+-- accounts and portfolios are not rows of it.
 create table sender_blocks (
   cause text not null check (cause in ('operator', 'provider', 'fault', 'limit')),
   scope text not null check (scope in ('sender', 'business', 'portfolio')),

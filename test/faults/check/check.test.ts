@@ -49,7 +49,6 @@ const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => 
 
   'due-while-delivering': ['waiting, and never due', ({ waiting }) => (waiting.dueAt = null)],
   'no-work-is-left': ['queued, overdue', ({ waiting }) => (waiting.dueAt = at(5))],
-  'finished-code-does-not-wait': ['it waits', ({ waiting }) => (waiting.lockedAt = at(5))],
   'failure-has-time-and-reason': ['reason null', ({ failed }) => (failed.failureReason = null)],
   'encrypted-code-while-needed': [
     'live delivered with its encrypted code',

@@ -25,12 +25,6 @@ export const COMPLETION: Invariants = {
     if (mode === 'test') return [now - row.createdAt > OVERDUE_MS && `test, and still ${status}`];
     return [dueAt !== null && now - dueAt > OVERDUE_MS && `${status}, overdue since ${dueAt - now} ms`];
   }),
-  /** A send with a verified or locked code waits for no sender. */
-  'finished-code-does-not-wait': ofEachSend(({ row }) => [
-    row.phase === 'waiting' &&
-      (row.verifiedAt ?? row.lockedAt) !== null &&
-      `${row.verification}, and it waits`,
-  ]),
   /** A failed send has a time and a reason, and no other send has. No attempt of it is open. */
   'failure-has-time-and-reason': ofEachSend(({ row }) => {
     const failed = row.status === 'failed';
@@ -42,15 +36,11 @@ export const COMPLETION: Invariants = {
       failed && (row.isClaimed || row.phase !== 'done') && 'failed, and an attempt is open or it is not done',
     ];
   }),
-  /**
-   * A live send has its encrypted code until its message is delivered, its code finished or it has failed, and no longer. A test send
-   * has none.
-   */
+  /** A live send has its encrypted code until its message is delivered, its code has expired or it has failed. A test send has none. */
   'encrypted-code-while-needed': ofEachSend(({ row }) => {
     const isNeeded = row.mode === 'live' && isDelivering(row);
-    // A sent message may still turn out to be lost.
-    const isAllowed =
-      isNeeded || (row.mode === 'live' && row.status === 'sent' && row.verification === 'pending');
+    // A sent message may still turn out to be lost. A loop erases its code after the deadline.
+    const isAllowed = isNeeded || (row.mode === 'live' && row.phase === 'unconfirmed');
     return [
       ((isNeeded && !row.hasEncryptedCode) || (row.hasEncryptedCode && !isAllowed)) &&
         `${row.mode} ${row.status} ${row.hasEncryptedCode ? 'with' : 'without'} its encrypted code`,

@@ -5,8 +5,12 @@ import { deliverTaken } from './deliver.js';
 
 /** Deliveries without a job. */
 export interface DueDeliveries {
-  /** Starts deliveries of due and waiting sends. While there is no room for another delivery, waits for `RUN_MS_MAX` at most. */
-  run(): Promise<void>;
+  /**
+   * Starts deliveries of due and waiting sends. While there is no room for another delivery, waits for `RUN_MS_MAX` at most.
+   *
+   * @param stopping starts no more deliveries
+   */
+  run(stopping: AbortSignal): Promise<void>;
   /** Whether more sends may be due after the last run. */
   hasMore(): boolean;
   /** Waits for the deliveries in progress. */
@@ -31,11 +35,11 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
   };
 
   return {
-    async run() {
+    async run(stopping) {
       hasMore = false;
       if (active.size >= concurrencyMax)
         await Promise.race([...active, pause(RUN_MS_MAX, undefined, { ref: false })]);
-      const room = concurrencyMax - active.size;
+      const room = stopping.aborted ? 0 : concurrencyMax - active.size;
       const taken = room === 0 ? [] : await deliveries.takeDue(room);
       // crash point: worker after taking
       const claimed = taken.filter(({ outcome }) => outcome === 'claimed');

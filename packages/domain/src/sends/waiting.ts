@@ -26,13 +26,20 @@ export interface DeliveryWait {
   until: Date | null;
 }
 
-/** Returns what a send's delivery waits for; null if nothing more is expected. @param isHeld whether a hold matches the send */
+/**
+ * Returns what a send's delivery waits for; null if neither a call nor a receipt is expected.
+ *
+ * @param isHeld whether a hold matches the send
+ */
 export function deliveryWait(
   { phase, dueAt, expiresAt, verification }: DeliveryProgress,
   isHeld: boolean,
 ): DeliveryWait | null {
-  const beforeCall = (wait: DeliveryWait): DeliveryWait =>
-    isHeld ? { for: 'release', until: expiresAt } : wait;
+  const beforeCall = (wait: DeliveryWait): DeliveryWait | null => {
+    // No call follows after the end of the code: the send fails when it is due.
+    if (verification !== 'pending') return null;
+    return isHeld ? { for: 'release', until: expiresAt } : wait;
+  };
   switch (phase) {
     case 'ready':
       return beforeCall({ for: 'worker', until: null });

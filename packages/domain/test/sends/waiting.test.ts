@@ -23,9 +23,11 @@ describe('deliveryWait', () => {
   });
 
   it.each(['verified', 'locked', 'expired'] as const)(
-    'returns null for a sent message with a code that is %s',
+    'returns null before a call and after an accepted one if the code is %s',
     (verification) => {
-      expect(deliveryWait(progress('unconfirmed', { verification }), false)).toBeNull();
+      for (const phase of ['ready', 'waiting', 'backing_off', 'unconfirmed'] as const)
+        for (const isHeld of [false, true])
+          expect(deliveryWait(progress(phase, { verification }), isHeld)).toBeNull();
     },
   );
 

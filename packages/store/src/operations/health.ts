@@ -7,7 +7,10 @@ import {
 } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 
-/** The unfinished sends by what they wait for. `forSender` excludes accounts that use only their own senders. */
+/**
+ * The unfinished sends by what they wait for. `forSender` excludes accounts that use only their own senders. A send that gets no other call,
+ * because its code was verified or locked or is about to expire, waits for no sender: until it is due, it is `underWay`.
+ */
 export type WaitingSends = Record<BacklogName, Backlog>;
 
 /**
@@ -23,15 +26,17 @@ export async function readWaitingSends(
   >`
     with now as materialized (select clock_timestamp() as at, array(select kind || ' ' || target from holds) as holds), open as materialized (
       select case
-          when s.phase = 'waiting' then case when is_held(now.holds, s.account_id, s.country) then 'held' else 'forSender' end
+          when w.may_be_sent then case when is_held(now.holds, s.account_id, s.country) then 'held' else 'forSender' end
           when s.due_at <= now.at and coalesce(s.claimed_until <= now.at, true) then 'due'
           else 'underWay'
         end as name,
         greatest(
-          0, extract(epoch from now.at - case when s.phase = 'waiting' then s.created_at else greatest(s.due_at, s.claimed_until) end)
+          0, extract(epoch from now.at - case when w.may_be_sent then s.created_at else greatest(s.due_at, s.claimed_until) end)
         )::float8 as seconds,
         greatest(0, extract(epoch from s.expires_at - now.at))::float8 as expiry, s.account_id
-      from sends s, now where s.due_at is not null
+      from sends s cross join now
+      cross join lateral (select s.is_waiting and is_worth_sending(s.created_at, s.expires_at, now.at) as may_be_sent) w
+      where s.due_at is not null
     ), counted as (
       select name, account_id, count(*) as count, max(seconds) as seconds, min(expiry) as expiry from open group by name, account_id
     ), by_account as (

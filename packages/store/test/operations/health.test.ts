@@ -69,6 +69,18 @@ describe('health', () => {
       expect(underWay).toMatchObject({ count: 1, accounts: 1 });
     });
 
+    it.each([
+      ['was verified', "verification = 'verified', verified_at = now()"],
+      [
+        'is about to expire',
+        "created_at = now() - interval '571 seconds', expires_at = now() + interval '29 seconds'",
+      ],
+    ])('do not wait for a sender if their code %s', async (_, columns) => {
+      await waiting(`phase = 'waiting', due_at = now() + interval '20 seconds', ${columns}`);
+      const { forSender, underWay } = (await readWaitingSends(store.database)).waiting;
+      expect([forSender.count, underWay.count]).toEqual([0, 1]);
+    });
+
     it.each<[string, () => HoldTarget]>([
       ['all live delivery', () => ({ kind: 'live', target: '' })],
       ['a country', () => ({ kind: 'country', target: 'BR' })],

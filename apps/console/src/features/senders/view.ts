@@ -111,7 +111,7 @@ export function senderView(
     isNew: isNew(blocks),
     isBlockedByProvider: activeBlock(blocks, now)?.cause === 'provider',
     blocks: blocks.map((block) => ({
-      /** Whether it applies to the sender, its business account, its portfolio or the app. */
+      /** Whether it applies to the sender, its business account or its portfolio. */
       scope: block.scope,
       onlyFor: block.onlyFor,
       source: block.source,

@@ -78,7 +78,7 @@ const CASES: Record<string, Case> = {
   'to be sent by another sender': ['retrying', afterAttempt('ready', { outcome: 'sender' })],
   'with a lost answer': ['unclear', afterAttempt('backing_off', { outcome: 'unknown' })],
   'with a lost answer of the last attempt': ['unclear', afterAttempt('giving_up', { outcome: 'unknown' })],
-  'too late for a call': ['giving_up', { phase: 'giving_up' }],
+  'without another call': ['giving_up', { phase: 'giving_up' }],
   'sent a moment ago': ['sent', over('sent', { sentAt: at(2) }), 10],
   'sent, and not confirmed for a long time': ['unconfirmed', over('sent', { sentAt: at(2) }), 60],
   delivered: ['delivered', over('delivered'), 60],
