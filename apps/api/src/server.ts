@@ -8,7 +8,7 @@ import { problemBody } from './answer.js';
 import type { ApiConfig } from './config.js';
 import { commonHeaders, readableTarget } from './requests.js';
 
-/** For the headers and the body together. */
+const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 15_000;
 /** Longer than the idle timeout of common load balancers, so that they never write to a connection that this server is closing. */
 const KEEP_ALIVE_MS = 65_000;
@@ -34,6 +34,7 @@ export function createHttpServer(app: Express, addresses: Addresses): Server {
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: HEADERS_MS_MAX,
       requestTimeout: REQUEST_MS_MAX,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,

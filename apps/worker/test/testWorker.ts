@@ -95,11 +95,14 @@ export async function startWorker(
     if (process.env['SHOW']) console.error(error);
     failures.push(error);
   };
+  const neverAborted = new AbortController().signal;
   const due = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
   const loops =
     pauseMs === null
       ? []
-      : [() => applyDueReports(context), () => due.run()].map((run) => startLoop(run, pauseMs, onError));
+      : [() => applyDueReports(context), () => due.run(neverAborted)].map((run) =>
+          startLoop(run, pauseMs, onError),
+        );
   if (config.REDIS_URL === testRedisUrl())
     await until('a connection to Redis', () =>
       consumers.ping().then(
@@ -120,7 +123,7 @@ export async function startWorker(
     },
     async sweep() {
       await applyDueReports(context);
-      do await due.run();
+      do await due.run(neverAborted);
       while (due.hasMore());
       await due.ended();
     },
