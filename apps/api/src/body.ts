@@ -4,11 +4,14 @@ import { Problem, type ProblemCode } from '@onecode/domain';
 /** The client closed the connection before its request was complete, so there is no client to answer. */
 export class ClientGone extends Error {}
 
+/** The least memory that a chunk counts as: without it, a client could send a body byte by byte, in millions of objects. */
+const CHUNK_BYTES_MIN = 256;
+
 /**
  * Returns a function that reads the body of a request, whatever its media type and content coding, as the chunks that arrived. A body that
  * is too large is refused with `code`: by its `Content-Length` without reading it, or else when it exceeds the limit.
  *
- * If the bytes of all bodies being read exceed `totalBytesMax`, the oldest bodies are refused with `too_busy`: slow clients lose their
+ * If all bodies being read use more than `totalBytesMax` together, the oldest bodies are refused with `too_busy`: slow clients lose their
  * place first.
  *
  * @throws Problem, ClientGone
@@ -25,16 +28,19 @@ export function createBodyReader(code: ProblemCode, bytesMax: number, totalBytes
       if (request.destroyed) return reject(new ClientGone());
       const chunks: Buffer[] = [];
       let bytes = 0;
+      let usedBytes = 0;
       const end = (settle: () => void): void => {
         request.off('data', take).off('end', finish).off('close', leave);
         refusals.delete(refuse);
-        totalBytes -= bytes;
+        totalBytes -= usedBytes;
         settle();
       };
       const take = (chunk: Buffer): void => {
         chunks.push(chunk);
         bytes += chunk.length;
-        totalBytes += chunk.length;
+        const chunkBytes = Math.max(chunk.length, CHUNK_BYTES_MIN);
+        usedBytes += chunkBytes;
+        totalBytes += chunkBytes;
         if (bytes > bytesMax) end(() => reject(tooLarge()));
         for (const refuseOldest of refusals) {
           if (totalBytes <= totalBytesMax) break;

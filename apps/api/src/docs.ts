@@ -62,7 +62,8 @@ export function docsRouter({
   });
   const sendFile = async (request: Request, response: Response, file: string): Promise<void> => {
     const { plain, zipped } = await contents.forceFetch(file);
-    const isZipped = request.acceptsEncodings('gzip') !== false;
+    // Firefox does not decompress a download that ends in `.tgz`, so the stored file would be compressed twice.
+    const isZipped = extname(file) !== '.tgz' && request.acceptsEncodings('gzip') !== false;
     // Browsers display the single-file clients only as plain text.
     const type = file.startsWith('clients/') ? 'text/plain' : extname(file);
     response.set(headers).type(type).vary('Accept-Encoding');

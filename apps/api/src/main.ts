@@ -66,13 +66,16 @@ await runProcess('api', readApiConfig, async (config, log) => {
   gaugeConnections(registry, database.pool);
   const readHealth = createHealthReader(database, () => deliveryQueue.readHealth());
   const serviceMetrics = healthMetrics(registry);
+  let hadFindings = true;
   const healthLoop = startLoop(
     async () => {
       const health = await readHealth();
       const findings = healthFindings(health);
       showHealth(serviceMetrics, health, findings);
-      // Installations without Prometheus have incidents too.
-      await recordIncidents(database, findings);
+      // Installations without Prometheus have incidents too. The first reading without findings ends all incidents. One that only another
+      // process sees ends a minute after its last finding.
+      if (findings.length > 0 || hadFindings) await recordIncidents(database, findings);
+      hadFindings = findings.length > 0;
     },
     HEALTH_PAUSE_MS,
     repeatedFaults(log, 'warn', 'incident recording failed'),
@@ -109,9 +112,10 @@ await runProcess('api', readApiConfig, async (config, log) => {
     async stop() {
       await watch.stop();
       await closeHttpServer(server);
+      // Before the queue closes, which a reading would report as an incident of Redis.
+      await healthLoop.stop();
       await deliveryQueue.close();
       await flushLoop.stop();
-      await healthLoop.stop();
       await presenceLoop.stop();
       await closeDatabase(database);
       await metricsServer.close();

@@ -18,7 +18,7 @@ import {
 
 const OIDC_VARIABLES = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const;
 
-/** Reads the console's environment variables. @throws ConfigError with every fault */
+/** Reads the console's environment variables. @throws ConfigError */
 export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
     ...COMMON_VARIABLES,

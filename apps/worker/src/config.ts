@@ -12,7 +12,7 @@ import {
   wholeNumber,
 } from '@onecode/runtime';
 
-/** Reads and checks the worker's environment variables. @throws ConfigError with every fault */
+/** Reads and checks the worker's environment variables. @throws ConfigError */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
     ...COMMON_VARIABLES,

@@ -6,7 +6,7 @@ import type { DueDeliveries } from './sends/dueDeliveries.js';
 import type { Mailer } from './mail/mailer.js';
 import { createMailRun, queueStandingAlerts } from './mail/sendMails.js';
 import { applyDueReports } from './reports.js';
-import { cleanUp, deleteAccounts, retain, watchBreakers } from './sweeper.js';
+import { cleanUp, deleteAccounts, retain, watchBreakers } from './cleanUp.js';
 import { createEventRun } from './webhooks/postEvents.js';
 import type { Poster } from './webhooks/poster.js';
 

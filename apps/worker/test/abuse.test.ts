@@ -3,7 +3,7 @@ import { changeAccount, changeApplication } from '@onecode/store/accounts';
 import { findSendDetails } from '@onecode/store/reports';
 import { forgetIdentity } from '@onecode/store/sends';
 import { recipientKeysOf, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
-import { watchBreakers } from '../src/sweeper.js';
+import { watchBreakers } from '../src/cleanUp.js';
 import { useWorker } from './testWorker.js';
 
 const t = useWorker();

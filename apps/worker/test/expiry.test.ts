@@ -1,7 +1,7 @@
 import { GUESSES_MAX } from '@onecode/domain';
 import { grantCredits, scheduleDeletion } from '@onecode/store/accounts';
 import { buildSend, guessCode, TEST_ACTOR } from '@onecode/testing';
-import { cleanUp, deleteAccounts, retain } from '../src/sweeper.js';
+import { cleanUp, deleteAccounts, retain } from '../src/cleanUp.js';
 import { useWorker } from './testWorker.js';
 
 const VALIDITY_SECONDS = 600;

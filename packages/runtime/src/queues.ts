@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Queue, Worker, type DeduplicationOptions, type Processor, type WorkerOptions } from 'bullmq';
 import { checkRedis, connectRedis, keyPrefix, RefusedByRedis, type RedisConfig } from './redis.js';
@@ -23,6 +24,9 @@ const KEPT_JOBS = {
  */
 export const REPORTS_PAUSE_MS = 300;
 
+/** How long `readHealth` waits for the first connection. */
+const CONNECT_MS_MAX = 1_000;
+
 /** The queues, for adding jobs, which wake workers, and for reading their state. While Redis is unavailable, calls fail fast. */
 export type Queues = ReturnType<typeof openQueues>;
 
@@ -43,6 +47,8 @@ export function openQueues(config: RedisConfig) {
     return queue.on('error', () => {});
   };
   const queues = { deliver: open('deliver'), simulate: open('simulate'), receipts: open('receipts') };
+  /** Resolves when the first connection succeeds or fails: a process that has just started would report Redis as unavailable. */
+  const opened = once(connection, 'ready', { signal: AbortSignal.timeout(CONNECT_MS_MAX) }).catch(() => {});
   const isReady = (): boolean => connection.status === 'ready';
   const ping = (): Promise<void> => checkRedis(connection, keys);
   let reportsJob: Promise<boolean> | null = null;
@@ -92,6 +98,7 @@ export function openQueues(config: RedisConfig) {
     ping,
     /** Returns the latency of Redis, why it refuses commands, and the job counts of the queues; null for unknown values. Never throws. */
     async readHealth() {
+      await opened;
       const startedAt = performance.now();
       try {
         await ping();

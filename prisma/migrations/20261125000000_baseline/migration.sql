@@ -733,7 +733,7 @@ declare
   v_chosen integer;
   w record;
 begin
-  -- Locks the blocks that are changed below, in the order in which `resumeSender` locks them. Permanent blocks let no message through.
+  -- Locks the blocks that are changed below, in the order in which `endBlocks` locks them. Permanent blocks let no message through.
   perform from sender_blocks t where t.until is not null and t.failures > 0
   order by t.cause, t.scope, t.subject, t.only_for for update;
   v_blocks := array(select t from sender_blocks t where t.failures > 0);

@@ -137,7 +137,7 @@ async function afterClaim(
   const seconds = endTimer({ outcome: outcome.kind });
   if (isSenderFailure(outcome)) {
     await recordSenderFailure(context, at, send, outcome);
-    // crash point: worker after pause
+    // crash point: worker after block
   }
 
   const settlement = await inSpan('settle', {}, () =>

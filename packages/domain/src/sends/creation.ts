@@ -141,7 +141,7 @@ interface Creating {
   state: CreationState;
   /** The sends that the batch has created in the account of the request. */
   inAccount: readonly CreatedRequest[];
-  /** Those in the application of the request. */
+  /** The sends that the batch has created in the application of the request. */
   inApplication: readonly CreatedRequest[];
   /** The live sends that the batch has created for all trial accounts together. */
   batchTrialSends: number;
@@ -272,7 +272,7 @@ const createdFor = ({ recipientKey }: NewSend, created: readonly CreatedRequest[
 export const unitsFrom = (bucket: UnitBucket, created: readonly CreatedRequest[]): number =>
   created.filter(({ decision }) => decision.chargedFrom === bucket).length;
 
-/** Returns the limit that refuses a request and reopens last, or on a tie the first in the table; null if all limits allow the request. */
+/** Returns the limit that reopens last, on a tie the first in `limitEnds`; null if all limits allow the request. */
 function limitRefusal(
   one: Creating,
   windows: readonly RateWindow[],

@@ -60,10 +60,11 @@ const NO_RESPONSE: Outcome = {
 };
 
 /**
- * Postpones or fails a live send that no worker may send now. A call with an expired lease ends with an unknown outcome.
+ * Postpones or fails a live send that was not claimed. A call with an expired lease ends with an unknown outcome.
  *
- * A send with an active code and attempts left waits for a sender until its deadline. Any other send, and one that is already giving up,
- * fails, but if a message may have been sent, only after the time for its receipt.
+ * A send with an active code and attempts left was not claimed because its code is about to expire, or because another transaction had
+ * locked it: it waits for a sender until its deadline. Any other send, and one that is already giving up, fails, but if a message may have
+ * been sent, only after the time for its receipt.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   if (!isDelivering(send)) return { result: 'done' };

@@ -152,7 +152,7 @@ export function decideReceipt(
   random: number,
 ): Changes {
   const { status, failure: failed, messageId, occurredAt } = receipt;
-  // The message was sent before it failed, and a repeated failure must not cause another call.
+  // A late `sent` receipt does not undo the failure, and a repeated failure must not cause another call.
   if (isUndelivered(attempt) && (status === 'sent' || status === 'failed')) return {};
   if (status !== 'failed') return moveForward(send, now, receipt, status, attempt, policy);
   if (failed === null) return {};

@@ -49,16 +49,15 @@ export function isLostConnection(error: Error): boolean {
   );
 }
 
-/** Sentences about connection errors, by SQLSTATE, Node's code, Prisma's code, or the message of an error without a code. */
+/** Sentences about connection errors, by SQLSTATE, Node's code, Prisma's code, or the message of an error without a code of its own. */
 const FAULTS: readonly [RegExp, string][] = [
   [
     // The prepared statement is missing or exists already: the session belonged to another client.
     /^(?:26000|42P05)$/,
     'the pooler does not support prepared statements: PgBouncer 1.21 and later do, with max_prepared_statements above 0',
   ],
-  // PgBouncer rejects the settings in the startup packet.
   [
-    /^08P01$/,
+    /unsupported startup parameter/,
     'the pooler rejects session settings: set DATABASE_POOLER=transaction (docs/operations.md#poolers)',
   ],
   [/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|P1001)$/, 'the database cannot be reached'],
@@ -77,7 +76,9 @@ const FAULTS: readonly [RegExp, string][] = [
 /** Returns why the process could not connect to the database, as text without secrets; null for any other error. */
 export function connectionFault(error: unknown): string | null {
   const { code, message = '', cause } = error as { code?: string; message?: string; cause?: unknown };
-  const key = readSqlState(error) ?? code ?? message;
+  const ownCode = readSqlState(error) ?? code;
+  // PgBouncer reports most of its errors as 08P01, such as `query_wait_timeout`.
+  const key = ownCode === undefined || ownCode === '08P01' ? message : ownCode;
   const fault = FAULTS.find(([pattern]) => pattern.test(key))?.[1];
   return fault ?? (cause === undefined ? null : connectionFault(cause));
 }

@@ -110,7 +110,7 @@ export class MigrationMismatch extends Error {}
  * @returns the names of the migrations applied by this call
  * @throws MigrationMismatch if an applied migration differs from the one in the folder, or the database is older than the first one;
  * ContractRefused if a contracting migration would break a running process, or skips a release that never ran; UnusableDatabase if the
- * address leads to a pooler, or the database has other settings; MigrationBlocked if another migration took too long
+ * server accepts no writes, or the database has other settings; MigrationBlocked if another migration took too long
  */
 export async function migrate(
   url: string,

@@ -16,10 +16,10 @@ export async function listBlocks({ sql }: Connection): Promise<(Block & { sender
 }
 
 /**
- * Changes a block of a sender, its business account or its portfolio with a rule, so that concurrent failures count once: reads the block
- * without a lock, and writes it only if it is still the same; otherwise, reads and decides again, which ends because the rules ignore
- * signals older than a block's last change. A worker that freezes in between blocks no claim. Mails the sender's owner about the first fault
- * in a row that only a person can end.
+ * Changes a block of a sender, its business account or its portfolio with a rule: reads the block without a lock, decides, and writes only
+ * if the block is still the same; otherwise reads and decides again. Concurrent failures therefore count once, and a worker that freezes
+ * blocks no claim. The loop ends, because the rules ignore signals older than a block's last change. Queues a mail to the sender's owner if
+ * a block of the sender starts to need a correction (`isConfiguration`).
  *
  * @param rule gets the current block, or null, and the database's time; returns null to change nothing
  * @returns the written block, or null
@@ -71,9 +71,9 @@ async function writeBlock(
 }
 
 /**
- * Returns whether a newer success clears a failure. The success is this message, or one of a later send that was started no earlier, by
- * this sender or another one with the same business account or portfolio. The provider must have accepted it and, for a failure from a
- * receipt, also delivered it. An account could forge the receipts of its own senders, which therefore do not count for others.
+ * Returns whether a newer success clears a failure: the provider accepted a message of this or a later send, started at the same time or
+ * later, by this sender or another one with the same business account or portfolio. For a failure from a receipt, the message must also
+ * have been delivered. An account could forge the receipts of its own senders, which therefore do not count for others.
  *
  * @param about the scope of the failure, and its language or country
  */

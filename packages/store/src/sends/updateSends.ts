@@ -88,7 +88,7 @@ async function writeTogether(
   database: Database,
   writes: readonly Write[],
 ): Promise<(ReadonlySet<string> | null)[]> {
-  // A write without a change is its own key, so it is never left out.
+  // Keeps the first change of each send, and all writes that only delete receipts.
   const firsts = new Map(writes.toReversed().map((write) => [write.isChange ? write.send.id : write, write]));
   const tried = [...firsts.values()];
   const receipts = tried.flatMap(({ send, isChange, receipts: keys }) =>
