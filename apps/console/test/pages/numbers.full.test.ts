@@ -233,8 +233,7 @@ async function turnOn(page: Page, ...names: readonly string[]): Promise<void> {
 const NUMBER_PAGES: Record<string, NumberPage> = {
   settings: {
     path: '/staff/settings',
-    open: (page) =>
-      turnOn(page, 'Guess budget', 'Mask old numbers', 'Delete old sends', 'Daily ceiling for new accounts'),
+    open: (page) => turnOn(page, 'Guess budget', 'Mask old numbers', 'Delete old sends'),
     save: 'Save',
     async confirm(page) {
       await page.getByRole('dialog').getByLabel('Reason').fill('a test');
@@ -250,7 +249,6 @@ const NUMBER_PAGES: Record<string, NumberPage> = {
       'Live sends per day for all trial accounts': ['3,000', 3_000],
       'Sign-ups per day from one network': ['4,000', 4_000],
       'Sign-ups per day with one email domain': ['5,000', 5_000],
-      'Units per day': ['6,000', 6_000],
     },
   },
   'the rate limit of an account': {
@@ -298,7 +296,8 @@ const NUMBER_PAGES: Record<string, NumberPage> = {
   'the throughput of a sender': {
     path: '/staff/senders',
     async open(page) {
-      await page.getByRole('button', { name: /^More/ }).first().click();
+      await page.getByRole('row').nth(1).getByRole('link').first().click();
+      await page.getByRole('button', { name: /^More/ }).click();
       await page.getByRole('menuitem', { name: 'Edit sender' }).click();
     },
     save: 'Save',

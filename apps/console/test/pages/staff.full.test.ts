@@ -446,7 +446,7 @@ describeInBrowser('the pages of staff', () => {
       await page.getByRole('button', { name: 'Save' }).click();
       const dialog = page.getByRole('dialog', { name: 'Change the settings of all accounts?' });
       await dialog.getByText('code validity (seconds): 600 → 300').waitFor();
-      await dialog.getByText(/\d codes? (is|are) active now/).waitFor();
+      await dialog.getByText('Existing codes keep the validity').waitFor();
       await dialog.getByRole('button', { name: 'Save' }).click();
       await dialog.getByText('Enter a reason.').waitFor();
       await dialog.getByLabel('Reason').fill('shorter codes');
