@@ -38,10 +38,8 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
 
 /** Returns the current settings. */
 export async function readSettings(database: Connection): Promise<Settings> {
-  return (await database.prisma.settings.findUniqueOrThrow({
-    where: { id: true },
-    omit: NO_SETTING,
-  })) as Settings;
+  // Prisma joins concurrent reads by a unique column into one with `in`, which it does not have for booleans.
+  return (await database.prisma.settings.findFirstOrThrow({ omit: NO_SETTING })) as Settings;
 }
 
 /** Returns whether staff need a second factor for staff pages and changes. */

@@ -3,6 +3,13 @@ import { TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 
+describe('readSettings', () => {
+  it('returns the settings to concurrent callers', async () => {
+    const [first, second] = await Promise.all([readSettings(store.database), readSettings(store.database)]);
+    expect(first).toEqual(second);
+  });
+});
+
 describe('changeSettings', () => {
   it('changes all settings in one transaction, and logs the settings that changed', async () => {
     const { codeValiditySeconds } = await readSettings(store.database);
