@@ -170,7 +170,8 @@ export function decideCreations(
     const inApplication = inAccount.filter((earlier) => earlier.request.applicationId === applicationId);
     const decision = decide({ request, state, inAccount, inApplication, batchTrialSends, now });
     if (decision.outcome === 'created') {
-      created.set(accountId, [...inAccount, { request, state, decision }]);
+      inAccount.push({ request, state, decision });
+      created.set(accountId, inAccount);
       if (state.trialCountries !== null) batchTrialSends += 1;
     }
     return decision;

@@ -78,23 +78,19 @@ function completeStates(
   sends: readonly NewSend[],
   rows: readonly (StateRow | undefined)[],
 ): (CreationState | undefined)[] {
-  /** The first row of each account and application, by id. */
-  const firsts = new Map<string, StateRow>();
-  const firstOf = (id: string, row: StateRow): StateRow => {
-    const first = firsts.get(id) ?? row;
-    firsts.set(id, first);
-    return first;
-  };
+  const ofAccounts = new Map<string, Pick<CreationState, 'accountTimes'>>();
+  const ofApplications = new Map<string, Pick<CreationState, 'applicationTimes' | 'sendersAreTaken'>>();
   return rows.map((row, index) => {
     if (row === undefined) return undefined;
     const { accountId, applicationId } = sends[index] as NewSend;
-    const application = firstOf(applicationId, row);
-    return {
-      ...row,
-      accountTimes: timesOfMinute(firstOf(accountId, row).accountTimes ?? [], row.now),
-      applicationTimes: timesOfMinute(application.applicationTimes ?? [], row.now),
-      sendersAreTaken: application.sendersAreTaken ?? false,
-    };
+    if (!ofAccounts.has(accountId))
+      ofAccounts.set(accountId, { accountTimes: timesOfMinute(row.accountTimes ?? [], row.now) });
+    if (!ofApplications.has(applicationId))
+      ofApplications.set(applicationId, {
+        applicationTimes: timesOfMinute(row.applicationTimes ?? [], row.now),
+        sendersAreTaken: row.sendersAreTaken ?? false,
+      });
+    return Object.assign(row, ofAccounts.get(accountId)!, ofApplications.get(applicationId)!);
   });
 }
 
