@@ -45,7 +45,6 @@ describe('holds', () => {
         { kind: 'country', target: 'ZZ', accountName: null, waiting: 0, ...held },
       ],
       waiting: 3,
-      isCapped: false,
     });
     const { body } = await onCall.get(`/staff/accounts/${caller.accountId}`);
     expect(body.held).toBe(true);

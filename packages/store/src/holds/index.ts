@@ -65,28 +65,22 @@ export async function listHoldsOf({ sql }: Connection, sendId: string): Promise<
     where s.id = ${sendId}::uuid and s.mode = 'live' and s.due_at is not null order by h.since`;
 }
 
-/** The active holds, and the live sends that wait for a sender or the end of a hold. */
+/** The active holds, and the number of live sends that wait for a sender or the end of a hold. */
 export interface HeldSends {
-  /**
-   * Oldest first. `accountName`: the name of the held account, or null; `waiting`: the number of waiting live sends that the hold matches.
-   */
+  /** Oldest first. `accountName`: the name of the held account, or null; `waiting`: how many of the waiting sends the hold matches. */
   holds: (Hold & { accountName: string | null; waiting: number })[];
   waiting: number;
-  /** Whether more sends wait than were counted, so that the counts are lower bounds. */
-  isCapped: boolean;
 }
 
-const COUNTED_MAX = 10_000;
-
-/** Returns the active holds, with the number of waiting sends of each among the first ten thousand. */
+/** Returns the active holds, and counts the waiting sends. */
 export async function readHeldSends({ sql }: Connection): Promise<HeldSends> {
   const [{ waiting }] = await sql.query<[{ waiting: number }]>`
-    select count(*)::integer as waiting from (select from sends where is_waiting limit ${COUNTED_MAX + 1}::integer) w`;
+    select count(*)::integer as waiting from sends where is_waiting`;
   const holds = await sql.query<HeldSends['holds']>`
-    with waiting as materialized (select account_id, country from sends where is_waiting limit ${COUNTED_MAX}::integer)
+    with waiting as materialized (select account_id, country, count(*) as sends from sends where is_waiting group by account_id, country)
     select h.kind, h.target, h.reason, h.since, h.set_by as "setBy", a.name as "accountName", (
-      select count(*)::integer from waiting w where is_held(array[h.kind || ' ' || h.target], w.account_id, w.country)
+      select coalesce(sum(sends), 0)::integer from waiting w where is_held(array[h.kind || ' ' || h.target], w.account_id, w.country)
     ) as waiting
     from holds h left join accounts a on a.id = case h.kind when 'account' then h.target::uuid end order by h.since`;
-  return { holds, waiting: Math.min(waiting, COUNTED_MAX), isCapped: waiting > COUNTED_MAX };
+  return { holds, waiting };
 }

@@ -1,6 +1,6 @@
 import type { HoldTarget, TrafficCount } from '@onecode/domain';
 import { changeAccount } from '@onecode/store/accounts';
-import { placeHold, readHeldSends, releaseHold } from '@onecode/store/holds';
+import { placeHold, releaseHold } from '@onecode/store/holds';
 import {
   addTraffic,
   createPresence,
@@ -26,7 +26,6 @@ import {
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
-import { sendActions } from '../sends/sendActions.js';
 
 const store = useTestDatabase();
 
@@ -349,11 +348,6 @@ describe('statistics for staff', () => {
         { senderId: other, lastDay: 1, lastHour: 0, lastHourSeconds: 0 },
       ]),
     );
-  });
-
-  it('show how many sends are held, up to ten thousand', async () => {
-    await sendActions(store).manyWaiting(caller, 10_500);
-    expect(await readHeldSends(store.database)).toMatchObject({ waiting: 10_000, isCapped: true });
   });
 });
 

@@ -65,7 +65,6 @@ function LiveDelivery({ view }: { view: HoldsView }) {
   const mayControlDelivery = useMayControlDelivery();
   const hold = view.holds.find(({ kind }) => kind === 'live');
   const Icon = hold === undefined ? IconPlayerPlay : IconHandStop;
-  const waiting = `${whole(view.waiting)}${view.isCapped ? '+' : ''}`;
   return (
     <Paper withBorder p="lg" component="section" aria-label={t('kinds.live')}>
       <Group justify="space-between" gap="md">
@@ -83,7 +82,7 @@ function LiveDelivery({ view }: { view: HoldsView }) {
                 {t('banner.by', { who: hold.setBy, reason: hold.reason })}
               </Text>
             )}
-            <Text c="dimmed">{t('waiting', { count: view.waiting, waiting })}</Text>
+            <Text c="dimmed">{t('waiting', { count: view.waiting, waiting: whole(view.waiting) })}</Text>
           </Stack>
         </Group>
         {mayControlDelivery && hold === undefined && (
@@ -106,7 +105,7 @@ function LiveDelivery({ view }: { view: HoldsView }) {
 }
 
 /** Countries and accounts on hold. */
-function HoldTable({ view: { holds, isCapped } }: { view: HoldsView }) {
+function HoldTable({ view: { holds } }: { view: HoldsView }) {
   const { t } = useTranslation(['holds', 'common']);
   const { whole } = useNumbers();
   const mayControlDelivery = useMayControlDelivery();
@@ -138,7 +137,7 @@ function HoldTable({ view: { holds, isCapped } }: { view: HoldsView }) {
         {
           title: t('columns.waiting'),
           ta: 'right',
-          render: ({ waiting }) => `${whole(waiting)}${isCapped ? '+' : ''}`,
+          render: ({ waiting }) => whole(waiting),
         },
         mayControlDelivery && {
           title: t('release.button'),
