@@ -10,7 +10,7 @@ import {
 import type { WorkerConfig } from './config.js';
 import { waitUnlessAborted, type WorkerContext } from './context.js';
 import { applyDueReports } from './reports.js';
-import { deliver, deliverTaken } from './sends/deliver.js';
+import { deliver } from './sends/deliver.js';
 
 /** Returns an error that is safe to store in Redis: only the kind and code, because the message may quote parameters. */
 function removeErrorText(error: unknown): Error {
@@ -51,13 +51,13 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     return worker;
   };
 
+  const deliverJob: Processor<JobData> = async (job) => ({
+    outcome: await deliver(context, job.data.sendId as string),
+  });
   const workers = [
-    consume('deliver', config.DELIVERY_CONCURRENCY, async (job) => ({
-      outcome: await deliver(context, job.data.sendId as string),
-    })),
-    consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
-      outcome: await deliverTaken(context, { id: job.data.sendId as string }),
-    })),
+    consume('deliver', config.DELIVERY_CONCURRENCY, deliverJob),
+    // Test sends have their own queue, because the jobs of `deliver` wait while the provider does not respond.
+    consume('simulate', config.DELIVERY_CONCURRENCY, deliverJob),
     consume('receipts', 1, () => applyDueReports(context)),
   ];
   return {

@@ -1,7 +1,7 @@
 -- Claims each of these sends for which a sender has a permit by `p_until`. The others wait for their account's turn. The caller has locked
 -- them. See `take_deliveries`.
 create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_until timestamptz, p_lease interval)
-returns table (outcome text, send sends, wait_ms integer)
+returns table (send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_claimed integer;
@@ -15,13 +15,13 @@ begin
       due_at = case s.phase when 'waiting' then p_now else s.due_at end
     from permits p
     where s.id = any (array(select permits.id from permits)) and s.id = p.id
-    returning 'claimed', s, ceil(extract(epoch from p.permit_at - p_now) * 1000)::integer;
+    returning s, ceil(extract(epoch from p.permit_at - p_now) * 1000)::integer;
   get diagnostics v_claimed = row_count;
   if v_claimed < cardinality(p_ids) then
     return query
       update sends s set phase = 'waiting', due_at = s.expires_at, version = s.version + 1
       where s.id = any (p_ids) and s.phase in ('ready', 'backing_off')
-      returning 'waits', s, null::integer;
+      returning s, null::integer;
   end if;
 end
 $$;

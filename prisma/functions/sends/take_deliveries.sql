@@ -1,16 +1,14 @@
--- Claims live sends for delivery, with `claim_sends`. Returns each send in its new state, with an outcome:
--- claimed: the caller may make one call, `wait_ms` from now
--- waits: no sender has a permit soon (`p_direct_permit_wait`); the send now waits for its account's turn
--- over (only if p_ids is null): due but not claimed, because it is a test send, its lease has ended, it may not be sent, or another
--- transaction has locked it
+-- Claims live sends for delivery, with `claim_sends`. Returns each send in its new state. If it is claimed, the caller may make one call,
+-- `wait_ms` from now. Otherwise `wait_ms` is null: no sender has a permit soon, and the send now waits for its account's turn; or it is a
+-- test send, is not due, has a call whose lease has ended, may not be sent, or is locked by another transaction.
 --
 -- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, in the order of their accounts' turns, and
--- at most p_limit claims in all. A due send gets only a permit that starts soon, so that it does not overtake a turn.
+-- at most p_limit claims in all. A due send gets only a permit that starts soon (`p_direct_permit_wait`), so that it does not overtake a turn.
 --
 -- A lock keeps permits and turns exact for any number of concurrent callers.
 create or replace function take_deliveries(
   p_ids uuid[], p_limit integer, p_attempts_max integer, p_lease interval, p_permit_wait interval, p_direct_permit_wait interval
-) returns table (outcome text, send sends, wait_ms integer)
+) returns table (send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
@@ -46,12 +44,11 @@ begin
   if cardinality(v_sendable) > 0 then
     return query select * from claim_sends(v_sendable, v_now, v_now + p_direct_permit_wait, p_lease);
   end if;
-  if p_ids is not null then
-    return;
+  if cardinality(v_sendable) < cardinality(v_candidates) then
+    return query select s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
   end if;
-  return query select 'over', s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
 
-  if cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
+  if p_ids is null and cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now + p_permit_wait));
     return query select * from claim_sends(v_turns, v_now, v_now + p_permit_wait, p_lease);
     -- Records only the turns of sends that were claimed just now. The microseconds and the position make the times unique.

@@ -639,7 +639,7 @@ end
 $$;
 
 create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_until timestamptz, p_lease interval)
-returns table (outcome text, send sends, wait_ms integer)
+returns table (send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_claimed integer;
@@ -653,20 +653,20 @@ begin
       due_at = case s.phase when 'waiting' then p_now else s.due_at end
     from permits p
     where s.id = any (array(select permits.id from permits)) and s.id = p.id
-    returning 'claimed', s, ceil(extract(epoch from p.permit_at - p_now) * 1000)::integer;
+    returning s, ceil(extract(epoch from p.permit_at - p_now) * 1000)::integer;
   get diagnostics v_claimed = row_count;
   if v_claimed < cardinality(p_ids) then
     return query
       update sends s set phase = 'waiting', due_at = s.expires_at, version = s.version + 1
       where s.id = any (p_ids) and s.phase in ('ready', 'backing_off')
-      returning 'waits', s, null::integer;
+      returning s, null::integer;
   end if;
 end
 $$;
 
 create or replace function take_deliveries(
   p_ids uuid[], p_limit integer, p_attempts_max integer, p_lease interval, p_permit_wait interval, p_direct_permit_wait interval
-) returns table (outcome text, send sends, wait_ms integer)
+) returns table (send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
@@ -702,12 +702,11 @@ begin
   if cardinality(v_sendable) > 0 then
     return query select * from claim_sends(v_sendable, v_now, v_now + p_direct_permit_wait, p_lease);
   end if;
-  if p_ids is not null then
-    return;
+  if cardinality(v_sendable) < cardinality(v_candidates) then
+    return query select s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
   end if;
-  return query select 'over', s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
 
-  if cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
+  if p_ids is null and cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now + p_permit_wait));
     return query select * from claim_sends(v_turns, v_now, v_now + p_permit_wait, p_lease);
     -- Records only the turns of sends that were claimed just now. The microseconds and the position make the times unique.

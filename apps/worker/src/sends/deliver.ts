@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  FAILURE_REASONS,
   isSenderFailure,
   postponeOrFail,
   settle,
@@ -16,7 +17,6 @@ import {
 import { inSpan, markFailed, recordSpan, SpanKind } from '@onecode/runtime';
 import type { SenderDetails } from '@onecode/store/senders';
 import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
-import type { AuthenticationMessage } from '@onecode/whatsapp';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
 
@@ -27,95 +27,69 @@ const UNANSWERED: Outcome = {
   reason: 'the worker stopped before the response arrived',
 };
 
-/** How a delivery or a simulation ended. `gone`: the send does not exist. */
+/** How a delivery ended. `gone`: the send does not exist. */
 type DeliveryEnd = Postponement | 'read' | 'gone';
 
-/** Claims and delivers a live send. @throws Error only for failures of the service itself, such as an unavailable database */
+/** Takes and delivers the send of a job. @throws Error only for failures of the service itself, such as an unavailable database */
 export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
   const startTime = performance.now();
   // crash point: worker before claim
   const taken = await context.deliveries.take(sendId);
-  return deliverTaken(context, taken ?? { id: sendId }, startTime);
+  return taken === undefined ? 'gone' : deliverTaken(context, taken, startTime);
 }
 
 /**
- * Delivers a send that was taken: waits for the time of its permit (half a second at most), calls Meta and writes the outcome. After a
- * fault of the sender the send is due again, for another sender. A send that was not claimed is postponed or fails; a test send is
+ * Delivers a send that was taken. If it is claimed, waits for the time of its permit (half a second at most), calls Meta and writes the
+ * outcome. After a fault of the sender it is due again, for another sender. A send that is not claimed is postponed or fails; a test send is
  * simulated.
  *
- * @param taken a taken send, or the id of a send that was not taken: a test send, or one that could not be taken
  * @param startTime when the take started, by `performance.now()`
  * @throws as `deliver`
  */
 export async function deliverTaken(
   context: WorkerContext,
-  taken: TakenSend | { id: string },
+  taken: TakenSend,
   startTime = performance.now(),
 ): Promise<DeliveryEnd> {
-  if ('outcome' in taken && taken.outcome === 'claimed') return deliverClaimed(context, taken, startTime);
-  if ('outcome' in taken && taken.outcome === 'waits') return 'no_sender';
-  return endDelivery(context, taken);
-}
-
-async function deliverClaimed(
-  context: WorkerContext,
-  send: ClaimedSend,
-  startTime: number,
-): Promise<DeliveryEnd> {
-  const claimedAt = performance.now();
-  const { id, requestId, traceparent: parent, attemptNumber } = send;
+  const { id, mode, requestId, traceparent: parent, attemptNumber } = taken;
   const attributes = {
     'onecode.send_id': id,
     'onecode.request_id': requestId,
     'onecode.attempt': attemptNumber,
   };
   return inSpan(
-    'process deliver',
+    mode === 'test' ? 'process simulate' : 'process deliver',
     { kind: SpanKind.CONSUMER, parent, startTime, attributes },
     async (span) => {
       recordSpan('claim', { startTime });
-      const end = await afterClaim(context, send, claimedAt);
+      const end = await (taken.waitMs === null
+        ? endUnclaimed(context, taken)
+        : deliverClaimed(context, taken));
       span.setAttribute('onecode.end', end);
       return end;
     },
   );
 }
 
-/** Simulates a test send, and postpones or fails a live send that was not claimed. @returns the end of the delivery */
-async function endDelivery(context: WorkerContext, which: TakenSend | { id: string }): Promise<DeliveryEnd> {
-  const { database, policy, log } = context;
-  const startTime = performance.now();
+/** Simulates a test send, and postpones or fails a live send that was not claimed. */
+async function endUnclaimed({ database, policy, log }: WorkerContext, send: TakenSend): Promise<DeliveryEnd> {
   // crash point: worker before giving up
-  const ended = await changeSend(database, which, (send, now) => {
-    const { result: end, ...decision } =
-      send.mode === 'test' ? simulateDelivery(send, now) : postponeOrFail(send, now, policy);
-    return { ...decision, result: { end, send, hasFailed: decision.change?.status === 'failed' } };
-  });
-  if (ended === null) return 'gone';
-  const { end, send, hasFailed } = ended;
-  const attributes = { 'onecode.send_id': send.id, 'onecode.end': end };
-  const span = { parent: send.traceparent, startTime, attributes };
-  if (end === 'read') recordSpan('process simulate', { kind: SpanKind.CONSUMER, ...span });
-  if (hasFailed) {
+  const end = await changeSend<DeliveryEnd>(database, send, (row, now) =>
+    row.mode === 'test' ? simulateDelivery(row, now) : postponeOrFail(row, now, policy),
+  );
+  if ((FAILURE_REASONS as readonly unknown[]).includes(end))
     log.info({ send_id: send.id, request_id: send.requestId, reason: end }, 'send failed');
-    recordSpan('give up', span);
-  }
-  return end;
+  return end ?? 'gone';
 }
 
-/** @param claimedAt by `performance.now()` */
-async function afterClaim(
-  context: WorkerContext,
-  send: ClaimedSend,
-  claimedAt: number,
-): Promise<DeliveryEnd> {
+async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promise<DeliveryEnd> {
   const { database, policy, senders, metrics } = context;
+  const startTime = performance.now();
   // Only a receipt, a guess or another worker changes a claimed send, so it is most likely still current after the call.
   const current = (): ClaimedSend => {
-    const now = new Date(send.now.getTime() + performance.now() - claimedAt);
+    const now = new Date(send.now.getTime() + performance.now() - startTime);
     return { ...send, now };
   };
-  const number = send.attemptNumber;
   const at: SenderAttempt = {
     senderId: send.senderId as string,
     startedAt: send.claimedAt as Date,
@@ -129,10 +103,7 @@ async function afterClaim(
   if (now >= (claimedUntil as Date) || now >= expiresAt) return 'stale';
 
   const endTimer = metrics.attempts.startTimer();
-  const outcome = await call(context, send, sender, {
-    attempt: { sendId: send.id, number },
-    identityHash: send.identityHash,
-  });
+  const outcome = await call(context, send, sender);
   // crash point: worker after call
   const seconds = endTimer({ outcome: outcome.kind });
   if (isSenderFailure(outcome)) {
@@ -141,7 +112,9 @@ async function afterClaim(
   }
 
   const settlement = await inSpan('settle', {}, () =>
-    changeSend(database, current(), (row, now) => settle(row, now, number, outcome, policy, Math.random())),
+    changeSend(database, current(), (row, now) =>
+      settle(row, now, send.attemptNumber, outcome, policy, Math.random()),
+    ),
   );
   // crash point: worker after settle
   if (settlement === null) return 'gone';
@@ -173,12 +146,7 @@ function logAttempt(
   }
 }
 
-async function call(
-  context: WorkerContext,
-  send: Send,
-  sender: SenderDetails,
-  { attempt, identityHash }: Pick<AuthenticationMessage, 'attempt' | 'identityHash'>,
-): Promise<Outcome> {
+async function call(context: WorkerContext, send: ClaimedSend, sender: SenderDetails): Promise<Outcome> {
   const code = tryDecrypt(context.secretKey, send.id, send.encryptedCode as Uint8Array);
   if (code === null) return UNREADABLE_CODE;
   const { token } = sender;
@@ -187,7 +155,7 @@ async function call(
   const attributes = {
     'http.request.method': 'POST',
     'peer.service': 'whatsapp',
-    'onecode.attempt': attempt.number,
+    'onecode.attempt': send.attemptNumber,
     'onecode.sender_id': sender.id,
   };
   return inSpan('POST messages', { kind: SpanKind.CLIENT, attributes }, async (span) => {
@@ -198,8 +166,8 @@ async function call(
         code,
         template: sender.template,
         language: templateLanguages(sender.englishTemplateLanguage)[send.locale],
-        attempt,
-        identityHash,
+        attempt: { sendId: send.id, number: send.attemptNumber },
+        identityHash: send.identityHash,
       },
     );
     // crash point: worker during call

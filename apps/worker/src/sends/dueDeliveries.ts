@@ -42,13 +42,12 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
       const room = stopping.aborted ? 0 : concurrencyMax - active.size;
       const taken = room === 0 ? [] : await deliveries.takeDue(room);
       // crash point: worker after taking
-      const claimed = taken.filter(({ outcome }) => outcome === 'claimed');
+      const claimed = taken.filter(({ waitMs }) => waitMs !== null);
       for (const one of claimed) start(one);
       metrics.dueDeliveries.inc(claimed.length);
-      // Ends the sends with the outcome `over` before the next `takeDue`, which would otherwise return them again.
-      const over = taken.filter(({ outcome }) => outcome === 'over');
-      const ends = await Promise.allSettled(over.map((one) => deliverTaken(context, one)));
-      for (const one of ends) if (one.status === 'rejected') throw one.reason;
+      // Waits for the other sends, which the next `takeDue` would otherwise return again.
+      const unclaimed = taken.filter(({ waitMs }) => waitMs === null);
+      await Promise.all(unclaimed.map((one) => deliverTaken(context, one)));
       hasMore = room === 0 || taken.length > 0;
     },
     hasMore: () => hasMore,

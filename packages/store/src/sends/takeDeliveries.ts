@@ -5,24 +5,23 @@ import { Prisma } from '../generated/prisma/client.js';
 import { EXPECTED_IDENTITY } from './identities.js';
 import { sendColumns, type SendRow } from './sendRow.js';
 
-/**
- * A send after `take_deliveries`. `claimed`: the caller may make one call, after `waitMs`; `waits`: the send waits for a sender; `over`: it
- * is due but cannot be sent. `identityHash` is Meta's hash of the person who must own the number; null sends to any owner.
- */
-export type TakenSend = SendRow &
-  ({ outcome: 'claimed'; waitMs: number; identityHash: string | null } | { outcome: 'waits' | 'over' });
-export type ClaimedSend = Extract<TakenSend, { outcome: 'claimed' }>;
+/** A send that `take_deliveries` has claimed. `identityHash` is Meta's hash of the number's owner; null sends to any owner. */
+export type ClaimedSend = SendRow & {
+  /** Milliseconds until the one call that the caller may make. */
+  waitMs: number;
+  identityHash: string | null;
+};
+
+/** A send after `take_deliveries`. It is not claimed if `waitMs` is null. */
+export type TakenSend = ClaimedSend | (SendRow & { waitMs: null });
 
 /** Claims live sends for this worker, see `take_deliveries`. */
 export interface Deliveries {
-  /**
-   * Takes the send of a job, together with concurrent calls. Returns undefined if the send does not exist, may not be sent now, or is
-   * locked by another transaction.
-   */
+  /** Takes the send of a job, together with concurrent calls. Returns undefined if it does not exist, or another call has just taken it. */
   take(id: string): Promise<TakenSend | undefined>;
   /**
-   * Takes due sends, oldest first, then sends that wait for a sender, in the order of their accounts' turns. Test sends are returned as
-   * `over`. New sends are left to their jobs for two seconds.
+   * Takes due sends, oldest first, then sends that wait for a sender, in the order of their accounts' turns. New sends are left to their
+   * jobs for two seconds.
    */
   takeDue(limit: number): Promise<TakenSend[]>;
 }
@@ -39,8 +38,8 @@ export function openDeliveries(
 ): Deliveries {
   const take = (ids: readonly string[] | null, limit: number): Promise<TakenSend[]> =>
     database.sql.query`
-      select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms as "waitMs",
-        case when t.outcome = 'claimed' then ${EXPECTED_IDENTITY} end as "identityHash"
+      select ${sendColumns('(t.send)')}, t.wait_ms as "waitMs",
+        case when t.wait_ms is not null then ${EXPECTED_IDENTITY} end as "identityHash"
       from take_deliveries(
         ${ids}::uuid[], ${limit}::integer, ${policy.attemptsMax}::integer, ${ms(leaseMs)}, ${ms(PERMIT_WAIT_MS_MAX)},
         ${ms(DIRECT_PERMIT_WAIT_MS)}
@@ -48,7 +47,7 @@ export function openDeliveries(
   const takeOne = createBatcher(
     async (ids: string[]) => {
       const taken = new Map((await take([...new Set(ids)], ids.length)).map((one) => [one.id, one]));
-      // If two calls in a batch name the same send, only the first gets its claim.
+      // If two calls in a batch name the same send, only the first gets it.
       return ids.map((id) => {
         const one = taken.get(id);
         taken.delete(id);

@@ -41,7 +41,7 @@ async function live(caller: TestCaller): Promise<void> {
 
   const deliveries = openDeliveries(early, { policy: POLICY, leaseMs: LEASE_MS });
   const taken = await deliveries.take(id);
-  expect(taken).toMatchObject({ outcome: 'claimed', senderId: sender.id });
+  expect(taken).toMatchObject({ phase: 'calling', senderId: sender.id });
   await deliveries.takeDue(1);
   const messageId = `wamid.${id}`;
   await changeSend(early, taken!, (send, now) =>

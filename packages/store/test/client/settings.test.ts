@@ -63,7 +63,7 @@ async function useDatabase(database: Database): Promise<void> {
   const deliveries = openDeliveries(database, TERMS);
   await Promise.all(
     wanted.map(async ({ id }, n) => {
-      expect(await deliveries.take(id)).toMatchObject({ outcome: 'claimed' });
+      expect(await deliveries.take(id)).toMatchObject({ phase: 'calling' });
       const messageId = `wamid.${id}`;
       await changeSend(database, { id }, (send, now) =>
         settle(send, now, 1, { kind: 'accepted', messageId }, TERMS.policy, 0),

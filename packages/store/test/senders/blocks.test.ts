@@ -65,7 +65,7 @@ describe('changeBlock', () => {
       taken.push(await openDeliveries(store.database, TERMS).take(sendId)),
     );
     await changeBlock(frozen, id, FAULT, (last) => last && { ...last, failures: 2 });
-    expect(taken).toMatchObject([{ outcome: 'claimed' }]);
+    expect(taken).toMatchObject([{ phase: 'calling' }]);
   });
 
   const fail = (database: Database, id: string, scope: BlockScope = 'sender') =>

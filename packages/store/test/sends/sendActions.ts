@@ -142,7 +142,7 @@ export function sendActions(store: Store) {
   /** Takes due sends without a job. @returns the claimed sends, in the order of their permits */
   async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
     const taken = await openDeliveries(database, TERMS).takeDue(limit);
-    return taken.flatMap((one) => (one.outcome === 'claimed' ? [one] : []));
+    return taken.flatMap((one) => (one.waitMs === null ? [] : [one]));
   }
 
   return {

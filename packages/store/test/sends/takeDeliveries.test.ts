@@ -27,7 +27,7 @@ const TERMS = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
 /** Returns the claimed sends, in the order of their permits. */
 async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
   const taken = await openDeliveries(database, TERMS).takeDue(limit);
-  return taken.flatMap((one) => (one.outcome === 'claimed' ? [one] : []));
+  return taken.flatMap((one) => (one.waitMs === null ? [] : [one]));
 }
 
 describe('sends that wait for a sender', () => {
@@ -134,9 +134,9 @@ describe('sends that wait for a sender', () => {
     const id = await waiting();
     await buildSender(store.database);
     const taken = await openDeliveries(store.database, TERMS).takeDue(1);
-    expect(taken.map((one) => [one.outcome, one.id])).toEqual([
-      ['over', expired],
-      ['claimed', id],
+    expect(taken.map((one) => [one.waitMs === null, one.id])).toEqual([
+      [true, expired],
+      [false, id],
     ]);
   });
 
@@ -332,7 +332,6 @@ describe('turns', () => {
       const send = await create(caller!);
       expect(send.phase).toBe('ready');
       expect(await openDeliveries(store.database, TERMS).take(send.id)).toMatchObject({
-        outcome: 'claimed',
         waitMs: 0,
       });
     });
@@ -369,8 +368,8 @@ describe('the send of a job', () => {
   it('is claimed once, with a permit', async () => {
     const id = await buildSend(store.database, caller);
     const taken = await take(id);
-    expect(taken).toMatchObject({ outcome: 'claimed', waitMs: 0, id, senderId: sender.id });
-    expect(await take(id)).toBeUndefined();
+    expect(taken).toMatchObject({ waitMs: 0, id, senderId: sender.id });
+    expect(await take(id)).toMatchObject({ waitMs: null });
     expect(await permitsTaken()).toBe(true);
     expect(await attemptsOf(id)).toEqual([]);
   });
@@ -379,7 +378,7 @@ describe('the send of a job', () => {
     const id = await buildSend(store.database, caller);
     const workers = Array.from({ length: 10 }, () => openDeliveries(store.database, TERMS));
     const taken = await Promise.all(workers.map((worker) => worker.take(id)));
-    expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
+    expect(taken.filter((one) => one?.waitMs === 0)).toHaveLength(1);
   });
 
   it('is claimed once by several calls in a batch', async () => {
@@ -395,23 +394,24 @@ describe('the send of a job', () => {
     await store.sql('update senders set throughput = 10');
     const deliveries = openDeliveries(store.database, TERMS);
     const taken = await Promise.all((await many(12)).map((id) => deliveries.take(id)));
-    const waits = taken.flatMap((one) => (one?.outcome === 'claimed' ? [one.waitMs] : []));
+    const waits = taken.flatMap((one) => one?.waitMs ?? []);
     expect([3, 4]).toContain(waits.length);
     expect(new Set(waits).size).toBe(waits.length);
     expect(Math.max(...waits)).toBeLessThanOrEqual(250);
-    for (const one of taken.filter((each) => each?.outcome === 'waits'))
+    const unclaimed = taken.filter((one) => one?.waitMs === null);
+    for (const one of unclaimed)
       expect(one).toMatchObject({ status: 'queued', phase: 'waiting', dueAt: one!.expiresAt });
-    expect(taken.filter((one) => one?.outcome === 'waits')).toHaveLength(12 - waits.length);
+    expect(unclaimed).toHaveLength(12 - waits.length);
   });
 
-  it('is over after the lease of a dead worker, until its call has an outcome', async () => {
+  it('is returned unclaimed after the lease of a dead worker, until its call has an outcome', async () => {
     const id = await buildSend(store.database, caller);
     await take(id);
     const takeDue = () => openDeliveries(store.database, TERMS).takeDue(10);
     expect(await takeDue()).toEqual([]);
     await set(id, `claimed_until = now() - interval '1 second'`);
-    expect(await take(id)).toBeUndefined();
-    expect(await takeDue()).toMatchObject([{ outcome: 'over', id, phase: 'calling' }]);
+    for (const taken of [await take(id), ...(await takeDue())])
+      expect(taken).toMatchObject({ id, waitMs: null, phase: 'calling' });
   });
 
   it.each([
@@ -443,7 +443,7 @@ describe('the send of a job', () => {
   ])('is not claimed if it %s, and takes no permit', async (_, change) => {
     const id = await buildSend(store.database, caller);
     await set(id, change);
-    expect(await take(id)).toBeUndefined();
+    expect(await take(id)).toMatchObject({ id, waitMs: null });
     expect(await permitsTaken()).toBe(false);
   });
 
@@ -454,8 +454,8 @@ describe('the send of a job', () => {
     await holder.query('select from sends where id = $1 for no key update', [held]);
     const deliveries = openDeliveries(store.database, TERMS);
     expect(await Promise.all([held!, free!].map((id) => deliveries.take(id)))).toMatchObject([
-      undefined,
-      { outcome: 'claimed' },
+      { waitMs: null, phase: 'ready' },
+      { phase: 'calling' },
     ]);
     await holder.end();
   });
@@ -472,15 +472,15 @@ describe('the send of a job', () => {
     expect((await takeDue()).map(({ id }) => id)).toEqual([one]);
   });
 
-  it('is returned as `over` if it is due and cannot be sent, like a test send', async () => {
+  it('is returned unclaimed if it is due and cannot be sent, like a test send', async () => {
     const [expired, used] = await many(2);
     const test = await buildSend(store.database, await buildCaller(store.database, 'test'));
     for (const id of [expired!, used!, test]) await age(id, 3);
     await age(expired!, 600);
     await guessCode(store.database, used!, true);
     const taken = await openDeliveries(store.database, TERMS).takeDue(10);
-    expect(new Set(taken.map(({ outcome, id }) => `${outcome} ${id}`))).toEqual(
-      new Set([expired, used, test].map((id) => `over ${id}`)),
+    expect(new Set(taken.map(({ waitMs, id }) => `${waitMs} ${id}`))).toEqual(
+      new Set([expired, used, test].map((id) => `null ${id}`)),
     );
   });
 
@@ -504,22 +504,22 @@ describe('the send of a job', () => {
         const deliveries = openDeliveries(store.database, TERMS);
         const taken = await Promise.all(ids.map((id) => deliveries.take(id)));
         for (const [n, id] of ids.entries()) {
-          const one = taken[n];
+          const one = taken[n]!;
           const send = before.get(id)!;
-          const now =
-            one?.claimedAt ?? (await findSend(store.database, { id, accountId: caller.accountId }))!.now;
+          const now = one.waitMs === null ? one.now : one.claimedAt!;
           const permit = { sender, waitMs: 0 };
           const rule = claim(send, now, { ...TERMS, permit });
-          if (one === undefined) expect(rule.result).not.toBe('claimed');
+          if (one.waitMs === null) expect(rule.result).not.toBe('claimed');
           else {
             expect(rule.result).toBe('claimed');
-            const until = one.outcome === 'claimed' ? one.waitMs : 0;
             expect(fieldsOf({ ...one, claimedUntil: null })).toEqual({
               ...send,
               ...rule.change,
               claimedUntil: null,
             });
-            expect(one.claimedUntil!.getTime() - now.getTime() - TERMS.leaseMs).toBeLessThanOrEqual(until);
+            expect(one.claimedUntil!.getTime() - now.getTime() - TERMS.leaseMs).toBeLessThanOrEqual(
+              one.waitMs,
+            );
           }
         }
       }),
@@ -535,7 +535,6 @@ function fieldsOf(row: Send): Send {
     ordinal: _ordinal,
     version: _version,
     now: _now,
-    outcome: _outcome,
     waitMs: _waitMs,
     identityHash: _identityHash,
     ...send
