@@ -19,15 +19,8 @@ function removeErrorText(error: unknown): Error {
   return new Error(typeof code === 'string' ? `${kind} ${code}` : kind);
 }
 
-export interface Consumers {
-  /** @throws unless Redis can be used */
-  ping(): Promise<void>;
-  /** Stops taking jobs and waits for the jobs in progress. */
-  close(): Promise<void>;
-}
-
 /** Starts the consumers of all queues. They connect in the background and reconnect after any outage. */
-export function startConsumers(context: WorkerContext, config: WorkerConfig): Consumers {
+export function startConsumers(context: WorkerContext, config: WorkerConfig) {
   const { log } = context;
   const prefix = keyPrefix(config);
   const connection = connectRedis(config, 'consume');
@@ -61,8 +54,10 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     consume('receipts', 1, () => applyDueReports(context)),
   ];
   return {
+    /** @throws unless Redis can be used */
     ping: () => checkRedis(connection, prefix),
-    async close() {
+    /** Stops taking jobs and waits for the jobs in progress. */
+    async close(): Promise<void> {
       const isReady = connection.status === 'ready';
       const closed = Promise.all(workers.map((worker) => worker.close(!isReady)));
       // BullMQ's `close` waits for Redis. While Redis is unavailable, it is enough to wait for the active jobs.

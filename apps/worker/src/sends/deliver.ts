@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   FAILURE_REASONS,
   isSenderFailure,
+  NO_RESPONSE,
   postponeOrFail,
   settle,
   simulateDelivery,
@@ -19,13 +20,6 @@ import type { SenderDetails } from '@onecode/store/senders';
 import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
-
-/** The outcome of a call that was still running when the worker stopped. The message may have been sent. */
-const UNANSWERED: Outcome = {
-  kind: 'unknown',
-  errorCode: null,
-  reason: 'the worker stopped before the response arrived',
-};
 
 /** How a delivery ended. `gone`: the send does not exist. */
 type DeliveryEnd = Postponement | 'read' | 'gone';
@@ -171,7 +165,7 @@ async function call(context: WorkerContext, send: ClaimedSend, sender: SenderDet
       },
     );
     // crash point: worker during call
-    const outcome = (await waitUnlessAborted(answer, context.stopTimeout)) ?? UNANSWERED;
+    const outcome = (await waitUnlessAborted(answer, context.stopTimeout)) ?? NO_RESPONSE;
     span.setAttribute('onecode.outcome', outcome.kind);
     if (outcome.kind !== 'accepted') markFailed(span, String(outcome.errorCode ?? outcome.kind));
     return outcome;

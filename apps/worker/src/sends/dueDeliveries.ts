@@ -4,25 +4,14 @@ import { RUN_MS_MAX, type WorkerContext } from '../context.js';
 import { deliverTaken } from './deliver.js';
 
 /** Deliveries without a job. */
-export interface DueDeliveries {
-  /**
-   * Starts deliveries of due and waiting sends. While there is no room for another delivery, waits for `RUN_MS_MAX` at most.
-   *
-   * @param stopping starts no more deliveries
-   */
-  run(stopping: AbortSignal): Promise<void>;
-  /** Whether more sends may be due after the last run. */
-  hasMore(): boolean;
-  /** Waits for the deliveries in progress. */
-  ended(): Promise<void>;
-}
+export type DueDeliveries = ReturnType<typeof createDueDeliveries>;
 
 /**
  * Creates the deliverer of sends without a job.
  *
  * @param concurrencyMax concurrent deliveries without a job; jobs have their own limit
  */
-export function createDueDeliveries(context: WorkerContext, concurrencyMax: number): DueDeliveries {
+export function createDueDeliveries(context: WorkerContext, concurrencyMax: number) {
   const { deliveries, metrics, log } = context;
   const active = new Set<Promise<unknown>>();
   let hasMore = false;
@@ -35,7 +24,12 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
   };
 
   return {
-    async run(stopping) {
+    /**
+     * Starts deliveries of due and waiting sends. While there is no room for another delivery, waits for `RUN_MS_MAX` at most.
+     *
+     * @param stopping starts no more deliveries
+     */
+    async run(stopping: AbortSignal): Promise<void> {
       hasMore = false;
       if (active.size >= concurrencyMax)
         await Promise.race([...active, pause(RUN_MS_MAX, undefined, { ref: false })]);
@@ -50,7 +44,9 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
       await Promise.all(unclaimed.map((one) => deliverTaken(context, one)));
       hasMore = room === 0 || taken.length > 0;
     },
+    /** Returns whether more sends may be due after the last run. */
     hasMore: () => hasMore,
-    ended: async () => void (await Promise.all(active)),
+    /** Waits for the deliveries in progress. */
+    ended: () => Promise.all(active),
   };
 }

@@ -1,4 +1,4 @@
-import { PROVIDER_WAIT_MS_MAX, type Outcome } from './outcome.js';
+import { NO_RESPONSE, PROVIDER_WAIT_MS_MAX, type Outcome } from './outcome.js';
 import {
   DONE,
   isDelivering,
@@ -51,13 +51,6 @@ export type Postponement =
   /** Another worker's lease, the back-off or the wait for a sender has not ended. */
   | 'not_due'
   | 'no_sender';
-
-/** The outcome of a call after its lease has ended without a response: its worker was killed or frozen. */
-const NO_RESPONSE: Outcome = {
-  kind: 'unknown',
-  errorCode: null,
-  reason: 'the lease ended without a response',
-};
 
 /**
  * Postpones or fails a live send that was not claimed. A call with an expired lease ends with an unknown outcome.

@@ -56,6 +56,13 @@ export const UNREADABLE_TOKEN = {
   scope: 'token',
 } as const satisfies Outcome;
 
+/** The outcome of a call whose worker was stopped, killed or frozen before the response arrived. */
+export const NO_RESPONSE = {
+  kind: 'unknown',
+  errorCode: null,
+  reason: 'the worker stopped before the response arrived',
+} as const satisfies Outcome;
+
 /** The provider's error code for a message that it held and then dropped. For other messages, it is a refusal without a reason. */
 const DROPPED = 135000;
 

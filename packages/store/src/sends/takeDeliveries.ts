@@ -16,15 +16,7 @@ export type ClaimedSend = SendRow & {
 export type TakenSend = ClaimedSend | (SendRow & { waitMs: null });
 
 /** Claims live sends for this worker, see `take_deliveries`. */
-export interface Deliveries {
-  /** Takes the send of a job, together with concurrent calls. Returns undefined if it does not exist, or another call has just taken it. */
-  take(id: string): Promise<TakenSend | undefined>;
-  /**
-   * Takes due sends, oldest first, then sends that wait for a sender, in the order of their accounts' turns. New sends are left to their
-   * jobs for two seconds.
-   */
-  takeDue(limit: number): Promise<TakenSend[]>;
-}
+export type Deliveries = ReturnType<typeof openDeliveries>;
 
 /** The most sends in one batch: other workers wait until it commits. */
 const TAKEN_MAX = 100;
@@ -35,7 +27,7 @@ const ms = (value: number): Prisma.Sql => Prisma.sql`${value} * interval '1 mill
 export function openDeliveries(
   database: Database,
   { policy, leaseMs }: { policy: RetryPolicy; leaseMs: number },
-): Deliveries {
+) {
   const take = (ids: readonly string[] | null, limit: number): Promise<TakenSend[]> =>
     database.sql.query`
       select ${sendColumns('(t.send)')}, t.wait_ms as "waitMs",
@@ -44,17 +36,24 @@ export function openDeliveries(
         ${ids}::uuid[], ${limit}::integer, ${policy.attemptsMax}::integer, ${ms(leaseMs)}, ${ms(PERMIT_WAIT_MS_MAX)},
         ${ms(DIRECT_PERMIT_WAIT_MS)}
       ) t`;
-  const takeOne = createBatcher(
-    async (ids: string[]) => {
-      const taken = new Map((await take([...new Set(ids)], ids.length)).map((one) => [one.id, one]));
-      // If two calls in a batch name the same send, only the first gets it.
-      return ids.map((id) => {
-        const one = taken.get(id);
-        taken.delete(id);
-        return one;
-      });
-    },
-    { batchSizeMax: TAKEN_MAX },
-  );
-  return { take: takeOne, takeDue: (limit) => take(null, Math.min(limit, TAKEN_MAX)) };
+  return {
+    /** Takes the send of a job, together with concurrent calls. Returns undefined if it does not exist, or another call just took it. */
+    take: createBatcher(
+      async (ids: string[]) => {
+        const taken = new Map((await take([...new Set(ids)], ids.length)).map((one) => [one.id, one]));
+        // If two calls in a batch name the same send, only the first gets it.
+        return ids.map((id) => {
+          const one = taken.get(id);
+          taken.delete(id);
+          return one;
+        });
+      },
+      { batchSizeMax: TAKEN_MAX },
+    ),
+    /**
+     * Takes due sends, oldest first, then sends that wait for a sender, in the order of their accounts' turns. New sends are left to their
+     * jobs for two seconds.
+     */
+    takeDue: (limit: number) => take(null, Math.min(limit, TAKEN_MAX)),
+  };
 }
