@@ -56,7 +56,7 @@ export const UNREADABLE_TOKEN = {
   scope: 'token',
 } as const satisfies Outcome;
 
-/** The outcome of a call whose worker was stopped, killed or frozen before the response arrived. */
+/** The outcome of a call after its worker was stopped, killed or frozen before the response arrived. */
 export const NO_RESPONSE = {
   kind: 'unknown',
   errorCode: null,

@@ -400,7 +400,7 @@ describe('the send of a job', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(250);
     const unclaimed = taken.filter((one) => one?.waitMs === null);
     for (const one of unclaimed)
-      expect(one).toMatchObject({ status: 'queued', phase: 'waiting', dueAt: one!.expiresAt });
+      expect(one).toMatchObject({ status: 'queued', phase: 'waiting', dueAt: one.expiresAt });
     expect(unclaimed).toHaveLength(12 - waits.length);
   });
 
