@@ -22,8 +22,6 @@ const ACCOUNTS_KEPT_MAX = 10_000;
 const LOST_RACES_MAX = 3;
 /** PostgreSQL's SQLSTATE after the statement time-out. */
 const STATEMENT_TIMED_OUT = '57014';
-/** The maximum time of the transaction: the wait for the lock and the statements after it. */
-const LOCKED_MS_MAX = 5_000;
 /** After this time, an account that stays locked has a fault that does not end soon, such as a transaction that was left open. */
 const GIVE_UP_AFTER_MS = 5_000;
 
@@ -33,7 +31,7 @@ const GIVE_UP_AFTER_MS = 5_000;
  * trips. Requests for an account with a batch in progress in this process wait for the account's next batch, so they lose no races against
  * each other. After a few lost races the account's row is locked first.
  *
- * @throws Error if other transactions keep the account locked for more than five seconds. Nothing was written then
+ * @throws Error if it has lost all races for five seconds, usually because a transaction keeps the account locked. Nothing was written then
  */
 export async function createSend(database: Database, send: NewSend): Promise<Creation> {
   const decision = await getCreator(database)(send);
@@ -60,7 +58,9 @@ const getCreator = oncePerClient((database: Database) => {
       if (end !== 'lost') return end;
     }
     // An error without an SQLSTATE: the batch is not repeated one by one, with a wait for each request.
-    throw new Error('could not create sends: other transactions keep the account locked');
+    throw new Error(
+      'could not create sends: for five seconds, other transactions have locked or changed the account or the daily count of trial sends',
+    );
   };
   /** Each account's batcher. If it is evicted while in use, the account's next batch may lose a race against the current one. */
   const batchers = new LRUCache<string, (send: NewSend) => Promise<CreationDecision>>({
@@ -96,7 +96,7 @@ async function createLocked(database: Database, sends: readonly NewSend[]): Prom
         const [end] = await createSends(connection, [sends]);
         return end as AccountEnd;
       },
-      { timeout: LOCKED_MS_MAX },
+      { timeout: GIVE_UP_AFTER_MS },
     );
   } catch (error) {
     // Otherwise the batch would be repeated one by one, with a wait for each request.
