@@ -160,7 +160,7 @@ describe('limits', () => {
     // On a slow machine the limit may reopen between these requests, so it may take more than one try.
     await until('an answer within half a second', async () => {
       await api.db.sql(
-        `update accounts set minute_sends = json_build_array((date_part('epoch', clock_timestamp()) - 59.5) * 1000, 1) where id = $1`,
+        `update accounts set minute_sends = json_build_array(json_build_array((date_part('epoch', clock_timestamp()) - 59.5) * 1000, 1)) where id = $1`,
         [caller.accountId],
       );
       const { status, headers } = await api.create(caller);

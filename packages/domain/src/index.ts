@@ -25,7 +25,6 @@ export * from './sends/outcome.js';
 export * from './sends/problems.js';
 export * from './sends/receipts.js';
 export * from './sends/send.js';
-export * from './sends/sendWindows.js';
 export * from './sends/traffic.js';
 export * from './sends/verification.js';
 export * from './sends/waiting.js';

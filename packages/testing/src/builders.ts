@@ -194,8 +194,8 @@ export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend 
 
 /** SQL for the `minute_sends` of an account or application as if its sends had been created so many seconds earlier. */
 export const earlierMinute = (seconds: string): string => `(
-  select coalesce(json_agg(time::bigint - case when n % 2 = 1 then (${seconds})::double precision * 1000 else 0 end order by n), '[]')
-  from json_array_elements_text(minute_sends) with ordinality as e (time, n)
+  select coalesce(json_agg(json_build_array((entry->>0)::bigint - (${seconds})::double precision * 1000, entry->1) order by n), '[]')
+  from json_array_elements(minute_sends) with ordinality as e (entry, n)
 )`;
 
 /** Returns the keys of an E.164 number, with the pepper of tests. */

@@ -1,7 +1,6 @@
 import type { KeyRefusal, KeyState } from '../accounts/keys.js';
 import type { LimitCause, RecipientCause } from './problems.js';
 import type { Locale, Mode, Send, UnitBucket } from './send.js';
-import { addSends, HOUR_MS, MINUTE_MS, windowOf, type RateWindow, type SendTimes } from './sendWindows.js';
 import { GUESSES_MAX } from './verification.js';
 
 /**
@@ -12,6 +11,8 @@ export const ENDED_CODE_SECONDS = 15;
 export const POINTS_PER_DAY = 5;
 /** A trial account has to wait when more than this many of its latest ten sends, and more than half of them, were rejected. */
 const TRIAL_REJECTIONS_MAX = 4;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** A request to create a send, with what the send stores. */
@@ -50,6 +51,9 @@ interface EarlierSend {
   id: string;
   isRepeat: boolean;
 }
+
+/** Numbers of sends by the time at which they count as created, in milliseconds since 1970, oldest first. */
+export type SendTimes = readonly (readonly [createdAt: number, sends: number])[];
 
 /** The stored data that decides a request. Times are milliseconds since 1970. */
 export interface CreationState {
@@ -95,6 +99,18 @@ export interface CreationState {
   credits: number;
   /** Whether no sender of the application will have a permit soon; false in test mode. */
   sendersAreTaken: boolean;
+}
+
+/** The window of a limit that is in force. */
+export interface RateWindow {
+  limit: 'account' | 'application' | 'recipient';
+  windowMs: number;
+  /** Sends in one window. */
+  quota: number;
+  /** Negative after the quota was lowered. */
+  left: number;
+  /** Milliseconds until the window has room for one more send. */
+  opensInMs: number;
 }
 
 /** How a creation ends, before it is written. */
@@ -259,10 +275,46 @@ function windowsOf({ request, state, inAccount, inApplication, now }: Creating):
   }
   if (recipientRate !== null) {
     const inBatch = createdFor(request, inApplication).map(() => now);
-    const times = [...(recipientTimes ?? []), ...inBatch].flatMap((time) => [time, 1]);
+    const times = [...(recipientTimes ?? []), ...inBatch].map((time) => [time, 1] as const);
     windows.push(windowOf('recipient', recipientRate, times, HOUR_MS, now));
   }
   return windows;
+}
+
+/** Returns a limit's window. @param times the sends in the window */
+function windowOf(
+  limit: RateWindow['limit'],
+  quota: number,
+  times: SendTimes,
+  windowMs: number,
+  now: number,
+): RateWindow {
+  let sends = 0;
+  // The oldest of the newest `quota` sends. When it has left the window, there is room for one more send.
+  let oldest = now;
+  for (const [createdAt, count] of times.toReversed()) {
+    if (sends < quota) oldest = createdAt;
+    sends += count;
+  }
+  return { limit, windowMs, quota, left: quota - sends, opensInMs: Math.min(now, oldest) + windowMs - now };
+}
+
+/** Returns the sends of the last minute. Drops times more than a minute ahead, which were recorded before the clock stepped back. */
+export const timesOfMinute = (times: SendTimes, now: number): SendTimes =>
+  times.filter(([createdAt]) => createdAt > now - MINUTE_MS && createdAt <= now + MINUTE_MS);
+
+/**
+ * Returns the times with this number of new sends. Sends of one second share an entry, which has the time of the last one, so a minute has
+ * at most 61 entries.
+ */
+export function addSends(times: SendTimes, sends: number, now: number): SendTimes {
+  if (sends === 0) return times;
+  const [last, lastSends] = times.at(-1) ?? [now, 0];
+  // The clock may have stepped back a little.
+  const createdAt = Math.max(now, last);
+  return Math.floor(last / 1000) === Math.floor(createdAt / 1000)
+    ? [...times.slice(0, -1), [createdAt, lastSends + sends]]
+    : [...times, [createdAt, sends]];
 }
 
 /** Returns the created sends to the recipient of a request. */

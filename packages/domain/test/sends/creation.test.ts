@@ -108,8 +108,18 @@ describe('decideCreations', () => {
   });
 
   it.each<[LimitCause, Partial<CreationState>, number]>([
-    ['account_rate', { accountRate: 1, accountTimes: [NOW - 20_500, 1] }, 40],
-    ['application_rate', { applicationRate: 2, applicationTimes: [NOW - 50_000, 1, NOW - 10_000, 1] }, 10],
+    ['account_rate', { accountRate: 1, accountTimes: [[NOW - 20_500, 1]] }, 40],
+    [
+      'application_rate',
+      {
+        applicationRate: 2,
+        applicationTimes: [
+          [NOW - 50_000, 1],
+          [NOW - 10_000, 1],
+        ],
+      },
+      10,
+    ],
     ['recipient_rate', { recipientRate: 1, recipientTimes: [NOW - 30 * MINUTE_MS] }, 1800],
     ['wrong_guesses', { wrongPoints: 96 }, 17_280],
     ['active_codes', { guessPointsMax: 9, activeCodes: [[NOW + 60_000, 5]] }, 75],
