@@ -383,20 +383,30 @@ function bucketOf({ state: { freeQuota, credits }, inAccount }: Creating): UnitB
  * Returns the guess points left after wrong guesses and this code, before active codes; negative if too few. Infinite without a guess
  * budget. A live code must have room for all its guesses. In test mode only guesses that were made count.
  */
-function guessPointsLeft({ request, state }: Creating): number {
+function guessPointsLeft(one: Creating): number {
+  const { request, state } = one;
   if (state.guessPointsMax === null) return Infinity;
+  // A code of the batch that is easier to guess raises the maximum, as a stored one does.
+  const maxima = activeInBatch(one).map((earlier) => earlier.state.guessPointsMax ?? 0);
   const needed = request.guessCost * (state.mode === 'live' ? GUESSES_MAX : 1);
-  return state.guessPointsMax - (state.wrongPoints ?? 0) - needed;
+  return Math.max(state.guessPointsMax, ...maxima) - (state.wrongPoints ?? 0) - needed;
 }
 
+/** Returns the live sends that the batch has created for the recipient of a live request. */
+const activeInBatch = ({ request, state, inAccount }: Creating): CreatedRequest[] =>
+  state.mode === 'live'
+    ? createdFor(request, inAccount).filter(({ decision }) => decision.send.mode === 'live')
+    : [];
+
 /** Returns when enough active codes will have ended for the remaining points to allow the request. Verified codes are no longer active. */
-function activeCodesEndAt({ request, state, inAccount }: Creating, pointsLeft: number): number | null {
-  if (state.mode !== 'live') return null;
-  const inBatch = createdFor(request, inAccount).flatMap(({ request: { guessCost }, decision: { send } }) =>
-    send.mode === 'live' ? [[send.expiresAt.getTime(), GUESSES_MAX * guessCost] as const] : [],
+function activeCodesEndAt(one: Creating, pointsLeft: number): number | null {
+  const inBatch = activeInBatch(one).map(
+    ({ request, decision }) => [decision.send.expiresAt.getTime(), GUESSES_MAX * request.guessCost] as const,
   );
   // Starts with the code that ends last. The first code that does not fit has to end before this request is allowed.
-  const latestFirst = [...(state.activeCodes ?? []), ...inBatch].toSorted((one, other) => other[0] - one[0]);
+  const latestFirst = [...(one.state.activeCodes ?? []), ...inBatch].toSorted(
+    ([end], [otherEnd]) => otherEnd - end,
+  );
   let left = pointsLeft;
   for (const [endsAt, points] of latestFirst) {
     left -= points;

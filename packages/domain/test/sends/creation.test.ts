@@ -160,6 +160,19 @@ describe('decideCreations', () => {
     ]);
   });
 
+  it('raises the guess budget for a code of the batch that is easier to guess, as for a stored one', () => {
+    const recipientKey = '1:same';
+    const four = request({ recipientKey, guessCost: 100 });
+    const six = request({ recipientKey, guessCost: 1 });
+    const inOneBatch = decideCreations(
+      [four, six],
+      [{ ...STATE, guessPointsMax: 1500 }, STATE],
+      NOW,
+    ).decisions;
+    expect(inOneBatch.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
+    expect(decideAll([four, six]).map(({ outcome }) => outcome)).toEqual(['rate_limited', 'created']);
+  });
+
   it('recognizes an idempotency key that an earlier request of the batch binds in the same application', () => {
     const keyed = (key: string, bodyHash: string, applicationId = 'application') =>
       request({ idempotency: { key, bodyHashes: [bodyHash] }, applicationId });
