@@ -564,16 +564,6 @@ begin atomic
   where r.removed_at is null and coalesce(p.free_at <= p_until, true) and '' <> all (t.blocked_for);
 end;
 
-create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid, p_wait_ms integer) returns boolean
-language sql stable as $$
-  select exists (
-    select from senders r where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
-  ) and not exists (
-    select from available_senders(statement_timestamp() + p_wait_ms * interval '1 millisecond') a
-    where may_serve(a.account_id, a.application_ids, p_senders, p_account_id, p_application_id)
-  )
-$$;
-
 create type permit_source as (
   sender_id uuid, number text, business_account_id text, portfolio_id text, has_recipient_room boolean, account_id uuid,
   application_ids uuid[], spacing interval, free_at timestamptz, taken integer

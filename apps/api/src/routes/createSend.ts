@@ -100,7 +100,7 @@ export function createSendRoute({
         describeSpan({}, creation.send.traceparent);
         break;
       case 'created':
-        // A send that waits for a sender needs no job: a worker takes it at its account's turn.
+        // A send behind waiting ones needs no job: a worker takes it at its account's turn.
         if (creation.send.phase === 'waiting') break;
         // Not awaited: the row is committed, and the delivery loop takes the send if this fails.
         void enqueue(deliveryQueue, creation.send);

@@ -97,8 +97,8 @@ export interface CreationState {
   trialSends: { count: number; rejected: number; lastAt: number } | null;
   freeQuota: number;
   credits: number;
-  /** Whether no sender of the application will have a permit soon; false in test mode. */
-  sendersAreTaken: boolean;
+  /** Whether sends that the same senders may serve wait for a turn: those of the application to this country in this language. */
+  othersWait: boolean;
 }
 
 /** The window of a limit that is in force. */
@@ -222,7 +222,7 @@ function decide(one: Creating): CreationDecision {
       id: request.id,
       mode,
       status: 'queued',
-      phase: state.sendersAreTaken ? 'waiting' : 'ready',
+      phase: state.othersWait ? 'waiting' : 'ready',
       verification: 'pending',
       traceparent: request.traceparent,
       createdAt,

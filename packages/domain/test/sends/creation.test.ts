@@ -36,7 +36,7 @@ const STATE: CreationState = {
   trialSends: null,
   freeQuota: 10,
   credits: 0,
-  sendersAreTaken: false,
+  othersWait: false,
 };
 const TRIAL: Partial<CreationState> = { trialCountries: ['BR'] };
 
@@ -85,7 +85,7 @@ describe('decideCreations', () => {
       },
       windows: [{ limit: 'account', windowMs: 60_000, quota: 600, left: 599, opensInMs: 60_000 }],
     });
-    expect(decide({ sendersAreTaken: true })).toMatchObject({ send: { phase: 'waiting' } });
+    expect(decide({ othersWait: true })).toMatchObject({ send: { phase: 'waiting' } });
     expect(decide({ mode: 'test', freeQuota: 0 })).toMatchObject({ outcome: 'created', chargedFrom: null });
   });
 

@@ -1,11 +1,11 @@
 import {
-  DIRECT_PERMIT_WAIT_MS,
   ENDED_CODE_SECONDS,
   GUESSES_MAX,
   NO_COUNTRY,
   timesOfMinute,
   type CreationState,
   type NewSend,
+  type SendTimes,
 } from '@onecode/domain';
 import { byOrdinal, type WithOrdinal } from '../client/batcher.js';
 import type { Connection } from '../client/database.js';
@@ -67,30 +67,30 @@ const ACTIVE_CODES = Prisma.sql`(
   ) l
 )`;
 
-/** Data that is expensive to read, and equal for all requests of an account or application: only the row of its first request has it. */
-type SharedField = 'accountTimes' | 'applicationTimes' | 'sendersAreTaken';
-type StateRow = Omit<CreationState, SharedField> & {
-  [Field in SharedField]: CreationState[Field] | null;
-} & { now: number };
+/** A row of the read. Times are expensive to read, so only the first row of an account or application has them. */
+type StateRow = Omit<CreationState, 'accountTimes' | 'applicationTimes'> & {
+  accountTimes: SendTimes | null;
+  applicationTimes: SendTimes | null;
+  now: number;
+};
 
-/** Returns the states of requests: their rows with the shared data. */
+/** Returns the states of requests: their rows with the times of their account and application. */
 function completeStates(
   sends: readonly NewSend[],
   rows: readonly (StateRow | undefined)[],
 ): (CreationState | undefined)[] {
-  const ofAccounts = new Map<string, Pick<CreationState, 'accountTimes'>>();
-  const ofApplications = new Map<string, Pick<CreationState, 'applicationTimes' | 'sendersAreTaken'>>();
+  /** By the id of the account or application. */
+  const timesOf = new Map<string, SendTimes>();
   return rows.map((row, index) => {
     if (row === undefined) return undefined;
     const { accountId, applicationId } = sends[index] as NewSend;
-    if (!ofAccounts.has(accountId))
-      ofAccounts.set(accountId, { accountTimes: timesOfMinute(row.accountTimes ?? [], row.now) });
-    if (!ofApplications.has(applicationId))
-      ofApplications.set(applicationId, {
-        applicationTimes: timesOfMinute(row.applicationTimes ?? [], row.now),
-        sendersAreTaken: row.sendersAreTaken ?? false,
-      });
-    return Object.assign(row, ofAccounts.get(accountId)!, ofApplications.get(applicationId)!);
+    const { accountTimes, applicationTimes, now } = row;
+    if (accountTimes !== null) timesOf.set(accountId, timesOfMinute(accountTimes, now));
+    if (applicationTimes !== null) timesOf.set(applicationId, timesOfMinute(applicationTimes, now));
+    return Object.assign(row, {
+      accountTimes: timesOf.get(accountId) as SendTimes,
+      applicationTimes: timesOf.get(applicationId) as SendTimes,
+    });
   });
 }
 
@@ -113,6 +113,7 @@ export async function readCreations(
     body_hashes: send.idempotency?.bodyHashes.map((hash) => `\\x${hash}`),
     recipient_key: send.recipientKey,
     country: send.country ?? NO_COUNTRY,
+    locale: send.locale,
     guess_cost: send.guessCost,
   }));
   const rows = await sql.read<WithOrdinal<StateRow>[]>`
@@ -138,15 +139,17 @@ export async function readCreations(
       -- The limits of a trial.
       c.trial_sends_per_day as "trialSendsPerDay", case when c.trial_sends_on = d.today then c.trial_sends_of_day else 0 end as "trialSendsOfDay",
       c.trial_account_sends_per_day as "trialAccountSendsPerDay", case when p.mode = 'live' and o.trial_countries is not null then ${TRIAL_SENDS} end as "trialSends",
-      -- The units left, and whether a new send has to wait for a sender.
+      -- The units left, and whether a new send has to wait for a turn.
       o.free_quota as "freeQuota", o.credits,
-      case when p.mode = 'live' and ${isFirstOf('application_id')} then
-        case o.senders when 'shared' then (select permits_are_taken('shared', null, null, ${DIRECT_PERMIT_WAIT_MS}::integer)) else permits_are_taken(o.senders, r.account_id, r.application_id, ${DIRECT_PERMIT_WAIT_MS}::integer) end
-      end as "sendersAreTaken"
+      -- Not "exists", which a plan may replace by a scan of all waiting sends.
+      (
+        select true from sends w where w.is_waiting and w.account_id = r.account_id and w.application_id = r.application_id
+          and coalesce(w.country, 'ZZ') = r.country and w.locale = coalesce(r.locale, o.language) limit 1
+      ) is not null as "othersWait"
     from clock t cross join settings c cross join lateral (select (t.now at time zone 'UTC')::date as today) d
     cross join json_to_recordset(${JSON.stringify(records)}::json) as r (
       ordinal bigint, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient_key text,
-      country text, guess_cost integer
+      country text, locale text, guess_cost integer
     )
     cross join lateral (select * from accounts where id = r.account_id limit 1) o
     cross join lateral (select * from applications where id = r.application_id and (account_id = r.account_id) is true limit 1) p

@@ -229,7 +229,13 @@ describe('a large database', () => {
     ['the caller of a key', ['api_keys_hash_key'], 5, (db) => findCaller(db, hashApiKey(busy.key))],
     [
       'a creation: idempotency look-up, three windows and the guess budget',
-      ['sends_to_recipient', 'sends_idempotency_key', 'guess_budgets_pkey', 'api_keys_pkey'],
+      [
+        'sends_to_recipient',
+        'sends_idempotency_key',
+        'guess_budgets_pkey',
+        'api_keys_pkey',
+        'sends_awaiting_turn',
+      ],
       200,
       (db) => createSend(db, repeat(1_000_000)),
     ],

@@ -75,13 +75,14 @@ describe('an account with its own senders', () => {
     const isAwaiting = async (caller: TestCaller): Promise<boolean> => {
       const creation = await createSend(store.database, newSend(caller));
       if (creation.outcome !== 'created') throw new Error(creation.outcome);
-      return creation.send.phase === 'waiting';
+      return (await take(creation.send.id))?.outcome === 'waits';
     };
     await busy(shared);
     expect(await Promise.all([mine, other, mine].map(isAwaiting))).toEqual([false, true, false]);
     await store.sql('delete from sender_permits');
+    await store.sql('truncate sends cascade');
     await busy(sender);
-    expect(await Promise.all([mine, other, mine].map(isAwaiting))).toEqual([true, false, true]);
+    expect(await Promise.all([mine, other].map(isAwaiting))).toEqual([true, false]);
   });
 
   it('waits only in a language for which its senders are blocked', async () => {

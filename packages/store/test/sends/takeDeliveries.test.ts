@@ -1,4 +1,4 @@
-import type { Phase, Send } from '@onecode/domain';
+import type { NewSend, Phase, Send } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import { placeHold } from '@onecode/store/holds';
@@ -308,19 +308,28 @@ describe('turns', () => {
   });
 
   describe('a new send', () => {
-    const create = async (caller: TestCaller) => {
-      const creation = await createSend(store.database, newSend(caller));
+    const create = async (caller: TestCaller, fields: Partial<NewSend> = {}) => {
+      const creation = await createSend(store.database, { ...newSend(caller), ...fields });
       if (creation.outcome !== 'created') throw new Error(creation.outcome);
       return creation.send;
     };
 
-    it('waits for its account’s turn while other sends wait', async () => {
+    it('waits without a job behind sends that the same senders may serve', async () => {
+      const [caller, other] = await accounts(2);
+      await waiting(caller!, 3);
+      expect(await create(caller!)).toMatchObject({ phase: 'waiting' });
+      expect(await create(caller!, { locale: 'en' })).toMatchObject({ phase: 'ready' });
+      expect(await create(caller!, { country: 'US' })).toMatchObject({ phase: 'ready' });
+      expect(await create(other!)).toMatchObject({ phase: 'ready' });
+    });
+
+    it('of another account gets the next turn after its job found no permit', async () => {
       const callers = await accounts(2);
       await buildSender(store.database);
       await waiting(callers[0]!, 200);
       while ((await takeTurns(callers, 100)).length > 0);
-      const send = await create(callers[1]!);
-      expect(send.phase).toBe('waiting');
+      const { id } = await create(callers[1]!);
+      expect(await openDeliveries(store.database, TERMS).take(id)).toMatchObject({ outcome: 'waits' });
       await store.sql(`update sender_permits set free_at = free_at - interval '250 milliseconds'`);
       expect((await takeTurns(callers, 100)).slice(0, 2)).toContain(1);
     });
