@@ -7,6 +7,7 @@ import { storeReports } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,
+  connectTestRedis,
   createTestDatabase,
   startLocalServer,
   startProviderTap,
@@ -20,7 +21,6 @@ import {
   type SendOptions,
   type TappedRequest,
   type TestCaller,
-  type TestDatabase,
   TEST_NUMBER_PEPPER,
 } from '@onecode/testing';
 import { messageIdOf, parseWebhook, signatureMatches } from '@onecode/whatsapp';
@@ -70,14 +70,14 @@ export class WorkerEnvironment extends TestEnvironment {
   readonly #deliveryQueue: Queues;
   #webhooks!: LocalServer;
 
-  private constructor(db: TestDatabase) {
-    super(db);
+  private constructor(...resources: ConstructorParameters<typeof TestEnvironment>) {
+    super(...resources);
     this.#deliveryQueue = openQueues({ REDIS_URL: testRedisUrl(), QUEUE_PREFIX: this.prefix });
   }
 
   /** Opens an environment. @param answerInstead returns the tap's responses in place of the provider's */
   static async open(answerInstead?: AnswerInstead): Promise<WorkerEnvironment> {
-    const environment = new WorkerEnvironment(await createTestDatabase());
+    const environment = new WorkerEnvironment(await createTestDatabase(), await connectTestRedis());
     await environment.#start(answerInstead);
     return environment;
   }

@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import PostalMime from 'postal-mime';
-import { SMTPServer } from 'smtp-server';
+import type { SMTPServer } from 'smtp-server';
 
 /** A mail that the mailbox received. */
 export interface CaughtMail {
@@ -34,8 +33,8 @@ export class Mailbox {
   #came = 0;
   readonly #server: SMTPServer;
 
-  private constructor() {
-    this.#server = new SMTPServer({
+  private constructor(Server: typeof SMTPServer) {
+    this.#server = new Server({
       authOptional: true,
       allowInsecureAuth: true,
       disabledCommands: ['STARTTLS'],
@@ -57,7 +56,9 @@ export class Mailbox {
   }
 
   static async start(port = 0): Promise<Mailbox> {
-    const mailbox = new Mailbox();
+    // Loaded on demand, as below: few test files receive mails, and all load this package.
+    const smtp = await import('smtp-server');
+    const mailbox = new Mailbox(smtp.SMTPServer);
     await new Promise<void>((resolve, reject) => {
       mailbox.#server.once('error', reject);
       mailbox.#server.listen(port, '127.0.0.1', resolve);
@@ -88,6 +89,7 @@ export class Mailbox {
         (connection as unknown as { _socket: { destroy(): void } })._socket.destroy();
     if (fault !== null)
       throw Object.assign(new Error(`refused for ${to}`), { responseCode: Number(fault) || 451 });
+    const { default: PostalMime } = await import('postal-mime');
     const { messageId = '', subject = '', text = '', html = '' } = await PostalMime.parse(raw);
     this.mails.push({ messageId, from, to, subject, text, html, at: new Date() });
     if (this.mails.length > MAILS_MAX) this.mails.shift();

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, type Mode } from '@onecode/domain';
+import type { Redis } from 'ioredis';
 import { bodyOf, request, type Answer, type RequestParts, type SendView } from './apiRequest.js';
 import { buildCaller, buildSender } from './builders.js';
 import { SimulatorControl } from './simulatorControl.js';
 import { startProcess, untilReady, type StartedProcess } from './startedProcess.js';
 import { createTestDatabase, type TestDatabase } from './testDatabase.js';
 import { TestEnvironment } from './testEnvironment.js';
+import { connectTestRedis } from './testRedis.js';
 import { until } from './until.js';
 
 /** The time limit of a hook that starts a stack, in milliseconds. On a busy machine each process takes seconds to start. */
@@ -64,14 +66,16 @@ export class ProcessStack extends TestEnvironment {
 
   private constructor(
     db: TestDatabase,
+    redis: Redis,
     /** The folder of the build of processes that start later, with a slash at its end; '' is this checkout. */
     public release: string,
   ) {
-    super(db);
+    super(db, redis);
   }
 
   static async start(options: ProcessStackOptions = {}): Promise<ProcessStack> {
-    const stack = new ProcessStack(options.db ?? (await createTestDatabase()), options.release ?? '');
+    const db = options.db ?? (await createTestDatabase());
+    const stack = new ProcessStack(db, await connectTestRedis(), options.release ?? '');
     await stack.#start(options);
     return stack;
   }

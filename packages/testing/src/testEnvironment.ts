@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { openForFile } from './openForFile.js';
 import { createTestDatabase, type TestDatabase } from './testDatabase.js';
-import { deleteKeys, testRedisUrl } from './testRedis.js';
+import { connectTestRedis, deleteKeys, testRedisUrl } from './testRedis.js';
 
 /** The isolated resources of one test: a database, and the keys in Redis with one prefix. */
 export class TestEnvironment {
-  readonly redis = new Redis(testRedisUrl());
   /** The prefix of its keys in Redis. */
   readonly prefix = `test-${randomBytes(6).toString('hex')}`;
 
-  /** Takes ownership of the database. */
-  constructor(readonly db: TestDatabase) {}
+  /** Takes ownership of the database and the connection. */
+  constructor(
+    readonly db: TestDatabase,
+    readonly redis: Redis,
+  ) {}
 
   /** Returns the variables that connect a process to this environment. */
   get variables(): { DATABASE_URL: string; REDIS_URL: string; QUEUE_PREFIX: string } {
@@ -27,7 +29,7 @@ export class TestEnvironment {
 }
 
 export const openTestEnvironment = async (): Promise<TestEnvironment> =>
-  new TestEnvironment(await createTestDatabase());
+  new TestEnvironment(await createTestDatabase(), await connectTestRedis());
 
 /** Opens one environment for all tests of a file. Use it inside hooks and tests only. */
 export function useTestEnvironment(): Pick<TestEnvironment, 'db' | 'redis' | 'prefix' | 'variables'> {

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { until } from './until.js';
 
 /** Returns the address of the Redis that all tests share. The keys of each test begin with its own prefix. */
@@ -6,6 +6,13 @@ export function testRedisUrl(): string {
   const url = process.env['TEST_REDIS_URL'];
   if (url === undefined) throw new Error('TEST_REDIS_URL is missing: run the tests with npm test');
   return url;
+}
+
+/** Connects to this Redis. The caller disconnects. */
+export async function connectTestRedis(): Promise<Redis> {
+  // Loaded on demand: most test files that import this package use no Redis.
+  const ioredis = await import('ioredis');
+  return new ioredis.Redis(testRedisUrl());
 }
 
 /** Returns every key with this prefix. */
