@@ -34,16 +34,10 @@ export async function run() {
 /**
  * Makes a checkout ready to run: installs the packages that the lock file names, then builds.
  * @param {Processes} processes
- * @param {{ site?: boolean, console?: boolean }} [needs] whether the documentation's site with the SDK, and the console's web application,
- *   are built anew
  */
-export async function prepare(processes, { site = true, console: web = true } = {}) {
+export async function prepare(processes) {
   await installAndCompile(processes);
-  await Promise.all([
-    // The site contains the SDK's package for download.
-    site && runScript(processes, 'build', '-w', 'packages/client', '-w', 'apps/docs'),
-    web && runScript(processes, 'build', '-w', 'apps/console'),
-  ]);
+  await Promise.all([buildSdk(processes).then(() => buildSite(processes)), buildConsole(processes)]);
 }
 
 /**
@@ -55,6 +49,21 @@ export async function installAndCompile(processes) {
   console.log('Building …');
   await runScript(processes, 'compile');
 }
+
+/** @param {Processes} processes */
+export const buildSdk = (processes) => runScript(processes, 'build', '-w', 'packages/client');
+
+/**
+ * Builds the documentation's site, which contains the built SDK for download.
+ * @param {Processes} processes
+ */
+export const buildSite = (processes) => runScript(processes, 'build', '-w', 'apps/docs');
+
+/**
+ * Builds the console's web application.
+ * @param {Processes} processes
+ */
+export const buildConsole = (processes) => runScript(processes, 'build', '-w', 'apps/console');
 
 /**
  * @param {Processes} processes

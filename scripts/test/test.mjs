@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { npm, prepare, root, step } from '../checkout.mjs';
+import { buildConsole, buildSdk, buildSite, installAndCompile, npm, root, step } from '../checkout.mjs';
 import { Processes } from '../processes/processes.mjs';
 import { reportError, UserError } from '../user-error.mjs';
 import { chromiumPath } from './chromium.mjs';
+import { JEST_NODE_OPTIONS } from './runWithModules.mjs';
 
 const SLOWEST_MAX = 10;
 const CHECKS = ['typecheck', 'lint:code', 'lint:files'];
@@ -49,10 +50,16 @@ async function checkAndTest(processes, args) {
   // A missing browser is downloaded while npm downloads the packages.
   [process.env['CHROMIUM_PATH']] = await Promise.all([
     chromiumPath(console.log),
-    prepare(processes, needsOf(files)),
+    installAndCompile(processes),
   ]);
+  const needs = needsOf(files);
+  // Tests and the type check read the SDK's declarations.
+  if (needs.site) await buildSdk(processes);
+  // Each of these keeps about one core busy.
   const [{ databaseUrl, redisUrl }] = await Promise.all([
     start(processes),
+    needs.site && buildSite(processes),
+    needs.console && buildConsole(processes),
     ...(files.length > 0 ? [] : CHECKS).map((script) => check(processes, script)),
   ]);
   const { startBrowserServer } = await import('@onecode/testing');
@@ -65,8 +72,13 @@ async function checkAndTest(processes, args) {
     BROWSER_ENDPOINT: browser.wsEndpoint(),
   };
   const results = join(processes.folder, 'results.json');
-  const node = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning'];
-  const jest = [...node, 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${results}`, ...jestArgs];
+  const jest = [
+    ...JEST_NODE_OPTIONS,
+    'node_modules/jest/bin/jest.js',
+    '--json',
+    `--outputFile=${results}`,
+    ...jestArgs,
+  ];
   const isPassed = await runStep(processes, {
     command: process.execPath,
     args: jest,
