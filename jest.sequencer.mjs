@@ -6,11 +6,14 @@ const { default: TestSequencer } = createRequire(import.meta.url)('@jest/test-se
 /** The test files that take longest, by the table that `npm test` prints. One that began last would run alone at the end. */
 const LONGEST = [
   'test/faults/faults.test.ts',
-  'apps/console/test/pages/everyPage.test.ts',
   'test/console/journeys.test.ts',
+  'apps/worker/test/process.test.ts',
+  'apps/console/test/pages/everyPage.test.ts',
   'test/processes.full.test.ts',
   'test/journey.test.ts',
+  'apps/cli/test/doctor.test.ts',
   'test/findings.full.test.ts',
+  'packages/store/test/client/database.test.ts',
   'test/telemetry.test.ts',
   'test/examples/examples.full.test.ts',
   'test/clients/clients.full.test.ts',

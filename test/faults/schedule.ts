@@ -34,7 +34,7 @@ export function faultsNamed(text: string): Fault[] {
   return FAULTS.filter(({ name }) => name.includes(text));
 }
 
-/** Kills at a twentieth of the crash points, and one short outage of each service and of a network. */
+/** Kills at a fortieth of the crash points, and one short outage of each service and of a network. */
 export function shortFaults(): Fault[] {
   const names = [
     'Redis flushed under load',
