@@ -1,78 +1,4 @@
-import { PORTFOLIO_HELD, type FaultScope, type Outcome } from '@onecode/domain';
-
-/** What operators can do about Meta's errors. */
-const OPERATOR_REMEDIES = {
-  new_token: 'Give the sender a new access token. It sends again when Meta accepts the token.',
-  permissions:
-    'In Meta’s business settings, give the token’s system user full control of this business account, with the permissions whatsapp_business_management and whatsapp_business_messaging, then resume the sender.',
-  account_quality:
-    'Open the account quality page of the business in Meta’s Business Suite, do what it asks for or request a review; meanwhile, use senders of another business.',
-  portfolio_review:
-    'In WhatsApp Manager, do what it asks of the business portfolio and lift the pause of its messages, then resume its blocked senders; meanwhile, use senders of another portfolio.',
-  check_number: 'Check the number in WhatsApp Manager, register it again, then resume the sender.',
-  pin: 'Register the number with its two-step PIN, or reset the PIN in WhatsApp Manager.',
-  our_request:
-    'This is a fault of the service itself: report the code and the time to its developers. Other sends are not affected.',
-  template_manager:
-    'Open the template in WhatsApp Manager, fix what it reports, wait for approval, then resume the sender.',
-  template_form:
-    'Use an authentication template with one code and one copy-code, one-tap or zero-tap button, have it approved, then resume the sender.',
-  marketing:
-    'Check that the template’s category is still authentication and not marketing, then resume the sender.',
-  fix_payment:
-    'Check the payment method, credit line, currency and time zone of the WhatsApp account in Meta’s billing settings, then resume the sender.',
-  review_categories: 'Review the categories of its templates; Meta lifts the limit when the period ends.',
-  accept_terms: 'Accept the terms in WhatsApp Manager, then resume the sender.',
-  verify_business:
-    'Verify the business with Meta, or add a sender of a business that may message this country.',
-  production_number: 'Use a production number, or add the recipient to the list in Meta’s app dashboard.',
-  raise_app_limits:
-    'This send is retried automatically. If it keeps happening, check the app’s rate limits in Meta’s dashboard.',
-  more_accounts:
-    'This send is retried automatically. If it keeps happening, add senders of another business account.',
-  lower_throughput:
-    'This send is retried automatically. If it keeps happening, lower the sender’s throughput to what Meta grants, or add senders.',
-  replace_sender: 'Replace the sender: add another number and pause this one.',
-  approve_name: 'Have the display name approved in WhatsApp Manager, then resume the sender.',
-  check_quality:
-    'Check the number’s quality in WhatsApp Manager, and find out who requests codes without verifying them; other senders send meanwhile.',
-  wait_to_register: 'Wait for the time that Meta requires (up to 72 hours), then register the number.',
-  unblock_number: 'Unblock the number in WhatsApp if it was blocked by mistake.',
-  approve_template:
-    'Have the template approved in Portuguese and English, check the name and language set for the sender, then resume it.',
-  wait_or_edit_template:
-    'Wait until the pause ends or edit the template in WhatsApp Manager; meanwhile, give the sender another approved template.',
-  new_template: 'Create a new template, have it approved, and give it to the sender.',
-  delete_templates: 'Delete unused templates in WhatsApp Manager.',
-  check_sender:
-    'Check the sender’s token, business account and template in Meta’s business settings, then resume the sender.',
-  check_phone_number_id:
-    'Check the ids of the phone number and the business account, and whether the token’s system user has access to this business account, then resume the sender.',
-} as const;
-
-/** What integrators and recipients can do about Meta's errors, or what happens without them. */
-const OTHER_REMEDIES = {
-  retried: 'The send is retried automatically. If this happens to many sends, check Meta’s status page.',
-  other_number: 'Ask the person for another number, or contact them in another way.',
-  wait_between_codes: 'This send is retried automatically. Make people wait longer between two codes.',
-  wait_minutes: 'Wait a few minutes; other senders send meanwhile.',
-  own_number: 'Send the code to the person’s own number.',
-  check_or_other_number:
-    'Ask the person to check the number or give another one; landlines and numbers without WhatsApp get no code.',
-  wait_a_day: 'Wait a day before the next code to this number, or use another number.',
-  prove_identity:
-    'Confirm in another way, not through this number, that it is still the same person. Then ask the operator to trust the number again.',
-  allow_messages:
-    'Ask the person to allow messages from the business in WhatsApp, or to give another number.',
-  wait_for_receipt: 'Wait: a receipt will report the result, or the same code is sent again.',
-} as const;
-
-export const REMEDIES = { ...OPERATOR_REMEDIES, ...OTHER_REMEDIES };
-
-export type RemedyName = keyof typeof REMEDIES;
-
-/** Returns whether only operators can follow a remedy. */
-export const isForOperator = (remedy: RemedyName): boolean => remedy in OPERATOR_REMEDIES;
+import { PORTFOLIO_HELD, type AttemptOutcome, type FaultScope, type Outcome } from '@onecode/domain';
 
 export type Failure = Exclude<Outcome, { kind: 'accepted' }>;
 
@@ -81,192 +7,268 @@ type WithoutCode<One> = One extends unknown ? Omit<One, 'errorCode'> : never;
 /** What an error means for a message, without Meta's code. */
 export type Fault = WithoutCode<Failure>;
 
-type Throttled = 'pair' | 'sender' | 'business';
-
-export const retry = (reason: string, throttled: 'none' | Throttled = 'none'): Fault => ({
+export const retry = (
+  reason: string,
+  throttled: 'none' | 'pair' | 'sender' | 'business' = 'none',
+): Fault => ({
   kind: 'retry',
   reason,
   throttled,
   retryAfterSeconds: null,
 });
 export const unknown = (reason: string): Fault => ({ kind: 'unknown', reason });
-const sender = (reason: string): Fault => ({ kind: 'sender', reason });
+export const sender = (reason: string): Fault => ({ kind: 'sender', reason });
 export const recipient = (reason: string): Fault => ({ kind: 'recipient', reason });
 export const config = (scope: FaultScope, reason: string): Fault => ({ kind: 'config', reason, scope });
 
-interface KnownError {
-  /** The key of translations, usually the code. */
+/** How an attempt failed. */
+export type FailureKind = Exclude<AttemptOutcome, 'accepted'>;
+
+/** Meta's code, or the outcome of an attempt without a known code. `portfolio_held`: 135000 of a message that was held (`afterHold`). */
+type ErrorKey = number | FailureKind | 'portfolio_held';
+
+/** An error with its explanation. */
+export interface KnownError {
+  /** The key of the translations: the first of its keys. */
   name: string;
-  /** Its `reason` is the error's meaning. */
+  /** Its `reason` is the error's meaning, written for the integrator. */
   fault: Fault;
-  remedy: RemedyName;
+  /** What to do, written for the person who can do it. */
+  remedy: string;
 }
 
-/** Error 100 with subcode 33. */
-export const UNKNOWN_SENDER: KnownError = {
-  name: 'unknown_sender',
-  fault: sender('The sender’s phone number id does not exist for its access token.'),
-  remedy: 'check_phone_number_id',
-};
+interface Row extends Omit<KnownError, 'name'> {
+  keys: readonly ErrorKey[];
+}
 
-/** Error 135000 of a message that was held before: see `afterHold`. */
-export const PORTFOLIO_DROPPED: KnownError = {
-  name: 'portfolio_held',
-  fault: config('portfolio', PORTFOLIO_HELD),
-  remedy: 'portfolio_review',
-};
-
-/** Codes with the same meaning for a send. The first one is the key of the translations. */
-type Row = readonly [codes: readonly number[], meaning: string, remedy: RemedyName];
-
-const configOf = (scope: FaultScope) => (reason: string) => config(scope, reason);
-const throttle = (scope: Throttled) => (reason: string) => retry(reason, scope);
-const known = (faultOf: (reason: string) => Fault, rows: readonly Row[]): [number, KnownError][] =>
-  rows.flatMap(([codes, meaning, remedy]) => {
-    const error = { name: String(codes[0]), fault: faultOf(meaning), remedy };
-    return codes.map((code): [number, KnownError] => [code, error]);
-  });
 const range = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 /**
- * The meaning of each Cloud API error code for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business Platform, without
- * the codes of flows, media and the Marketing Messages API, which Onecode never calls. 104, 131030 and 137000 are not in that table but
- * occur in practice. The sentences are not Meta's.
+ * The meaning of each error for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business Platform, without the codes of
+ * flows, media and the Marketing Messages API, which Onecode never calls. 104, 131030 and 137000 are not in that table but occur in
+ * practice. The sentences are not Meta's.
  */
-const TABLE: ReadonlyMap<number, KnownError> = new Map([
+const ROWS: readonly Row[] = [
   // The token and its permissions. Code 3 comes with HTTP 500 but is not temporary. Source of 102: Meta, "Handling errors".
-  ...known(configOf('token'), [
-    [[190, 0, 102, 104], 'The sender’s access token has expired or is not valid.', 'new_token'],
-    [
-      [200, 3, 10, ...range(201, 299), 131005],
-      'The sender’s access token lacks a permission.',
-      'permissions',
-    ],
-  ]),
+  {
+    keys: [190, 0, 102, 104],
+    fault: config('token', 'The sender’s access token has expired or is not valid.'),
+    remedy: 'Give the sender a new access token. It sends again when Meta accepts the token.',
+  },
+  {
+    keys: [200, 3, 10, ...range(201, 299), 131005],
+    fault: config('token', 'The sender’s access token lacks a permission.'),
+    remedy:
+      'In Meta’s business settings, give the token’s system user full control of this business account, with the permissions whatsapp_business_management and whatsapp_business_messaging.',
+  },
   // The business account.
-  ...known(configOf('business'), [
-    [[131031, 368], 'WhatsApp has restricted or locked the sender’s business account.', 'account_quality'],
-    [[131042, 131044], 'The sender’s business account has a payment problem.', 'fix_payment'],
-    [
-      [131064],
-      'The sender’s business account is limited because its templates are in the wrong category.',
-      'review_categories',
-    ],
-    [[134011], 'The sender’s business account has not accepted the terms for payments.', 'accept_terms'],
-  ]),
-  ...known(configOf('country'), [
-    [[130497], 'The sender’s business may not message numbers in this country.', 'verify_business'],
-  ]),
+  {
+    keys: [131031, 368, 131064],
+    fault: config('business', 'WhatsApp has restricted, limited or locked the sender’s business account.'),
+    remedy:
+      'Open the account quality page of the business in Meta’s Business Suite, do what it asks for or request a review, and check the categories of the templates; meanwhile, use senders of another business.',
+  },
+  {
+    keys: [131042, 131044, 134011],
+    fault: config('business', 'The sender’s business account has a payment problem.'),
+    remedy:
+      'Check the payment method, credit line, currency, time zone and terms of the WhatsApp account in Meta’s billing settings.',
+  },
+  {
+    keys: ['portfolio_held'],
+    fault: config('portfolio', PORTFOLIO_HELD),
+    remedy:
+      'In WhatsApp Manager, do what it asks of the business portfolio and lift the pause of its messages; meanwhile, use senders of another portfolio.',
+  },
+  {
+    keys: [130497],
+    fault: config('country', 'The sender’s business may not message numbers in this country.'),
+    remedy: 'Verify the business with Meta, or add a sender of a business that may message this country.',
+  },
   // The app.
-  ...known(configOf('app'), [
-    [[131030], 'The sender is a test number and may message only listed numbers.', 'production_number'],
-  ]),
+  {
+    keys: [131030],
+    fault: config('app', 'The sender is a test number and may message only listed numbers.'),
+    remedy: 'Use a production number, or add the recipient to the list in Meta’s app dashboard.',
+  },
   // Limits. 4 and 341 are limits of the app, which each of its business accounts meets; the others are limits of a business account or its
   // token, so another sender of the same account would not help. Source of 17, 32, 341, 613 and 80000 to 80014: Meta, "Graph API: Rate
   // limits" and "Handling errors".
-  ...known(throttle('business'), [
-    [[4, 341], 'The app had made too many calls, so WhatsApp did not accept this one.', 'raise_app_limits'],
-    [
-      [80_007, 17, 32, 613, ...range(80_000, 80_014)],
-      'The business account had made too many calls, so WhatsApp did not accept this one.',
-      'more_accounts',
-    ],
-  ]),
-  ...known(throttle('sender'), [
-    [[130429], 'The sender had reached its limit of messages per second.', 'lower_throughput'],
-  ]),
-  ...known(throttle('pair'), [
-    [[131056], 'The sender had messaged this number too often in a short time.', 'wait_between_codes'],
-  ]),
-  // The platform.
-  ...known(
-    (reason) => retry(reason),
-    [
-      [[131000, 1, 2, 131016, 133004], 'WhatsApp had an internal error or was unavailable.', 'retried'],
-      // Meta describes this only as an error of the request. It is as vague as code 1: another attempt may succeed, so it is retried up to
-      // the limit of attempts. Failing the send or blocking the sender would be worse.
-      [[135000], 'WhatsApp refused the message without a reason.', 'retried'],
-    ],
-  ),
-  // The sender.
-  ...known(sender, [
-    [[33], 'The sender’s number was deleted from WhatsApp.', 'replace_sender'],
-    [[131037], 'The display name of the sender is not approved.', 'approve_name'],
-    [[131045, 133000, 133010], 'The sender’s number is not registered correctly.', 'check_number'],
-    [[131048], 'The sender is limited because too many people block or report it.', 'check_quality'],
-    [[131057, 2_494_100], 'The sender is under maintenance at WhatsApp.', 'wait_minutes'],
-    [[133005], 'The two-step PIN of the sender’s number is wrong.', 'pin'],
-    [[133006], 'The sender’s number must be verified again.', 'check_number'],
-    [[133008, 133009], 'The two-step PIN of the sender’s number was entered too often.', 'wait_to_register'],
-    [[133015], 'The sender’s number was just deleted and cannot be registered yet.', 'wait_to_register'],
-    [[133016], 'The sender’s number was registered too often.', 'wait_to_register'],
-  ]),
+  {
+    keys: [80_007, 4, 17, 32, 341, 613, ...range(80_000, 80_014)],
+    fault: retry(
+      'The app or the business account had made too many calls, so WhatsApp did not accept this one.',
+      'business',
+    ),
+    remedy:
+      'This send is retried automatically. If it keeps happening, check the app’s rate limits in Meta’s dashboard, or add senders of another business account.',
+  },
+  {
+    keys: [130429],
+    fault: retry('The sender had reached its limit of messages per second.', 'sender'),
+    remedy:
+      'This send is retried automatically. If it keeps happening, lower the sender’s throughput to what Meta grants, or add senders.',
+  },
+  {
+    keys: [131056],
+    fault: retry('The sender had messaged this number too often in a short time.', 'pair'),
+    remedy: 'This send is retried automatically. Make people wait longer between two codes.',
+  },
+  // The platform. Meta describes 135000 only as an error of the request. It is as vague as code 1: another attempt may succeed, so it is
+  // retried up to the limit of attempts. Failing the send or blocking the sender would be worse.
+  {
+    keys: [131000, 1, 2, 131016, 133004, 135000, 'retry'],
+    fault: retry('WhatsApp had an internal error, was unavailable or gave no reason.'),
+    remedy: 'The send is retried automatically. If this happens to many sends, check Meta’s status page.',
+  },
+  {
+    keys: ['unknown'],
+    fault: unknown('WhatsApp’s response was lost, so the message may or may not have been sent.'),
+    remedy: 'Wait: a receipt will report the result, or the same code is sent again.',
+  },
+  {
+    keys: ['config', 'sender'],
+    fault: config('token', 'WhatsApp refused the message because of how the sender is set up.'),
+    remedy: 'Check the sender’s token, business account and template in Meta’s business settings.',
+  },
+  // The sender. The codes from 133005 to 133016 are answers to its registration.
+  {
+    keys: [33, 803],
+    fault: sender('The sender’s phone number id was deleted, or does not exist for its access token.'),
+    remedy:
+      'Check the ids of the phone number and the business account, and whether the token’s system user has access to this business account. If the number was deleted, replace the sender.',
+  },
+  {
+    keys: [131037],
+    fault: sender('The display name of the sender is not approved.'),
+    remedy: 'Have the display name approved in WhatsApp Manager.',
+  },
+  {
+    keys: [131045, 133000, 133006, 133010],
+    fault: sender('The sender’s number is not registered correctly, or must be verified again.'),
+    remedy: 'Check the number in WhatsApp Manager, verify it if it asks for that, and register it again.',
+  },
+  {
+    keys: [131048],
+    fault: sender('The sender is limited because too many people block or report it.'),
+    remedy:
+      'Check the number’s quality in WhatsApp Manager, and find out who requests codes without verifying them; other senders send meanwhile.',
+  },
+  {
+    keys: [131057, 2_494_100],
+    fault: sender('The sender is under maintenance at WhatsApp.'),
+    remedy: 'Wait a few minutes; other senders send meanwhile.',
+  },
+  {
+    keys: [133005],
+    fault: sender('The two-step PIN of the sender’s number is wrong.'),
+    remedy: 'Register the number with its two-step PIN, or reset the PIN in WhatsApp Manager.',
+  },
+  {
+    keys: [133016, 133008, 133009, 133015],
+    fault: sender(
+      'The sender’s number cannot be registered yet: it was just deleted, or registered or given a PIN too often.',
+    ),
+    remedy: 'Wait for the time that Meta requires (up to 72 hours), then register the number.',
+  },
   // The recipient.
-  ...known(recipient, [
-    [[130403], 'The sender’s business has blocked this number.', 'unblock_number'],
-    [[130472], 'The number is part of a WhatsApp experiment and gets no such messages.', 'other_number'],
-    [[131021], 'The recipient is the number that the code is sent from.', 'own_number'],
-    [
-      [131026],
+  {
+    keys: [130403],
+    fault: recipient('The sender’s business has blocked this number.'),
+    remedy: 'Unblock the number in WhatsApp if it was blocked by mistake.',
+  },
+  {
+    keys: ['recipient', 130472],
+    fault: recipient('WhatsApp did not deliver the message, for a reason that concerns only this number.'),
+    remedy: 'Ask the person for another number, or contact them in another way.',
+  },
+  {
+    keys: [131021],
+    fault: recipient('The recipient is the number that the code is sent from.'),
+    remedy: 'Send the code to the person’s own number.',
+  },
+  {
+    keys: [131026],
+    fault: recipient(
       'WhatsApp could not deliver to this number: it has no WhatsApp account, uses a very old version, or its owner has not accepted WhatsApp’s terms.',
-      'check_or_other_number',
-    ],
-    [[131049], 'WhatsApp chose not to deliver to this number for now.', 'wait_a_day'],
-    // Occurs with `recipient_identity_key_hash`, usually in a `failed` receipt.
-    [
-      [137000],
+    ),
+    remedy:
+      'Ask the person to check the number or give another one; landlines and numbers without WhatsApp get no code.',
+  },
+  {
+    keys: [131049],
+    fault: recipient('WhatsApp chose not to deliver to this number for now.'),
+    remedy: 'Wait a day before the next code to this number, or use another number.',
+  },
+  // Occurs with `recipient_identity_key_hash`, usually in a `failed` receipt.
+  {
+    keys: [137000],
+    fault: recipient(
       'The number has changed hands, or WhatsApp was set up again, since this person last verified a code.',
-      'prove_identity',
-    ],
-    [[131050], 'The person has opted out of messages from this business.', 'allow_messages'],
-  ]),
+    ),
+    remedy:
+      'Confirm in another way, not through this number, that it is still the same person. Then ask the operator to trust the number again.',
+  },
+  {
+    keys: [131050],
+    fault: recipient('The person has opted out of messages from this business.'),
+    remedy: 'Ask the person to allow messages from the business in WhatsApp, or to give another number.',
+  },
   // The request.
-  ...known(configOf('request'), [
-    [
-      [100, 131008, 131009, 131047, 131051, 131062],
-      'WhatsApp did not accept a parameter of the message.',
-      'our_request',
-    ],
-  ]),
+  {
+    keys: [100, 131008, 131009, 131047, 131051, 131062],
+    fault: config('request', 'WhatsApp did not accept a parameter of the message.'),
+    remedy:
+      'This is a fault of the service itself: report the code and the time to its developers. Other sends are not affected.',
+  },
   // The template. Codes from 2388000 concern its creation and its changes, which need no distinction: the setup quotes Meta's message.
-  ...known(configOf('template'), [
-    [
-      [131063],
-      'WhatsApp counts the template as marketing, which is switched off for the business.',
-      'marketing',
-    ],
-    [[132000, 132008, 132012, 132018], 'The sender’s template expects other parameters.', 'template_form'],
-    [
-      [132001],
-      'The sender’s template does not exist in this language, or is not approved.',
-      'approve_template',
-    ],
-    [
-      [132007, 132005, ...range(2_388_000, 2_388_999)],
-      'WhatsApp does not accept the sender’s template.',
-      'template_manager',
-    ],
-    [
-      [132015],
-      'WhatsApp has paused the sender’s template because of negative feedback.',
-      'wait_or_edit_template',
-    ],
-    [[132016], 'WhatsApp has disabled the sender’s template permanently.', 'new_template'],
-    [[2_388_019], 'The sender’s business account has too many templates.', 'delete_templates'],
-  ]),
-]);
+  {
+    keys: [132000, 132008, 132012, 132018],
+    fault: config('template', 'The sender’s template expects other parameters.'),
+    remedy:
+      'Use an authentication template with one code and one copy-code, one-tap or zero-tap button, and have it approved.',
+  },
+  {
+    keys: [132001],
+    fault: config('template', 'The sender’s template does not exist in this language, or is not approved.'),
+    remedy:
+      'Have the template approved in Portuguese and English, and check the name and language set for the sender.',
+  },
+  {
+    keys: [132007, 131063, 132005, ...range(2_388_000, 2_388_999)],
+    fault: config('template', 'WhatsApp does not accept the sender’s template.'),
+    remedy:
+      'Open the template in WhatsApp Manager, check that its category is authentication, fix what it reports and wait for approval.',
+  },
+  {
+    keys: [132015, 132016],
+    fault: config(
+      'template',
+      'WhatsApp has paused or disabled the sender’s template because of negative feedback.',
+    ),
+    remedy:
+      'In WhatsApp Manager, wait until the pause ends or edit the template. Replace a disabled template. Meanwhile, give the sender another approved template.',
+  },
+];
 
-/** The known codes. */
-export const KNOWN_CODES: readonly number[] = [...TABLE.keys()];
+const TABLE: ReadonlyMap<ErrorKey, KnownError> = new Map(
+  ROWS.flatMap(({ keys, ...row }) => {
+    const error = { name: String(keys[0]), ...row };
+    return keys.map((key): [ErrorKey, KnownError] => [key, error]);
+  }),
+);
+
+/** All errors, each once. */
+export const KNOWN_ERRORS: readonly KnownError[] = [...new Set(TABLE.values())];
 
 /**
- * Returns the row of a code. Code 100 is a fault of the request. With subcode 33, like code 803, it means that the token cannot access the
- * node. With a subcode from 2388000 to 2388999, it is a fault of the template; other errors have larger subcodes.
+ * Returns the error with a code or without one. Code 100 is a fault of the request. With subcode 33, it means that the token cannot access
+ * the node, like code 33. With a subcode from 2388000 to 2388999, it is a fault of the template; other errors have larger subcodes.
  */
-export function knownError(code: number | null, subcode: number | null = null): KnownError | undefined {
-  if (code === null) return undefined;
-  if (code === 803 || (code === 100 && subcode === 33)) return UNKNOWN_SENDER;
-  const isOfTemplate = code === 100 && subcode !== null && Math.floor(subcode / 1_000) === 2_388;
-  return TABLE.get(isOfTemplate ? subcode : code);
+export function knownError(key: ErrorKey | null, subcode: number | null = null): KnownError | undefined {
+  if (key === null) return undefined;
+  if (key !== 100 || subcode === null) return TABLE.get(key);
+  if (subcode === 33) return TABLE.get(33);
+  return TABLE.get(Math.floor(subcode / 1_000) === 2_388 ? subcode : key);
 }

@@ -1,17 +1,13 @@
-import type { AttemptOutcome } from '@onecode/domain';
 import {
   config,
-  isForOperator,
   knownError,
-  PORTFOLIO_DROPPED,
   recipient,
-  REMEDIES,
   retry,
   unknown,
-  UNKNOWN_SENDER,
   type Failure,
+  type FailureKind,
   type Fault,
-  type RemedyName,
+  type KnownError,
 } from './errorTable.js';
 import { errorNumber, members } from './json.js';
 
@@ -79,57 +75,30 @@ function faultWithoutKnownCode(httpStatus: number | null, hasCode: boolean): Fau
   return unknown('The provider failed without an error code.');
 }
 
-/** A sentence in English, and the key of its translations. */
-export interface NamedText {
-  name: string;
-  english: string;
-}
-
+/** The explanation of an error, in English. */
 export interface Explanation {
+  /** The key of its translation. */
+  name: string;
   /** What happened to the message, written for the integrator. */
-  meaning: NamedText;
+  meaning: string;
   /** What to do. */
-  remedy: NamedText;
+  remedy: string;
   /** Whether only operators can follow the remedy. */
   isForOperator: boolean;
 }
 
-type FailureKind = Exclude<AttemptOutcome, 'accepted'>;
-
-/** The explanations of attempts without a known code, by outcome. */
-const BY_OUTCOME: Readonly<Record<FailureKind, readonly [meaning: string, RemedyName]>> = {
-  retry: ['WhatsApp did not accept the message, for a reason that may pass.', 'retried'],
-  unknown: [
-    'WhatsApp’s response was lost, so the message may or may not have been sent.',
-    'wait_for_receipt',
-  ],
-  sender: ['WhatsApp did not let this sender send.', 'check_number'],
-  recipient: ['WhatsApp reported that it did not deliver the message.', 'other_number'],
-  config: ['WhatsApp refused the message because of how the sender is set up.', 'check_sender'],
-};
-
 /**
- * Returns the meaning and the remedy of one of Meta's errors. Without a known code, it explains the outcome of the attempt. The codes are
- * Meta's ("Error codes" of the WhatsApp Business Platform), the sentences are not.
+ * Returns the meaning and the remedy of one of Meta's errors. Without a known code, it explains the outcome of the attempt. The outcome
+ * also distinguishes the two meanings of 100 and of 135000.
  *
  * @param code Meta's error code, or null if there is none
  * @param outcome how the attempt ended; `recipient` for a receipt that reports a failure
  */
 export function explainError(code: number | null, outcome: FailureKind): Explanation {
-  const known = findKnown(code, outcome);
-  return known === undefined
-    ? explanation(outcome, ...BY_OUTCOME[outcome])
-    : explanation(known.name, known.fault.reason, known.remedy);
+  const key = code === 135000 && outcome === 'config' ? 'portfolio_held' : code;
+  const known = knownError(key, outcome === 'sender' ? 33 : null) ?? knownError(outcome);
+  const { name, fault, remedy } = known as KnownError;
+  const isThrottled = fault.kind === 'retry' && ['sender', 'business'].includes(fault.throttled);
+  const isForOperator = fault.kind === 'sender' || fault.kind === 'config' || isThrottled;
+  return { name, meaning: fault.reason, remedy, isForOperator };
 }
-
-/** Returns the row of a code. The outcome distinguishes the two meanings of 100 and of 135000. */
-function findKnown(code: number | null, outcome: FailureKind): ReturnType<typeof knownError> {
-  if (code === 100 && outcome === 'sender') return UNKNOWN_SENDER;
-  return code === 135000 && outcome === 'config' ? PORTFOLIO_DROPPED : knownError(code);
-}
-
-const explanation = (name: string, meaning: string, remedy: RemedyName): Explanation => ({
-  meaning: { name, english: meaning },
-  remedy: { name: remedy, english: REMEDIES[remedy] },
-  isForOperator: isForOperator(remedy),
-});

@@ -61,7 +61,7 @@ function formatEvent(event: TimelineEvent): Row {
 function explain(event: TimelineEvent): Row {
   if (!('outcome' in event) || event.outcome === null || event.outcome === 'accepted') return {};
   const { meaning, remedy } = explainError(event.errorCode, event.outcome);
-  return { meaning: meaning.english, remedy: remedy.english };
+  return { meaning, remedy };
 }
 
 export function addSendCommands(program: Command): void {

@@ -131,8 +131,8 @@ describe('the setup of a sender', () => {
     expect(stepOf(refused, 'registration')).toMatchObject({
       status: 'needs_you',
       texts: [
-        { key: 'providerErrors:meanings.133005' },
-        { key: 'providerErrors:remedies.pin' },
+        { key: 'providerErrors:133005.meaning' },
+        { key: 'providerErrors:133005.remedy' },
         { key: 'senderSetup:quote', facts: { quote: expect.stringContaining('133005') } },
       ],
       link: expect.stringContaining(BUSINESS_ACCOUNT),

@@ -130,7 +130,7 @@ describe('senders', () => {
       [send, id],
     );
     await blockSender(server.db.database, { id }, { onlyFor: 'IN', errorCode: 130497 });
-    const explanation = { meaning: { name: '132001' }, remedy: { name: 'approve_template' } };
+    const explanation = { name: '132001', remedy: expect.stringContaining('Have the template approved') };
     expect(await senderOf(id)).toMatchObject({
       state: 'active',
       outcomes: { config: 1 },

@@ -355,7 +355,7 @@ describeInBrowser('the pages of staff', () => {
     const met = [302, 401, 429, 503].map(
       (httpStatus) => classifyError({ httpStatus, code: null, subcode: null, isTransient: false }).reason,
     );
-    const expired = explainError(190, 'config').meaning.english;
+    const expired = explainError(190, 'config').meaning;
     const reasons = [...reported, ...met, UNREADABLE_TOKEN.reason, expired];
     for (const reason of reasons)
       await blockSender(database, await buildSender(database), {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LIMIT_REFUSALS, PREFLIGHT_TEXTS, PROBLEMS, RECIPIENT_REFUSALS } from '@onecode/domain';
-import { explainError, KNOWN_CODES, REMEDIES } from '@onecode/whatsapp';
+import { KNOWN_ERRORS } from '@onecode/whatsapp';
 import { SETUP_TEXTS } from '@onecode/whatsapp/setup';
 
 const WEB = fileURLToPath(new URL('../../web/src', import.meta.url));
@@ -12,11 +12,6 @@ const STORE = fileURLToPath(new URL('../../../../packages/store/src', import.met
 interface Texts {
   readonly [key: string]: string | Texts;
 }
-
-const meaning = (...of: Parameters<typeof explainError>): [string, string] => {
-  const { name, english } = explainError(...of).meaning;
-  return [name, english];
-};
 
 /** Errors that only the provider's requests get. */
 const OF_WEBHOOKS = new Set(['forbidden', 'invalid_signature', 'payload_too_large', 'too_busy']);
@@ -31,15 +26,9 @@ const OF_SERVER: Texts = {
       .map(([code, { meaning }]) => [code, meaning] as const),
   ]),
   'senderSetup.json': SETUP_TEXTS,
-  'providerErrors.json': {
-    meanings: Object.fromEntries([
-      ...KNOWN_CODES.map((code) => meaning(code, 'recipient')),
-      ...(['retry', 'unknown', 'sender', 'recipient', 'config'] as const).map((end) => meaning(null, end)),
-      meaning(100, 'sender'),
-      meaning(135000, 'config'),
-    ]),
-    remedies: REMEDIES,
-  },
+  'providerErrors.json': Object.fromEntries(
+    KNOWN_ERRORS.map(({ name, fault, remedy }) => [name, { meaning: fault.reason, remedy }]),
+  ),
 };
 
 const read = (language: string, area: string): Texts =>

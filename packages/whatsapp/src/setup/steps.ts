@@ -1,6 +1,6 @@
 import { fillText, isWarning, type PreflightResult } from '@onecode/domain';
 import type { GraphFailure } from '../client.js';
-import { knownError, REMEDIES } from '../errorTable.js';
+import { knownError } from '../errorTable.js';
 
 /** A number of a business account. */
 export interface FoundNumber {
@@ -137,9 +137,6 @@ function faultStatus(faults: readonly PreflightResult['name'][]): SetupStatus {
   return faults.every((fault) => fault === 'template_pending') ? 'waiting' : 'needs_you';
 }
 
-/** The end of remedies for a sender that sent messages before. The setup activates the sender itself. */
-const RESUME = /, then resume (?:the sender|it)\.$/;
-
 /** Returns the step after a call that Meta refused. Its detail quotes Meta, so that an unknown error stays visible. */
 export function refused(
   name: string,
@@ -148,15 +145,14 @@ export function refused(
   const known = isTemporary ? undefined : knownError(code, subcode);
   const details = quote === null ? [failure] : [failure, fillText(SETUP_TEXTS.quote, { quote })];
   // In the setup, a refused parameter is usually one that the operator gave: only Meta's message helps.
-  if (known === undefined || known.remedy === 'our_request')
+  if (known === undefined || (known.fault.kind === 'config' && known.fault.scope === 'request'))
     return englishStep(name, 'failed', details.join(' '));
-  const remedy = REMEDIES[known.remedy].replace(RESUME, ', then run the setup again.');
-  const texts = [`meanings.${known.name}`, `remedies.${known.remedy}`].map((key) => ({
-    key: `providerErrors:${key}`,
+  const texts = ['meaning', 'remedy'].map((kind) => ({
+    key: `providerErrors:${known.name}.${kind}`,
     facts: {},
   }));
   return {
-    ...englishStep(name, 'needs_you', [...details, known.fault.reason, remedy].join(' ')),
+    ...englishStep(name, 'needs_you', [...details, known.fault.reason, known.remedy].join(' ')),
     texts: quote === null ? texts : [...texts, { key: 'senderSetup:quote', facts: { quote } }],
   };
 }
@@ -168,10 +164,10 @@ const MANAGER = 'https://business.facebook.com/wa/manage';
 const PAGES: Readonly<Record<string, string>> = {
   'preflight:token_invalid': SYSTEM_USERS,
   'preflight:scopes_missing': SYSTEM_USERS,
-  'providerErrors:remedies.new_token': SYSTEM_USERS,
-  'providerErrors:remedies.permissions': SYSTEM_USERS,
-  'providerErrors:remedies.check_phone_number_id': SYSTEM_USERS,
-  'providerErrors:remedies.account_quality': 'https://business.facebook.com/accountquality',
+  'providerErrors:190.remedy': SYSTEM_USERS,
+  'providerErrors:200.remedy': SYSTEM_USERS,
+  'providerErrors:33.remedy': SYSTEM_USERS,
+  'providerErrors:131031.remedy': 'https://business.facebook.com/accountquality',
 };
 
 /** Adds the page of Meta on which a person can act, if the step needs one. */

@@ -138,7 +138,7 @@ export function senderView(
   };
 }
 
-/** The meaning of the provider's error code, in English with the keys of its translation; null if the provider gave no code. */
+/** The meaning of the provider's error code, in English with the key of its translation; null if the provider gave no code. */
 export const explainBlock = ({
   errorCode,
   isConfiguration,

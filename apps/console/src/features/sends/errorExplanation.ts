@@ -1,10 +1,10 @@
 import type { AttemptOutcome } from '@onecode/domain';
 import { explainError, type Explanation } from '@onecode/whatsapp';
 
-/** A provider's error in plain words for integrators: in English, with the keys of its translation. */
-export interface ExplanationView extends Pick<Explanation, 'meaning'> {
+/** A provider's error in plain words for integrators: in English, with the key of its translation. */
+export interface ExplanationView extends Pick<Explanation, 'name' | 'meaning'> {
   /** Null if only operators can act. */
-  remedy: Explanation['remedy'] | null;
+  remedy: string | null;
 }
 
 /**
@@ -17,6 +17,6 @@ export function explanationView(
   code: number | null,
   outcome: Exclude<AttemptOutcome, 'accepted'>,
 ): ExplanationView {
-  const { meaning, remedy, isForOperator } = explainError(code, outcome);
-  return { meaning, remedy: isForOperator ? null : remedy };
+  const { name, meaning, remedy, isForOperator } = explainError(code, outcome);
+  return { name, meaning, remedy: isForOperator ? null : remedy };
 }

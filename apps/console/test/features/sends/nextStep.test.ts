@@ -127,8 +127,9 @@ describe('nextStepOf', () => {
 
   it('explains a refusal for the recipient with its meaning and remedy', () => {
     expect(nextStepOf({ ...SEND, ...REFUSED_FOR_NUMBER }, false, at(5)).explanation).toMatchObject({
-      meaning: { name: '131026', english: expect.stringContaining('has no WhatsApp') },
-      remedy: { name: 'check_or_other_number', english: expect.stringContaining('check the number') },
+      name: '131026',
+      meaning: expect.stringContaining('has no WhatsApp'),
+      remedy: expect.stringContaining('check the number'),
     });
   });
 

@@ -37,6 +37,6 @@ export function useBlockReason(): (
   return ({ reason, explanation }) => {
     const sentence = blockSentence(reason);
     if (sentence !== undefined) return t(`reasons.${sentence.name}`, { word: sentence.word });
-    return explanation === null ? reason : errorText('meanings', explanation.meaning);
+    return explanation === null ? reason : errorText('meaning', explanation);
   };
 }

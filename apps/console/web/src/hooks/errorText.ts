@@ -2,8 +2,9 @@ import { useTranslation } from 'react-i18next';
 import type { ExplanationView } from '../../../src/features/sends/errorExplanation.js';
 
 /** Returns the function that gives the meaning or the remedy of a provider's error, in the user's language. */
-export function useErrorText(): (kind: 'meanings' | 'remedies', text: ExplanationView['meaning']) => string {
+export function useErrorText(): (kind: 'meaning' | 'remedy', explanation: ExplanationView) => string {
   const { t } = useTranslation('providerErrors');
   // An error that only a newer server knows is shown in English.
-  return (kind, { name, english }) => t(`${kind}.${name}` as 'meanings.0', { defaultValue: english });
+  return (kind, explanation) =>
+    t(`${explanation.name}.${kind}` as 'meanings.0', { defaultValue: explanation[kind] ?? '' });
 }

@@ -21,9 +21,7 @@ export function useRemedy(): (finding: FindingView) => string {
   const textsOf = useTexts();
   const errorText = useErrorText();
   return (finding) =>
-    finding.explanation === null
-      ? textsOf(finding).remedy
-      : errorText('remedies', finding.explanation.remedy);
+    finding.explanation === null ? textsOf(finding).remedy : errorText('remedy', finding.explanation);
 }
 
 /** Returns the function that describes the problem as exactly as it is known. */
@@ -39,7 +37,7 @@ export function useSentence(senders: HealthView['senders']): (finding: FindingVi
     if (failures !== undefined) return failed(failures);
     if (deliveries !== undefined) return neverArrived(deliveries);
     if (template !== undefined) return templateBlocked(template);
-    if (explanation !== null) return errorText('meanings', explanation.meaning);
+    if (explanation !== null) return errorText('meaning', explanation);
     const general = textsOf(finding).sentence;
     const block = blocks?.[0];
     if (block === undefined) return general;

@@ -109,7 +109,7 @@ function Attention({ sender, activation }: { sender: SenderView; activation: str
   // For a new sender, the section about its setup already shows this.
   if (errors.length === 0 && (isNew ? mayControlDelivery : blocks.length === 0)) return null;
   const explanations = [...blocks, ...errors].flatMap(({ explanation }) => explanation ?? []);
-  const remedies = [...new Set(explanations.map(({ remedy }) => errorText('remedies', remedy)))];
+  const remedies = [...new Set(explanations.map((explanation) => errorText('remedy', explanation)))];
   const facts = [
     `${sender.number} · ${sender.phoneNumberId}`,
     ...attentionOf(sender),
@@ -179,9 +179,7 @@ function Blocks({ blocks }: Pick<SenderView, 'blocks'>) {
         )}
       </Text>
       {why.explanation !== null && (
-        <Text c="dimmed">
-          {t('errors.remedy', { remedy: errorText('remedies', why.explanation.remedy) })}
-        </Text>
+        <Text c="dimmed">{t('errors.remedy', { remedy: errorText('remedy', why.explanation) })}</Text>
       )}
     </div>
   ));
@@ -258,10 +256,8 @@ function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
                 {t('errors.times', { count: times, times: whole(times) })} <Time at={lastAt} seconds />
               </Small>
             </Group>
-            <Text>{errorText('meanings', explanation.meaning)}</Text>
-            <Text c="dimmed">
-              {t('errors.remedy', { remedy: errorText('remedies', explanation.remedy) })}
-            </Text>
+            <Text>{errorText('meaning', explanation)}</Text>
+            <Text c="dimmed">{t('errors.remedy', { remedy: errorText('remedy', explanation) })}</Text>
           </Stack>
         ))}
       </Stack>

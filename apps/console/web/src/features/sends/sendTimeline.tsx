@@ -279,7 +279,7 @@ function Line({ text }: { text: string }) {
 
 /** Why the provider refused, and the remedy, in the user's language. */
 export function Explanation({
-  explanation: { meaning, remedy },
+  explanation,
   withRemedy = true,
 }: {
   explanation: ExplanationView;
@@ -287,10 +287,10 @@ export function Explanation({
 }) {
   const { t } = useTranslation('sends');
   const errorText = useErrorText();
-  const action = remedy === null ? t('timeline.ours') : errorText('remedies', remedy);
+  const action = explanation.remedy === null ? t('timeline.ours') : errorText('remedy', explanation);
   return (
     <Text mt={4}>
-      {errorText('meanings', meaning)} {withRemedy && action}
+      {errorText('meaning', explanation)} {withRemedy && action}
     </Text>
   );
 }
