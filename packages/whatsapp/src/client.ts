@@ -1,8 +1,8 @@
 import type { MessageStatus, Outcome } from '@onecode/domain';
 import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici';
-import { classifyError, providerErrorOf } from './errors.js';
-import { knownError, retry, unknown } from './errorTable.js';
-import { members, objects, parseJson, storableText } from './json.js';
+import { classifyError } from './errors.js';
+import { retry, unknown } from './errorTable.js';
+import { errorNumber, members, objects, parseJson, storableText } from './json.js';
 import { messageBody, messageIdOf, type AuthenticationMessage } from './message.js';
 
 export interface CloudApiOptions {
@@ -45,8 +45,6 @@ export interface GraphFailure {
   quote: string | null;
   code: number | null;
   subcode: number | null;
-  /** Whether the same call may succeed later without a change. */
-  isTemporary: boolean;
 }
 
 export interface CloudApi {
@@ -79,7 +77,7 @@ function outcomeOf(end: ExchangeEnd): Outcome {
   if (isSuccess(status) && messageId !== null)
     return { kind: 'accepted', messageId, ...(isHeld(messageStatus) && { messageStatus }) };
 
-  const failure = classifyError(providerErrorOf(status, error));
+  const failure = classifyError(status, error);
   return failure.kind === 'retry' ? { ...failure, retryAfterSeconds: retryAfterSeconds(headers) } : failure;
 }
 
@@ -97,7 +95,6 @@ const withoutAnswer = (failure: string): GraphFailure => ({
   quote: null,
   code: null,
   subcode: null,
-  isTemporary: true,
 });
 
 function resultOf(end: ExchangeEnd, token: string): GraphResult {
@@ -110,7 +107,8 @@ function resultOf(end: ExchangeEnd, token: string): GraphResult {
   const answer = members(value);
   if (isSuccess(status) && answer['error'] === undefined) return { value: answer };
   const error = members(answer['error']);
-  const { code, subcode, isTransient } = providerErrorOf(status, error);
+  const code = errorNumber(error['code']);
+  const subcode = errorNumber(error['error_subcode']);
   const numbers = [
     ...(code === null ? [] : [`error ${code}`]),
     ...(subcode === null ? [] : [`subcode ${subcode}`]),
@@ -121,10 +119,6 @@ function resultOf(end: ExchangeEnd, token: string): GraphResult {
     quote: quoteOf(error, token),
     code,
     subcode,
-    isTemporary:
-      isTransient ||
-      status === 429 ||
-      (code === null ? status >= 500 : knownError(code)?.fault.kind === 'retry'),
   };
 }
 
@@ -190,20 +184,19 @@ function openExchanges({
 }: CloudApiOptions): Call<ExchangeEnd> {
   const { origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/\/$/, '');
-  // `exchangeHandler` has its own time limit.
-  const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: ANSWER_BYTES_MAX };
-  const isProxied = proxy.url !== '' && origin.startsWith('https:');
-  const dispatcher = isProxied
-    ? new EnvHttpProxyAgent({
-        httpProxy: '',
-        httpsProxy: proxy.url,
-        noProxy: proxy.except,
-        proxyTls: { timeout: timeoutMs },
-        // Limits the proxy's response to CONNECT.
-        clientFactory: (url, options) => new Pool(url, { ...options, headersTimeout: timeoutMs }),
-        ...limits,
-      })
-    : new Pool(origin, { connect: { timeout: timeoutMs }, ...limits });
+  const dispatcher = new EnvHttpProxyAgent({
+    httpProxy: '',
+    httpsProxy: proxy.url,
+    noProxy: proxy.except,
+    proxyTls: { timeout: timeoutMs },
+    // Limits the proxy's response to CONNECT.
+    clientFactory: (url, options) => new Pool(url, { ...options, headersTimeout: timeoutMs }),
+    connect: { timeout: timeoutMs },
+    // `exchangeHandler` has its own time limit.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: ANSWER_BYTES_MAX,
+  });
   return (token, node, request) =>
     new Promise((resolve) => {
       // Empty if the stored token cannot be decrypted.

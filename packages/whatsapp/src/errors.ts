@@ -11,45 +11,27 @@ import {
 } from './errorTable.js';
 import { errorNumber, members } from './json.js';
 
-/** An error that Meta returned. `httpStatus` is null for an error in a receipt. */
-export interface ProviderError {
-  httpStatus: number | null;
-  /** `error.code`, or null if there is none. */
-  code: number | null;
-  /** `error.error_subcode`, or null. */
-  subcode: number | null;
-  /** `error.is_transient`: Meta reports that the error is temporary. */
-  isTransient: boolean;
-}
-
-/** Returns the error in a response or a receipt. @param httpStatus as in `ProviderError` */
-export function providerErrorOf(httpStatus: number | null, error: unknown): ProviderError {
-  const { code, error_subcode: subcode, is_transient: isTransient } = members(error);
-  return {
-    httpStatus,
-    code: errorNumber(code),
-    subcode: errorNumber(subcode),
-    isTransient: isTransient === true,
-  };
-}
-
 /**
  * Returns the meaning of an error for a send. A known code takes precedence over the HTTP status: code 3 comes with a 500 and must not be
- * retried, code 130429 comes with a 400 and must be retried. Without a code, the status decides. An unknown code with a 4xx or 5xx is
- * retried; in a receipt, it is a failure of this message. A temporary error (HTTP 408, 425, 429 and 5xx, and errors that Meta marks as
- * transient) is retried even if its code is a refusal of the message.
+ * retried, code 130429 comes with a 400 and must be retried. Without a code, the status decides. An unknown code is retried; in a receipt,
+ * it is a failure of this message. A temporary error (HTTP 408, 425, 429 and 5xx, and errors that Meta marks as transient) is retried even
+ * if its code is a refusal of the message.
  *
  * `retryAfterSeconds` is always null here: it is in the response's headers, not in the error.
+ *
+ * @param httpStatus null for an error in a receipt
+ * @param error the error in Meta's JSON
  */
-export function classifyError(error: ProviderError): Failure {
-  const { httpStatus, code, subcode } = error;
-  const known = knownError(code, subcode)?.fault ?? faultWithoutKnownCode(httpStatus, code !== null);
-  return { ...faultNow(error, known), errorCode: code };
+export function classifyError(httpStatus: number | null, error: unknown): Failure {
+  const { code, error_subcode: subcode, is_transient: isTransient } = members(error);
+  const errorCode = errorNumber(code);
+  const known = knownError(errorCode, errorNumber(subcode));
+  const fault = known?.fault ?? faultWithoutKnownCode(httpStatus, errorCode !== null);
+  return { ...faultNow(fault, httpStatus ?? 0, isTransient === true), errorCode };
 }
 
 /** Returns the fault of an error with this meaning, which its HTTP status can make temporary. */
-function faultNow({ httpStatus, isTransient }: ProviderError, known: Fault): Fault {
-  const status = httpStatus ?? 0;
+function faultNow(known: Fault, status: number, isTransient: boolean): Fault {
   // It concerns, or may concern, only the message.
   const isRefusal = known.kind === 'recipient' || (known.kind === 'config' && known.scope === 'request');
   const isUnlimited = known.kind === 'retry' && known.throttled === 'none';
@@ -63,11 +45,9 @@ function faultWithoutKnownCode(httpStatus: number | null, hasCode: boolean): Fau
   // A failure in a receipt is always final, and an unknown code does not show an operator what to fix.
   if (httpStatus === null) return recipient('The provider reported that the message was not delivered.');
   if (httpStatus < 300) return unknown('The provider responded without a message id.');
-  if (httpStatus < 400)
-    return config('token', 'The provider returned a redirect, which Onecode does not follow.');
   if (hasCode) return retry('The provider gave an unknown error code.');
-  if (httpStatus === 401 || httpStatus === 403 || httpStatus === 404)
-    return config('token', 'The provider denied access without an error code.');
+  if (httpStatus < 400 || httpStatus === 401 || httpStatus === 403 || httpStatus === 404)
+    return config('token', 'The provider denied access or redirected the request, without an error code.');
   // Meta's own refusals have a code, so a server in front of Meta must have answered. After a 408, it may have forwarded the request.
   if (httpStatus < 500 && httpStatus !== 408) return retry('The request was refused without an error code.');
   // After a 503, the request was not processed (RFC 9110, 15.6.4). After other server errors, it may have been processed.

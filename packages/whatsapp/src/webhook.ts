@@ -8,7 +8,7 @@ import {
   type Receipt,
 } from '@onecode/domain';
 import { changeOf } from './changes.js';
-import { classifyError, providerErrorOf } from './errors.js';
+import { classifyError } from './errors.js';
 import { elements, isMetaId, members, objects, parseJson, timeOf } from './json.js';
 import { attemptNameOf, messageIdOf } from './message.js';
 
@@ -91,7 +91,7 @@ function receiptOf(
     failure:
       name === 'failed'
         ? {
-            ...classifyError(providerErrorOf(null, elements(errors)[0])),
+            ...classifyError(null, elements(errors)[0]),
             ...(isMetaId(phoneNumberId) && { phoneNumberId }),
             ...(isMetaId(recipient) && {
               recipientKeys: recipientKeys(numberPepper, canonicalNumber(`+${recipient}`)),

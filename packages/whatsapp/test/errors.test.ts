@@ -3,7 +3,7 @@ import { describeWithReference, reference } from '@onecode/testing';
 import { classifyError, explainError, KNOWN_ERRORS } from '../src/index.js';
 
 const classifyCode = (code: number | null, httpStatus: number | null = 400, isTransient = false) =>
-  classifyError({ httpStatus, code, subcode: null, isTransient });
+  classifyError(httpStatus, { code, is_transient: isTransient });
 
 type Expected = Omit<Partial<Outcome & { scope: FaultScope; throttled: string }>, 'errorCode'>;
 
@@ -71,7 +71,7 @@ describe('code ranges', () => {
 describe('subcodes', () => {
   it('give only code 100 another meaning', () => {
     const classify = (httpStatus: number, code: number, subcode: number) =>
-      classifyError({ httpStatus, code, subcode, isTransient: false });
+      classifyError(httpStatus, { code, error_subcode: subcode });
     expect(classify(400, 100, 33)).toMatchObject({ kind: 'sender' });
     for (const other of [34, 2_387_999, 2_389_000, 2_494_010, 2_494_100])
       expect(classify(400, 100, other)).toMatchObject({ kind: 'config', scope: 'request' });
@@ -91,7 +91,7 @@ describe('classifyError without a known code', () => {
   it.each<[number | null, withoutCode: Expected, withUnknownCode: Expected]>([
     [200, UNKNOWN, UNKNOWN],
     [204, UNKNOWN, UNKNOWN],
-    [302, BROKEN, BROKEN],
+    [302, BROKEN, RETRY],
     [400, RETRY, RETRY],
     [401, BROKEN, RETRY],
     [403, BROKEN, RETRY],

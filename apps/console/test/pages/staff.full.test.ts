@@ -352,9 +352,7 @@ describeInBrowser('the pages of staff', () => {
       senderBlock({ canSend: fact({ can: 'BLOCKED', why: null }) }, {}, new Date()),
       templateBlock({ category: fact('MARKETING') }),
     ].map((block) => block!.reason);
-    const met = [302, 401, 429, 503].map(
-      (httpStatus) => classifyError({ httpStatus, code: null, subcode: null, isTransient: false }).reason,
-    );
+    const met = [401, 429, 503].map((httpStatus) => classifyError(httpStatus, {}).reason);
     const expired = explainError(190, 'config').meaning;
     const reasons = [...reported, ...met, UNREADABLE_TOKEN.reason, expired];
     for (const reason of reasons)

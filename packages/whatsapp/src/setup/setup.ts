@@ -64,7 +64,7 @@ export async function listNumbers(call: GraphCall, options: AccountOptions) {
   const failed = (step: SetupStep) => ({ step: withLink(step, options.businessAccountId) });
   const read = await readToken(call, options.token);
   // Some tokens are not allowed to inspect themselves. The later calls show whether the token works.
-  if ('failure' in read && read.isTemporary) return failed(refused('token', read));
+  if ('failure' in read && read.code === null) return failed(refused('token', read));
   const token =
     'failure' in read
       ? englishStep('token', 'already', `The token could not be inspected. ${read.failure}`)

@@ -138,14 +138,11 @@ function faultStatus(faults: readonly PreflightResult['name'][]): SetupStatus {
 }
 
 /** Returns the step after a call that Meta refused. Its detail quotes Meta, so that an unknown error stays visible. */
-export function refused(
-  name: string,
-  { failure, quote, code, subcode, isTemporary }: GraphFailure,
-): SetupStep {
-  const known = isTemporary ? undefined : knownError(code, subcode);
+export function refused(name: string, { failure, quote, code, subcode }: GraphFailure): SetupStep {
+  const known = knownError(code, subcode);
   const details = quote === null ? [failure] : [failure, fillText(SETUP_TEXTS.quote, { quote })];
-  // In the setup, a refused parameter is usually one that the operator gave: only Meta's message helps.
-  if (known === undefined || (known.fault.kind === 'config' && known.fault.scope === 'request'))
+  // Only Meta's message helps if an error is temporary, or if a parameter was refused (100): the operator usually gave it.
+  if (known === undefined || known.fault.kind === 'retry' || known.name === '100')
     return englishStep(name, 'failed', details.join(' '));
   const texts = ['meaning', 'remedy'].map((kind) => ({
     key: `providerErrors:${known.name}.${kind}`,
