@@ -223,6 +223,25 @@ describe('setUpNumber', () => {
     });
   });
 
+  it('waits until Meta shows a registered number as connected', async () => {
+    let reads = 0;
+    const { steps } = await setUp({
+      [`GET ${NUMBER_ID}`]: () => ({ status: reads++ === 0 ? 'PENDING' : 'CONNECTED' }),
+    });
+    expect(steps['health']).toMatchObject({ status: 'already' });
+  });
+
+  it('reports a number that is not connected, and does not wait, if it was registered before', async () => {
+    const { steps } = await setUp(
+      { [`GET ${NUMBER_ID}`]: { status: 'DISCONNECTED' } },
+      { isKnown: async () => true, approvalMs: 3_600_000 },
+    );
+    expect(steps['health']).toMatchObject({
+      status: 'needs_you',
+      detail: expect.stringContaining('DISCONNECTED'),
+    });
+  });
+
   it('reports a code validity that a footer cannot state', async () => {
     const { steps } = await setUp({}, { codeValiditySeconds: 90 });
     expect(steps['template_pt_BR']).toMatchObject({

@@ -7,6 +7,7 @@ import {
   type PhoneRecipient,
   type PreflightCheck,
   type PreflightResult,
+  type SenderReading,
 } from '@onecode/domain';
 import type { CloudApi, GraphCall } from '../client.js';
 import { isSubscribed, readSender, readTemplates, readToken } from '../graph.js';
@@ -22,14 +23,21 @@ import {
   type SetupOptions,
   type SetupStep,
 } from './steps.js';
-import { provideTemplates } from './templates.js';
+import { provideTemplate, templateStep, type ProvidedTemplate } from './templates.js';
 
 export * from './steps.js';
 
 /**
+ * The pause after the first read of the result; the nth pause is n times as long. Meta approves most templates for codes within seconds, and
+ * limits calls per hour.
+ */
+const READ_PAUSE_MS = 3_000;
+
+/**
  * Sets up a number at Meta: checks the token, reads the business account, registers the number, subscribes the app to the business account,
- * adds the sender, creates the templates, waits for their approval and checks whether the number can send. It reads before it writes, so
- * that a later run continues after an interruption. Existing objects are not changed, except templates if `mayChangeTemplates` is set.
+ * adds the sender, creates the templates, and reads the result until nothing waits any more or `approvalMs` has passed. It reads before it
+ * writes, so that a later run continues after an interruption. Existing objects are not changed, except templates if `mayChangeTemplates` is
+ * set.
  *
  * The last state of each step counts. Ends early if a step that later steps need fails.
  */
@@ -53,8 +61,19 @@ async function* takeSteps(call: GraphCall, options: SetupOptions): AsyncGenerato
   yield await subscribe(call, options, account.appId);
   const english = options.english ?? account.english;
   if (options.addSender) yield await options.addSender({ ...number, englishTemplateLanguage: english });
-  yield* provideTemplates(call, options, ['pt_BR', english], account.templates);
-  if (isWell(registration)) yield await readHealth(call, options, number);
+  const templates: ProvidedTemplate[] = [];
+  for (const language of ['pt_BR', english])
+    templates.push(await provideTemplate(call, options, language, account.templates));
+
+  const endsAt = performance.now() + (options.isDryRun ? 0 : options.approvalMs);
+  for (let read = 1; ; read++) {
+    const reading = await readSender(call, { ...options, phoneNumberId: number.phoneNumberId });
+    const steps = templates.map((template) => templateStep(options, template, reading.templates));
+    if (isWell(registration)) steps.push(healthStep(options, reading, registration));
+    yield* steps;
+    if (steps.every(({ status }) => status !== 'waiting') || performance.now() >= endsAt) return;
+    await wait(read * READ_PAUSE_MS);
+  }
 }
 
 type AccountOptions = Pick<SetupOptions, 'token' | 'businessAccountId' | 'template'>;
@@ -128,19 +147,13 @@ async function subscribe(call: GraphCall, options: SetupOptions, appId: string |
   return 'failure' in result ? refused(name, result) : step(name, 'done', 'subscribed');
 }
 
-/** How long Meta may take to show a registered number as connected. */
-const CONNECTED_READS = 4;
-const CONNECTED_PAUSE_MS = 3_000;
-
 /** Returns the step that checks whether Meta allows the number and its business account to send, and whether the business is verified. */
-async function readHealth(call: GraphCall, options: SetupOptions, number: FoundNumber): Promise<SetupStep> {
-  for (let read = 1; ; read++) {
-    const reading = await readSender(call, { ...options, phoneNumberId: number.phoneNumberId });
-    const results = select(checkReading(reading, options), 'number_connected', 'business_verified');
-    const isPending = results.some((result) => result.name === 'number_status');
-    if (!isPending || options.isDryRun || read === CONNECTED_READS) return checked('health', results);
-    await wait(CONNECTED_PAUSE_MS);
-  }
+function healthStep(options: SetupOptions, reading: SenderReading, registration: SetupStep): SetupStep {
+  const results = select(checkReading(reading, options), 'number_connected', 'business_verified');
+  const health = checked('health', results);
+  // Meta may take seconds to show a number that was just registered as connected.
+  const isConnecting = registration.status === 'done' && results.some(({ name }) => name === 'number_status');
+  return isConnecting ? { ...health, status: 'waiting' } : health;
 }
 
 interface TestCodeOptions {

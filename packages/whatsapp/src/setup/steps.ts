@@ -31,7 +31,7 @@ export interface SetupOptions {
   isDryRun: boolean;
   /** Whether an existing template that differs may be changed. */
   mayChangeTemplates: boolean;
-  /** How long to wait for the approval of templates. */
+  /** How long to wait for the approval of templates and the connection of the number. */
   approvalMs: number;
   /** Returns whether a sender with the number was activated, which implies that the number is registered. */
   isKnown: (phoneNumberId: string) => Promise<boolean>;

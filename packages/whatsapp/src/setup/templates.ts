@@ -1,7 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { checkReading, CODE_CATEGORY, type PreflightResult } from '@onecode/domain';
+import { checkReading, CODE_CATEGORY, type PreflightResult, type SenderReading } from '@onecode/domain';
 import type { GraphCall, GraphFailure } from '../client.js';
-import { readTemplates, type ReadTemplate } from '../graph.js';
+import type { ReadTemplate } from '../graph.js';
 import { checked, refused, step, type SetupOptions, type SetupStep } from './steps.js';
 
 /** Returns the template that the setup creates. Source: Meta, "Copy code button authentication templates". */
@@ -26,11 +25,8 @@ const CORRECTABLE: ReadonlySet<string> = new Set<PreflightResult['name']>([
   'footer_differs',
 ]);
 
-/** Meta approves most templates for codes within seconds, and limits calls per hour. */
-const READ_PAUSE_MS = 3_000;
-
 /** A template of the setup in one language. */
-interface Provided {
+export interface ProvidedTemplate {
   language: string;
   /** The change that it needs; it is only planned in a dry run. */
   change: 'create' | 'change' | null;
@@ -38,48 +34,15 @@ interface Provided {
   refusal: GraphFailure | null;
 }
 
-/**
- * Creates the templates that are missing in these languages, and changes those that differ if that is allowed. Then yields the state of
- * each, and yields them again until none waits for approval or `approvalMs` has passed.
- */
-export async function* provideTemplates(
-  call: GraphCall,
-  options: SetupOptions,
-  languages: readonly string[],
-  before: readonly ReadTemplate[],
-): AsyncGenerator<SetupStep, void> {
-  const templates: Provided[] = [];
-  for (const language of languages)
-    templates.push(await provideTemplate(call, options, language, findLanguage(before, language)));
-  const { approvalMs, isDryRun } = options;
-  const endsAt = performance.now() + (isDryRun ? 0 : approvalMs);
-  // A changed template is pending until Meta has been read again.
-  const isChanged = (language: string): boolean =>
-    templates.some((one) => one.language === language && one.change === 'change' && one.refusal === null);
-  let now = isDryRun ? before : before.filter(({ language }) => !isChanged(language));
-  let isCurrent = isDryRun || templates.every(({ change }) => change === null);
-  for (;;) {
-    const read = isCurrent ? null : await readTemplates(call, options);
-    if (read !== null && 'value' in read) now = read.value;
-    const states = templates.map((one) => stateOf(options, one, findLanguage(now, one.language)));
-    yield* states;
-    if (states.every(({ status }) => status !== 'waiting') || performance.now() >= endsAt) return;
-    await wait(READ_PAUSE_MS);
-    isCurrent = false;
-  }
-}
-
-const findLanguage = (templates: readonly ReadTemplate[], wanted: string): ReadTemplate | undefined =>
-  templates.find(({ language }) => language === wanted);
-
-/** Creates a template that is missing, and changes one that differs if that is allowed. */
-async function provideTemplate(
+/** Creates a template that is missing in a language, and changes one that differs if that is allowed. */
+export async function provideTemplate(
   call: GraphCall,
   options: SetupOptions,
   language: string,
-  before: ReadTemplate | undefined,
-): Promise<Provided> {
+  templates: readonly ReadTemplate[],
+): Promise<ProvidedTemplate> {
   const { token, businessAccountId, template: name, codeValiditySeconds, isDryRun } = options;
+  const before = templates.find((template) => template.language === language);
   const change = changeOf(options, language, before);
   if (change === null || isDryRun) return { language, change, refusal: null };
   const wanted = wantedTemplate(codeValiditySeconds);
@@ -93,37 +56,44 @@ function changeOf(
   options: SetupOptions,
   language: string,
   found: ReadTemplate | undefined,
-): Provided['change'] {
+): ProvidedTemplate['change'] {
   if (found === undefined) return 'create';
   // A change would replace the template's button, which names an app.
   if (!options.mayChangeTemplates || found.id === null || found.hasAppButton) return null;
   const isCorrectable = ({ name }: PreflightResult): boolean =>
     // A footer has whole minutes, so it would differ from any other validity again.
     CORRECTABLE.has(name) && (name !== 'footer_differs' || options.codeValiditySeconds % 60 === 0);
-  return checkTemplate(options, language, found).some(isCorrectable) ? 'change' : null;
+  return checkTemplate(options, language, { value: [found] }).some(isCorrectable) ? 'change' : null;
 }
 
-/** Returns the results of the checks of one language. */
-function checkTemplate(options: SetupOptions, language: string, template: ReadTemplate): PreflightResult[] {
+/** Returns the results of the checks of one language. @param read its template */
+function checkTemplate(
+  options: SetupOptions,
+  language: string,
+  read: SenderReading['templates'],
+): PreflightResult[] {
   const usable = language === 'pt_BR' ? 'template_pt_br' : 'template_en';
   const english = language === 'en_US' ? 'en_US' : 'en';
-  const results = checkReading({ templates: { value: [template] } }, { ...options, english });
+  const results = checkReading({ templates: read }, { ...options, english });
   return results.filter(({ check }) => [usable, 'template_ttl', 'template_footer'].includes(check));
 }
 
-function stateOf(
+/** Returns the state of a template. @param read the templates that Meta has now */
+export function templateStep(
   options: SetupOptions,
-  { language, change, refusal }: Provided,
-  now: ReadTemplate | undefined,
+  { language, change, refusal }: ProvidedTemplate,
+  read: SenderReading['templates'],
 ): SetupStep {
   const { template, codeValiditySeconds: seconds, isDryRun } = options;
   const name = `template_${language}`;
   if (change !== null && isDryRun)
     return step(name, 'waiting', `would_${change}_template`, { template, language });
+  if ('failure' in read) return checked(name, checkTemplate(options, language, read));
+  const found = read.value.find((one) => one.language === language);
   // A new template may exist although the response to its creation was lost.
-  if (refusal !== null && (change === 'change' || now === undefined)) return refused(name, refusal);
+  if (refusal !== null && (change === 'change' || found === undefined)) return refused(name, refusal);
   // Meta does not list a new template at once.
   const values = { status: 'PENDING', ttlSeconds: seconds, codeExpirationMinutes: seconds / 60 };
-  const pending = { id: null, language, values, hasAppButton: false };
-  return checked(name, checkTemplate(options, language, now ?? pending), change !== null);
+  const now = found ?? { language, values };
+  return checked(name, checkTemplate(options, language, { value: [now] }), change !== null);
 }
