@@ -17,7 +17,7 @@ export const retry = (
   retryAfterSeconds: null,
 });
 export const unknown = (reason: string): Fault => ({ kind: 'unknown', reason });
-export const sender = (reason: string): Fault => ({ kind: 'sender', reason });
+const sender = (reason: string): Fault => ({ kind: 'sender', reason });
 export const recipient = (reason: string): Fault => ({ kind: 'recipient', reason });
 export const config = (scope: FaultScope, reason: string): Fault => ({ kind: 'config', reason, scope });
 
