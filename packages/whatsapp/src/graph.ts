@@ -2,7 +2,7 @@ import type {
   BusinessAccountValues,
   CanSend,
   NumberValues,
-  Part,
+  ReadPart,
   Reported,
   SenderReading,
   TemplateValues,
@@ -22,39 +22,44 @@ const TEMPLATE_FIELDS =
   'name,language,status,category,quality_score,rejected_reason,message_send_ttl_seconds,components';
 
 /**
- * Reads Meta's data about a sender. Never throws: a part that cannot be read has the reason instead. The result never contains the token.
+ * Reads Meta's data about a sender. Never throws: the result has the reasons why parts could not be read. It never contains the token.
  * Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0: the nodes of a phone number and a business account,
  * `message_templates`, `subscribed_apps`, and `debug_token`.
  */
 export async function readSender(call: GraphCall, sender: ReadSender): Promise<SenderReading> {
-  const [node, token] = await Promise.all([
+  const failures: SenderReading['failures'] = {};
+  const valueOf = <Value>(part: ReadPart, result: GraphResult<Value>): Value | undefined => {
+    if ('value' in result) return result.value;
+    failures[part] = result.failure;
+    return undefined;
+  };
+  const [numberRead, tokenRead] = await Promise.all([
     call(sender.token, sender.phoneNumberId, { query: { fields: NUMBER_FIELDS } }),
     readToken(call, sender.token),
   ]);
-  const health = 'value' in node ? node.value : {};
-  const businessAccountId = entityId(health, 'WABA') ?? sender.businessAccountId;
-  const read = { number: partOf(node, numberValues), token: partOf(token, ({ values }) => values) };
+  const node = valueOf('number', numberRead) ?? {};
+  const token = valueOf('token', tokenRead);
+  const businessAccountId = entityId(node, 'WABA') ?? sender.businessAccountId;
+  const portfolioId = entityId(node, 'BUSINESS') ?? null;
+  const number = { ...numberValues(node), token: token?.values };
   if (businessAccountId === null) {
-    const failure = 'failure' in node ? node.failure : 'The business account of the number is not known.';
-    const part = { failure };
-    return { ...read, businessAccountId: part, businessAccount: part, subscription: part, templates: part };
+    const failure = failures.number ?? 'The business account of the number is not known.';
+    Object.assign(failures, { businessAccount: failure, subscription: failure, templates: failure });
+    return { businessAccountId, portfolioId, number, businessAccount: {}, templates: null, failures };
   }
-  const [account, subscription, templates] = await Promise.all([
+  const [accountRead, subscriptionRead, templatesRead] = await Promise.all([
     call(sender.token, businessAccountId, { query: { fields: ACCOUNT_FIELDS } }),
-    isSubscribed(call, { ...sender, businessAccountId }, 'value' in token ? token.value.appId : null),
+    isSubscribed(call, { ...sender, businessAccountId }, token?.appId ?? null),
     readTemplates(call, { ...sender, businessAccountId }),
   ]);
-  return {
-    ...read,
-    businessAccountId: { value: businessAccountId },
-    businessAccount: partOf(account, (value) => accountValues(value, health)),
-    subscription,
-    templates,
+  const account = valueOf('businessAccount', accountRead);
+  const businessAccount = {
+    ...(account && accountValues(account, node)),
+    isSubscribed: valueOf('subscription', subscriptionRead),
   };
+  const templates = valueOf('templates', templatesRead) ?? null;
+  return { businessAccountId, portfolioId, number, businessAccount, templates, failures };
 }
-
-const partOf = <Read, Value>(result: GraphResult<Read>, map: (value: Read) => Value): Part<Value> =>
-  'value' in result ? { value: map(result.value) } : { failure: result.failure };
 
 /** Meta's error code for an access token that has expired, was revoked, or never existed. */
 const INVALID_TOKEN = 190;
@@ -158,14 +163,13 @@ function validityOf(buttons: readonly Record<string, unknown>[]): number | null 
   return minutes === undefined ? null : Number(minutes);
 }
 
-function numberValues(node: Record<string, unknown>): Reported<NumberValues & { portfolioId: string }> {
+function numberValues(node: Record<string, unknown>): Reported<NumberValues> {
   const { throughput, is_on_biz_app: isOnBusinessApp } = node;
   return {
     quality: word(node['quality_rating']),
     status: word(node['status']),
     messagingLimit: word(node['whatsapp_business_manager_messaging_limit']),
     throughputLevel: word(members(throughput)['level']),
-    portfolioId: entityId(node, 'BUSINESS'),
     isOnBusinessApp: typeof isOnBusinessApp === 'boolean' ? isOnBusinessApp : undefined,
     canSend: canSendOf(node, 'PHONE_NUMBER'),
   };

@@ -66,25 +66,25 @@ describe('readSender', () => {
         : { data: [older], paging: { cursors: { after: 'end' } } };
     const { reading, requests } = await readFrom((path, query) => answers[path] ?? pageOf(query));
     expect(reading).toMatchObject({
-      businessAccountId: { value: ACCOUNT },
+      businessAccountId: ACCOUNT,
+      portfolioId: '506',
       number: {
-        value: {
-          quality: 'GREEN',
-          messagingLimit: 'TIER_2K',
-          throughputLevel: 'HIGH',
-          portfolioId: '506',
-          canSend: { can: 'LIMITED', why: 'a name is missing' },
-        },
+        quality: 'GREEN',
+        messagingLimit: 'TIER_2K',
+        throughputLevel: 'HIGH',
+        canSend: { can: 'LIMITED', why: 'a name is missing' },
+        token: { isValid: true, scopes: ['a'], expiresAt: 9 },
       },
-      token: { value: { isValid: true, scopes: ['a'], expiresAt: 9 } },
-      businessAccount: { value: { verification: 'VERIFIED', canSend: { can: 'BLOCKED', why: 'unpaid' } } },
-      subscription: { value: true },
-      templates: {
-        value: [
-          { language: 'en', values: { hasCodeButton: true, codeExpirationMinutes: 10 } },
-          { language: 'pt_BR', values: { hasCodeButton: true, codeExpirationMinutes: 5 } },
-        ],
+      businessAccount: {
+        verification: 'VERIFIED',
+        canSend: { can: 'BLOCKED', why: 'unpaid' },
+        isSubscribed: true,
       },
+      templates: [
+        { language: 'en', values: { hasCodeButton: true, codeExpirationMinutes: 10 } },
+        { language: 'pt_BR', values: { hasCodeButton: true, codeExpirationMinutes: 5 } },
+      ],
+      failures: {},
     });
     for (const { headers } of requests) expect(headers.authorization).toBe('Bearer leaked-token');
   });
@@ -99,7 +99,7 @@ describe('readSender', () => {
       [`${ACCOUNT}/subscribed_apps`]: apps,
     };
     const { reading } = await readFrom((path) => answers[path] ?? number);
-    expect(reading.subscription).toEqual({ value: expected });
+    expect(reading.businessAccount.isSubscribed).toBe(expected);
   });
 
   it.each([
@@ -113,7 +113,7 @@ describe('readSender', () => {
     const { reading } = await readFrom((path) =>
       path === `${ACCOUNT}/message_templates` ? { data: [template('en', { components })] } : number,
     );
-    expect(reading.templates).toMatchObject({ value: [{ values: { hasCodeButton } }] });
+    expect(reading.templates).toMatchObject([{ values: { hasCodeButton } }]);
   });
 
   it('returns the reason of a template that Meta reports, and for an approved template that there is none', async () => {
@@ -125,23 +125,25 @@ describe('readSender', () => {
     const { reading } = await readFrom((path) =>
       path === `${ACCOUNT}/message_templates` ? { data } : number,
     );
-    const { value } = reading.templates as { value: { values: object }[] };
-    expect(value.map(({ values }) => values)).toMatchObject([
+    const values = reading.templates!.map((one) => one.values);
+    expect(values).toMatchObject([
       { status: 'PAUSED' },
       { status: 'REJECTED', reason: 'ABUSIVE_CONTENT' },
       { status: 'APPROVED', reason: null },
     ]);
     // A report with null would erase the reason of an earlier webhook.
-    expect(value[0]!.values).toMatchObject({ reason: undefined });
+    expect(values[0]).toMatchObject({ reason: undefined });
   });
 
   it('returns the number without its business account if Meta returns none', async () => {
     const { reading } = await readFrom((path) =>
       path === SENDER.phoneNumberId ? { status: 'CONNECTED' } : { data: [] },
     );
-    expect(reading.number).toEqual({ value: { status: 'CONNECTED' } });
-    expect(reading.businessAccountId).toEqual({
-      failure: 'The business account of the number is not known.',
+    const failure = 'The business account of the number is not known.';
+    expect(reading).toMatchObject({
+      businessAccountId: null,
+      number: { status: 'CONNECTED' },
+      failures: { businessAccount: failure, subscription: failure, templates: failure },
     });
   });
 
@@ -152,13 +154,16 @@ describe('readSender', () => {
     });
     const failure = 'Meta refused the call (error 190, HTTP 400).';
     expect(reading).toMatchObject({
-      businessAccountId: { value: ACCOUNT },
-      number: { failure },
+      businessAccountId: ACCOUNT,
       // The error is a valid result of this part: Meta does not accept the token.
-      token: { value: { isValid: false, scopes: [], expiresAt: 0 } },
-      businessAccount: { failure },
-      subscription: { failure },
-      templates: { failure },
+      number: { token: { isValid: false, scopes: [], expiresAt: 0 } },
+      templates: null,
+    });
+    expect(reading.failures).toEqual({
+      number: failure,
+      businessAccount: failure,
+      subscription: failure,
+      templates: failure,
     });
     expect(JSON.stringify(reading)).not.toContain(SENDER.token);
   });

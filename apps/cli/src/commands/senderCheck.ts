@@ -144,7 +144,6 @@ export async function runPreflight(
 }
 
 const allFailed = (why: string): SenderKnowledge['failures'] => ({
-  businessAccountId: why,
   number: why,
   token: why,
   businessAccount: why,

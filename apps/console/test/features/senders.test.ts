@@ -36,18 +36,19 @@ const NEW = {
 const USABLE = { status: 'APPROVED', category: 'AUTHENTICATION', hasCodeButton: true };
 /** What Meta reports about a sender that may send. */
 const READING: SenderReading = {
-  businessAccountId: { value: '78' },
-  number: { value: { status: 'CONNECTED' } },
-  token: {
-    value: {
+  businessAccountId: '78',
+  portfolioId: null,
+  number: {
+    status: 'CONNECTED',
+    token: {
       isValid: true,
       scopes: ['whatsapp_business_management', 'whatsapp_business_messaging'],
       expiresAt: 0,
     },
   },
-  businessAccount: { value: {} },
-  subscription: { value: false },
-  templates: { value: [{ language: 'pt_BR', values: USABLE }] },
+  businessAccount: { isSubscribed: false },
+  templates: [{ language: 'pt_BR', values: USABLE }],
+  failures: {},
 };
 
 const senderOf = async (id: string): Promise<SenderView> => {
@@ -187,7 +188,7 @@ describe('senders', () => {
     [2_000, 'limit_reached', 0],
   ])('with %s of 2,000 recipients in 24 hours have the check %s', async (used, name, left) => {
     const sender = await buildSender(server.db.database);
-    const number = { value: { messagingLimit: 'TIER_2K' } };
+    const number = { messagingLimit: 'TIER_2K' };
     await applySenderReading(server.db.database, sender, { ...READING, number }, new Date());
     await server.db.sql('update senders set recipients_24h = $1 where id = $2', [used, sender.id]);
     const { provider } = await senderOf(sender.id);
@@ -219,16 +220,14 @@ describe('senders', () => {
     const paused = { status: 'PAUSED', category: 'AUTHENTICATION', reason: 'FIRST_PAUSE' };
     const reading: SenderReading = {
       ...READING,
-      businessAccountId: { value: '77' },
-      number: { value: { quality: 'YELLOW', status: 'CONNECTED', messagingLimit: 'TIER_2K' } },
-      token: { failure: 'Meta refused the read (error 190, HTTP 401).' },
-      businessAccount: { value: { verification: 'UNVERIFIED' } },
-      templates: {
-        value: [
-          { language: 'en', values: paused },
-          { language: 'pt_BR', values: USABLE },
-        ],
-      },
+      businessAccountId: '77',
+      number: { quality: 'YELLOW', status: 'CONNECTED', messagingLimit: 'TIER_2K' },
+      businessAccount: { ...READING.businessAccount, verification: 'UNVERIFIED' },
+      templates: [
+        { language: 'en', values: paused },
+        { language: 'pt_BR', values: USABLE },
+      ],
+      failures: { token: 'Meta refused the read (error 190, HTTP 401).' },
     };
     await operator.post(`/staff/senders/${sender.id}/check`);
     await applySenderReading(server.db.database, sender, reading, startedAt);

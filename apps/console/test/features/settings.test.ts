@@ -14,14 +14,13 @@ beforeAll(async () => {
   onCall = await person(server, { staff: 'on_call' });
 });
 
-const DENIED = { failure: 'not read' };
 const NOTHING_READ: SenderReading = {
-  businessAccountId: DENIED,
-  number: DENIED,
-  token: DENIED,
-  businessAccount: DENIED,
-  subscription: DENIED,
-  templates: DENIED,
+  businessAccountId: null,
+  portfolioId: null,
+  number: {},
+  businessAccount: {},
+  templates: null,
+  failures: { number: 'not read' },
 };
 const TEMPLATE = { status: 'APPROVED', category: 'AUTHENTICATION', hasCopyCodeButton: true } as const;
 
@@ -74,8 +73,8 @@ describe('the settings', () => {
     ];
     await applySenderReading(
       database,
-      { id, template: 'verification_code', businessAccountId: null },
-      { ...NOTHING_READ, businessAccountId: { value: '102290129340398' }, templates: { value: templates } },
+      { id, template: 'verification_code' },
+      { ...NOTHING_READ, businessAccountId: '102290129340398', templates },
       new Date(),
     );
 

@@ -403,19 +403,22 @@ beforeAll(async () => {
   await blockSender(database, blocked, { errorCode: 190, reason, isConfiguration: true });
   await applySenderReading(
     database,
-    { ...sender, businessAccountId: '77' },
+    sender,
     {
-      businessAccountId: { value: '77' },
-      number: { value: { quality: 'YELLOW', status: 'CONNECTED', messagingLimit: 'TIER_2K' } },
-      token: { value: { isValid: true, scopes: ['whatsapp_business_messaging'], expiresAt: 0 } },
-      businessAccount: { value: { verification: 'VERIFIED' } },
-      subscription: { value: true },
-      templates: {
-        value: [
-          { language: 'en', values: { status: 'APPROVED', category: 'AUTHENTICATION', quality: 'GREEN' } },
-          { language: 'pt_BR', values: { status: 'PAUSED', category: 'AUTHENTICATION', quality: 'RED' } },
-        ],
+      businessAccountId: '77',
+      portfolioId: null,
+      number: {
+        quality: 'YELLOW',
+        status: 'CONNECTED',
+        messagingLimit: 'TIER_2K',
+        token: { isValid: true, scopes: ['whatsapp_business_messaging'], expiresAt: 0 },
       },
+      businessAccount: { verification: 'VERIFIED', isSubscribed: true },
+      templates: [
+        { language: 'en', values: { status: 'APPROVED', category: 'AUTHENTICATION', quality: 'GREEN' } },
+        { language: 'pt_BR', values: { status: 'PAUSED', category: 'AUTHENTICATION', quality: 'RED' } },
+      ],
+      failures: {},
     },
     new Date(Date.now() - 7_200_000),
   );

@@ -28,14 +28,15 @@ import { inWindow, person, windowOf, type TestPerson } from '../people.js';
 const server = useConsole();
 const browser = useBrowser();
 /** The result of reading a sender with a token that Meta rejects. */
-const DENIED = { failure: 'The access token has expired.' };
+const DENIED = 'The access token has expired.';
+const INVALID_TOKEN = { isValid: false, scopes: [], expiresAt: 0 };
 const NOTHING_READ: SenderReading = {
-  businessAccountId: DENIED,
-  number: DENIED,
-  token: { value: { isValid: false, scopes: [], expiresAt: 0 } },
-  businessAccount: DENIED,
-  subscription: DENIED,
-  templates: DENIED,
+  businessAccountId: null,
+  portfolioId: null,
+  number: { token: INVALID_TOKEN },
+  businessAccount: {},
+  templates: null,
+  failures: { number: DENIED, businessAccount: DENIED, subscription: DENIED, templates: DENIED },
 };
 let operator: TestPerson;
 let account: string;
@@ -246,8 +247,12 @@ describeInBrowser('the pages of staff', () => {
     await blockSender(database, blocked, { errorCode: 190, isConfiguration: true });
     await applySenderReading(
       database,
-      { id: healthy.id, template: healthy.template, businessAccountId: null },
-      { ...NOTHING_READ, number: { value: { quality: 'RED', messagingLimit: 'TIER_250' } } },
+      healthy,
+      {
+        ...NOTHING_READ,
+        number: { token: INVALID_TOKEN, quality: 'RED', messagingLimit: 'TIER_250' },
+        failures: {},
+      },
       new Date(),
     );
     await asPerson(operator, async (page) => {
@@ -280,13 +285,7 @@ describeInBrowser('the pages of staff', () => {
       await incident.getByRole('status').getByText('Checking with Meta').waitFor();
       // The page shows it before the server responds.
       await until('a new time', async () => (await dueAt()) !== before);
-      const { id, template } = sender;
-      await applySenderReading(
-        database,
-        { id, template, businessAccountId: null },
-        NOTHING_READ,
-        new Date(await dueAt()),
-      );
+      await applySenderReading(database, sender, NOTHING_READ, new Date(await dueAt()));
       await incident
         .getByRole('status')
         .getByText(/^Checked: \d+ checks? needs? attention$/)

@@ -9,7 +9,7 @@ import {
   type BusinessAccountValues,
   type Facts,
   type NumberValues,
-  type Part,
+  type ReadPart,
   type Reported,
   type SenderKnowledge,
   type SenderReading,
@@ -122,7 +122,7 @@ interface Found {
  * it needs.
  */
 const CHECKS: Readonly<
-  Record<PreflightCheck, readonly [part: keyof SenderReading, check: (input: PreflightInput) => Found | null]>
+  Record<PreflightCheck, readonly [part: ReadPart, check: (input: PreflightInput) => Found | null]>
 > = {
   token_valid: ['token', tokenValid],
   token_scopes: ['token', tokenScopes],
@@ -161,32 +161,23 @@ export function checkReading(
   }: { template: string; english?: 'en' | 'en_US' | null; codeValiditySeconds?: number },
 ): PreflightResult[] {
   const now = new Date();
-  const factsOf = <Values extends object>(values: Reported<Values>): Facts<Values> =>
+  const factsOf = <Values extends object>(values: Reported<Values> = {}): Facts<Values> =>
     mergeFacts<Values>({}, values, now);
-  const failures = Object.entries(reading).flatMap(([part, result]) =>
-    'failure' in result ? [[part, result.failure]] : [],
-  );
   return preflight({
     template,
     englishTemplateLanguage: english ?? 'en',
     codeValiditySeconds,
-    number: factsOf<NumberValues>({ ...valueOf(reading.number), token: valueOf(reading.token) }),
-    businessAccount: factsOf<BusinessAccountValues>({
-      ...valueOf(reading.businessAccount),
-      isSubscribed: valueOf(reading.subscription),
-    }),
-    templates: (valueOf(reading.templates) ?? []).map(({ language, values }) => ({
+    number: factsOf<NumberValues>(reading.number),
+    businessAccount: factsOf<BusinessAccountValues>(reading.businessAccount),
+    templates: (reading.templates ?? []).map(({ language, values }) => ({
       language,
       facts: factsOf(values),
     })),
-    failures: Object.fromEntries(failures),
+    failures: reading.failures ?? {},
     recipients24h: null,
     now,
   });
 }
-
-const valueOf = <Value>(part: Part<Value> | undefined): Value | undefined =>
-  part !== undefined && 'value' in part ? part.value : undefined;
 
 /**
  * Returns whether a sender may be activated: it may send, and has a template in one language. Checks that could not be made do not allow

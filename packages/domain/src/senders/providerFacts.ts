@@ -225,21 +225,23 @@ export interface SenderKnowledge {
   /** The last read that succeeded. */
   readAt: Date | null;
   /** Why parts of the last read failed. */
-  failures: Partial<Record<keyof SenderReading, string>>;
+  failures: SenderReading['failures'];
   /** As of the last read. */
   recipients24h: number | null;
 }
 
-/** The results of reading a sender from the provider. A failed part contains the reason instead. */
+/** The results of reading a sender from the provider. The values of a part that failed are missing. */
 export interface SenderReading {
-  businessAccountId: Part<string>;
-  /** With the id of the business portfolio that owns its business account. */
-  number: Part<Reported<NumberValues & { portfolioId: string }>>;
-  token: Part<NumberValues['token']>;
-  businessAccount: Part<Reported<BusinessAccountValues>>;
-  subscription: Part<boolean>;
-  /** All languages of the sender's template. */
-  templates: Part<{ language: string; values: Reported<TemplateValues> }[]>;
+  businessAccountId: string | null;
+  /** The id of the business portfolio that owns the business account. */
+  portfolioId: string | null;
+  number: Reported<NumberValues>;
+  businessAccount: Reported<BusinessAccountValues>;
+  /** All languages of the sender's template; null if they could not be read. */
+  templates: { language: string; values: Reported<TemplateValues> }[] | null;
+  /** Why parts failed. */
+  failures: Partial<Record<ReadPart, string>>;
 }
 
-export type Part<Value> = { value: Value } | { failure: string };
+/** The parts of a read, each of which may fail. */
+export type ReadPart = 'number' | 'token' | 'businessAccount' | 'subscription' | 'templates';

@@ -6,10 +6,8 @@ import {
   templateLanguages,
   THROUGHPUT_ON_BUSINESS_APP,
   type BusinessAccountAlert,
-  type BusinessAccountValues,
   type Facts,
   type NumberValues,
-  type Part,
   type ProviderReport,
   type Reported,
   type SenderKnowledge,
@@ -105,13 +103,11 @@ export async function applyProviderReport(
 /** Applies the parts of a read that succeeded. @param startedAt by the database's clock */
 export async function applySenderReading(
   database: Database,
-  sender: { id: string; template: string; businessAccountId: string | null },
+  sender: { id: string; template: string },
   reading: SenderReading,
   startedAt: Date,
 ): Promise<void> {
-  const businessAccountId = valueOf(reading.businessAccountId) ?? sender.businessAccountId;
-  const { portfolioId = null, ...number } = valueOf(reading.number) ?? {};
-  const templates = valueOf(reading.templates);
+  const { businessAccountId, portfolioId, templates } = reading;
   // Webhooks have whole seconds. A webhook of the same second may be newer than this read.
   const at = new Date(Math.floor(startedAt.getTime() / 1000) * 1000 - 1);
   await database.transaction(async (connection) => {
@@ -122,39 +118,32 @@ export async function applySenderReading(
       where removed_at is null and (id = ${sender.id}::uuid or business_account_id = ${businessAccountId})
         and (business_account_id, portfolio_id) is distinct from
           (coalesce(${businessAccountId}, business_account_id), coalesce(${portfolioId}, portfolio_id))`;
-    const values = { ...number, token: valueOf(reading.token) };
-    const facts = await merge<NumberValues>(connection, [sender.id], values, at);
+    const facts = await merge<NumberValues>(connection, [sender.id], reading.number, at);
     if (businessAccountId !== null) {
-      const account = { ...valueOf(reading.businessAccount), isSubscribed: valueOf(reading.subscription) };
-      await merge<BusinessAccountValues>(connection, [businessAccountId], account, at);
-      if (templates !== undefined)
+      await merge(connection, [businessAccountId], reading.businessAccount, at);
+      if (templates !== null)
         await mergeTemplates(connection, businessAccountId, sender.template, templates, at);
     }
-    await writeReading(connection, sender.id, reading, facts, startedAt);
+    await writeReading(connection, sender.id, reading.failures, facts, startedAt);
     for (const { id } of senders) await syncProviderBlocks(connection, id, at);
   });
 }
-
-const valueOf = <Value>(part: Part<Value>): Value | undefined => ('value' in part ? part.value : undefined);
 
 /** Stores a read's time and failures, and the values that the choice of senders depends on: throughput and room for recipients. */
 async function writeReading(
   connection: Connection,
   senderId: string,
-  reading: SenderReading,
+  failures: SenderReading['failures'],
   { messagingLimit, isOnBusinessApp }: Facts<NumberValues>,
   startedAt: Date,
 ): Promise<void> {
-  const failures = Object.entries(reading).flatMap(([part, result]) =>
-    'failure' in result ? [[part, result.failure]] : [],
-  );
   const recipients = await countRecentRecipients(connection, senderId);
   const hasRoom = recipients < (parseMessagingLimit(messagingLimit?.value) ?? Infinity);
   const throughputMax = isOnBusinessApp?.value === true ? THROUGHPUT_ON_BUSINESS_APP : null;
   await connection.sql.execute`
-    update senders set read_tried_at = ${startedAt}, read_failures = ${JSON.stringify(Object.fromEntries(failures))}::jsonb,
+    update senders set read_tried_at = ${startedAt}, read_failures = ${JSON.stringify(failures)}::jsonb,
       recipients_24h = ${recipients}::integer, has_recipient_room = ${hasRoom}, throughput = least(throughput, ${throughputMax}::integer),
-      read_at = case when ${'value' in reading.number} then ${startedAt} else read_at end
+      read_at = case when ${failures.number === undefined} then ${startedAt} else read_at end
     where id = ${senderId}::uuid`;
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { decrypt, isNew, NOT_ACTIVATED, type Keyring, type SenderReading } from '@onecode/domain';
+import { decrypt, isNew, NOT_ACTIVATED, type Keyring } from '@onecode/domain';
 import {
   applyProviderReport,
   applySenderReading,
@@ -30,15 +30,6 @@ import fc from 'fast-check';
 import { sendActions } from '../sends/sendActions.js';
 
 const store = useTestDatabase();
-const NOT_READ = { failure: 'not read' };
-const NOTHING_READ: SenderReading = {
-  businessAccountId: NOT_READ,
-  number: NOT_READ,
-  token: NOT_READ,
-  businessAccount: NOT_READ,
-  subscription: NOT_READ,
-  templates: NOT_READ,
-};
 const { insertAttempt } = sendActions(store);
 
 describe('senders', () => {
@@ -56,20 +47,19 @@ describe('senders', () => {
     return [...new Set(permits.flatMap((permit) => permit?.senderId ?? []))].toSorted();
   };
   /** Applies a read of a sender's number that returned its portfolio and limit. */
-  const readPortfolio = (
-    { id, template, businessAccountId }: Sender,
-    portfolioId: string | undefined,
-    messagingLimit = 'TIER_UNLIMITED',
-  ) =>
-    applySenderReading(
-      store.database,
-      { id, template, businessAccountId },
-      {
-        ...NOTHING_READ,
-        number: { value: { messagingLimit, ...(portfolioId !== undefined && { portfolioId }) } },
-      },
-      new Date(),
-    );
+  const readPortfolio = (sender: Sender, portfolioId: string | null, messagingLimit = 'TIER_UNLIMITED') => {
+    const { businessAccountId } = sender;
+    const number = { messagingLimit };
+    const read = {
+      businessAccountId,
+      portfolioId,
+      number,
+      businessAccount: {},
+      templates: null,
+      failures: {},
+    };
+    return applySenderReading(store.database, sender, read, new Date());
+  };
   const blocksOf = async (id: string) =>
     (await listSenders(store.database)).find((one) => one.id === id)!.blocks;
 
@@ -245,7 +235,7 @@ describe('senders', () => {
     const one = await buildSender(store.database, { businessAccountId: '11' });
     const twin = await buildSender(store.database, { businessAccountId: '11' });
     await readPortfolio(one, '5');
-    await readPortfolio(one, undefined);
+    await readPortfolio(one, null);
     const portfolios = async () =>
       (await listSenders(store.database)).map(({ id, portfolioId }) => [id, portfolioId]);
     expect(await portfolios()).toEqual([
@@ -269,12 +259,12 @@ describe('senders', () => {
        select id, 1, $1, 'accepted', created_at, now() from sends`,
       [full.id],
     );
-    for (const sender of [full, roomy]) await readPortfolio(sender, undefined, 'TIER_50');
+    for (const sender of [full, roomy]) await readPortfolio(sender, null, 'TIER_50');
     expect(await available()).toEqual([roomy.id]);
     await pauseSender(store.database, TEST_ACTOR, roomy.id);
     expect(await available()).toEqual([full.id]);
     await resumeSender(store.database, TEST_ACTOR, roomy.id);
-    await readPortfolio(full, undefined, 'TIER_250');
+    await readPortfolio(full, null, 'TIER_250');
     expect(await available()).toEqual([full.id, roomy.id].toSorted());
   });
 

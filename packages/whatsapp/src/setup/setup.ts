@@ -68,7 +68,7 @@ async function* takeSteps(call: GraphCall, options: SetupOptions): AsyncGenerato
   const endsAt = performance.now() + (options.isDryRun ? 0 : options.approvalMs);
   for (let read = 1; ; read++) {
     const reading = await readSender(call, { ...options, phoneNumberId: number.phoneNumberId });
-    const steps = templates.map((template) => templateStep(options, template, reading.templates));
+    const steps = templates.map((template) => templateStep(options, template, reading));
     if (isWell(registration)) steps.push(healthStep(options, reading, registration));
     yield* steps;
     if (steps.every(({ status }) => status !== 'waiting') || performance.now() >= endsAt) return;
@@ -109,7 +109,7 @@ export async function listNumbers(call: GraphCall, options: AccountOptions) {
 }
 
 function checkToken(token: NumberValues['token'], options: AccountOptions): SetupStep {
-  const results = select(checkReading({ token: { value: token } }, options), 'token_valid', 'token_scopes');
+  const results = select(checkReading({ number: { token } }, options), 'token_valid', 'token_scopes');
   if (results.every(({ ok }) => ok) && token.expiresAt !== 0)
     return step('token', 'already', 'token_expires', { at: new Date(token.expiresAt * 1000).toISOString() });
   return checked('token', results);

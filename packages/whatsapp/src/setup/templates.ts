@@ -63,37 +63,37 @@ function changeOf(
   const isCorrectable = ({ name }: PreflightResult): boolean =>
     // A footer has whole minutes, so it would differ from any other validity again.
     CORRECTABLE.has(name) && (name !== 'footer_differs' || options.codeValiditySeconds % 60 === 0);
-  return checkTemplate(options, language, { value: [found] }).some(isCorrectable) ? 'change' : null;
+  return checkTemplate(options, language, { templates: [found] }).some(isCorrectable) ? 'change' : null;
 }
 
-/** Returns the results of the checks of one language. @param read its template */
+/** Returns the results of the checks of one language. */
 function checkTemplate(
   options: SetupOptions,
   language: string,
-  read: SenderReading['templates'],
+  reading: Partial<SenderReading>,
 ): PreflightResult[] {
   const usable = language === 'pt_BR' ? 'template_pt_br' : 'template_en';
   const english = language === 'en_US' ? 'en_US' : 'en';
-  const results = checkReading({ templates: read }, { ...options, english });
+  const results = checkReading(reading, { ...options, english });
   return results.filter(({ check }) => [usable, 'template_ttl', 'template_footer'].includes(check));
 }
 
-/** Returns the state of a template. @param read the templates that Meta has now */
+/** Returns the state of a template. @param reading what Meta has now */
 export function templateStep(
   options: SetupOptions,
   { language, change, refusal }: ProvidedTemplate,
-  read: SenderReading['templates'],
+  reading: SenderReading,
 ): SetupStep {
   const { template, codeValiditySeconds: seconds, isDryRun } = options;
   const name = `template_${language}`;
   if (change !== null && isDryRun)
     return step(name, 'waiting', `would_${change}_template`, { template, language });
-  if ('failure' in read) return checked(name, checkTemplate(options, language, read));
-  const found = read.value.find((one) => one.language === language);
+  if (reading.templates === null) return checked(name, checkTemplate(options, language, reading));
+  const found = reading.templates.find((one) => one.language === language);
   // A new template may exist although the response to its creation was lost.
   if (refusal !== null && (change === 'change' || found === undefined)) return refused(name, refusal);
   // Meta does not list a new template at once.
   const values = { status: 'PENDING', ttlSeconds: seconds, codeExpirationMinutes: seconds / 60 };
   const now = found ?? { language, values };
-  return checked(name, checkTemplate(options, language, { value: [now] }), change !== null);
+  return checked(name, checkTemplate(options, language, { templates: [now] }), change !== null);
 }
