@@ -1,4 +1,5 @@
 import {
+  BLOCKING_RESTRICTION,
   messagingLimitName,
   SENDER_PATTERNS,
   type BusinessAccountValues,
@@ -106,22 +107,17 @@ const ofAccount = (values: Reported<BusinessAccountValues>): ProviderReport => (
   values,
 });
 
-/** The most stored restrictions. Meta has about ten kinds. */
-const RESTRICTIONS_MAX = 50;
-
 function accountReport(value: Record<string, unknown>): ProviderReport | null {
   switch (value['event']) {
     case 'DISABLED_UPDATE':
       return ofAccount({ ban: word(members(value['ban_info'])['waba_ban_state']) });
-    case 'ACCOUNT_RESTRICTION':
-      return ofAccount({
-        restrictions: objects(value['restriction_info'])
-          .slice(0, RESTRICTIONS_MAX)
-          .flatMap(({ restriction_type: type, expiration }) => {
-            const kind = word(type);
-            return kind === undefined ? [] : [{ kind, until: secondsOf(expiration) }];
-          }),
-      });
+    case 'ACCOUNT_RESTRICTION': {
+      // Lists all current restrictions.
+      const restriction = objects(value['restriction_info']).find(
+        ({ restriction_type: type }) => type === BLOCKING_RESTRICTION,
+      );
+      return ofAccount({ restriction: restriction ? { until: secondsOf(restriction['expiration']) } : null });
+    }
     case 'ACCOUNT_DELETED':
       return ofAccount({ isDeleted: true });
     // The owner of a number that is also in the WhatsApp Business app can disconnect and connect it in that app.

@@ -51,8 +51,8 @@ export const THROUGHPUT_ON_BUSINESS_APP = 20;
 export interface BusinessAccountValues {
   /** `DISABLE`, `SCHEDULE_FOR_DISABLE` or `REINSTATE`. */
   ban: string;
-  /** Kinds of restriction with their ends in Unix seconds, null for no end. An empty list ends all restrictions. */
-  restrictions: { kind: string; until: number | null }[];
+  /** The restriction that applies to codes, with its end in Unix seconds (null for no end); null after the restriction ended. */
+  restriction: { until: number | null } | null;
   isDeleted: boolean;
   /** The event that ended the connection between the business account and our app; null after it was connected again. */
   disconnection: string | null;
@@ -143,7 +143,7 @@ export function templateBlock({ status, category, reason }: Facts<TemplateValues
 }
 
 /** The restriction that applies to codes; restrictions of other kinds do not. */
-const BLOCKING_RESTRICTION = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
+export const BLOCKING_RESTRICTION = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
 
 /**
  * Returns why the provider would reject a sender, according to the known facts about its number and business account; null if no fact
@@ -154,16 +154,18 @@ export function senderBlock(
   account: Facts<BusinessAccountValues>,
   now: Date,
 ): ProviderBlock | null {
-  const { ban, restrictions, isDeleted, disconnection, canSend } = account;
-  const restriction = restrictions?.value.find(
-    ({ kind, until }) => kind === BLOCKING_RESTRICTION && (until === null || until * 1000 > now.getTime()),
-  )?.kind;
+  const { ban, restriction, isDeleted, disconnection, canSend } = account;
+  const isRestricted = restriction?.value && (restriction.value.until ?? Infinity) * 1000 > now.getTime();
   const lost = disconnection?.value;
   const states = [
     [isDeleted, isDeleted?.value && 'DELETED', 'Meta reports that the business account was deleted.'],
     [ban, ban?.value === 'DISABLE' && ban.value, 'Meta has disabled the business account.'],
     [disconnection, lost, `Meta has disconnected the business account: ${lost}.`],
-    [restrictions, restriction, `Meta has restricted the business account: ${restriction}.`],
+    [
+      restriction,
+      isRestricted && BLOCKING_RESTRICTION,
+      `Meta has restricted the business account: ${BLOCKING_RESTRICTION}.`,
+    ],
   ] as const;
   // If a read finds that the account can send, the state has ended, although no webhook reported it.
   const hasEnded = (fact: Fact<unknown>): boolean =>

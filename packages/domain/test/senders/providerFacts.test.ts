@@ -102,13 +102,14 @@ describe('templateBlock', () => {
 });
 
 describe('senderBlock', () => {
-  const restricted = [{ kind: 'RESTRICTED_BIZ_INITIATED_MESSAGING', until: at(100).getTime() / 1000 }];
+  const restrictedUntil = (seconds: number) => fact({ until: at(seconds).getTime() / 1000 });
   const can = (value: 'AVAILABLE' | 'BLOCKED', seconds: number) =>
     fact({ can: value, why: value === 'BLOCKED' ? 'no payment method' : null }, seconds);
 
   it.each<[string, Facts<NumberValues>, Facts<BusinessAccountValues>]>([
     ['its account is disabled', {}, { ban: fact('DISABLE') }],
-    ['its account is restricted', {}, { restrictions: fact(restricted) }],
+    ['its account is restricted', {}, { restriction: fact({ until: null }) }],
+    ['its account is restricted for a time', {}, { restriction: restrictedUntil(100) }],
     ['its account was deleted', {}, { isDeleted: fact(true) }],
     ['its account was disconnected', {}, { disconnection: fact('ACCOUNT_OFFBOARDED') }],
     ['a read reports that its account may not send', {}, { canSend: can('BLOCKED', 0) }],
@@ -135,15 +136,8 @@ describe('senderBlock', () => {
       { disconnection: fact('PARTNER_REMOVED', 5), canSend: can('AVAILABLE', 6) },
     ],
     ['will be banned', { ban: fact('SCHEDULE_FOR_DISABLE') }],
-    ['has no restriction left', { restrictions: fact([]) }],
-    [
-      'may not add numbers',
-      { restrictions: fact([{ kind: 'RESTRICTED_ADD_PHONE_NUMBER_ACTION', until: null }]) },
-    ],
-    [
-      'was restricted until now',
-      { restrictions: fact([{ ...restricted[0]!, until: at(9).getTime() / 1000 }]) },
-    ],
+    ['has no restriction left', { restriction: fact(null) }],
+    ['was restricted until now', { restriction: restrictedUntil(9) }],
     ['can send according to a newer read', { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 6) }],
     ['is unknown', {}],
   ])('does not block a sender when its account %s', (_, account) => {
