@@ -467,6 +467,7 @@ create table senders (
   template text not null,
   english_template_language text not null,
   throughput integer default 80 not null,
+  is_registered boolean default false not null,
   created_at timestamp(3) with time zone default now() not null,
   removed_at timestamp(3) with time zone,
   read_due_at timestamp(3) with time zone default now() not null,

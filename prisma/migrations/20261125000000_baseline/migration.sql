@@ -130,6 +130,7 @@ create table senders (
   template text not null check (template ~ '^[a-z0-9_]+$' and length(template) <= 512),
   english_template_language text not null check (english_template_language in ('en', 'en_US')),
   throughput integer not null default 80 check (throughput between 1 and 1000),
+  is_registered boolean not null default false,
   created_at timestamptz(3) not null default now(),
   removed_at timestamptz(3),
   read_due_at timestamptz(3) not null default now(),

@@ -4,7 +4,6 @@ import { readSettings } from '@onecode/store/accounts';
 import { newId, type Database } from '@onecode/store/client';
 import {
   addSender,
-  isRegistered,
   AssignmentRefused,
   editSender,
   listSenderDetails,
@@ -185,10 +184,8 @@ async function setUp(
     isDryRun: options.dryRun === true,
     mayChangeTemplates: options.fix === true,
     approvalMs: options.wait * 60_000,
-    isKnown: async (of) => {
-      const known = (await listSenders(database)).find((one) => one.phoneNumberId === of);
-      return known !== undefined && isRegistered(database, known);
-    },
+    isKnown: async (of) =>
+      (await listSenders(database)).some((one) => one.phoneNumberId === of && one.isRegistered),
     addSender: (number) => {
       ({ phoneNumberId } = number);
       return provideSender(database, config, options, number);

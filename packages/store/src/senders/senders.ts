@@ -99,24 +99,31 @@ const onTaken =
     throw error;
   };
 
-/** A sender with its account's name (null if shared), and whether its own Meta app reports about it. */
-export type ListedSender = Sender & { accountName: string | null; hasOwnApp: boolean };
+/**
+ * A sender with its account's name (null if shared), whether its own Meta app reports about it, and whether its number is registered: it was
+ * activated, or the setup has registered the number. Meta does not report this, and shows every number as connected.
+ */
+export type ListedSender = Sender & { accountName: string | null; hasOwnApp: boolean; isRegistered: boolean };
 
 /** Returns all senders that are not removed, oldest first. @param accountId only this account's own senders */
 export async function listSenders(database: Connection, accountId?: string): Promise<ListedSender[]> {
   const rows = await database.prisma.sender.findMany({
     where: { removedAt: null, ...(accountId !== undefined && { accountId }) },
     orderBy: { id: 'asc' },
-    select: { ...SELECTED, encryptedAppSecret: true, account: { select: { name: true } } },
+    select: {
+      ...SELECTED,
+      isRegistered: true,
+      encryptedAppSecret: true,
+      account: { select: { name: true } },
+    },
   });
-  return withBlocks(
-    database,
-    rows.map(({ account, encryptedAppSecret, ...row }) => ({
-      ...row,
-      accountName: account?.name ?? null,
-      hasOwnApp: encryptedAppSecret !== null,
-    })),
-  );
+  const senders = await withBlocks(database, rows);
+  return senders.map(({ account, encryptedAppSecret, isRegistered, ...sender }) => ({
+    ...sender,
+    accountName: account?.name ?? null,
+    hasOwnApp: encryptedAppSecret !== null,
+    isRegistered: isRegistered || !isNew(sender.blocks),
+  }));
 }
 
 /** A sender with its token, for calls to the provider. The token is null if it cannot be decrypted, or the sender is removed. */
@@ -244,8 +251,9 @@ interface SenderSecrets {
   appSecret?: string | null;
 }
 
-/** What a sender has before the first read of its number. */
+/** What a sender has before its number is registered and read. */
 const UNREAD = {
+  isRegistered: false,
   businessAccountId: null,
   portfolioId: null,
   readTriedAt: null,
@@ -321,27 +329,14 @@ export async function noteSenderSetup(
   actor: Actor,
   key: SenderKey,
   action: 'sender.setup' | 'sender.test',
-  details: Record<string, unknown>,
+  details: { stepsDone: string[] } | { state: string },
 ): Promise<Sender | null> {
   return changeSender(database, actor, action, key, async (connection, { id }) => {
+    if ('stepsDone' in details && details.stepsDone.includes('registration'))
+      await connection.prisma.sender.update({ where: { id }, data: { isRegistered: true } });
     await requestReading(connection, id);
     return details;
   });
-}
-
-/**
- * Returns whether a sender's number is registered: it was activated or, according to the audit log, the setup has registered the number.
- * Meta does not report this, and shows every number as connected.
- */
-export async function isRegistered(
-  { sql }: Connection,
-  { id, blocks }: Pick<ListedSender, 'id' | 'blocks'>,
-): Promise<boolean> {
-  if (!isNew(blocks)) return true;
-  const entries = await sql.query<object[]>`
-    select from audit_entries
-    where action = 'sender.setup' and subject = ${id} and details -> 'stepsDone' @> '["registration"]' limit 1`;
-  return entries.length > 0;
 }
 
 /** Removes a sender: it stops sending, and its token and app secret are erased. Its past sends keep its number. */

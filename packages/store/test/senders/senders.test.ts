@@ -5,6 +5,7 @@ import {
   applySenderReading,
   editSender,
   isSuperseded,
+  noteSenderSetup,
   listSenderKnowledge,
   listSenders,
   pauseSender,
@@ -101,6 +102,21 @@ describe('senders', () => {
     );
     await pauseSender(store.database, TEST_ACTOR, id, 'why');
     expect(isNew(await blocksOf(id))).toBe(true);
+  });
+
+  it('are registered after their setup or activation, until they get another number', async () => {
+    const { id } = await buildSender(store.database);
+    await pauseSender(store.database, TEST_ACTOR, id, NOT_ACTIVATED);
+    const isRegistered = async () =>
+      (await listSenders(store.database)).find((one) => one.id === id)!.isRegistered;
+    expect(await isRegistered()).toBe(false);
+    const details = { stepsDone: ['registration'] };
+    await noteSenderSetup(store.database, TEST_ACTOR, id, 'sender.setup', details);
+    expect(await isRegistered()).toBe(true);
+    await editSender(store.database, TEST_ACTOR, id, { phoneNumberId: '778' });
+    expect(await isRegistered()).toBe(false);
+    await resumeSender(store.database, TEST_ACTOR, id);
+    expect(await isRegistered()).toBe(true);
   });
 
   it('send nothing and have no token after their removal', async () => {

@@ -1,13 +1,7 @@
 import { ACCESS_TOKEN, parseRecipient, SENDER_PATTERNS, type PhoneRecipient } from '@onecode/domain';
 import { readSettings } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
-import {
-  addSender,
-  isRegistered,
-  listSenderDetails,
-  listSenders,
-  noteSenderSetup,
-} from '@onecode/store/senders';
+import { addSender, listSenderDetails, listSenders, noteSenderSetup } from '@onecode/store/senders';
 import { listReceiptStatuses } from '@onecode/store/sends';
 import {
   listNumbers,
@@ -87,7 +81,7 @@ export function setupRoutesAt(
       english: sender.englishTemplateLanguage,
       codeValiditySeconds,
       approvalMs: APPROVAL_MS_MAX,
-      isKnown: async () => options.pin === null && isRegistered(database, sender),
+      isKnown: async () => options.pin === null && sender.isRegistered,
     });
     const steps = new Map<string, SetupStep>();
     for await (const step of setup) steps.set(step.step, step);
