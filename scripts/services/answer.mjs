@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConfigError, openQueues, readConfig, REDIS_ADDRESS, RefusedByRedis } from '@onecode/runtime';
+import { ConfigError, openQueues, readConfig, REDIS_ADDRESS } from '@onecode/runtime';
 import pg from 'pg';
 import { UserError } from '../user-error.mjs';
 
@@ -41,7 +41,7 @@ export async function redisFault(url) {
     await queues.ping().finally(() => queues.close());
     return null;
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof RefusedByRedis) return error.message;
+    if (error instanceof ConfigError) return error.message;
     return `Redis at ${url.replace(/^.*:\/\/(?:[^@/]*@)?([^/]*).*$/, '$1')} cannot be used (${reason(error)})`;
   }
 }

@@ -10,13 +10,13 @@ const urlOf = ({ port }: RedisServer, user = `:${servers.password}`): string =>
 
 const EVICTS =
   'REDIS_URL names a Redis with maxmemory-policy volatile-lru, which deletes jobs: set it to noeviction';
-const IS_REPLICA = 'the Redis in REDIS_URL responds with READONLY ';
+const IS_REPLICA = 'READONLY ';
 
 describe('an unusable Redis', () => {
   it.each([
     ['a replica', [`replicaof ${HOST} 1`], undefined, IS_REPLICA],
     ['a policy that evicts jobs', ['maxmemory-policy volatile-lru'], undefined, EVICTS],
-    ['another password', [], ':wrong', 'the Redis in REDIS_URL responds with WRONGPASS '],
+    ['another password', [], ':wrong', 'WRONGPASS '],
   ])('keeps a worker unready, with one warning: %s', async (_, settings, user, reason) => {
     const worker = startProcess('apps/worker/dist/main.js', {
       DATABASE_URL: 'postgresql://unknown@127.0.0.1:1/none',
@@ -62,7 +62,7 @@ it('queues report a changed eviction policy, and are ready again after it is cor
   await until('a connection', () => queues.isReady());
   await expect(queues.ping()).resolves.toBeUndefined();
   await server.call('config', 'set', 'maxmemory-policy', 'volatile-lru');
-  await expect(queues.ping()).rejects.toMatchObject({ reason: 'unfit', message: EVICTS });
+  await expect(queues.ping()).rejects.toThrow(EVICTS);
   await server.call('config', 'set', 'maxmemory-policy', 'noeviction');
   await expect(queues.ping()).resolves.toBeUndefined();
   await queues.close();

@@ -7,6 +7,6 @@ export * from './metrics.js';
 export * from './presence.js';
 export * from './queues.js';
 export * from './readiness.js';
-export { checkRedis, connectRedis, keyPrefix, RefusedByRedis } from './redis.js';
+export { checkRedis, connectRedis, keyPrefix } from './redis.js';
 export * from './tracing.js';
 export * from './version.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Queue, Worker, type DeduplicationOptions, type Processor, type WorkerOptions } from 'bullmq';
-import { checkRedis, connectRedis, keyPrefix, RefusedByRedis, type RedisConfig } from './redis.js';
+import { checkRedis, connectRedis, keyPrefix, type RedisConfig } from './redis.js';
 
 /** The queues. Jobs of `deliver` and `simulate` contain a send's id; jobs of `receipts` are empty. */
 export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
@@ -96,19 +96,18 @@ export function openQueues(config: RedisConfig) {
       return reportsJob;
     },
     ping,
-    /** Returns the latency of Redis, why it refuses commands, and the job counts of the queues; null for unknown values. Never throws. */
+    /** Returns the latency of Redis and the job counts of the queues; null while Redis is unavailable or rejects writes. Never throws. */
     async readHealth() {
       await opened;
       const startedAt = performance.now();
       try {
         await ping();
-      } catch (error) {
-        const redisRefusal = error instanceof RefusedByRedis ? error.reason : null;
-        return { redisMs: null, redisRefusal, queues: null };
+      } catch {
+        return { redisMs: null, queues: null };
       }
       const redisMs = performance.now() - startedAt;
       const counts = await Promise.all(QUEUE_NAMES.map(countJobs)).catch(() => null);
-      return { redisMs, redisRefusal: null, queues: counts };
+      return { redisMs, queues: counts };
     },
     async close(): Promise<void> {
       await Promise.all(Object.values(queues).map((queue) => queue.close()));

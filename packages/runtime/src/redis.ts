@@ -94,65 +94,25 @@ export function keyPrefix({ REDIS_URL, QUEUE_PREFIX }: RedisConfig): string {
   return needsBraces ? `{${QUEUE_PREFIX}}` : QUEUE_PREFIX;
 }
 
-/** Why Redis answers but accepts no writes. `unfit`: it cannot work with this REDIS_URL. */
-type RedisRefusal = 'out_of_memory' | 'read_only' | 'disk' | 'unfit';
-
-/** Thrown if Redis is reachable but not usable. */
-export class RefusedByRedis extends Error {
-  override readonly name = 'RefusedByRedis';
-  constructor(
-    readonly reason: RedisRefusal,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-/** Redis's error messages for refused commands. */
-const REFUSALS: readonly [RegExp, RedisRefusal][] = [
-  [/^OOM\b.*/, 'out_of_memory'],
-  [/^(?:READONLY|NOREPLICAS|MASTERDOWN)\b.*/, 'read_only'],
-  [/^MISCONF\b.*/, 'disk'],
-  // ioredis prefixes the errors of sentinels. A command is unknown if the server is not of the kind that the address names.
-  [
-    /\b(?:NOPERM|NOAUTH|WRONGPASS|MOVED|ERR unknown command|ERR This instance has cluster support).*/,
-    'unfit',
-  ],
-];
-
-/** Returns the refusal that an error reports, or the same error. */
-function explain(error: Error): Error {
-  for (const [pattern, reason] of REFUSALS) {
-    const [words] = pattern.exec(error.message) ?? [];
-    if (words !== undefined)
-      return new RefusedByRedis(reason, `the Redis in REDIS_URL responds with ${words}`);
-  }
-  return error;
-}
-
 /**
  * Checks whether Redis is usable: a write with the prefix of the queues' keys, and the settings of each server that receives writes. A read
  * would not be enough: replicas and a Redis that is out of memory answer reads, and any node of a cluster answers a command without a key.
  * The write also causes ioredis to replace a connection to a replica.
  *
  * @param prefix of the keys, as `keyPrefix` returns it
- * @throws RefusedByRedis if Redis answers but is not usable, Error if it does not answer
+ * @throws Error with Redis's own words if it rejects commands, or with the fault of the connection
  */
 export async function checkRedis(connection: RedisConnection, prefix: string): Promise<void> {
-  if (connection.status !== 'ready')
-    throw explain(lastErrors.get(connection) ?? new Error('Redis is not connected'));
+  if (connection.status !== 'ready') throw lastErrors.get(connection) ?? new Error('Redis is not connected');
   const masters = connection instanceof Cluster ? connection.nodes('master') : [connection];
   const [, ...infos] = await Promise.all([
     connection.set(`${prefix}:ready`, '', 'PX', 1_000),
     ...masters.map((master) => master.info('memory')),
-  ]).catch((error: Error) => {
-    throw explain(error);
-  });
+  ]);
   for (const info of infos) {
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';
     if (policy !== 'noeviction')
-      throw new RefusedByRedis(
-        'unfit',
+      throw new Error(
         `REDIS_URL names a Redis with maxmemory-policy ${policy}, which deletes jobs: set it to noeviction`,
       );
   }

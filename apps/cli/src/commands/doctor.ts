@@ -89,7 +89,7 @@ async function examineDatabase(
       const checks = databaseChecks(facts, keys);
       if (facts.rightsFault !== null || facts.schemaFault !== null) return checks;
       // Without REDIS_URL, Redis is not checked, so it must not cause a finding.
-      const known = redis ?? { redisMs: 0, redisRefusal: null, queues: [] };
+      const known = redis ?? { redisMs: 0, queues: [] };
       const health = await createHealthReader(database, () => Promise.resolve(known))();
       return [
         ...checks,
@@ -140,12 +140,8 @@ async function examineRedis(
   const health = await queues.readHealth();
   await queues.close();
   if (fault === null) return { check: { check: 'redis', ok: true, detail: 'Redis accepts writes.' }, health };
-  const reason =
-    fault instanceof runtime.RefusedByRedis ? fault.message : `Redis is unavailable (${fault.message})`;
-  return {
-    check: { check: 'redis', ok: false, detail: `${reason}: see ${runbookPath('redis_unhealthy')}.` },
-    health,
-  };
+  const detail = `Redis cannot be used (${fault.message}): see ${runbookPath('redis_unhealthy')}.`;
+  return { check: { check: 'redis', ok: false, detail }, health };
 }
 
 async function examineWebhook(baseUrl: string): Promise<DeploymentCheck> {

@@ -72,19 +72,11 @@ const KINDS = {
     owners: ['redis'],
     severities: ['degraded'],
     causes: {
-      unavailable: { ...REDIS, sentence: 'Redis is unavailable.' },
+      unavailable: { ...REDIS, sentence: 'Redis is unavailable or rejects commands.' },
       slow: { ...REDIS, sentence: 'Redis responds slowly.' },
-      out_of_memory: { ...REDIS, sentence: 'Redis rejects writes: it is out of memory.' },
-      read_only: { ...REDIS, sentence: 'Redis rejects writes: it is a replica, or has too few replicas.' },
-      disk: { ...REDIS, sentence: 'Redis rejects writes: it cannot save to disk.' },
-      unfit: {
-        ...REDIS,
-        sentence:
-          'Redis rejects the user, password or rights in REDIS_URL, or has a configuration that Onecode does not support.',
-      },
     },
     remedy:
-      'Codes are still sent, a moment later: workers read due sends from the database. Repair Redis, or replace it with an empty one.',
+      'Codes are still sent, a moment later: workers read due sends from the database. The processes log the reason. Repair Redis, or replace it with an empty one.',
   },
   no_workers: {
     owners: ['us'],

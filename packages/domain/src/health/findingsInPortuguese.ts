@@ -16,15 +16,10 @@ const TEXTS: Texts = {
       'Procure em pg_stat_activity comandos longos, bloqueios e conexões inesperadas, e encerre-os. Verifique a carga e o disco do servidor.',
   },
   redis_unhealthy: {
-    unavailable: 'O Redis está indisponível.',
+    unavailable: 'O Redis está indisponível ou recusa comandos.',
     slow: 'O Redis está respondendo devagar.',
-    out_of_memory: 'O Redis recusa escritas: está sem memória.',
-    read_only: 'O Redis recusa escritas: é uma réplica ou tem poucas réplicas.',
-    disk: 'O Redis recusa escritas: não consegue salvar em disco.',
-    unfit:
-      'O Redis recusa o usuário, a senha ou as permissões de REDIS_URL, ou tem uma configuração que o Onecode não aceita.',
     remedy:
-      'Os códigos continuam saindo, com um pequeno atraso: os workers leem os envios no banco. Conserte o Redis ou troque-o por um vazio.',
+      'Os códigos continuam saindo, com um pequeno atraso: os workers leem os envios no banco. Os logs dos processos mostram o motivo. Conserte o Redis ou troque-o por um vazio.',
   },
   no_workers: {
     none: 'Nenhum worker está em execução.',

@@ -199,8 +199,7 @@ const postgresql: Rule = ({ postgresqlMs, connections, ...statistics }) => {
     : found('postgresql_overloaded', 'connections', full);
 };
 
-const redis: Rule = ({ redisMs, redisRefusal, queues }) => {
-  if (redisRefusal !== null) return found('redis_unhealthy', redisRefusal, 'degraded');
+const redis: Rule = ({ redisMs, queues }) => {
   if (redisMs === null || queues === null) return found('redis_unhealthy', 'unavailable', 'degraded');
   return found('redis_unhealthy', 'slow', redisMs >= RESPONSE_MS.degraded ? 'degraded' : null);
 };

@@ -2,9 +2,6 @@ import type { Block, SenderState } from '../senders/blocks.js';
 import type { DeliveryCount } from './deliveries.js';
 import type { RecentTraffic } from './endedSends.js';
 
-/** Why Redis rejects writes although it responds; `unfit`: Onecode does not support its configuration. */
-export type RedisRefusal = 'out_of_memory' | 'read_only' | 'disk' | 'unfit';
-
 export interface QueueStatistics {
   name: string;
   isPaused: boolean;
@@ -18,8 +15,6 @@ export interface QueueStatistics {
 export interface RedisHealth {
   /** Milliseconds until a write was confirmed. */
   redisMs: number | null;
-  /** Why it rejects writes although it responds; null if it does not. */
-  redisRefusal: RedisRefusal | null;
   queues: QueueStatistics[] | null;
 }
 
@@ -107,7 +102,6 @@ export interface HealthStatistics {
   /** Milliseconds until a response. */
   postgresqlMs: number | null;
   redisMs: number | null;
-  redisRefusal: RedisRefusal | null;
   connections: { used: number; most: number } | null;
   queues: readonly { isPaused: boolean }[] | null;
   /** Sends that are due, that wait for a shared sender, that are held, and that are in progress. */

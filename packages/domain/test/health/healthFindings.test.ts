@@ -66,7 +66,6 @@ const sweptSecondsAgo = (...ages: number[]): Read['loops'] =>
 const HEALTHY = {
   postgresqlMs: 2,
   redisMs: 1,
-  redisRefusal: null,
   connections: { used: 40, most: 97 },
   queues: [{ isPaused: false }],
   waiting: { due: backlog(5, 1.2), forSender: backlog(2, 0.8), held: NO_BACKLOG, underWay: backlog(3, 0) },
@@ -178,11 +177,6 @@ const CASES: Case[] = [
     { redisMs: null, queues: null, ...late(60) },
     ['us workers_behind sends failing', 'redis redis_unhealthy unavailable degraded'],
   ],
-  ...(['out_of_memory', 'read_only', 'disk', 'unfit'] as const).map((redisRefusal): Case => [
-    `Redis rejects writes: ${redisRefusal}`,
-    { redisMs: null, redisRefusal, queues: null },
-    [`redis redis_unhealthy ${redisRefusal} degraded`],
-  ]),
   ['Redis responds after 199 ms', { redisMs: 199 }, []],
   [
     'only other loops run',

@@ -77,7 +77,7 @@ export function createHealthReader(
   const readStore = createStoreReader(database);
   return async () => {
     const [postgresqlMs, redis, store] = await Promise.all([ping(), ask(), readStore()]);
-    return { postgresqlMs, ...(redis ?? { redisMs: null, redisRefusal: null, queues: null }), ...store };
+    return { postgresqlMs, ...(redis ?? { redisMs: null, queues: null }), ...store };
   };
 }
 
