@@ -55,7 +55,7 @@ describe('the roles of docs/deploy.md', () => {
       (await (await fetch(`${api}/metrics`)).text())
         .split('\n')
         .some((line) => /"postgresql_unavailable".* 1$/.test(line));
-    const reason = 'the database refused the user or the password in DATABASE_URL';
+    const reason = 'password authentication failed for user ';
     const lines = (): number => stack.output().split(`"reason":"${reason}"`).length - 1;
     const ask = () =>
       Promise.all(

@@ -157,7 +157,7 @@ describe('deploy/systemd/onecode', () => {
       ['webhook', false],
     ]);
     expect(run('hold', 'set', 'live', '--reason', 'x').stderr).toMatch(
-      /^onecode: the database cannot be reached\n$/,
+      /^onecode: the database cannot be used \(connect ECONNREFUSED .*\)\n$/,
     );
     // The pooler's entry for console and command line.
     writeFileSync(join(folder, 'secrets/CONSOLE_DATABASE_URL'), 'mysql://host/none\n');

@@ -2,8 +2,8 @@ import { runbookPath } from '@onecode/domain';
 import { databaseAddress, DATABASE_POOLER, readConfig } from '@onecode/runtime/config';
 import {
   closeDatabase,
-  connectionFault,
   findSettingsFault,
+  isLostConnection,
   openDatabase,
   pingDatabase,
   readSqlState,
@@ -40,7 +40,10 @@ export async function withDatabase<R>(
   const pooler = config.DATABASE_POOLER;
   const database = openDatabase(config.DATABASE_URL, { connectionsMax: 1, pooler, ...options });
   try {
-    await pingDatabase(database);
+    await pingDatabase(database).catch(({ message, code }: NodeJS.ErrnoException) => {
+      // Errors of connections to several addresses have no message.
+      throw new UnusableDatabase(`the database cannot be used (${message || code})`);
+    });
     const fault = await findSettingsFault(database.pool);
     if (fault !== null) throw new UnusableDatabase(fault);
     return await use(database);
@@ -67,7 +70,9 @@ export async function changed<Result>(
 function toUserError(error: unknown): UserError | null {
   if (error instanceof UnusableDatabase) return new UserError(error.message);
   const code = readSqlState(error) ?? (error as { code?: string }).code ?? '';
-  const reason = FAULTS[code] ?? connectionFault(error);
-  if (reason !== null) return new UserError(reason);
+  const reason = FAULTS[code];
+  if (reason !== undefined) return new UserError(reason);
+  if (error instanceof Error && (isLostConnection(error) || /^P1\d{3}$/.test(code)))
+    return new UserError('the connection to the database was lost');
   return /^[0-9A-Z]{5}$/.test(code) ? new UserError(`the database refused the command (${code})`) : null;
 }

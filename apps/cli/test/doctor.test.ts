@@ -146,7 +146,9 @@ describe('the command line of a deployment', () => {
     const away = await doctor({ DATABASE_URL: `postgresql://unknown@127.0.0.1:${await closedPort()}/none` });
     expect(away.code).toBe(1);
     expect(faultsOf(away.checks)).toEqual([
-      'database: the database cannot be reached: see docs/runbooks.md#postgresql_unavailable.',
+      expect.stringMatching(
+        /^database: the database cannot be used \(connect ECONNREFUSED .*\): see docs\/runbooks\.md#postgresql_unavailable\.$/,
+      ),
     ]);
     expect(away.checks.map(({ check }) => check)).toEqual(['database', 'redis', 'webhook']);
 

@@ -17,7 +17,7 @@ import {
 
 const commandLine = useCommandLine();
 
-/** Nothing listens on port 1, so commands that open the database report that it cannot be reached. */
+/** Nothing listens on port 1, so commands that open the database report that it cannot be used. */
 const NOWHERE = { DATABASE_URL: 'postgres://operator:leaked-password@127.0.0.1:1/onecode' };
 const KEY = 'ak_live_0123456789ABCDEFGHIJKLMNOPQ012345';
 const TOKEN = 'EAAGplantedToken';
@@ -246,7 +246,7 @@ describe('a failed command', () => {
       { DATABASE_URL: 'mysql://u:leaked-password@h/d' },
       'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
     ],
-    [NOWHERE, 'the database cannot be reached'],
+    [NOWHERE, 'the database cannot be used (connect ECONNREFUSED '],
   ])('exits with 1 after one line with %j', async (env, line) => {
     const ended = await onecode(['settings', 'get', '--json'], env);
     expectFault(ended, 1, line);
@@ -260,12 +260,12 @@ describe('a failed command', () => {
       ['settings', 'set', 'free_sends', '5'],
     ]) {
       const ended = await onecode(args, { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` });
-      expectFault(ended, 1, 'the database does not respond');
+      expectFault(ended, 1, 'the database cannot be used (');
     }
     const env = { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` };
     const { stderr } = await onecode([...CREDIT, '--amount', '5', '--reason', 'r'], env);
     expect(stderr).toMatch(
-      /does not respond: to avoid a second grant, retry with --grant-id [0-9a-f-]{36}\n$/,
+      /cannot be used \(.*\): to avoid a second grant, retry with --grant-id [0-9a-f-]{36}\n$/,
     );
   });
 
@@ -274,8 +274,12 @@ describe('a failed command', () => {
     const get = (change: Partial<URL>) =>
       onecode(['settings', 'get'], { DATABASE_URL: Object.assign(new URL(url), change).href });
     const wrong = await get({ password: 'leaked-password' });
-    expectFault(wrong, 1, 'the database refused the user or the password in DATABASE_URL');
-    expectFault(await get({ pathname: '/nothing_here' }), 1, 'the database in DATABASE_URL does not');
+    expectFault(wrong, 1, 'the database cannot be used (password authentication failed for user ');
+    expectFault(
+      await get({ pathname: '/nothing_here' }),
+      1,
+      'the database cannot be used (database "nothing_here" does not exist)',
+    );
     expectFault(
       await get({ pathname: '/template1' }),
       1,
@@ -290,7 +294,7 @@ it('onecode accepts --json anywhere in its arguments', async () => {
     ['settings', '--json', 'get'],
     ['settings', 'get', '--json'],
   ])
-    expectFault(await onecode(args, NOWHERE), 1, 'the database cannot be reached');
+    expectFault(await onecode(args, NOWHERE), 1, 'the database cannot be used (');
 });
 
 describe('--help', () => {
@@ -342,7 +346,7 @@ describe('the variables of a command', () => {
   });
 
   it('are never taken from npm start, not even keys, when DATABASE_URL is set', async () => {
-    expectFault(await runInFolder(['account', 'list'], NO_SUCH), 1, 'cannot be reached');
+    expectFault(await runInFolder(['account', 'list'], NO_SUCH), 1, 'ECONNREFUSED');
     const { DATABASE_URL } = commandLine.env as { DATABASE_URL: string };
     expectFault(await runInFolder(ADD, { DATABASE_URL }), 1, 'SECRET_KEY is missing');
   });

@@ -272,7 +272,7 @@ const OUTAGES = [
   /connection timeout|read timeout|statement timeout|timed out|timeout exceeded when trying to connect/i,
   /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/,
   /ConnectionClosed|DatabaseNotReachable|SocketTimeout|TooManyConnections/,
-  /the database (?:cannot be reached|does not respond|closed the connection|has no free connection)/,
+  /the database does not respond/,
   /the database system is|terminating connection|too many clients|remaining connection slots/i,
   /expired transaction|unable to start a transaction|the database answers too late/i,
   /timeout expired|takes (?:no )?writes/,

@@ -101,7 +101,7 @@ async function examineDatabase(
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     // A message with a colon contains its own remedy.
-    const remedy = error.message.includes(':') ? '' : `: see ${runbookPath('postgresql_unavailable')}`;
+    const remedy = error.message.includes(': ') ? '' : `: see ${runbookPath('postgresql_unavailable')}`;
     return [{ check: 'database', ok: false, detail: `${error.message}${remedy}.` }];
   }
 }

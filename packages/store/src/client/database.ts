@@ -3,7 +3,6 @@ import type { Send } from '@onecode/domain';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client.js';
-import { connectionFault } from './errors.js';
 import { Servers } from './servers.js';
 import { FIXED_SETTINGS, POOLED_SETTINGS, UNBOUNDED_SETTINGS, type Settings } from './settings.js';
 import { poolSql, statementName, prismaSql, type Sql } from './sql.js';
@@ -21,7 +20,6 @@ export interface Database extends Connection {
   /** Runs `work` in a transaction, and rolls it back if `work` throws. `timeout` is in milliseconds. */
   transaction<R>(work: (connection: Connection) => Promise<R>, options?: { timeout: number }): Promise<R>;
   readonly pool: pg.Pool;
-  readonly servers: Servers;
   readonly onDelivery: (before: Send, after: Send) => void;
 }
 
@@ -87,7 +85,6 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     transaction: (work, options) =>
       prisma.$transaction((client) => work({ prisma: client, sql: prismaSql(client) }), options),
     pool,
-    servers,
     onDelivery: options.onDelivery ?? (() => {}),
   };
 }
@@ -151,13 +148,7 @@ export async function closeDatabase({ prisma, pool }: Database): Promise<void> {
   await pool.end();
 }
 
-/** Checks that PostgreSQL responds and accepts new connections. @throws Error with the reason, or the driver's error */
-export async function pingDatabase(database: Database): Promise<void> {
-  try {
-    await database.sql.query`select 1`;
-    await database.servers.retryRefused();
-  } catch (error) {
-    const fault = connectionFault(error);
-    throw fault === null ? error : new Error(fault, { cause: error });
-  }
+/** Checks that PostgreSQL responds. @throws the error of the connection or the statement */
+export async function pingDatabase({ sql }: Pick<Database, 'sql'>): Promise<void> {
+  await sql.query`select 1`;
 }

@@ -7,6 +7,6 @@ export {
   pingDatabase,
 } from './database.js';
 export { findRightsFault } from './rights.js';
-export { connectionFault, readSqlState, UnusableDatabase } from './errors.js';
+export { isLostConnection, readSqlState, UnusableDatabase } from './errors.js';
 export { findSettingsFault } from './settings.js';
 export { isId, newId } from './ids.js';

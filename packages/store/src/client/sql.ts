@@ -66,43 +66,13 @@ export function statementName(text: string): string {
   return name;
 }
 
-const refuse = (): never => {
-  throw new TypeError(
-    'a column has a type with another value in a transaction, such as date or numeric: cast it in the statement',
-  );
-};
-
-/** Parsers by type oid that replace the driver's, so that a statement returns the same values as in a transaction, or fails. */
-const PARSERS: Partial<Record<number, (text: string) => unknown>> = {
-  20: BigInt, // bigint
-  1016: refuse, // bigint[]
-  1082: refuse, // date
-  1114: refuse, // timestamp
-  1115: refuse, // timestamp[]
-  1182: refuse, // date[]
-  1184: parseTime, // timestamptz
-  1185: refuse, // timestamptz[]
-  1186: refuse, // interval
-  1231: refuse, // numeric[]
-  1700: refuse, // numeric
-};
-
+const BIGINT: number = pg.types.builtins.INT8;
 const driverParser: (oid: number) => (text: string) => unknown = pg.types.getTypeParser;
 
-const getTypeParser = (oid: number) => PARSERS[oid] ?? driverParser(oid);
+/** The driver's parsers, except that bigint is a `BigInt`, as in a transaction. */
+const getTypeParser = (oid: number) => (oid === BIGINT ? BigInt : driverParser(oid));
 
 const TYPES: pg.CustomTypesConfig = { getTypeParser: getTypeParser as typeof pg.types.getTypeParser };
-
-/** A time as PostgreSQL writes it if `DateStyle` is ISO, with the offset of the session's `TimeZone`. */
-const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(:\d\d)?$/;
-
-/** Parses a time. @throws TypeError if `DateStyle` is not ISO, because day and month could be swapped */
-function parseTime(text: string): Date {
-  const [, day, time, hours, minutes = ':00'] = TIME.exec(text) ?? [];
-  if (day === undefined)
-    throw new TypeError('could not parse a time: it is not in ISO format, so DateStyle must be ISO');
-  return new Date(`${day}T${time}${hours}${minutes}`);
-}
 
 /** Returns bytes as the text that PostgreSQL parses as `bytea`, for JSON parameters. */
 export function bytesText(bytes: Uint8Array): string {

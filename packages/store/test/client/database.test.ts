@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import {
   closeDatabase,
-  connectionFault,
   findRightsFault,
   openDatabase,
   pingDatabase,
@@ -21,7 +20,6 @@ import {
 } from '@onecode/testing';
 import { createBatcher } from '../../src/client/batcher.js';
 import { prismaSql } from '../../src/client/sql.js';
-import { Prisma } from '../../src/generated/prisma/client.js';
 import { withDatabase } from './withDatabase.js';
 
 const store = useTestDatabase();
@@ -57,7 +55,7 @@ describe('connections', () => {
       });
     });
 
-    it('reads and writes correct times in any session time zone, and throws for another date format', async () => {
+    it('reads and writes correct times in any session time zone', async () => {
       await withDatabase(
         store.url,
         async (database) => {
@@ -68,10 +66,6 @@ describe('connections', () => {
               .query`select ${time}::timestamptz as one, (${[time]}::timestamptz[])[1] as listed`;
             expect(rows).toEqual([{ one: time, listed: time }]);
           }
-          await database.sql.query`select set_config('DateStyle', 'SQL, DMY', false)`;
-          await expect(database.sql.query`select clock_timestamp() as now`).rejects.toThrow(
-            'not in ISO format',
-          );
         },
         1,
       );
@@ -215,8 +209,7 @@ describe('connections', () => {
     it('fails its write or transaction, and is not used again', async () => {
       const silent = await backend('query');
       proxy.abandon('latest');
-      const refusal = await backend('query').catch((error: unknown) => error);
-      expect(connectionFault(refusal)).toBe('the database does not respond');
+      await expect(backend('query')).rejects.toThrow('the database does not respond');
       expect(await backend('query')).not.toBe(silent);
 
       const asked = database.transaction(async (connection) => {
@@ -290,20 +283,6 @@ describe('raw statements', () => {
         nothing: null,
       });
       expect([...(alone['bytes'] as Uint8Array)]).toEqual([...BYTES]);
-    });
-
-    it('throws for a type that a transaction would return differently', async () => {
-      for (const value of [
-        `1.5::numeric`,
-        `current_date`,
-        `interval '1 day'`,
-        `array[now()]`,
-        `array[1::bigint]`,
-      ])
-        await expect(store.database.sql.query(Prisma.raw(`select ${value}`))).rejects.toThrow(
-          'another value in a transaction',
-        );
-      expect(await store.database.sql.query`select null::numeric as nothing`).toEqual([{ nothing: null }]);
     });
   });
 

@@ -115,7 +115,7 @@ describe('an address with several hosts', () => {
 
   it('fails if no server responds', async () => {
     await withDatabase(addressOf([NO_SERVER, NO_SERVER]), async (database) => {
-      await expect(pingDatabase(database)).rejects.toThrow('the database cannot be reached');
+      await expect(pingDatabase(database)).rejects.toThrow('ECONNREFUSED');
     });
   });
 });
@@ -256,7 +256,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
       const fault =
         'the pooler rejects session settings: set DATABASE_POOLER=transaction (docs/operations.md#poolers)';
       await expect(pingDatabase(openAt(url, { pooler: 'none' }))).rejects.toThrow(fault);
-      await expect(migrate(url)).rejects.toThrow('unsupported startup parameter');
+      await expect(migrate(url)).rejects.toThrow(fault);
       const host = new URL(url).host;
       const ofSeveral = openAt(url.replace(host, `${host},${host}`), { pooler: 'none' });
       await expect(pingDatabase(ofSeveral)).rejects.toThrow(fault);
@@ -289,9 +289,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     const connect = (parameters: string) => pingDatabase(openAt(`${url}?${parameters}`));
     await connect(`sslmode=verify-full&sslrootcert=${caFile}`);
     await connect('sslmode=require&uselibpqcompat=true');
-    await expect(connect('sslmode=verify-full')).rejects.toThrow(
-      'TLS with the database failed: check sslmode and the certificate',
-    );
+    await expect(connect('sslmode=verify-full')).rejects.toThrow('unable to verify the first certificate');
     await expect(connect('sslmode=verify-full&sslrootcert=/nowhere')).rejects.toThrow('ENOENT');
   });
 });
