@@ -253,7 +253,7 @@ it.each<[Name, string, (address: URL) => void, RegExp]>([
   const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
   expect([answer.status, await answer.text()]).toEqual([503, expect.stringMatching(reason)]);
   expect(warnings()).toMatchObject([
-    { level: 'warn', service: 'PostgreSQL', reason: expect.stringMatching(reason) },
+    { level: 'warn', service: 'database', reason: expect.stringMatching(reason) },
   ]);
   expect(process.ended()).toBeNull();
   for (const word of passwords.filter((one) => one !== '')) expect(process.output()).not.toContain(word);

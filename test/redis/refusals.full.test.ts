@@ -26,7 +26,7 @@ describe('an unusable Redis', () => {
       LOG_LEVEL: 'info',
     });
     const warnings = () =>
-      worker.log().filter(({ msg, service }) => msg === 'service unavailable' && service === 'Redis');
+      worker.log().filter(({ msg, service }) => msg === 'service unavailable' && service === 'redis');
     await until('the warning', () => warnings().length > 0);
     expect(warnings()).toMatchObject([{ reason: expect.stringContaining(reason) }]);
     const port = worker.log().find(({ msg }) => msg === 'ready')!['metrics_port'] as number;

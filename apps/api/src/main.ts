@@ -12,10 +12,8 @@ import {
   repeatedFaults,
   runProcess,
   serveMetrics,
-  startFlushLoop,
   startLoop,
   startPresence,
-  watchServices,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
 import {
@@ -55,14 +53,11 @@ await runProcess('api', readApiConfig, async (config, log) => {
   const metrics = apiMetrics(registry);
   const refusedRequests = createRefusedRequestRecorder(database);
   const traffic = createTrafficCounter();
-  const flushLoop = startFlushLoop(
-    log,
-    async () => {
-      await Promise.all([flushKeyUsage(), refusedRequests.flush(), traffic.flush(database)]);
-    },
-    FLUSH_MS,
-    'usage recording failed',
-  );
+  const flush = async (): Promise<void> => {
+    await Promise.all([flushKeyUsage(), refusedRequests.flush(), traffic.flush(database)]);
+  };
+  const onFlushFault = repeatedFaults(log, 'warn', 'usage recording failed');
+  const flushLoop = startLoop(flush, FLUSH_MS, onFlushFault);
   gaugeConnections(registry, database.pool);
   const readHealth = createHealthReader(database, () => deliveryQueue.readHealth());
   const serviceMetrics = healthMetrics(registry);
@@ -81,7 +76,11 @@ await runProcess('api', readApiConfig, async (config, log) => {
     repeatedFaults(log, 'warn', 'incident recording failed'),
   );
   // Ready when PostgreSQL responds, with or without Redis.
-  const readiness = createReadiness({ database: () => pingDatabase(database) });
+  const readiness = createReadiness(
+    log,
+    { database: () => pingDatabase(database) },
+    { redis: () => deliveryQueue.ping() },
+  );
   const app = createApp({
     config,
     database,
@@ -96,10 +95,6 @@ await runProcess('api', readApiConfig, async (config, log) => {
   const server = createHttpServer(app, config);
   await listen(server, config.PORT, config.HOST);
   const metricsServer = await serveMetrics(registry, config, readiness);
-  const watch = watchServices(log, {
-    PostgreSQL: () => pingDatabase(database),
-    Redis: () => deliveryQueue.ping(),
-  });
   const presenceLoop = await startPresence(presence, log);
   log.info({ address: server.address(), metrics_port: metricsServer.port }, 'ready');
 
@@ -110,12 +105,12 @@ await runProcess('api', readApiConfig, async (config, log) => {
     },
     shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
     async stop() {
-      await watch.stop();
       await closeHttpServer(server);
       // Before the queue closes, which a reading would report as an incident of Redis.
       await healthLoop.stop();
       await deliveryQueue.close();
       await flushLoop.stop();
+      await flush().catch(onFlushFault);
       await presenceLoop.stop();
       await closeDatabase(database);
       await metricsServer.close();

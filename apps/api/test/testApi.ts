@@ -75,14 +75,16 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = options.database ?? db.database;
   const { authenticate, flushKeyUsage } = createAuthenticator(database);
   const refusedRequests = createRefusedRequestRecorder(options.refusalDatabase ?? database);
+  const log = createLog('api', config.LOG_LEVEL);
+  const readiness = createReadiness(log, { database: () => pingDatabase(database) });
   const app = createApp({
     config,
     database,
     authenticate,
     refusedRequests,
-    readiness: createReadiness({ database: () => pingDatabase(database) }),
+    readiness,
     deliveryQueue,
-    log: createLog('api', config.LOG_LEVEL),
+    log,
     metrics: apiMetrics(new Registry()),
     traffic: createTrafficCounter(),
   });
@@ -104,6 +106,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     variables: environment.variables,
     ...contractCalls(port),
     async close() {
+      readiness.drain();
       server.closeIdleConnections();
       await closeHttpServer(server);
       await deliveryQueue.close();

@@ -12,7 +12,6 @@ import {
   runProcess,
   serveMetrics,
   startPresence,
-  watchServices,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
 import { createPresence } from '@onecode/store/operations';
@@ -36,12 +35,12 @@ await runProcess('console', readConsoleConfig, async (config, log) => {
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
   await listen(server, config.PORT, config.HOST);
   gaugeConnections(registry, database.pool);
-  const readiness = createReadiness({ database: () => pingDatabase(database) });
+  const readiness = createReadiness(
+    log,
+    { database: () => pingDatabase(database) },
+    { redis: () => queues.ping() },
+  );
   const metrics = await serveMetrics(registry, config, readiness);
-  const watch = watchServices(log, {
-    PostgreSQL: () => pingDatabase(database),
-    Redis: () => queues.ping(),
-  });
   const presenceLoop = await startPresence(presence, log);
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
 
@@ -52,7 +51,6 @@ await runProcess('console', readConsoleConfig, async (config, log) => {
     },
     shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
     async stop() {
-      await watch.stop();
       // A download may take longer than the process has for its shutdown, so it is cut off.
       const cut = setTimeout(() => server.closeAllConnections(), DOWNLOAD_MS_MAX);
       await closeHttpServer(server);

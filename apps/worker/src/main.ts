@@ -8,9 +8,8 @@ import {
   repeatedFaults,
   runProcess,
   serveMetrics,
-  startFlushLoop,
+  startLoop,
   startPresence,
-  watchServices,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
 import { createPresence, createTrafficCounter, type LastRuns } from '@onecode/store/operations';
@@ -69,16 +68,12 @@ await runProcess('worker', readWorkerConfig, async (config, log) => {
   const mail = { mailer: await openMailer(config), consoleUrl: config.CONSOLE_URL || null };
   const consumers = startConsumers(context, config);
   const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
-  const checkDatabase = (): Promise<void> => pingDatabase(database);
-  const checkRedis = (): Promise<void> => consumers.ping();
-  const readiness = createReadiness({ database: checkDatabase, redis: checkRedis });
-  const watch = watchServices(log, { PostgreSQL: checkDatabase, Redis: checkRedis });
-  const trafficLoop = startFlushLoop(
-    log,
-    () => traffic.flush(database),
-    TRAFFIC_FLUSH_MS,
-    'traffic recording failed',
-  );
+  const readiness = createReadiness(log, {
+    database: () => pingDatabase(database),
+    redis: () => consumers.ping(),
+  });
+  const onFlushFault = repeatedFaults(log, 'warn', 'traffic recording failed');
+  const trafficLoop = startLoop(() => traffic.flush(database), TRAFFIC_FLUSH_MS, onFlushFault);
   const metricsServer = await serveMetrics(registry, config, readiness);
   const loops = startLoops(context, dueDeliveries, lastRuns, mail, openPoster(config.EVENT_ADDRESSES));
   const presenceLoop = await startPresence(presence, log);
@@ -87,11 +82,11 @@ await runProcess('worker', readWorkerConfig, async (config, log) => {
   return {
     drain: () => readiness.drain(),
     async stop() {
-      await watch.stop();
       const timer = setTimeout(() => stopTimeout.abort(), STOP_WAIT_MS_MAX);
       await Promise.all([consumers.close(), loops.stop()]);
       clearTimeout(timer);
       await trafficLoop.stop();
+      await traffic.flush(database).catch(onFlushFault);
       await presenceLoop.stop();
       await closeDatabase(database);
       await metricsServer.close();

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { ConfigError, type LogLevel } from './config.js';
-import { createLog, redact, repeatedFaults, type Logger } from './log.js';
+import { createLog, redact, type Logger } from './log.js';
 import { startTracing, stopTracing, type TracingConfig } from './tracing.js';
 import { COMMIT, VERSION } from './version.js';
 
@@ -121,27 +121,6 @@ export function startLoop(
       stopped = true;
       wake();
       await ended;
-    },
-  };
-}
-
-/**
- * Starts a loop that flushes collected data, and flushes once more when it stops.
- *
- * @param message the log message of a failed flush
- */
-export function startFlushLoop(
-  log: Logger,
-  flush: () => Promise<void>,
-  pauseMs: number,
-  message: string,
-): Loop {
-  const onError = repeatedFaults(log, 'warn', message);
-  const loop = startLoop(flush, pauseMs, onError);
-  return {
-    async stop() {
-      await loop.stop();
-      await flush().catch(onError);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { startLoop, type Loop } from './lifecycle.js';
+import { startLoop } from './lifecycle.js';
 import { redact, type Logger } from './log.js';
 
 /** The checks that a process must pass to be ready, by name. Each check resolves or throws. */
@@ -15,23 +15,55 @@ export interface FailedCheck {
 export interface Readiness {
   /** Runs the checks concurrently. @returns the checks that failed or took longer than a second; `stopping` after `drain` */
   failedChecks(): Promise<FailedCheck[]>;
-  /** Makes the process report that it is stopping. */
+  /** Makes the process report that it is stopping, and stops watching its services. */
   drain(): void;
 }
 
-export function createReadiness(checks: ReadinessChecks): Readiness {
+/**
+ * Creates the readiness of a process, and watches its services: logs one warning when a service becomes unavailable and one when it is
+ * available again. If the reason changes later, only readiness shows it.
+ *
+ * @param required services, by name: without them the process is not ready
+ * @param optional services, which are only watched
+ */
+export function createReadiness(
+  log: Logger,
+  required: ReadinessChecks,
+  optional: ReadinessChecks = {},
+  watchPauseMs = WATCH_PAUSE_MS,
+): Readiness {
   let isStopping = false;
+  const loops = Object.entries({ ...required, ...optional }).map(([service, check]) =>
+    startLoop(watchService(log, service, check), watchPauseMs, () => {}),
+  );
   return {
     async failedChecks() {
       if (isStopping) return [{ name: 'stopping', reason: 'the process is shutting down' }];
       const results = await Promise.all(
-        Object.entries(checks).map(async ([name, check]) => ({ name, reason: await faultOf(check) })),
+        Object.entries(required).map(async ([name, check]) => ({ name, reason: await faultOf(check) })),
       );
       return results.filter((result): result is FailedCheck => result.reason !== null);
     },
     drain() {
       isStopping = true;
+      for (const loop of loops) void loop.stop();
     },
+  };
+}
+
+const WATCH_PAUSE_MS = 5_000;
+
+/**
+ * Returns a function that checks a service and logs its failure or recovery. A service is unavailable after two failed checks, because a
+ * broken connection is replaced within a second, and often only the new connection reports the cause.
+ */
+function watchService(log: Logger, service: string, check: () => Promise<void>): () => Promise<void> {
+  let failures = 0;
+  return async () => {
+    const reason = await faultOf(check);
+    if (reason === null && failures > 1) log.warn({ service }, 'service available');
+    failures = reason === null ? 0 : failures + 1;
+    if (failures === 2) log.warn({ service, reason }, 'service unavailable');
   };
 }
 
@@ -49,31 +81,4 @@ async function faultOf(check: () => Promise<void>): Promise<string | null> {
     const [line = ''] = redact(message.trim() || code || name).split('\n');
     return line.slice(0, REASON_LENGTH_MAX);
   }
-}
-
-const WATCH_PAUSE_MS = 5_000;
-
-/**
- * Starts loops that check the services of a process, and log one warning when a service becomes unavailable and one when it is available
- * again. A service is unavailable after two failed checks, because a broken connection is replaced within a second, and often only the new
- * connection reports the cause. If the reason changes later, only readiness shows it.
- *
- * @param services the checks, by the services' display names
- */
-export function watchServices(log: Logger, services: ReadinessChecks, pauseMs = WATCH_PAUSE_MS): Loop {
-  const loops = Object.entries(services).map(([service, check]) => {
-    let failures = 0;
-    const watch = async (): Promise<void> => {
-      const reason = await faultOf(check);
-      if (reason === null && failures > 1) log.warn({ service }, 'service available');
-      failures = reason === null ? 0 : failures + 1;
-      if (failures === 2) log.warn({ service, reason }, 'service unavailable');
-    };
-    return startLoop(watch, pauseMs, () => {});
-  });
-  return {
-    async stop() {
-      await Promise.all(loops.map((loop) => loop.stop()));
-    },
-  };
 }
