@@ -40,9 +40,10 @@ export async function withDatabase<R>(
   const pooler = config.DATABASE_POOLER;
   const database = openDatabase(config.DATABASE_URL, { connectionsMax: 1, pooler, ...options });
   try {
-    await pingDatabase(database).catch(({ message, code }: NodeJS.ErrnoException) => {
+    await pingDatabase(database).catch((error: NodeJS.ErrnoException) => {
+      if (error instanceof UnusableDatabase) throw error;
       // Errors of connections to several addresses have no message.
-      throw new UnusableDatabase(`the database cannot be used (${message || code})`);
+      throw new UnusableDatabase(`the database cannot be used (${error.message || error.code})`);
     });
     const fault = await findSettingsFault(database.pool);
     if (fault !== null) throw new UnusableDatabase(fault);
