@@ -236,7 +236,6 @@ create table incidents (
   subject text not null,
   began_at timestamp(3) with time zone default clock_timestamp() not null,
   seen_at timestamp(3) with time zone default clock_timestamp() not null,
-  ended_at timestamp(3) with time zone,
   failing_at timestamp(3) with time zone,
   finding jsonb not null,
   acknowledged_at timestamp(3) with time zone,

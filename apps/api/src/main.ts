@@ -61,16 +61,12 @@ await runProcess('api', readApiConfig, async (config, log) => {
   gaugeConnections(registry, database.pool);
   const readHealth = createHealthReader(database, () => deliveryQueue.readHealth());
   const serviceMetrics = healthMetrics(registry);
-  let hadFindings = true;
   const healthLoop = startLoop(
     async () => {
       const health = await readHealth();
       const findings = healthFindings(health);
       showHealth(serviceMetrics, health, findings);
-      // Installations without Prometheus have incidents too. The first reading without findings ends all incidents. One that only another
-      // process sees ends a minute after its last finding.
-      if (findings.length > 0 || hadFindings) await recordIncidents(database, findings);
-      hadFindings = findings.length > 0;
+      await recordIncidents(database, findings);
     },
     HEALTH_PAUSE_MS,
     repeatedFaults(log, 'warn', 'incident recording failed'),

@@ -796,7 +796,6 @@ create table incidents (
   subject text not null,
   began_at timestamptz(3) not null default clock_timestamp(),
   seen_at timestamptz(3) not null default clock_timestamp(),
-  ended_at timestamptz(3),
   failing_at timestamptz(3),
   finding jsonb not null,
   acknowledged_at timestamptz(3),

@@ -502,10 +502,8 @@ beforeAll(async () => {
     incident!.id,
     'the password of the SMTP server had expired',
   );
-  await recordIncidents(database, []);
   await server.db.sql(
-    `update incidents set began_at = began_at - interval '40 minutes', seen_at = seen_at - interval '20 minutes',
-       ended_at = ended_at - interval '20 minutes' where id = $1`,
+    `update incidents set began_at = began_at - interval '40 minutes', seen_at = seen_at - interval '20 minutes' where id = $1`,
     [incident!.id],
   );
   const read = await buildAccount(database, { name: 'Loja Lida' });

@@ -11,7 +11,7 @@ const QUIET_HOURS = 6;
 
 /** SQL for whether an incident is worth a mail. It is checked again before the mail is sent, which may be hours later. */
 export const FAILS_FOR_LONG = Prisma.sql`(${LASTS}
-  and i.failing_at <= clock_timestamp() - make_interval(mins => ${LASTS_MINUTES}::integer))`;
+  and i.failing_at <= i.seen_at - make_interval(mins => ${LASTS_MINUTES}::integer))`;
 
 interface FailingIncident {
   id: string;

@@ -9,9 +9,8 @@ export interface Incident {
   finding: Finding;
   /** When the finding was first seen, or when the block that it is about began. */
   beganAt: Date;
+  /** When the finding was last seen: the end of an incident that is over. */
   seenAt: Date;
-  /** Null while the incident lasts. */
-  endedAt: Date | null;
   /** Null until a staff member acknowledges it. */
   acknowledged: { at: Date; by: string; note: string | null } | null;
 }
@@ -19,11 +18,12 @@ export interface Incident {
 /** A finding that returns within this time continues its incident. */
 const RETURN_MINUTES = 10;
 
-/** SQL for whether an incident lasts. An incident that is no longer recorded, for example while every API process is unavailable, has also ended. */
-export const LASTS = Prisma.sql`(i.ended_at is null and i.seen_at > clock_timestamp() - interval '1 minute')`;
+/** SQL for whether an incident lasts. It ends when no process has seen its finding for a minute. */
+export const LASTS = Prisma.sql`(i.seen_at > clock_timestamp() - interval '1 minute')`;
 
-/** Records the current findings: each begins or continues an incident. Incidents without a finding end. */
+/** Records the current findings: each begins or continues an incident. */
 export async function recordIncidents(database: Database, findings: readonly Finding[]): Promise<void> {
+  if (findings.length === 0) return;
   const found = findings.map((finding) => ({
     name: finding.name,
     subject: subjectOf(finding),
@@ -39,19 +39,16 @@ export async function recordIncidents(database: Database, findings: readonly Fin
           finding ->> 'severity' = 'failing' as is_failing
         from jsonb_to_recordset(${JSON.stringify(found)}::jsonb) as f (name text, subject text, start timestamptz, finding jsonb)
       ), continued as (
-        update incidents i set seen_at = clock_timestamp(), ended_at = null, finding = f.finding, began_at = least(i.began_at, f.start),
+        update incidents i set seen_at = clock_timestamp(), finding = f.finding, began_at = least(i.began_at, f.start),
           failing_at = case
             when not f.is_failing then null
-            when i.seen_at > clock_timestamp() - interval '1 minute' then coalesce(i.failing_at, clock_timestamp())
+            when ${LASTS} then coalesce(i.failing_at, clock_timestamp())
             else clock_timestamp()
           end
         from found f
         where (i.name, i.subject) = (f.name, f.subject)
           and i.seen_at > clock_timestamp() - make_interval(mins => ${RETURN_MINUTES}::integer)
         returning i.name, i.subject
-      ), ended as (
-        update incidents i set ended_at = clock_timestamp()
-        where i.ended_at is null and not exists (select from found f where (f.name, f.subject) = (i.name, i.subject))
       )
       insert into incidents (name, subject, began_at, failing_at, finding)
       select name, subject, start, case when is_failing then clock_timestamp() end, finding from found
@@ -63,7 +60,6 @@ export async function recordIncidents(database: Database, findings: readonly Fin
 export async function listIncidents({ sql }: Connection): Promise<Incident[]> {
   return sql.query<Incident[]>`
     select i.id, i.finding, i.began_at as "beganAt", i.seen_at as "seenAt",
-      case when not ${LASTS} then coalesce(i.ended_at, i.seen_at) end as "endedAt",
       case when i.acknowledged_at is not null then json_build_object(
         'at', to_char(i.acknowledged_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'by', i.acknowledged_by, 'note', i.note
       ) end as acknowledged

@@ -33,38 +33,25 @@ const list = async () =>
   ]);
 const age = (time: string): Promise<unknown> =>
   store.sql(
-    `update incidents set began_at = began_at - $1::interval, seen_at = seen_at - $1::interval, ended_at = ended_at - $1::interval,
-       failing_at = failing_at - $1::interval`,
+    `update incidents set began_at = began_at - $1::interval, seen_at = seen_at - $1::interval, failing_at = failing_at - $1::interval`,
     [time],
   );
 const latest = async () => (await listIncidents(store.database))[0]!;
 
 describe('an incident', () => {
-  it('lasts while it is recorded, with its latest finding, and ends with the first reading without it', async () => {
+  it('lasts while it is recorded, with its latest finding', async () => {
     await recordIncidents(store.database, [WORKER]);
     await age('30 seconds');
     await recordIncidents(store.database, [{ ...WORKER, severity: 'degraded' }]);
     expect(await list()).toEqual([['no_workers', 30]]);
-    expect(await latest()).toMatchObject({ finding: { severity: 'degraded' }, endedAt: null });
-    await recordIncidents(store.database, []);
-    expect((await latest()).endedAt).toBeInstanceOf(Date);
-  });
-
-  it('ends if no process has recorded it for a minute', async () => {
-    await recordIncidents(store.database, [WORKER]);
-    await age('61 seconds');
-    const { seenAt, endedAt } = await latest();
-    expect(endedAt).toEqual(seenAt);
+    expect(await latest()).toMatchObject({ finding: { severity: 'degraded' } });
   });
 
   it('continues with its first start if it returns within ten minutes, and is new if it returns later', async () => {
     await recordIncidents(store.database, [WORKER]);
-    await recordIncidents(store.database, []);
     await age('9 minutes');
     await recordIncidents(store.database, [WORKER]);
     expect(await list()).toEqual([['no_workers', 540]]);
-    expect((await latest()).endedAt).toBeNull();
-    await recordIncidents(store.database, []);
     await age('11 minutes');
     await recordIncidents(store.database, [WORKER]);
     expect(await list()).toEqual([
@@ -91,7 +78,7 @@ describe('an incident', () => {
     expect(await acknowledgeIncident(store.database, TEST_ACTOR, newId(), null)).toBe(false);
     await acknowledgeIncident(store.database, TEST_ACTOR, id, null);
     await acknowledgeIncident(store.database, { ...TEST_ACTOR, name: 'ana@example.com' }, id, 'disk full');
-    await recordIncidents(store.database, []);
+    await age('2 minutes');
     await recordIncidents(store.database, [WORKER]);
     expect((await latest()).acknowledged).toEqual({
       at: expect.stringMatching(/^\d{4}-.*Z$/),

@@ -53,11 +53,11 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
           !current.includes(incident) &&
           incident.seenAt.getTime() - incident.beganAt.getTime() >= WORTH_REPORTING_MS,
       )
-      .map(({ id, finding, beganAt, seenAt, endedAt, acknowledged }) => ({
+      .map(({ id, finding, beganAt, seenAt, acknowledged }) => ({
         id,
         finding: findingView(finding),
         beganAt,
-        endedAt: endedAt ?? seenAt,
+        endedAt: seenAt,
         acknowledged,
       })),
     /** The state of each check: the severity of its worst finding. */
