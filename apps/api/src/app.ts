@@ -1,8 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
-import { LRUCache } from 'lru-cache';
 import { Problem } from '@onecode/domain';
 import { requestLog, requestSpan, type Readiness } from '@onecode/runtime';
-import { readSettings, type Settings } from '@onecode/store/accounts';
+import { readSettings } from '@onecode/store/accounts';
 import { answerJson, answerText, problemWriter } from './answer.js';
 import type { ApiContext } from './context.js';
 import { docsRouter } from './docs.js';
@@ -42,17 +41,9 @@ export function createApp(context: ApiContext): Express {
   return app;
 }
 
-/** The public route reads the settings at most once a second. */
-const SETTINGS_MS = 1_000;
-
 function signupSettingsRoute({ database }: ApiContext): RequestHandler {
-  const cache = new LRUCache<'settings', Settings>({
-    max: 1,
-    ttl: SETTINGS_MS,
-    fetchMethod: () => readSettings(database),
-  });
   return async (_request, response) => {
-    const { freeSends } = await cache.forceFetch('settings');
+    const { freeSends } = await readSettings(database);
     answerJson(response, 200, { free_sends: freeSends });
   };
 }
