@@ -14,14 +14,9 @@ export interface RefusedRequestRecorder {
   flush: () => Promise<void>;
 }
 
-/** The first of several equal refusals, and their number. */
-interface Refusal extends Omit<RefusedRequest, 'ageMs'> {
-  at: number;
-}
-
 /** Creates a recorder. Between two flushes, it counts further refusals of an application on one route for one reason in the first one. */
 export function createRefusedRequestRecorder(database: Database): RefusedRequestRecorder {
-  const refusals = new Map<string, Refusal>();
+  const refusals = new Map<string, RefusedRequest>();
   return {
     record(request, problem) {
       const { caller } = request;
@@ -47,18 +42,14 @@ export function createRefusedRequestRecorder(database: Database): RefusedRequest
         accountId,
         applicationId,
         keyId,
+        refusedAt: new Date(),
         ...reason,
         idempotencyKeyHash: key && hashIdempotencyKey(key),
-        at: performance.now(),
         count: 1,
       });
     },
     async flush() {
-      const now = performance.now();
-      const requests = Array.from(refusals.values(), ({ at, ...request }) => ({
-        ...request,
-        ageMs: now - at,
-      }));
+      const requests = [...refusals.values()];
       refusals.clear();
       await storeRefusedRequests(database, requests);
     },

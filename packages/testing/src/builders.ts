@@ -213,19 +213,20 @@ export async function buildSend(
   return creation.send.id;
 }
 
-/** Stores refused requests of a caller, as its API process would. */
+/** Stores refused requests of a caller, as its API process would. `ageMs`: milliseconds since the refusal. */
 export async function refuseRequests(
   database: Database,
   { accountId, applicationId, keyId }: TestCaller,
   code: string,
-  requests: readonly Partial<RefusedRequest>[],
+  requests: readonly (Partial<RefusedRequest> & { ageMs?: number })[],
 ): Promise<void> {
-  const full = requests.map((request) => ({
+  const now = Date.now();
+  const full = requests.map(({ ageMs = 0, ...request }) => ({
     requestId: randomUUID(),
     accountId,
     applicationId,
     keyId,
-    ageMs: 0,
+    refusedAt: new Date(now - ageMs),
     route: 'POST /v1/send',
     status: 422,
     code,

@@ -9,9 +9,9 @@ export const REFUSED_REQUEST_DAYS = 14;
 /** A refused request of a known key. It contains nothing that the client sent. */
 export interface RefusedRequest extends Pick<Caller, 'accountId' | 'applicationId' | 'keyId'> {
   requestId: string;
-  /** Milliseconds since it was refused; the time itself is computed with the database's clock. */
-  ageMs: number;
-  /** Method and pattern. */
+  /** By the clock of the API process. */
+  refusedAt: Date;
+  /** Method and pattern, such as `POST /v1/send/:id/verify`. */
   route: string;
   status: number;
   code: string;
@@ -38,10 +38,10 @@ export async function storeRefusedRequests(
     insert into refused_requests (
       request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, fields, idempotency_key_hash, count
     )
-    select r."requestId", r."accountId", r."applicationId", r."keyId", statement_timestamp() - make_interval(secs => r."ageMs" / 1000),
-      r.route, r.status, r.code, r.detail, r.fields, r."idempotencyKeyHash", r.count
+    select r."requestId", r."accountId", r."applicationId", r."keyId", r."refusedAt", r.route, r.status, r.code, r.detail, r.fields,
+      r."idempotencyKeyHash", r.count
     from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r (
-      "requestId" uuid, "accountId" uuid, "applicationId" uuid, "keyId" uuid, "ageMs" double precision, route text, status smallint,
+      "requestId" uuid, "accountId" uuid, "applicationId" uuid, "keyId" uuid, "refusedAt" timestamptz, route text, status smallint,
       code text, detail text, fields text[], "idempotencyKeyHash" bytea, count integer
     )`;
 }
@@ -56,19 +56,12 @@ export function deleteOldRefusedRequests(database: Connection, limit: number): P
     )`;
 }
 
-export interface ListedRefusedRequest {
-  requestId: string;
-  refusedAt: Date;
-  /** Method and pattern, such as `POST /v1/send/:id/verify`. */
-  route: string;
-  status: number;
-  code: string;
-  detail: string;
-  fields: string[];
-  count: number;
+export interface ListedRefusedRequest extends Omit<
+  RefusedRequest,
+  'accountId' | 'keyId' | 'idempotencyKeyHash'
+> {
   /** Null for a call from the page Try it: its key was deleted afterwards. */
   keyHint: string | null;
-  applicationId: string;
   applicationName: string;
 }
 
