@@ -125,18 +125,11 @@ export async function listApiKeys(
 /** A use is recorded only if the last recorded use is older: one write per minute is enough to show whether a key is in use. */
 const SECONDS_MIN = 55;
 
-/**
- * Records that keys are in use, in one statement, unless they were revoked. Skips rows that another process is updating, because that
- * process writes the same value.
- */
+/** Records that keys are in use, in one statement, unless they were revoked. */
 export async function recordKeyUsage(database: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await database.sql.execute`
-    with used as materialized (
-      select id from api_keys
-      where id = any(${[...ids]}::uuid[]) and revoked_at is null
-        and coalesce(last_used_at < statement_timestamp() - make_interval(secs => ${SECONDS_MIN}), true)
-      for no key update skip locked
-    )
-    update api_keys set last_used_at = statement_timestamp() where id in (select id from used)`;
+    update api_keys set last_used_at = statement_timestamp()
+    where id = any(${[...ids]}::uuid[]) and revoked_at is null
+      and coalesce(last_used_at < statement_timestamp() - make_interval(secs => ${SECONDS_MIN}), true)`;
 }
