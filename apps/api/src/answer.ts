@@ -46,7 +46,12 @@ export function problemWriter(
     if (problem.code === 'internal_error') logOf(request, log).error({ err: error }, 'request failed');
     record(request, problem);
     writeHead(response, problem);
-    response.end(problemBody(problem, docsUrl));
+    const body = problemBody(problem, docsUrl);
+    if (request.complete) return void response.end(body);
+    // Reads the rest of the request first. A connection that is closed with unread bytes is reset, and the client may lose the response.
+    response.setHeader('Content-Length', Buffer.byteLength(body));
+    response.write(body);
+    request.resume().once('end', () => response.end());
   };
 }
 

@@ -366,6 +366,7 @@ it('the API does not reset the connection of a client that is still sending, so 
   await Promise.all(
     [
       'POST /v1/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\n',
+      'POST /v1/send HTTP/1.1\r\nHost: x\r\nConnection: close\r\n',
       'POST /webhooks/whatsapp HTTP/1.1\r\nHost: x\r\n',
       'POST /v1/send HTTP/1.1\r\nHost : x\r\n',
       `POST /v1/send HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n`,
