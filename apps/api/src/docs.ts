@@ -67,6 +67,8 @@ export function docsRouter({
     // Browsers display the single-file clients only as plain text.
     const type = file.startsWith('clients/') ? 'text/plain' : extname(file);
     response.set(headers).type(type).vary('Accept-Encoding');
+    // A page that the next release adds is not hidden by a cached 404.
+    if (file === MISSING_PAGE) response.set('Cache-Control', 'no-store');
     if (isZipped) response.set('Content-Encoding', 'gzip');
     response.send(isZipped ? zipped : plain);
   };

@@ -164,6 +164,7 @@ it.each(['/docs/nothing', '/docs/nothing/', '/docs/pt-br/nothing', '/docs/%00'])
     ]);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(await response.text()).toContain('src="/docs/assets/app.');
+    expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('vary')).toContain('Accept');
     expect((await browse(path, { method: 'HEAD' })).status).toBe(404);
     for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html'])
