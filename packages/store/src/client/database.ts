@@ -20,6 +20,7 @@ export interface Database extends Connection {
   /** Runs `work` in a transaction, and rolls it back if `work` throws. `timeout` is in milliseconds. */
   transaction<R>(work: (connection: Connection) => Promise<R>, options?: { timeout: number }): Promise<R>;
   readonly pool: pg.Pool;
+  readonly servers: Servers;
   readonly onDelivery: (before: Send, after: Send) => void;
 }
 
@@ -85,6 +86,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     transaction: (work, options) =>
       prisma.$transaction((client) => work({ prisma: client, sql: prismaSql(client) }), options),
     pool,
+    servers,
     onDelivery: options.onDelivery ?? (() => {}),
   };
 }
@@ -148,7 +150,8 @@ export async function closeDatabase({ prisma, pool }: Database): Promise<void> {
   await pool.end();
 }
 
-/** Checks that PostgreSQL responds. @throws the error of the connection or the statement */
-export async function pingDatabase({ sql }: Pick<Database, 'sql'>): Promise<void> {
+/** Checks that PostgreSQL responds and accepts new connections. @throws the error of the connection or the statement */
+export async function pingDatabase({ sql, servers }: Pick<Database, 'sql' | 'servers'>): Promise<void> {
   await sql.query`select 1`;
+  await servers.retryRefused();
 }

@@ -1,6 +1,6 @@
 import { callbackify } from 'node:util';
 import pg from 'pg';
-import { UnusableDatabase } from './errors.js';
+import { readSqlState, UnusableDatabase } from './errors.js';
 import type { Settings } from './settings.js';
 
 /** Milliseconds to connect to a server, and for its response, while searching for the writable one. */
@@ -17,12 +17,25 @@ type Server = Pick<pg.Client, 'host' | 'port'>;
 export class Servers {
   readonly #configs: readonly pg.ClientConfig[];
   #search: Promise<Server> | null = null;
+  /** Whether the last new connection was refused for its user or password. */
+  #isRefused = false;
 
   /** @param settings requested in the start-up packet of each connection, without another round trip */
   constructor(url: string, settings: Settings) {
     const [, before = '', hosts = '', after = ''] = ADDRESS.exec(url) ?? [];
     const options = toCommandLine(settings);
     this.#configs = hosts.split(',').map((host) => ({ connectionString: before + host + after, options }));
+  }
+
+  /**
+   * Opens a connection if the server rejected the user or password of the last new one. Without this check, open connections would hide the
+   * fault.
+   * @throws if it fails
+   */
+  async retryRefused(): Promise<void> {
+    if (!this.#isRefused) return;
+    await this.#findServer();
+    this.#isRefused = false;
   }
 
   /** Searches for the writable server. Connections that open at the same time share a search. */
@@ -52,7 +65,9 @@ export class Servers {
       if (this.#configs.length > 1) Object.assign(client, await this.#findServer());
       await connect();
       await refuseReader(client);
+      this.#isRefused = false;
     } catch (error) {
+      if (/^28(?:P01|000)$/.test(readSqlState(error) ?? '')) this.#isRefused = true;
       closeClient(client);
       if (!/unsupported startup parameter/.test((error as Error).message)) throw error;
       throw new UnusableDatabase(
