@@ -1,10 +1,12 @@
 import {
   afterHold,
   agreesWith,
+  findFailedAttempt,
   foldReceipts,
-  isUndelivered,
   isSenderFailure,
+  isUndelivered,
   NO_COUNTRY,
+  type Changes,
   type Denial,
   type Receipt,
   type Send,
@@ -73,17 +75,32 @@ async function applyReceipts(
   return !areWritten.includes(false);
 }
 
-/** Applies the receipts of one send. @returns false if another process changed it meanwhile */
+/**
+ * Applies the receipts of one send. Ignores its failures if an account's own app reports them and has reported too many this month.
+ *
+ * @returns false if another process changed the send meanwhile
+ */
 async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
-  const { database, policy } = context;
+  const { database, policy, log } = context;
   const { send } = reported;
   const startTime = performance.now();
-  const receipts: ReportedReceipt[] = [];
-  for (const one of reported.receipts) receipts.push(await recordReport(context, send, one));
+  const receipts = reported.receipts.map(judgeHeld);
+  for (const one of receipts) await recordReport(context, reported, one);
   // crash point: worker before receipt
-  const changes = foldReceipts(send, send.now, receipts, reported, policy, Math.random());
+  const fold = (applied: readonly ReportedReceipt[]): Changes =>
+    foldReceipts(send, send.now, applied, reported, policy, Math.random());
   const keys = receipts.map(({ key }) => key);
-  const written = await writeReceipts(database, send, changes, keys);
+  let changes = fold(receipts);
+  const failed = findFailedAttempt(changes);
+  const written = await countOwnFailure(database, failed?.senderId ?? null, (isOverLimit) => {
+    if (isOverLimit) {
+      const reason = "the account's own app has reported too many failures this month";
+      const facts = { send_id: send.id, sender_id: failed?.senderId, error_code: failed?.errorCode, reason };
+      log.warn(facts, 'failure report ignored');
+      changes = fold(receipts.filter(({ receipt }) => receipt.status !== 'failed'));
+    }
+    return writeReceipts(database, send, changes, keys);
+  });
   if (written === null) return false;
   // crash point: worker after receipt
   const isChange = changes.change !== undefined || (changes.attempts ?? []).length > 0;
@@ -91,37 +108,25 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
     if (written.deleted.has(one.key)) await recordApplied(context, written.send, one, isChange, startTime);
   return true;
 }
+/** Returns the receipt, with the meaning of its failure if the provider had held the message. */
+function judgeHeld(one: ReportedReceipt): ReportedReceipt {
+  const { receipt, attempt } = one;
+  if (receipt.failure === null) return one;
+  return { ...one, receipt: { ...receipt, failure: afterHold(receipt.failure, attempt.messageStatus) } };
+}
 
-/**
- * Records what a receipt reports about the sender and the recipient: a fault of the sender (before the send is due again), a failure that an
- * account's own app reports, and the recipient's identity.
- *
- * @returns the receipt to apply: without its failure if the account's own app has reported too many failures
- */
+/** Records what a receipt reports about the recipient and the sender: the recipient's identity, and a fault, before the send is due again. */
 async function recordReport(
   context: WorkerContext,
-  send: Send,
-  one: ReportedReceipt,
-): Promise<ReportedReceipt> {
-  const { database, log } = context;
-  const { receipt, attempt } = one;
-  const { senderId, startedAt } = attempt;
-  const { identityHash } = receipt;
-  if (identityHash !== undefined) await recordIdentity(database, send.id, identityHash);
-  if (receipt.failure === null) return one;
-  const failure = afterHold(receipt.failure, attempt.messageStatus);
-  const judged = { ...one, receipt: { ...receipt, failure } };
-  if (senderId === null || isUndelivered(attempt)) return judged;
+  { send, outcomes }: ReportedSend,
+  { receipt: { identityHash, failure }, attempt }: ReportedReceipt,
+): Promise<void> {
+  if (identityHash !== undefined) await recordIdentity(context.database, send.id, identityHash);
+  const { number, senderId, startedAt } = attempt;
+  if (failure === null || senderId === null || isUndelivered(outcomes.get(number))) return;
   if (isSenderFailure(failure) && agreesWith(failure, attempt))
     await recordSenderFailure(context, { senderId, startedAt, source: 'receipt' }, send, failure);
   // crash point: worker before failed receipt
-  if (await countOwnFailure(database, senderId)) return judged;
-  const reason = "the account's own app has reported too many failures this month";
-  log.warn(
-    { send_id: send.id, sender_id: senderId, error_code: failure.errorCode, reason },
-    'failure report ignored',
-  );
-  return { ...one, receipt: { ...receipt, failure: null } };
 }
 
 /** Counts an applied receipt, and writes a log line and a span if the send has changed. @param startTime by `performance.now()` */

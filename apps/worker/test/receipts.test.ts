@@ -2,7 +2,7 @@ import type { ProviderChange, Receipt } from '@onecode/domain';
 import { changeAccount } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { listMessageCosts } from '@onecode/store/reports';
-import { editSender } from '@onecode/store/senders';
+import { countOwnFailure, editSender } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import {
   buildCaller,
@@ -287,10 +287,13 @@ describe('the cost of a message', () => {
 
 describe('a failure from an account’s own app', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
+  const failure = { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' } as const;
 
-  it('is counted once, even if it is reported again', async () => {
+  /** Builds a sent send of a sender with its own app. */
+  async function ownSend(): Promise<{ sendId: string; senderId: string }> {
     const { db } = t.environment;
     const { database } = db;
+    await db.sql('delete from counted_tries');
     const caller = await buildCaller(database, 'live', { credits: 1 });
     const owner = { accountId: caller.accountId, applicationIds: [] };
     const { id: senderId } = await buildSender(database, { owner, secretKey: TEST_SECRET_KEY });
@@ -299,7 +302,7 @@ describe('a failure from an account’s own app', () => {
     const sendId = await buildSend(database, caller);
     await db.sql(
       `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
-       values ($1, 1, $2, 'accepted', 'first', now(), now())`,
+       values ($1::uuid, 1, $2, 'accepted', $1::uuid::text, now(), now())`,
       [sendId, senderId],
     );
     await db.sql(
@@ -308,21 +311,55 @@ describe('a failure from an account’s own app', () => {
        where id = $1`,
       [sendId, senderId],
     );
-    for (let times = 0; times < 2; times++) {
-      await storeReceipts(database, [
-        {
-          messageId: 'first',
-          attempt: { sendId, number: 1 },
-          status: 'failed',
-          occurredAt: new Date(),
-          failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
-        },
-      ]);
-      await t.sweep();
-      expect(await db.sql('select tries from provider_reports')).toEqual([]);
-    }
-    expect(await db.sql('select status from sends where id = $1', [sendId])).toEqual([{ status: 'failed' }]);
-    expect(await db.sql('select tries from counted_tries')).toEqual([{ tries: 1 }]);
+    return { sendId, senderId };
+  }
+
+  async function report(sendId: string, ...statuses: Receipt['status'][]): Promise<void> {
+    const { db } = t.environment;
+    await storeReceipts(
+      db.database,
+      statuses.map((status) => ({
+        messageId: sendId,
+        attempt: { sendId, number: 1 },
+        status,
+        occurredAt: new Date(),
+        failure: status === 'failed' ? failure : null,
+      })),
+    );
+    await t.sweep();
+    expect(await db.sql('select tries from provider_reports')).toEqual([]);
+  }
+
+  const counted = async (): Promise<number[]> => {
+    const rows = await t.environment.db.sql<{ tries: number }>('select tries from counted_tries');
+    return rows.map(({ tries }) => tries);
+  };
+
+  it('is counted once, even if it is reported again', async () => {
+    const { sendId } = await ownSend();
+    await report(sendId, 'failed');
+    await report(sendId, 'failed');
+    expect(await t.row(sendId)).toMatchObject({ status: 'failed' });
+    expect(await counted()).toEqual([1]);
+  });
+
+  it('is not counted if the message had arrived', async () => {
+    const { sendId } = await ownSend();
+    await report(sendId, 'failed', 'delivered');
+    await report(sendId, 'failed');
+    expect(await t.row(sendId)).toMatchObject({ status: 'delivered' });
+    expect(await counted()).toEqual([]);
+  });
+
+  it('is not counted if it was not written', async () => {
+    const { senderId } = await ownSend();
+    const { database } = t.environment.db;
+    expect(await countOwnFailure(database, senderId, async () => null)).toBeNull();
+    const failed = countOwnFailure(database, senderId, () => Promise.reject(new Error('write failed')));
+    await expect(failed).rejects.toThrow('write failed');
+    expect(await counted()).toEqual([0]);
+    expect(await countOwnFailure(database, senderId, async () => 'written')).toBe('written');
+    expect(await counted()).toEqual([1]);
   });
 });
 

@@ -41,7 +41,7 @@ export interface Receipt {
   attempt: AttemptName | null;
   status: 'sent' | 'delivered' | 'read' | 'failed';
   occurredAt: Date;
-  /** For `failed`: the meaning of the provider's error; null otherwise, and if the failure is to be ignored. */
+  /** For `failed`: the meaning of the provider's error; null otherwise. */
   failure: (Exclude<Outcome, { kind: 'accepted' }> & MessageEnds) | null;
   /** The price of the message; missing if the provider did not report it. */
   pricing?: Pricing;
@@ -69,8 +69,6 @@ export interface ReportedAttempt {
   /** The provider's id of the sender. */
   phoneNumberId: string | null;
   startedAt: Date;
-  /** Null while it is in progress. */
-  outcome: AttemptOutcome | null;
   /** Null if the provider did not hold the message. */
   messageStatus: MessageStatus | null;
   /** The key of the send's recipient. */
@@ -82,6 +80,9 @@ export interface AttemptReceipt {
   receipt: Receipt;
   attempt: ReportedAttempt;
 }
+
+/** The outcomes of a send's ended attempts, by their numbers. */
+type Outcomes = ReadonlyMap<number, AttemptOutcome>;
 
 /**
  * How many failures reported by an account's own app count in a month (UTC). Such an app can report any message as failed, and each failure
@@ -95,7 +96,6 @@ const rank = (status: DeliveryState): number => DELIVERY_STATES.indexOf(status);
 /**
  * Folds all stored receipts of one send into one change, using `decideReceipt` for each. The price is that of a message that has arrived.
  *
- * @param outcomes the numbers and outcomes of the send's ended attempts
  * @param isPriced whether the cost of the send's message has already been counted
  * @param random a number from 0 up to, not including, 1
  */
@@ -103,7 +103,7 @@ export function foldReceipts(
   send: Send,
   now: Date,
   receipts: readonly AttemptReceipt[],
-  { outcomes, isPriced }: { outcomes: readonly [number: number, AttemptOutcome][]; isPriced: boolean },
+  { outcomes, isPriced }: { outcomes: Outcomes; isPriced: boolean },
   policy: RetryPolicy,
   random: number,
 ): Changes {
@@ -115,9 +115,8 @@ export function foldReceipts(
     ({ receipt: a }, { receipt: b }) =>
       rank(a.status) - rank(b.status) || a.occurredAt.getTime() - b.occurredAt.getTime(),
   );
-  for (const { receipt, attempt } of ordered) {
-    const reported = { ...attempt, outcome: known.get(attempt.number) ?? null };
-    const decided = decideReceipt(after, now, receipt, reported, known, policy, random);
+  for (const one of ordered) {
+    const decided = decideReceipt(after, now, one, known, policy, random);
     if (decided.change !== undefined) {
       change = { ...change, ...decided.change };
       after = { ...send, ...change };
@@ -139,78 +138,47 @@ export function foldReceipts(
  * receipt still sets its own time. A failure counts only before delivery is confirmed (see `afterFailure`). It means the same as the same
  * error in the response to a call; if the code is sent again, the status `sent` does not change.
  *
- * @param outcomes the numbers and outcomes of the send's ended attempts
  * @param random a number from 0 up to, not including, 1
  */
 export function decideReceipt(
   send: Send,
   now: Date,
-  receipt: Receipt,
-  attempt: ReportedAttempt,
-  outcomes: ReadonlyMap<number, AttemptOutcome>,
+  { receipt, attempt }: AttemptReceipt,
+  outcomes: Outcomes,
   policy: RetryPolicy,
   random: number,
 ): Changes {
   const { status, failure: failed, messageId, occurredAt } = receipt;
+  const outcome = outcomes.get(attempt.number);
   // A late `sent` receipt does not undo the failure, and a repeated failure must not cause another call.
-  if (isUndelivered(attempt) && (status === 'sent' || status === 'failed')) return {};
-  if (status !== 'failed') return moveForward(send, now, receipt, status, attempt, policy);
+  if (isUndelivered(outcome) && (status === 'sent' || status === 'failed')) return {};
+  // The provider has the message, so an attempt without a response was accepted.
+  const accepted = { outcome: 'accepted', errorCode: null, messageId } as const;
+  if (status !== 'failed') {
+    const { change, attempts = [] } = moveForward(send, now, status, occurredAt, attempt.number, policy);
+    return {
+      change,
+      attempts: outcome === 'accepted' ? attempts : [endAttempt(attempt, accepted), ...attempts],
+    };
+  }
   if (failed === null) return {};
 
-  const { kind: outcome, errorCode } = failed;
+  const { kind, errorCode } = failed;
   const report = { at: occurredAt < now ? occurredAt : now, errorCode };
-  if (!mayFail(send))
-    return { attempts: [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId, report })] };
+  if (!mayFail(send)) return { attempts: [endAttempt(attempt, { ...accepted, report })] };
   return {
-    change: afterFailure(send, now, failed, attempt, outcomes, policy, random),
-    attempts: [endAttempt(attempt, { outcome, errorCode, messageId, report })],
+    change: afterFailure(send, now, failed, attempt.number, outcomes, policy, random),
+    attempts: [endAttempt(attempt, { outcome: kind, errorCode, messageId, report })],
   };
 }
 
-/**
- * Returns the change of a send after the failure of one of its messages; undefined if another message or call decides about the send. The
- * first case that applies counts:
- *
- * - another message was accepted, or another call is in progress: undefined
- * - another call follows, or the send is giving up: undefined, except for a failure because of the recipient, which no sender can reach
- * - the code ended, and is erased: the send fails
- * - the code is active, and the fault is temporary or the sender's: the code is sent again
- * - a later attempt has an unknown outcome: the send gives up, and fails after the time for the receipt of that attempt
- * - otherwise: the send fails
- */
-function afterFailure(
-  send: Send,
-  now: Date,
-  failed: NonNullable<Receipt['failure']>,
-  attempt: ReportedAttempt,
-  outcomes: ReadonlyMap<number, AttemptOutcome>,
-  policy: RetryPolicy,
-  random: number,
-): SendChange | undefined {
-  const isOtherPending = isDelivering(send) && !isInProgress(send, attempt.number);
-  const canOtherDecide = send.phase === 'calling' || failed.kind !== 'recipient';
-  const others = [...outcomes].filter(([number]) => number !== attempt.number);
-  const isOtherAccepted = others.some(([, outcome]) => outcome === 'accepted');
-  if (isOtherAccepted || (isOtherPending && canOtherDecide)) return undefined;
-
-  const failedNow = failure('rejected_by_provider', now);
-  if (send.phase === 'done') return failedNow;
-  const isRetryable = failed.kind === 'retry' || isSenderFailure(failed);
-  const next = isActive(send, now) && isRetryable ? nextCall(send, now, failed, policy, random) : null;
-  const isLaterUnknown = others.some(([number, outcome]) => outcome === 'unknown' && number > attempt.number);
-  return next ?? (isLaterUnknown ? awaitLastReceipt(send, now) : null) ?? failedNow;
-}
-
-/** Returns whether a failure can still count. A right code proves that the message arrived. */
-const mayFail = ({ status, verification }: Send): boolean =>
-  rank(status) <= rank('sent') && verification !== 'verified';
-
+/** Returns the changes after a report of progress, except for the end of its own attempt. */
 function moveForward(
   send: Send,
   now: Date,
-  { messageId, occurredAt }: Receipt,
   reported: 'sent' | 'delivered' | 'read',
-  attempt: ReportedAttempt,
+  occurredAt: Date,
+  attempt: number,
   policy: RetryPolicy,
 ): Changes {
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
@@ -218,19 +186,49 @@ function moveForward(
   const isForward = reported === 'sent' ? isDelivering(send) : rank(reported) > rank(send.status);
   const forward = reported === 'sent' ? acceptance(send, now, time) : { ...DONE, status: reported };
   // A receipt of an earlier attempt ends the call in progress, of which the message may still arrive.
-  const endsCall = isForward && send.phase === 'calling' && !isInProgress(send, attempt.number);
+  const endsCall = isForward && send.phase === 'calling' && !isInProgress(send, attempt);
   const change: SendChange = {
     ...(send[field] === null && send.status !== 'failed' && { [field]: time }),
     ...(isForward && forward),
     ...(endsCall && awaitReceipt(now, policy)),
   };
-  // The provider has the message, so an attempt without a response was accepted.
-  const attempts =
-    attempt.outcome === 'accepted'
-      ? []
-      : [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId })];
-  if (endsCall) attempts.push(endedAttempt(send, { outcome: 'unknown' }));
-  return { change: Object.keys(change).length > 0 ? change : undefined, attempts };
+  return {
+    change: Object.keys(change).length > 0 ? change : undefined,
+    attempts: endsCall ? [endedAttempt(send, { outcome: 'unknown' })] : [],
+  };
+}
+
+/** Returns whether a failure can still count. A right code proves that the message arrived. */
+const mayFail = ({ status, verification }: Send): boolean =>
+  rank(status) <= rank('sent') && verification !== 'verified';
+
+/** Returns the change of a send after the failure of one of its messages; undefined if another message or call decides about the send. */
+function afterFailure(
+  send: Send,
+  now: Date,
+  failed: NonNullable<Receipt['failure']>,
+  attempt: number,
+  outcomes: Outcomes,
+  policy: RetryPolicy,
+  random: number,
+): SendChange | undefined {
+  const others = [...outcomes].filter(([number]) => number !== attempt);
+  if (others.some(([, outcome]) => outcome === 'accepted')) return undefined;
+  if (isDelivering(send) && !isInProgress(send, attempt)) {
+    // Another call is in progress.
+    if (send.phase === 'calling') return undefined;
+    // Another call follows, or the send is giving up. Only a failure because of the recipient decides now: no sender can reach them.
+    if (failed.kind !== 'recipient') return undefined;
+  }
+  const failedNow = failure('rejected_by_provider', now);
+  // The code has ended, and is erased.
+  if (send.phase === 'done') return failedNow;
+
+  const isRetryable = failed.kind === 'retry' || isSenderFailure(failed);
+  const next = isActive(send, now) && isRetryable ? nextCall(send, now, failed, policy, random) : null;
+  // The message of a later attempt may still arrive: the send fails after the time for its receipt.
+  const isLaterUnknown = others.some(([number, outcome]) => outcome === 'unknown' && number > attempt);
+  return next ?? (isLaterUnknown ? awaitLastReceipt(send, now) : null) ?? failedNow;
 }
 
 /** Returns the attempt with the end that a receipt reports. */
@@ -252,9 +250,14 @@ export function agreesWith(
   );
 }
 
-/** Returns whether the attempt's message is known not to have been delivered. */
-export function isUndelivered({ outcome }: Pick<ReportedAttempt, 'outcome'>): boolean {
-  return outcome !== null && outcome !== 'accepted' && outcome !== 'unknown';
+/** Returns whether an attempt's message is known not to have been delivered. @param outcome undefined while the call is in progress */
+export function isUndelivered(outcome: AttemptOutcome | undefined): boolean {
+  return outcome !== undefined && outcome !== 'accepted' && outcome !== 'unknown';
+}
+
+/** Returns the first attempt that changes end because of a reported failure, even if another message or call decides about the send. */
+export function findFailedAttempt({ attempts = [] }: Changes): AttemptChange | undefined {
+  return attempts.find(({ outcome, report }) => report !== undefined && outcome !== 'accepted');
 }
 
 /**

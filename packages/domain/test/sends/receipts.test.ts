@@ -43,7 +43,10 @@ function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome
   };
 }
 
-const attempt = (fields: Partial<ReportedAttempt> = {}): ReportedAttempt => ({
+/** An attempt, with its outcome; null while it is in progress. */
+const attempt = (
+  fields: Partial<ReportedAttempt> & { outcome?: AttemptOutcome | null } = {},
+): ReportedAttempt & { outcome: AttemptOutcome | null } => ({
   number: 1,
   senderId: 'sender-1',
   phoneNumberId: '106540352242922',
@@ -84,9 +87,12 @@ const NOTHING = { attempts: [] };
 const apply = (
   send: Send,
   receipt: Receipt,
-  which = attempt(),
-  outcomes = new Map<number, AttemptOutcome>(),
-) => decideReceipt(send, NOW, receipt, which, outcomes, POLICY, 0);
+  { outcome, ...which } = attempt(),
+  others: readonly (readonly [number, AttemptOutcome])[] = [],
+) => {
+  const outcomes = new Map([...others, ...(outcome === null ? [] : [[which.number, outcome] as const])]);
+  return decideReceipt(send, NOW, { receipt, attempt: which }, outcomes, POLICY, 0);
+};
 const after = (...given: Parameters<typeof apply>): Send => written(given[0], apply(...given));
 
 describe('a progress receipt', () => {
@@ -237,7 +243,7 @@ describe('a failure receipt', () => {
   );
 
   it('ends only its attempt while another message of the send may still arrive', () => {
-    const decision = apply(sentSend(), report('failed'), attempt(), new Map([[2, 'accepted']]));
+    const decision = apply(sentSend(), report('failed'), attempt(), [[2, 'accepted']]);
     expect(written(sentSend(), decision)).toEqual(sentSend());
     expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'recipient' }]);
   });
@@ -246,7 +252,7 @@ describe('a failure receipt', () => {
     ['that a receipt ended', sentSend({ attemptNumber: 2, receiptUntil: at(90) })],
     ['before the back-off ends', sendingSend({ ...UNCLAIMED, attemptNumber: 2, receiptUntil: at(90) })],
   ])('waits for the receipt of a later attempt %s before the send fails', (_, send) => {
-    const decision = apply(send, report('failed'), attempt(), new Map([[2, 'unknown']]));
+    const decision = apply(send, report('failed'), attempt(), [[2, 'unknown']]);
     const waiting = written(send, decision);
     expect(waiting).toEqual({ ...send, phase: 'giving_up', dueAt: at(90) });
     expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'recipient' }]);
@@ -263,7 +269,7 @@ describe('a failure receipt', () => {
     ['its code has ended', { receiptUntil: at(90), verification: 'locked', encryptedCode: null }],
   ] as const)('fails the send if %s', (_, fields) => {
     const send = sentSend({ attemptNumber: 2, ...fields });
-    expect(after(send, report('failed'), attempt(), new Map([[2, 'unknown']])).status).toBe('failed');
+    expect(after(send, report('failed'), attempt(), [[2, 'unknown']]).status).toBe('failed');
   });
 
   it('lets a retry continue after a temporary error of an earlier attempt, and fails the send after a fault of the recipient', () => {
@@ -374,7 +380,7 @@ describe('foldReceipts', () => {
     { accepted = [1], isPriced = false } = {},
   ) => {
     const given = reports.map(({ receipt, attempt: of = attempt() }) => ({ receipt, attempt: of }));
-    const outcomes = accepted.map((number) => [number, 'accepted'] as [number, 'accepted']);
+    const outcomes = new Map(accepted.map((number) => [number, 'accepted'] as const));
     return foldReceipts(send, NOW, given, { outcomes, isPriced }, POLICY, 0);
   };
   const folded = (send: Send, ...reports: Parameters<typeof fold>[1][number][]): Send =>

@@ -1,6 +1,6 @@
 import { decrypt, OWN_FAILURES, type Keyring } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
-import { takeTry } from '../users/countedTries.js';
+import { returnTry, takeTry } from '../users/countedTries.js';
 import type { NewReports } from '../sends/providerReports.js';
 
 /** Returns the name under which an app secret is encrypted. It differs from the token's, so that neither can be decrypted as the other. */
@@ -30,20 +30,34 @@ export async function findOwnApp(
 }
 
 /**
- * Counts a failure that an account's own Meta app reported for one of the account's messages. Senders without such an app are not counted.
+ * Calls `write`, and counts the written failure if an account's own Meta app reported it. A failure that was not written, because `write`
+ * returned null or threw, is not counted.
  *
- * @param senderId the sender of the message
- * @returns false if the app has used up its failures of this month (UTC), see `OWN_FAILURES`
+ * @param senderId the sender of the failed message; null if there is no failure
+ * @param write its argument is true if the app has used up its failures of this month (UTC), see `OWN_FAILURES`
  */
-export async function countOwnFailure(database: Connection, senderId: string): Promise<boolean> {
+export async function countOwnFailure<Written>(
+  database: Connection,
+  senderId: string | null,
+  write: (isOverLimit: boolean) => Promise<Written | null>,
+): Promise<Written | null> {
+  if (senderId === null) return write(false);
   const [account] = await database.sql.query<{ id: string; month: string; max: number }[]>`
     select a.id, to_char(a.units_on, 'YYYY-MM') as month,
       greatest(${OWN_FAILURES.atLeast}::integer, floor(a.units_of_month * ${OWN_FAILURES.share}::float8)::integer) as max
     from senders s join accounts a on a.id = s.account_id
     where s.id = ${senderId}::uuid and s.encrypted_app_secret is not null`;
-  if (account === undefined) return true;
+  if (account === undefined) return write(false);
   const subject = `failures reported by the app of ${account.id} in ${account.month}`;
-  return (await takeTry(database, subject, { max: account.max, seconds: MONTH_SECONDS_MAX })) !== null;
+  const limit = { max: account.max, seconds: MONTH_SECONDS_MAX };
+  if ((await takeTry(database, subject, limit)) === null) return write(true);
+  let written: Written | null = null;
+  try {
+    written = await write(false);
+    return written;
+  } finally {
+    if (written === null) await returnTry(database, subject);
+  }
 }
 
 const MONTH_SECONDS_MAX = 31 * 86_400;

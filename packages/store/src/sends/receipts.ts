@@ -9,8 +9,8 @@ type StoredReceipt = StoredReport<Receipt>;
 /** A send with the stored receipts that report on it. */
 export interface ReportedSend {
   send: SendRow;
-  /** The numbers and outcomes of its ended attempts. */
-  outcomes: [number: number, AttemptOutcome][];
+  /** The outcomes of its ended attempts, by their numbers. */
+  outcomes: ReadonlyMap<number, AttemptOutcome>;
   /** Whether its cost is already counted. */
   isPriced: boolean;
   receipts: { key: string; receipt: Receipt; attempt: ReportedAttempt }[];
@@ -32,10 +32,10 @@ export async function findReportedSends(
       unmatched.push(stored);
       continue;
     }
-    const { outcomes, isPriced, number, attemptSenderId: senderId, phoneNumberId, startedAt } = row;
-    const { outcome, messageStatus, recipientKey } = row;
-    // Only these fields: the attempt is copied for each receipt.
-    const attempt = { number, senderId, phoneNumberId, startedAt, outcome, messageStatus, recipientKey };
+    const { isPriced, number, attemptSenderId: senderId, phoneNumberId, startedAt } = row;
+    const { messageStatus, recipientKey } = row;
+    const attempt = { number, senderId, phoneNumberId, startedAt, messageStatus, recipientKey };
+    const outcomes = new Map(row.outcomes);
     const known = sends.get(row.id) ?? { send: row, outcomes, isPriced, receipts: [] };
     known.receipts.push({ key: stored.key, receipt: stored.report, attempt });
     sends.set(row.id, known);
@@ -48,9 +48,11 @@ const messageKey = ({ attempt, messageId }: Receipt): string =>
   `${attempt?.sendId}.${attempt?.number} ${messageId}`;
 
 /** The row of a message's send, with its attempt. `senderId` is that of the send. */
-type MessageRow = SendRow &
-  Omit<ReportedAttempt, 'senderId'> &
-  Pick<ReportedSend, 'outcomes' | 'isPriced'> & { attemptSenderId: string | null };
+interface MessageRow extends SendRow, Omit<ReportedAttempt, 'senderId'> {
+  attemptSenderId: string | null;
+  outcomes: [number: number, AttemptOutcome][];
+  isPriced: boolean;
+}
 
 /**
  * Reads the sends and attempts of messages, in one snapshot. A receipt reports on the attempt that it names, ended or in progress, unless
@@ -67,7 +69,7 @@ async function readMessages(
   const rows = await database.sql.read<WithOrdinal<MessageRow>[]>`
     select r.ordinal, ${sendColumns('s')}, s.pricing is not null as "isPriced", a.number,
       a.sender_id as "attemptSenderId", (select phone_number_id from senders where id = a.sender_id) as "phoneNumberId",
-      a.started_at as "startedAt", a.outcome, a.message_status as "messageStatus", s.recipient_key as "recipientKey", (
+      a.started_at as "startedAt", a.message_status as "messageStatus", s.recipient_key as "recipientKey", (
         select coalesce(json_agg(json_build_array(o.number, o.outcome)), '[]') from attempts o where o.send_id = s.id
       ) as outcomes
     from unnest(
@@ -76,14 +78,14 @@ async function readMessages(
       ${messages.map(({ messageId }) => messageId)}::text[]
     ) with ordinality as r (send_id, attempt, message_id, ordinal)
     cross join lateral (
-      select send_id, number, sender_id, started_at, outcome, message_status from attempts
+      select send_id, number, sender_id, started_at, message_status from attempts
       where send_id = r.send_id and number = r.attempt and coalesce(message_id = r.message_id, true)
       union all
-      select id, attempt_number, sender_id, claimed_at, null, null from sends
+      select id, attempt_number, sender_id, claimed_at, null from sends
       where id = r.send_id and attempt_number = r.attempt and claimed_at is not null
         and not exists (select from attempts where send_id = r.send_id and number = r.attempt)
       union all (
-        select send_id, number, sender_id, started_at, outcome, message_status from attempts
+        select send_id, number, sender_id, started_at, message_status from attempts
         where message_id = r.message_id and send_id = coalesce((select id from sends where id = r.send_id), send_id)
         order by started_at limit 1
       ) limit 1
