@@ -17,25 +17,20 @@ export interface ExhaustedRecipient {
   recoversAt: Date;
 }
 
-/** Returns an account's exhausted recipients, latest wrong guess first. `before` is the `next` of the previous page. */
+/** The most listed recipients. More are exhausted only during an attack, and recover by themselves. */
+const LISTED_MAX = 500;
+
+/** Returns an account's exhausted recipients, latest wrong guess first. */
 export async function listExhaustedRecipients(
   database: Connection,
   accountId: string,
-  { limit, before }: { limit: number; before?: string },
-): Promise<{ recipients: ExhaustedRecipient[]; next: string | null }> {
-  const rows = await database.sql.query<ExhaustedRecipient[]>`
+): Promise<ExhaustedRecipient[]> {
+  return database.sql.query`
     select b.id, b.mode, ${RECIPIENT} as recipient, b.points / b.guess_cost as "wrongInARow", b.last_wrong_at as "lastWrongAt",
       clock_timestamp() + make_interval(secs => ${POINTS_BEYOND_BUDGET} / ${POINTS_PER_DAY}::integer * 86400) as "recoversAt"
     from guess_budgets b, settings c
-    where b.account_id = ${accountId}::uuid and ${POINTS_BEYOND_BUDGET} > 0 and (
-      ${before ?? null}::uuid is null
-      or (b.last_wrong_at, b.id) < (
-        select p.last_wrong_at, p.id from guess_budgets p where p.account_id = ${accountId}::uuid and p.id = ${before ?? null}::uuid
-      )
-    )
-    order by b.last_wrong_at desc, b.id desc limit ${limit + 1}::integer`;
-  const recipients = rows.slice(0, limit);
-  return { recipients, next: rows.length > limit ? (recipients.at(-1)?.id ?? null) : null };
+    where b.account_id = ${accountId}::uuid and ${POINTS_BEYOND_BUDGET} > 0
+    order by b.last_wrong_at desc, b.id desc limit ${LISTED_MAX}::integer`;
 }
 
 /** The recipient of the latest send to which a row `b` of `guess_budgets` applies. */
@@ -105,11 +100,11 @@ export const COUNTED_GUESSES = Prisma.sql`
   )`;
 
 /**
- * The maximum number of points of wrong guesses and active codes together, under the settings `c`: the budget, but for codes of fewer than
- * six digits at least the points of all guesses at three such codes. Null without a budget.
+ * The maximum number of points of wrong guesses and active codes together, under the settings `c`: the budget, or for codes of fewer than
+ * six digits the points of all guesses at three such codes, which are more. Null without a budget.
  */
 export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
-  Prisma.sql`case when ${guessCost} = 1 then c.guess_budget when c.guess_budget is not null then greatest(c.guess_budget, ${3 * GUESSES_MAX}::integer * ${guessCost}) end`;
+  Prisma.sql`case when ${guessCost} = 1 then c.guess_budget when c.guess_budget is not null then ${3 * GUESSES_MAX}::integer * ${guessCost} end`;
 
 /**
  * The number of points by which another code like the guessed ones would exceed the budget of a row `b` of `guess_budgets`, under the

@@ -7,7 +7,7 @@ import {
 import { maskNumberIn } from '@onecode/domain';
 import { Type } from 'typebox';
 import { accountReading } from '../../http/accountReading.js';
-import { idField, nameField, strictObject } from '../../http/fields.js';
+import { nameField, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Access, type Route } from '../../http/route.js';
 import { parseNumber, readRecipientKeys } from './recipientKeys.js';
@@ -50,14 +50,9 @@ const routesBelow = (account: string, manages: Access): readonly Route[] => [
  */
 export const recipientRoutes: readonly Route[] = [
   ...accountReading('get', '/exhausted-recipients', {
-    query: Type.Object({
-      before: Type.Optional(idField),
-      limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
-    }),
-    async handle({ context, accountId, query: { limit, before } }) {
-      const page = { limit, ...(before !== undefined && { before }) };
-      const found = await listExhaustedRecipients(context.database, accountId, page);
-      return { recipients: found.recipients.map(exhaustedRecipientView), next: found.next };
+    async handle({ context, accountId }) {
+      const recipients = await listExhaustedRecipients(context.database, accountId);
+      return { recipients: recipients.map(exhaustedRecipientView) };
     },
   }),
   ...routesBelow('/accounts/:account', 'admin'),

@@ -8,8 +8,6 @@ export type ExhaustedRecipientView = Json<ReturnType<typeof exhaustedRecipientVi
 export interface ExhaustedRecipientsView {
   /** Ordered by the latest wrong guess, newest first. */
   recipients: ExhaustedRecipientView[];
-  /** The cursor of the next page. */
-  next: string | null;
 }
 
 export const exhaustedRecipientView = (exhausted: ExhaustedRecipient) => ({

@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,12 +6,12 @@ import type {
   ExhaustedRecipientsView,
   ExhaustedRecipientView,
 } from '../../../../src/features/recipients/view.js';
-import { usePages } from '../../api/queries.js';
+import { useData } from '../../api/queries.js';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { Small } from '../../components/facts.js';
 import { type Column, DataTable } from '../../components/dataTable.js';
 import { ModeBadge } from '../../components/badges.js';
-import { Loaded, LoadMore } from '../../components/states.js';
+import { Loaded } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
 import { post } from '../../hooks/change.js';
@@ -26,19 +26,16 @@ interface Props {
 
 /** Recipients with an exhausted guess budget, who get no new code for now; admins and operators can reset them. */
 export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
-  const list = usePages<ExhaustedRecipientsView>(`${account}/exhausted-recipients`);
+  const list = useData<ExhaustedRecipientsView>(`${account}/exhausted-recipients`);
   return (
     <Loaded read={list}>
-      {(pages) => {
-        const recipients = pages.flatMap((page) => page.recipients);
-        if (recipients.length === 0) return empty;
-        return (
-          <Stack gap="sm">
-            <RecipientTable recipients={recipients} account={account} mayReset={mayReset} />
-            <LoadMore list={list} />
-          </Stack>
-        );
-      }}
+      {({ recipients }) =>
+        recipients.length === 0 ? (
+          empty
+        ) : (
+          <RecipientTable recipients={recipients} account={account} mayReset={mayReset} />
+        )
+      }
     </Loaded>
   );
 }
