@@ -300,20 +300,15 @@ describe('WHATSAPP_APP_SECRET', () => {
 });
 
 it('the business account of a number is learned for its sender, also if the sender is added later', async () => {
-  const entry = {
-    id: '700',
-    changes: [{ field: 'messages', value: { metadata: { phone_number_id: '701' } } }],
-  };
-  const body = JSON.stringify({ object: 'whatsapp_business_account', entry: [entry] });
-  expect((await postSigned(body)).status).toBe(200);
-  const { id } = await buildSender(api.db.database, { phoneNumberId: '701' });
-  const now = performance.now.bind(performance);
-  performance.now = () => now() + 61_000;
-  try {
+  const post = async (status: string): Promise<void> => {
+    const value = { metadata: { phone_number_id: '701' }, statuses: [{ id: 'wamid.701', status }] };
+    const entry = { id: '700', changes: [{ field: 'messages', value }] };
+    const body = JSON.stringify({ object: 'whatsapp_business_account', entry: [entry] });
     expect((await postSigned(body)).status).toBe(200);
-  } finally {
-    performance.now = now;
-  }
+  };
+  await post('sent');
+  const { id } = await buildSender(api.db.database, { phoneNumberId: '701' });
+  await post('delivered');
   const [row] = await api.db.sql('select business_account_id from senders where id = $1', [id]);
   expect(row).toEqual({ business_account_id: '700' });
 });

@@ -2,7 +2,7 @@ import { isBlocking, type Block, type Mode, type Phase } from '@onecode/domain';
 import { openQueues, QUEUE_NAMES, type Queues } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
 import type { NewAccount } from '@onecode/store/accounts';
-import { learnBusinessAccounts, listSenders } from '@onecode/store/senders';
+import { listSenders } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import {
   buildCaller,
@@ -91,10 +91,7 @@ export class WorkerEnvironment extends TestEnvironment {
         if (typeof signature !== 'string' || !signatureMatches(chunks, signature, APP_SECRET))
           return void response.writeHead(401).end();
         const reports = parseWebhook(Buffer.concat(chunks), TEST_NUMBER_PEPPER)!;
-        return void Promise.all([
-          storeReports(this.db.database, reports, null),
-          learnBusinessAccounts(this.db.database, reports.businessAccounts),
-        ])
+        return void storeReports(this.db.database, reports, null)
           .then(() => this.#deliveryQueue.enqueueReports())
           .then(
             () => response.end('ok'),

@@ -1,8 +1,7 @@
 import type { Request, RequestHandler } from 'express';
-import { LRUCache } from 'lru-cache';
 import { Problem, type WebhookResult } from '@onecode/domain';
-import { isId, type Database } from '@onecode/store/client';
-import { findOwnApp, learnBusinessAccounts, reportsOfApp, type OwnApp } from '@onecode/store/senders';
+import { isId } from '@onecode/store/client';
+import { findOwnApp, reportsOfApp, type OwnApp } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import {
   handshakeAnswer,
@@ -60,7 +59,6 @@ export function webhookHandshakeRoute(context: ApiContext): RequestHandler<OfApp
 export function webhookRoute(context: ApiContext): RequestHandler<OfApp> {
   const { database, deliveryQueue, config, traffic } = context;
   const readBody = createBodyReader('payload_too_large', BODY_BYTES_MAX, BODIES_BYTES_MAX);
-  const learn = businessAccountLearner(database);
   const count = (result: WebhookResult): void =>
     traffic.count({ event: 'webhook', country: '', senderId: '', accountId: '', reason: result });
 
@@ -80,30 +78,10 @@ export function webhookRoute(context: ApiContext): RequestHandler<OfApp> {
     // Meta will repeat the post later.
     if (own === null) throw new Problem('too_busy');
     // crash point: api webhook before store
-    const [stored] = await Promise.all([
-      storeReports(database, own, app?.accountId ?? null),
-      // The business accounts of an account's own senders are read from Meta instead.
-      learn(app === null ? reports.businessAccounts : new Map()),
-    ]);
+    const stored = await storeReports(database, own, app?.accountId ?? null);
     // crash point: api webhook after store
     if (stored > 0) void deliveryQueue.enqueueReports();
     count('accepted');
     answerText(response, 200, 'ok');
-  };
-}
-
-/** How long a business account is not written again. Limited, because a number's sender may be added after its webhooks. */
-const KNOWN_MS = 60_000;
-const KNOWN_NUMBERS_MAX = 1_000;
-
-/** Returns a function that stores the business accounts of numbers. A webhook needs no statement for numbers that are known. */
-function businessAccountLearner(
-  database: Database,
-): (accounts: ReadonlyMap<string, string>) => Promise<void> {
-  const known = new LRUCache<string, string>({ max: KNOWN_NUMBERS_MAX, ttl: KNOWN_MS });
-  return async (accounts) => {
-    const unknown = new Map([...accounts].filter(([number, account]) => known.get(number) !== account));
-    await learnBusinessAccounts(database, unknown);
-    for (const [number, account] of unknown) known.set(number, account);
   };
 }

@@ -1,7 +1,6 @@
 export {
   applyProviderReport,
   applySenderReading,
-  learnBusinessAccounts,
   listSenderKnowledge,
   requestReading,
   takeDueReading,

@@ -278,15 +278,3 @@ async function mergeTemplates(
   for (const { language, values } of [...templates, ...deleted])
     await merge<TemplateValues>(connection, [subject, template, language], values, at);
 }
-
-/** Stores the business accounts of phone number ids, for senders without a known business account. */
-export async function learnBusinessAccounts(
-  database: Database,
-  accounts: ReadonlyMap<string, string>,
-): Promise<void> {
-  if (accounts.size === 0) return;
-  await database.sql.execute`
-    update senders s set business_account_id = k.business_account_id
-    from unnest(${[...accounts.keys()]}::text[], ${[...accounts.values()]}::text[]) as k (phone_number_id, business_account_id)
-    where s.phone_number_id = k.phone_number_id and s.business_account_id is null`;
-}

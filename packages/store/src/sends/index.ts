@@ -2,7 +2,6 @@ export { createSend, type Creation } from './createSend.js';
 export { type ExhaustedRecipient, listExhaustedRecipients, resetGuessBudgets } from './guessBudgets.js';
 export { forgetIdentity, recordIdentity } from './identities.js';
 export * from './providerReports.js';
-export { applyDenial, findReportedSends, type ReportedSend } from './receipts.js';
 export * from './takeDeliveries.js';
 export { changeSend, writeReceipts } from './updateSends.js';
 export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
