@@ -87,8 +87,9 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   const receipts = reported.receipts.map(judgeHeld);
   for (const one of receipts) await recordReport(context, reported, one);
   // crash point: worker before receipt
+  const before = { send, now: send.now, outcomes: reported.outcomes, policy, random: Math.random() };
   const fold = (applied: readonly ReportedReceipt[]): Changes =>
-    foldReceipts(send, send.now, applied, reported, policy, Math.random());
+    foldReceipts(before, applied, reported.isPriced);
   const keys = receipts.map(({ key }) => key);
   let changes = fold(receipts);
   const failed = findFailedAttempt(changes);

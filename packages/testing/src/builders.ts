@@ -266,11 +266,11 @@ export async function applyTestReports(
   const { sends } = await findReportedSends(database, due.receipts);
   const policy = { attemptsMax: 5, backoffMs: 1_000 };
   await Promise.all(
-    sends.map(({ send, receipts, ...messages }) =>
+    sends.map(({ send, receipts, outcomes, isPriced }) =>
       writeReceipts(
         database,
         send,
-        foldReceipts(send, send.now, receipts, messages, policy, 0),
+        foldReceipts({ send, now: send.now, outcomes, policy, random: 0 }, receipts, isPriced),
         receipts.map(({ key }) => key),
       ),
     ),

@@ -81,8 +81,16 @@ export interface AttemptReceipt {
   attempt: ReportedAttempt;
 }
 
-/** The outcomes of a send's ended attempts, by their numbers. */
-type Outcomes = ReadonlyMap<number, AttemptOutcome>;
+/** A send before a receipt is applied, and the policy for another call. */
+export interface BeforeReceipt {
+  send: Send;
+  now: Date;
+  /** The outcomes of the send's ended attempts, by their numbers. */
+  outcomes: ReadonlyMap<number, AttemptOutcome>;
+  policy: RetryPolicy;
+  /** A number from 0 up to, not including, 1. */
+  random: number;
+}
 
 /**
  * How many failures reported by an account's own app count in a month (UTC). Such an app can report any message as failed, and each failure
@@ -97,65 +105,55 @@ const rank = (status: DeliveryState): number => DELIVERY_STATES.indexOf(status);
  * Folds all stored receipts of one send into one change, using `decideReceipt` for each. The price is that of a message that has arrived.
  *
  * @param isPriced whether the cost of the send's message has already been counted
- * @param random a number from 0 up to, not including, 1
  */
 export function foldReceipts(
-  send: Send,
-  now: Date,
+  before: BeforeReceipt,
   receipts: readonly AttemptReceipt[],
-  { outcomes, isPriced }: { outcomes: Outcomes; isPriced: boolean },
-  policy: RetryPolicy,
-  random: number,
+  isPriced: boolean,
 ): Changes {
-  const known = new Map(outcomes);
+  const outcomes = new Map(before.outcomes);
   const attempts = new Map<number, AttemptChange>();
-  let after = send;
+  let after = before.send;
   let change: SendChange | undefined;
   const ordered = receipts.toSorted(
     ({ receipt: a }, { receipt: b }) =>
       rank(a.status) - rank(b.status) || a.occurredAt.getTime() - b.occurredAt.getTime(),
   );
   for (const one of ordered) {
-    const decided = decideReceipt(after, now, one, known, policy, random);
+    const decided = decideReceipt({ ...before, send: after, outcomes }, one);
     if (decided.change !== undefined) {
       change = { ...change, ...decided.change };
-      after = { ...send, ...change };
+      after = { ...before.send, ...change };
     }
     for (const ended of decided.attempts ?? []) {
       attempts.set(ended.number, ended);
-      known.set(ended.number, ended.outcome);
+      outcomes.set(ended.number, ended.outcome);
     }
   }
   const prices = receipts.flatMap(({ receipt, attempt }) =>
-    known.get(attempt.number) === 'accepted' ? (receipt.pricing ?? []) : [],
+    outcomes.get(attempt.number) === 'accepted' ? (receipt.pricing ?? []) : [],
   );
   const pricing = hasArrived(after) && !isPriced ? prices[0] : undefined;
   return { change, attempts: [...attempts.values()], pricing };
 }
 
 /**
- * Returns the changes after a receipt; none if it is ignored. Receipts arrive in any order: the status only moves forward, and a late
- * receipt still sets its own time. A failure counts only before delivery is confirmed (see `afterFailure`). It means the same as the same
- * error in the response to a call; if the code is sent again, the status `sent` does not change.
+ * Returns the changes after a receipt. Receipts arrive in any order:
  *
- * @param random a number from 0 up to, not including, 1
+ * - `sent`, `delivered`, `read`: the attempt was accepted. The status only moves forward, and a late receipt still sets its own time.
+ * - `failed`: the attempt failed, and `afterFailure` decides about the send. After delivery or a right code, the report is only recorded.
+ * - `sent` or `failed` for an attempt that has already failed is ignored: it does not undo the failure or cause another call.
+ *
+ * A failure means the same as the same error in the response to a call. If the code is sent again, the status `sent` does not change.
  */
-export function decideReceipt(
-  send: Send,
-  now: Date,
-  { receipt, attempt }: AttemptReceipt,
-  outcomes: Outcomes,
-  policy: RetryPolicy,
-  random: number,
-): Changes {
+export function decideReceipt(before: BeforeReceipt, { receipt, attempt }: AttemptReceipt): Changes {
   const { status, failure: failed, messageId, occurredAt } = receipt;
-  const outcome = outcomes.get(attempt.number);
-  // A late `sent` receipt does not undo the failure, and a repeated failure must not cause another call.
+  const outcome = before.outcomes.get(attempt.number);
   if (isUndelivered(outcome) && (status === 'sent' || status === 'failed')) return {};
   // The provider has the message, so an attempt without a response was accepted.
   const accepted = { outcome: 'accepted', errorCode: null, messageId } as const;
   if (status !== 'failed') {
-    const { change, attempts = [] } = moveForward(send, now, status, occurredAt, attempt.number, policy);
+    const { change, attempts = [] } = moveForward(before, status, occurredAt, attempt.number);
     return {
       change,
       attempts: outcome === 'accepted' ? attempts : [endAttempt(attempt, accepted), ...attempts],
@@ -164,22 +162,20 @@ export function decideReceipt(
   if (failed === null) return {};
 
   const { kind, errorCode } = failed;
-  const report = { at: occurredAt < now ? occurredAt : now, errorCode };
-  if (!mayFail(send)) return { attempts: [endAttempt(attempt, { ...accepted, report })] };
+  const report = { at: occurredAt < before.now ? occurredAt : before.now, errorCode };
+  if (!mayFail(before.send)) return { attempts: [endAttempt(attempt, { ...accepted, report })] };
   return {
-    change: afterFailure(send, now, failed, attempt.number, outcomes, policy, random),
+    change: afterFailure(before, failed, attempt.number),
     attempts: [endAttempt(attempt, { outcome: kind, errorCode, messageId, report })],
   };
 }
 
 /** Returns the changes after a report of progress, except for the end of its own attempt. */
 function moveForward(
-  send: Send,
-  now: Date,
+  { send, now, policy }: BeforeReceipt,
   reported: 'sent' | 'delivered' | 'read',
   occurredAt: Date,
   attempt: number,
-  policy: RetryPolicy,
 ): Changes {
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
   const time = clampTime(send, now, field, occurredAt);
@@ -204,13 +200,9 @@ const mayFail = ({ status, verification }: Send): boolean =>
 
 /** Returns the change of a send after the failure of one of its messages; undefined if another message or call decides about the send. */
 function afterFailure(
-  send: Send,
-  now: Date,
+  { send, now, outcomes, policy, random }: BeforeReceipt,
   failed: NonNullable<Receipt['failure']>,
   attempt: number,
-  outcomes: Outcomes,
-  policy: RetryPolicy,
-  random: number,
 ): SendChange | undefined {
   const others = [...outcomes].filter(([number]) => number !== attempt);
   if (others.some(([, outcome]) => outcome === 'accepted')) return undefined;

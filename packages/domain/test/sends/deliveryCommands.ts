@@ -86,8 +86,7 @@ const reports = (
     );
     const laterIsUnknown = ended.some(([other, outcome]) => other > number && outcome === 'unknown');
     const decision = decideReceipt(
-      real.send,
-      real.now,
+      { send: real.send, now: real.now, outcomes: new Map(ended), policy: POLICY, random },
       {
         receipt: {
           messageId: `wamid.${number}`,
@@ -105,9 +104,6 @@ const reports = (
           messageStatus: null,
         },
       },
-      new Map(ended),
-      POLICY,
-      random,
     );
     if (decision.change?.phase === 'ready' || decision.change?.phase === 'backing_off')
       model.reassignments += 1;

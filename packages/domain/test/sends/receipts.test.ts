@@ -91,7 +91,8 @@ const apply = (
   others: readonly (readonly [number, AttemptOutcome])[] = [],
 ) => {
   const outcomes = new Map([...others, ...(outcome === null ? [] : [[which.number, outcome] as const])]);
-  return decideReceipt(send, NOW, { receipt, attempt: which }, outcomes, POLICY, 0);
+  const before = { send, now: NOW, outcomes, policy: POLICY, random: 0 };
+  return decideReceipt(before, { receipt, attempt: which });
 };
 const after = (...given: Parameters<typeof apply>): Send => written(given[0], apply(...given));
 
@@ -381,7 +382,7 @@ describe('foldReceipts', () => {
   ) => {
     const given = reports.map(({ receipt, attempt: of = attempt() }) => ({ receipt, attempt: of }));
     const outcomes = new Map(accepted.map((number) => [number, 'accepted'] as const));
-    return foldReceipts(send, NOW, given, { outcomes, isPriced }, POLICY, 0);
+    return foldReceipts({ send, now: NOW, outcomes, policy: POLICY, random: 0 }, given, isPriced);
   };
   const folded = (send: Send, ...reports: Parameters<typeof fold>[1][number][]): Send =>
     written(send, fold(send, reports));

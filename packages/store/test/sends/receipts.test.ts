@@ -459,11 +459,11 @@ describe('writeReceipts', () => {
     );
     await store.sql('update sends set version = version + 1 where id = $1', [changed]);
     const written = await Promise.all(
-      sends.map(({ send, receipts, ...messages }) =>
+      sends.map(({ send, receipts, outcomes, isPriced }) =>
         writeReceipts(
           store.database,
           send,
-          foldReceipts(send, send.now, receipts, messages, POLICY, 0),
+          foldReceipts({ send, now: send.now, outcomes, policy: POLICY, random: 0 }, receipts, isPriced),
           receipts.map(({ key }) => key),
         ),
       ),
