@@ -38,24 +38,20 @@ export async function applyDueReports(context: WorkerContext): Promise<void> {
   let mayBeMore = true;
   while (mayBeMore && performance.now() < endsAt) {
     const { receipts, denials, changes, isFull } = await readDueReports(context.database);
-    const [isComplete] = await Promise.all([
+    await Promise.all([
       applyReceipts(context, receipts),
       applyEach(context, denials, applyReportedDenial),
       applyEach(context, changes, applyProviderChange),
     ]);
-    mayBeMore = isFull || !isComplete;
+    mayBeMore = isFull;
   }
 }
 
-/**
- * Applies stored receipts, all receipts of a send together.
- *
- * @returns false if another process changed one of the sends meanwhile; its receipts are still stored and due
- */
+/** Applies stored receipts, all receipts of a send together. */
 async function applyReceipts(
   context: WorkerContext,
   receipts: readonly StoredReport<Receipt>[],
-): Promise<boolean> {
+): Promise<void> {
   const { database, traffic } = context;
   const { sends, unmatched } = await findReportedSends(database, receipts);
   const dropped = await postponeUnmatched(
@@ -64,23 +60,20 @@ async function applyReceipts(
   );
   for (const { report } of unmatched.filter(({ key }) => dropped.includes(key)))
     recordReceipt(traffic, report, null);
-  const areWritten = await Promise.all(
+  await Promise.all(
     sends.map((reported) =>
-      applyReceiptsOfSend(context, reported).catch(async (error) => {
-        await postponeFailed(context, reported.receipts, error, { send_id: reported.send.id });
-        return true;
-      }),
+      applyReceiptsOfSend(context, reported).catch((error) =>
+        postponeFailed(context, reported.receipts, error, { send_id: reported.send.id }),
+      ),
     ),
   );
-  return !areWritten.includes(false);
 }
 
 /**
- * Applies the receipts of one send. Ignores its failures if an account's own app reports them and has reported too many this month.
- *
- * @returns false if another process changed the send meanwhile
+ * Applies the receipts of one send. Ignores its failures if an account's own app reports them and has reported too many this month. If
+ * another process changed the send meanwhile, nothing is written, and the next run applies the receipts.
  */
-async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
+async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<void> {
   const { database, policy, log } = context;
   const { send } = reported;
   const startTime = performance.now();
@@ -102,12 +95,11 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
     }
     return writeReceipts(database, send, changes, keys);
   });
-  if (written === null) return false;
+  if (written === null) return;
   // crash point: worker after receipt
   const isChange = changes.change !== undefined || (changes.attempts ?? []).length > 0;
   for (const one of receipts)
     if (written.deleted.has(one.key)) await recordApplied(context, written.send, one, isChange, startTime);
-  return true;
 }
 /** Returns the receipt, with the meaning of its failure if the provider had held the message. */
 function judgeHeld(one: ReportedReceipt): ReportedReceipt {
