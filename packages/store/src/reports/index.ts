@@ -1,6 +1,7 @@
 export { type AccountDetails, findAccountDetails, type FoundAccount, searchAccounts } from './accounts.js';
 export { countDeliveryHours, readDeliveries } from './deliveryHours.js';
 export { countHeldMessages } from './heldMessages.js';
+export { type ExhaustedRecipient, listExhaustedRecipients } from './exhaustedRecipients.js';
 export { countDenials, type DenialCount } from './denials.js';
 export {
   type Balance,

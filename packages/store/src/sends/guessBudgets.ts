@@ -1,74 +1,7 @@
-import { GUESSES_MAX, POINTS_PER_DAY, type Mode } from '@onecode/domain';
+import { GUESSES_MAX, POINTS_PER_DAY } from '@onecode/domain';
 import { type Actor, audited, DIGITS_SHOWN } from '../operations/audit.js';
-import type { Connection, Database } from '../client/database.js';
+import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-
-/** A recipient with no guess budget left: after too many wrong codes in a row, no new code is sent for now. */
-export interface ExhaustedRecipient {
-  /** Identifies the recipient in URLs. */
-  id: string;
-  mode: Mode;
-  /** From the latest send to the recipient, E.164 or masked; null after all its sends are deleted. */
-  recipient: string | null;
-  /** The points converted to wrong guesses in a row, at the cost of the easiest code that was guessed at. */
-  wrongInARow: number;
-  lastWrongAt: Date;
-  /** When a new code may be requested if no further wrong guess follows. */
-  recoversAt: Date;
-}
-
-/** The most listed recipients. More are exhausted only during an attack, and recover by themselves. */
-const LISTED_MAX = 500;
-
-/** Returns an account's exhausted recipients, latest wrong guess first. */
-export async function listExhaustedRecipients(
-  database: Connection,
-  accountId: string,
-): Promise<ExhaustedRecipient[]> {
-  return database.sql.query`
-    select b.id, b.mode, ${RECIPIENT} as recipient, b.points / b.guess_cost as "wrongInARow", b.last_wrong_at as "lastWrongAt",
-      clock_timestamp() + make_interval(secs => ${POINTS_BEYOND_BUDGET} / ${POINTS_PER_DAY}::integer * 86400) as "recoversAt"
-    from guess_budgets b, settings c
-    where b.account_id = ${accountId}::uuid and ${POINTS_BEYOND_BUDGET} > 0
-    order by b.last_wrong_at desc, b.id desc limit ${LISTED_MAX}::integer`;
-}
-
-/** The recipient of the latest send to which a row `b` of `guess_budgets` applies. */
-const RECIPIENT = Prisma.sql`(
-  select s.recipient from sends s where s.account_id = b.account_id and s.mode = b.mode and s.recipient_key = b.recipient_key
-  order by s.created_at desc limit 1
-)`;
-
-/**
- * Resets guess budgets of one recipient of an account: those under all its keys, or one by its id.
- *
- * @param which all keys of the recipient, or the id of an `ExhaustedRecipient`
- * @returns how many wrong guesses had been counted, or null if the account does not exist
- */
-export async function resetGuessBudgets(
-  database: Database,
-  actor: Actor,
-  accountId: string,
-  which: { recipientKeys: readonly string[] } | { id: string },
-): Promise<number | null> {
-  const condition =
-    'id' in which
-      ? Prisma.sql`id = ${which.id}::uuid`
-      : Prisma.sql`recipient_key = any(${[...which.recipientKeys]}::text[])`;
-  return audited(database, actor, async (connection, log) => {
-    if ((await connection.prisma.account.count({ where: { id: accountId } })) === 0) return null;
-    const rows = await connection.sql.query<{ recipientEndsWith: string | null; wrong: number }[]>`
-      delete from guess_budgets b where account_id = ${accountId}::uuid and ${condition}
-      returning right(${RECIPIENT}, ${DIGITS_SHOWN}::integer) as "recipientEndsWith", points / guess_cost as wrong`;
-    const [first] = rows;
-    const wrongCodes = rows.reduce((sum, { wrong }) => sum + wrong, 0);
-    if (first !== undefined) {
-      const details = { recipientEndsWith: first.recipientEndsWith, wrongCodes };
-      await log({ action: 'account.reset_recipient', accountId, subject: accountId, details });
-    }
-    return wrongCodes;
-  });
-}
 
 /**
  * The points still charged in a row `b` of `guess_budgets` at a time: `POINTS_PER_DAY` points are refunded for each day since the last
@@ -106,11 +39,39 @@ export const COUNTED_GUESSES = Prisma.sql`
 export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`case when ${guessCost} = 1 then c.guess_budget when c.guess_budget is not null then ${3 * GUESSES_MAX}::integer * ${guessCost} end`;
 
-/**
- * The number of points by which another code like the guessed ones would exceed the budget of a row `b` of `guess_budgets`, under the
- * settings `c`. The rule is the same as in `decideCreations`. Null if the budget is off.
- */
-const POINTS_BEYOND_BUDGET = Prisma.sql`(
-  ${chargedPoints(Prisma.sql`clock_timestamp()`)} + case b.mode when 'live' then ${GUESSES_MAX}::integer else 1 end * b.guess_cost
-    - ${guessPointsMax(Prisma.sql`b.guess_cost`)}
+/** The recipient of the latest send to which a row `b` of `guess_budgets` applies. */
+export const LATEST_RECIPIENT = Prisma.sql`(
+  select s.recipient from sends s where s.account_id = b.account_id and s.mode = b.mode and s.recipient_key = b.recipient_key
+  order by s.created_at desc limit 1
 )`;
+
+/**
+ * Resets guess budgets of one recipient of an account: those under all its keys, or one by its id.
+ *
+ * @param which all keys of the recipient, or the id of an `ExhaustedRecipient`
+ * @returns how many wrong guesses had been counted, or null if the account does not exist
+ */
+export async function resetGuessBudgets(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  which: { recipientKeys: readonly string[] } | { id: string },
+): Promise<number | null> {
+  const condition =
+    'id' in which
+      ? Prisma.sql`id = ${which.id}::uuid`
+      : Prisma.sql`recipient_key = any(${[...which.recipientKeys]}::text[])`;
+  return audited(database, actor, async (connection, log) => {
+    if ((await connection.prisma.account.count({ where: { id: accountId } })) === 0) return null;
+    const rows = await connection.sql.query<{ recipientEndsWith: string | null; wrong: number }[]>`
+      delete from guess_budgets b where account_id = ${accountId}::uuid and ${condition}
+      returning right(${LATEST_RECIPIENT}, ${DIGITS_SHOWN}::integer) as "recipientEndsWith", points / guess_cost as wrong`;
+    const [first] = rows;
+    const wrongCodes = rows.reduce((sum, { wrong }) => sum + wrong, 0);
+    if (first !== undefined) {
+      const details = { recipientEndsWith: first.recipientEndsWith, wrongCodes };
+      await log({ action: 'account.reset_recipient', accountId, subject: accountId, details });
+    }
+    return wrongCodes;
+  });
+}

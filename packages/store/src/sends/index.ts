@@ -1,5 +1,5 @@
 export { createSend, type Creation } from './createSend.js';
-export { type ExhaustedRecipient, listExhaustedRecipients, resetGuessBudgets } from './guessBudgets.js';
+export { resetGuessBudgets } from './guessBudgets.js';
 export { forgetIdentity, recordIdentity } from './identities.js';
 export * from './providerReports.js';
 export * from './takeDeliveries.js';

@@ -1,6 +1,7 @@
 import { changeSettings } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
-import { createSend, listExhaustedRecipients, resetGuessBudgets, type Creation } from '@onecode/store/sends';
+import { listExhaustedRecipients } from '@onecode/store/reports';
+import { createSend, resetGuessBudgets, type Creation } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

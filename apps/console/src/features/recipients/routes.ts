@@ -1,9 +1,5 @@
-import {
-  eraseRecipient,
-  exportRecipient,
-  listExhaustedRecipients,
-  resetGuessBudgets,
-} from '@onecode/store/sends';
+import { listExhaustedRecipients } from '@onecode/store/reports';
+import { eraseRecipient, exportRecipient, resetGuessBudgets } from '@onecode/store/sends';
 import { maskNumberIn } from '@onecode/domain';
 import { Type } from 'typebox';
 import { accountReading } from '../../http/accountReading.js';

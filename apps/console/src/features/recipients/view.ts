@@ -1,5 +1,5 @@
 import { maskRecipient } from '@onecode/domain';
-import type { ExhaustedRecipient } from '@onecode/store/sends';
+import type { ExhaustedRecipient } from '@onecode/store/reports';
 import type { Json } from '../../http/json.js';
 
 /** A recipient who gets no new code for now because of too many wrong guesses in a row. */
