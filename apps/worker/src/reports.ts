@@ -101,6 +101,7 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   for (const one of receipts)
     if (written.deleted.has(one.key)) await recordApplied(context, written.send, one, isChange, startTime);
 }
+
 /** Returns the receipt, with the meaning of its failure if the provider had held the message. */
 function judgeHeld(one: ReportedReceipt): ReportedReceipt {
   const { receipt, attempt } = one;
