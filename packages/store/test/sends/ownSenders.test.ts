@@ -75,7 +75,7 @@ describe('an account with its own senders', () => {
     const isAwaiting = async (caller: TestCaller): Promise<boolean> => {
       const creation = await createSend(store.database, newSend(caller));
       if (creation.outcome !== 'created') throw new Error(creation.outcome);
-      return (await take(creation.send.id))?.outcome === 'waits';
+      return (await take(creation.send.id))?.phase === 'waiting';
     };
     await busy(shared);
     expect(await Promise.all([mine, other, mine].map(isAwaiting))).toEqual([false, true, false]);
