@@ -81,24 +81,25 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   for (const one of receipts) await recordReport(context, reported, one);
   // crash point: worker before receipt
   const before = { send, now: send.now, outcomes: reported.outcomes, policy, random: Math.random() };
-  const fold = (applied: readonly ReportedReceipt[]): Changes =>
-    foldReceipts(before, applied, reported.isPriced);
+  const fold = (): Changes => foldReceipts(before, applied, reported.isPriced);
   const keys = receipts.map(({ key }) => key);
-  let changes = fold(receipts);
+  let applied: readonly ReportedReceipt[] = receipts;
+  let changes = fold();
   const failed = findFailedAttempt(changes);
   const written = await countOwnFailure(database, failed?.senderId ?? null, (isOverLimit) => {
     if (isOverLimit) {
       const reason = "the account's own app has reported too many failures this month";
       const facts = { send_id: send.id, sender_id: failed?.senderId, error_code: failed?.errorCode, reason };
       log.warn(facts, 'failure report ignored');
-      changes = fold(receipts.filter(({ receipt }) => receipt.status !== 'failed'));
+      applied = receipts.filter(({ receipt }) => receipt.status !== 'failed');
+      changes = fold();
     }
     return writeReceipts(database, send, changes, keys);
   });
   if (written === null) return;
   // crash point: worker after receipt
   const isChange = changes.change !== undefined || (changes.attempts ?? []).length > 0;
-  for (const one of receipts)
+  for (const one of applied)
     if (written.deleted.has(one.key)) await recordApplied(context, written.send, one, isChange, startTime);
 }
 

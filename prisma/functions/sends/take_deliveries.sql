@@ -1,6 +1,6 @@
 -- Claims live sends for delivery, with `claim_sends`. Returns each send in its new state. If it is claimed, the caller may make one call,
 -- `wait_ms` from now. Otherwise `wait_ms` is null: no sender has a permit soon, and the send now waits for its account's turn; or it is a
--- test send, is not due, has a call with an expired lease, may not be sent, or is locked by another transaction.
+-- test send, is not due, has a call (in progress, or with an expired lease), may not be sent, or is locked by another transaction.
 --
 -- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, in the order of their accounts' turns, and
 -- at most p_limit claims in all. A due send gets only a permit that starts soon (`p_direct_permit_wait`), so that it does not overtake a turn.

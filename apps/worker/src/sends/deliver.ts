@@ -21,7 +21,7 @@ import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sen
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
 
-/** How a delivery ended. `gone`: the send does not exist. */
+/** How a delivery ended. `gone`: the send does not exist, or another job of the same batch took it. */
 type DeliveryEnd = Postponement | 'read' | 'gone';
 
 /** Takes and delivers the send of a job. @throws Error only for failures of the service itself, such as an unavailable database */
@@ -79,7 +79,8 @@ async function endUnclaimed({ database, policy, log }: WorkerContext, send: Take
 async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promise<DeliveryEnd> {
   const { database, policy, senders, metrics } = context;
   const startTime = performance.now();
-  // Only a receipt, a guess or another worker changes a claimed send, so it is most likely still current after the call.
+  // The row of the claim, with the current time. Only a receipt, a guess or another worker changes a claimed send, so the row most likely
+  // still has this version after the call.
   const current = (): ClaimedSend => {
     const now = new Date(send.now.getTime() + performance.now() - startTime);
     return { ...send, now };

@@ -41,7 +41,8 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
       metrics.dueDeliveries.inc(claimed.length);
       // Waits for the other sends, which the next `takeDue` would otherwise return again.
       const unclaimed = taken.filter(({ waitMs }) => waitMs === null);
-      await Promise.all(unclaimed.map((one) => deliverTaken(context, one)));
+      const ends = await Promise.allSettled(unclaimed.map((one) => deliverTaken(context, one)));
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
       hasMore = room === 0 || taken.length > 0;
     },
     /** Returns whether more sends may be due after the last run. */

@@ -340,7 +340,7 @@ function limitRefusal(
   return cause && { cause, retryAfterSeconds: Math.ceil((opensAt - one.now) / 1000) };
 }
 
-/** The table of limits: returns when each one allows the request, which is null or a past time if it allows the request now. */
+/** The table of limits: returns for each one when it will allow the request; null or a past time if it allows the request now. */
 function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitCause, number | null> {
   const { state, inAccount, batchTrialSends, now } = one;
   const isTrial = state.trialCountries !== null;
@@ -403,7 +403,7 @@ function activeCodesEndAt(one: Creating, pointsLeft: number): number | null {
   const inBatch = activeInBatch(one).map(
     ({ request, decision }) => [decision.send.expiresAt.getTime(), GUESSES_MAX * request.guessCost] as const,
   );
-  // Starts with the code that ends last. The first code that does not fit has to end before this request is allowed.
+  // The codes that end last keep their points longest, so they count first. When the points are used up, the code just counted has to end.
   const latestFirst = [...(one.state.activeCodes ?? []), ...inBatch].toSorted(
     ([end], [otherEnd]) => otherEnd - end,
   );

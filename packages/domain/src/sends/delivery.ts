@@ -48,21 +48,22 @@ export type Postponement =
   | Settlement
   /** Nothing has to be sent: it was delivered, it failed, or it waits for a receipt or the deadline. */
   | 'done'
-  /** Another worker's lease, the back-off or the wait for a sender has not ended. */
+  /** Another worker's lease, the back-off or the time for a receipt has not ended. */
   | 'not_due'
+  /** It waits for a sender, or for its account's turn. */
   | 'no_sender';
 
 /**
  * Postpones or fails a live send that was not claimed. A call with an expired lease ends with an unknown outcome.
  *
  * A send with an active code and attempts left was not claimed because its code is about to expire, or because another transaction had
- * locked it: it waits for a sender until its deadline. Any other send, and one that is already giving up, fails, but if a message may have
- * been sent, only after the time for its receipt.
+ * locked it: it waits for a sender until its deadline. Any other send fails, including one in `giving_up`. If one of its messages may
+ * have been sent, it fails only after the time for that message's receipt.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   if (!isDelivering(send)) return { result: 'done' };
   const dueAt = Math.max(Number(send.dueAt), Number(send.claimedUntil));
-  if (dueAt > Number(now)) return { result: 'not_due' };
+  if (dueAt > Number(now)) return { result: send.phase === 'waiting' ? 'no_sender' : 'not_due' };
   if (send.phase === 'calling') return settle(send, now, send.attemptNumber, NO_RESPONSE, policy, 0);
 
   const mayCall = isActive(send, now) && send.attempts < policy.attemptsMax && send.phase !== 'giving_up';
@@ -167,8 +168,9 @@ function settleCall(
 }
 
 /**
- * Returns the change after which a failed message is sent again, unless its code is finished by then; null if all attempts are used. The
- * send is due when its code expires at the latest. A fault or a rate limit uses no attempt.
+ * Returns the change for another call after a failed call or message; null if all attempts are used. The call is not made if the code is
+ * finished by then. If the back-off would end after the code's deadline, the send is due at the deadline. A fault or a rate limit uses no
+ * attempt.
  */
 export function nextCall(
   send: Send,

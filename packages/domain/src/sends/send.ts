@@ -17,7 +17,7 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
  * The phase of a send's delivery. `docs/lifecycle.md` has the table of transitions.
  *
  * - `ready`: a worker may claim it
- * - `waiting`: no sender has a permit, a hold matches it, or its code is about to expire; it fails at its deadline
+ * - `waiting`: no sender has a permit, a hold matches it, or its code is about to expire; it gets a turn, or fails at its deadline
  * - `calling`: a worker calls the provider; the outcome decides the next phase
  * - `backing_off`: another call follows when it is due
  * - `giving_up`: no call follows; it fails when it is due, unless a receipt reports a message as sent, delivered or read

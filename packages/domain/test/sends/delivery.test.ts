@@ -96,6 +96,7 @@ describe('claim (model) and postponeOrFail', () => {
       phase: 'waiting',
       dueAt: at(LIFE_SECONDS),
     });
+    expect(claim(after, NOW, offer(noPermit))).toEqual({ result: 'no_sender' });
     const due: Send = { ...after, phase: 'ready', dueAt: NOW };
     expect(claim(due, NOW, offer()).result).toBe('claimed');
   });

@@ -30,11 +30,12 @@ export async function findOwnApp(
 }
 
 /**
- * Calls `write`, and counts the written failure if an account's own Meta app reported it. A failure that was not written, because `write`
- * returned null or threw, is not counted.
+ * Calls `write`, and counts the written failure if an account's own Meta app reported it. It counts before `write`, and undoes this if
+ * `write` returns null or throws. If the process is killed in between, a failure that was not written stays counted.
  *
  * @param senderId the sender of the failed message; null if there is no failure
- * @param write its argument is true if the app has used up its failures of this month (UTC), see `OWN_FAILURES`
+ * @param write its argument is true if the app has used up its failures in the month (UTC) of the account's latest creation, see
+ * `OWN_FAILURES`
  */
 export async function countOwnFailure<Written>(
   database: Connection,

@@ -27,9 +27,10 @@ const GIVE_UP_AFTER_MS = 5_000;
 
 /**
  * Creates a send: reads what the creation depends on, decides with the pure rule `decideCreations`, and writes the row with its unit and
- * counters if the account has not changed in between. Otherwise it reads and decides again. Requests that arrive together share both round
- * trips. Requests for an account with a batch in progress in this process wait for the account's next batch, so they lose no races against
- * each other. After a few lost races the account's row is locked first.
+ * counters. If the account is locked, has created another send since the read, or no longer has valid keys and enough units, nothing is
+ * written, and it reads and decides again. Requests that arrive together share both round trips. Requests for an account with a batch in
+ * progress in this process wait for the account's next batch, so they lose no races against each other. After a few lost races the
+ * account's row is locked first.
  *
  * @throws Error if it has lost all races for five seconds, usually because a transaction keeps the account locked. Nothing was written then
  */
@@ -44,6 +45,10 @@ export async function createSend(database: Database, send: NewSend): Promise<Cre
 /** The decisions on the creations of an account, or `lost` if another transaction changed or locked it: nothing was written for it. */
 type AccountEnd = CreationDecision[] | 'lost';
 
+/**
+ * Returns the creator of sends, with two levels of batches. Each account has a batcher, which collects its requests while its previous
+ * batch runs. The batches of up to `ACCOUNTS_MAX` accounts share statements.
+ */
 const getCreator = oncePerClient((database: Database) => {
   /** Creates the sends of several accounts together. */
   const create = createBatcher((accounts: (readonly NewSend[])[]) => createSends(database, accounts), {

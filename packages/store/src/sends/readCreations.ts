@@ -26,8 +26,8 @@ const RECIPIENT_TIMES = Prisma.sql`(
     -- "is true" prevents the use of the index by application.
     select created_at from sends where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key
       and (application_id = r.application_id) is true
-      -- A time ahead of now was recorded before the clock stepped back. It counts, but one that is more than a window ahead would block the
-      -- recipient for longer than two windows.
+      -- A time after now was recorded before the clock stepped back, and counts. One that is more than an hour ahead is ignored, because it
+      -- would block the recipient for more than two hours.
       and created_at > t.now - interval '1 hour' and created_at < t.now + interval '1 hour'
     order by created_at desc limit p.per_recipient_hour
   ) l

@@ -37,7 +37,7 @@ export function openDeliveries(
         ${ms(DIRECT_PERMIT_WAIT_MS)}
       ) t`;
   return {
-    /** Takes the send of a job, together with concurrent calls. Returns undefined if it does not exist, or another call just took it. */
+    /** Takes the send of a job, in one batch with concurrent calls. Returns undefined if it does not exist, or another of them got it. */
     take: createBatcher(
       async (ids: string[]) => {
         const taken = new Map((await take([...new Set(ids)], ids.length)).map((one) => [one.id, one]));

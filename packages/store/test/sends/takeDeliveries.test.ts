@@ -329,8 +329,12 @@ describe('turns', () => {
       await waiting(callers[0]!, 200);
       while ((await takeTurns(callers, 100)).length > 0);
       const { id } = await create(callers[1]!);
-      expect(await openDeliveries(store.database, TERMS).take(id)).toMatchObject({ outcome: 'waits' });
-      await store.sql(`update sender_permits set free_at = free_at - interval '250 milliseconds'`);
+      await store.sql(`update sender_permits set free_at = clock_timestamp() + interval '1 minute'`);
+      expect(await openDeliveries(store.database, TERMS).take(id)).toMatchObject({
+        waitMs: null,
+        phase: 'waiting',
+      });
+      await store.sql('update sender_permits set free_at = clock_timestamp()');
       expect((await takeTurns(callers, 100)).slice(0, 2)).toContain(1);
     });
 
