@@ -135,7 +135,7 @@ const ROWS: readonly Row[] = [
   // The sender. The codes from 133005 to 133016 are answers to its registration.
   {
     keys: [33, 803],
-    fault: sender('The sender’s phone number id was deleted, or does not exist for its access token.'),
+    fault: sender('The sender’s number was deleted, or its id does not exist for the access token.'),
     remedy:
       'Check the ids of the phone number and the business account, and whether the token’s system user has access to this business account. If the number was deleted, replace the sender.',
   },
@@ -176,7 +176,7 @@ const ROWS: readonly Row[] = [
   {
     keys: [130403],
     fault: recipient('The sender’s business has blocked this number.'),
-    remedy: 'Unblock the number in WhatsApp if it was blocked by mistake.',
+    remedy: 'If it was blocked by mistake, ask the operator to unblock it in WhatsApp.',
   },
   {
     keys: ['recipient', 130472],

@@ -82,19 +82,19 @@ export async function readToken(
 }
 
 /**
- * Returns whether Meta sends the webhooks of a business account to an app.
+ * Returns whether Meta sends the webhooks of a business account to an app; undefined if the app is unknown and any app gets them.
  *
- * @param appId null for any app, if Meta does not report the app of the token
+ * @param appId null if Meta does not report the app of the token
  */
 export async function isSubscribed(
   call: GraphCall,
   { token, businessAccountId }: { token: string; businessAccountId: string },
   appId: string | null,
-): Promise<GraphResult<boolean>> {
+): Promise<GraphResult<boolean | undefined>> {
   const result = await call(token, `${businessAccountId}/subscribed_apps`, { query: {} });
   if ('failure' in result) return result;
   const ids = objects(result.value['data']).map((app) => members(app['whatsapp_business_api_data'])['id']);
-  return { value: appId === null ? ids.length > 0 : ids.includes(appId) };
+  return { value: appId === null && ids.length > 0 ? undefined : ids.includes(appId) };
 }
 
 /** One language of a template, with Meta's id for it. */

@@ -56,9 +56,9 @@ describe('readSender', () => {
     const older = template('pt_BR', { components: [{ type: 'BUTTONS', buttons: [{ type: 'URL', url }] }] });
     const answers: Record<string, object> = {
       [SENDER.phoneNumberId]: number,
-      debug_token: { data: { is_valid: true, scopes: ['a', 7], expires_at: 9 } },
+      debug_token: { data: { app_id: '6', is_valid: true, scopes: ['a', 7], expires_at: 9 } },
       [ACCOUNT]: { account_review_status: 'APPROVED', business_verification_status: 'verified' },
-      [`${ACCOUNT}/subscribed_apps`]: { data: [{}] },
+      [`${ACCOUNT}/subscribed_apps`]: { data: [{ whatsapp_business_api_data: { id: '6' } }] },
     };
     const pageOf = (query: URLSearchParams) =>
       query.get('after') === null
@@ -96,6 +96,18 @@ describe('readSender', () => {
   ])('reports whether the token’s app is subscribed if Meta returns %j: %s', async (apps, expected) => {
     const answers: Record<string, object> = {
       debug_token: { data: { is_valid: true, app_id: '6' } },
+      [`${ACCOUNT}/subscribed_apps`]: apps,
+    };
+    const { reading } = await readFrom((path) => answers[path] ?? number);
+    expect(reading.businessAccount.isSubscribed).toBe(expected);
+  });
+
+  it.each([
+    [{ data: [{ whatsapp_business_api_data: { id: '7' } }] }, undefined],
+    [{ data: [] }, false],
+  ])('without the token’s app, reports the subscription if Meta returns %j: %s', async (apps, expected) => {
+    const answers: Record<string, object> = {
+      debug_token: refusal(100),
       [`${ACCOUNT}/subscribed_apps`]: apps,
     };
     const { reading } = await readFrom((path) => answers[path] ?? number);

@@ -143,6 +143,21 @@ describe('setUpNumber', () => {
     expect(steps['template_pt_BR']).toMatchObject({ status: 'already' });
   });
 
+  it('reports a refused template, and one reason for the others, if it cannot read the templates again', async () => {
+    let reads = 0;
+    const { steps } = await setUp({
+      [`GET ${ACCOUNT}/message_templates`]: () =>
+        reads++ === 0 ? { data: [template('pt_BR')] } : error(131999),
+      [`POST ${ACCOUNT}/message_templates`]: error(100, { error_subcode: 2388019 }),
+    });
+    expect(steps['template_en']).toMatchObject({
+      status: 'needs_you',
+      detail: expect.stringContaining('subcode 2388019'),
+    });
+    expect(steps['template_pt_BR']).toMatchObject({ status: 'failed' });
+    expect(steps['template_pt_BR']!.detail.match(/error 131999/g)).toHaveLength(1);
+  });
+
   it('finds a template after the request to create it got no response', async () => {
     let isCreated = false;
     const { steps } = await setUp({
@@ -193,9 +208,13 @@ describe('setUpNumber', () => {
     expect(steps['sender']).toMatchObject({ detail: `+15550783881 ${throughput}` });
   });
 
-  it('continues with a token that may not inspect itself', async () => {
-    const { steps } = await setUp({ 'GET debug_token': error(100) });
+  it('continues with a token that may not inspect itself, and subscribes its app', async () => {
+    const { steps } = await setUp({
+      'GET debug_token': error(100),
+      [`POST ${ACCOUNT}/subscribed_apps`]: { success: true },
+    });
     expect(steps['token']).toMatchObject({ status: 'already' });
+    expect(steps['subscription']).toMatchObject({ status: 'done' });
     expect(steps['health']).toMatchObject({ status: 'already' });
   });
 
@@ -229,6 +248,13 @@ describe('setUpNumber', () => {
       [`GET ${NUMBER_ID}`]: () => ({ status: reads++ === 0 ? 'PENDING' : 'CONNECTED' }),
     });
     expect(steps['health']).toMatchObject({ status: 'already' });
+  });
+
+  it('stops waiting when the time is over', async () => {
+    const startedAt = performance.now();
+    const { steps } = await setUp({ [`GET ${NUMBER_ID}`]: { status: 'PENDING' } }, { approvalMs: 300 });
+    expect(steps['health']).toMatchObject({ status: 'waiting' });
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
   });
 
   it('reports a number that is not connected, and does not wait, if it was registered before', async () => {

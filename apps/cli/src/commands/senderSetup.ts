@@ -97,7 +97,7 @@ export function addSenderSetupCommand(add: AddCommand): void {
     )
     .option(
       '--wait <minutes>',
-      'how long to wait for the approval of templates',
+      'how long to wait for the approval of templates and the connection of the number',
       wholeNumber('--wait', APPROVAL_MINUTES),
       APPROVAL_MINUTES.initial,
     )

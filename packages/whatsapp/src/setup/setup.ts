@@ -28,8 +28,8 @@ import { provideTemplate, templateStep, type ProvidedTemplate } from './template
 export * from './steps.js';
 
 /**
- * The pause after the first read of the result; the nth pause is n times as long. Meta approves most templates for codes within seconds, and
- * limits calls per hour.
+ * The pause after the first read of the result; the nth pause is n times as long, but ends with `approvalMs`. Meta approves most templates
+ * for codes within seconds, and limits calls per hour.
  */
 const READ_PAUSE_MS = 3_000;
 
@@ -72,7 +72,7 @@ async function* takeSteps(call: GraphCall, options: SetupOptions): AsyncGenerato
     if (isWell(registration)) steps.push(healthStep(options, reading, registration));
     yield* steps;
     if (steps.every(({ status }) => status !== 'waiting') || performance.now() >= endsAt) return;
-    await wait(read * READ_PAUSE_MS);
+    await wait(Math.min(read * READ_PAUSE_MS, endsAt - performance.now()));
   }
 }
 
@@ -136,7 +136,7 @@ async function register(
   return 'failure' in result ? refused(name, result) : step(name, 'done', 'registered');
 }
 
-/** Subscribes the token's app to the business account, so that Meta sends it webhooks. */
+/** Subscribes the token's app to the business account, so that Meta sends it webhooks, unless it is known to be subscribed. */
 async function subscribe(call: GraphCall, options: SetupOptions, appId: string | null): Promise<SetupStep> {
   const name = 'subscription';
   const known = await isSubscribed(call, options, appId);

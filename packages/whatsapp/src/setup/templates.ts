@@ -88,10 +88,11 @@ export function templateStep(
   const name = `template_${language}`;
   if (change !== null && isDryRun)
     return step(name, 'waiting', `would_${change}_template`, { template, language });
-  if (reading.templates === null) return checked(name, checkTemplate(options, language, reading));
-  const found = reading.templates.find((one) => one.language === language);
+  const found = reading.templates?.find((one) => one.language === language);
   // A new template may exist although the response to its creation was lost.
   if (refusal !== null && (change === 'change' || found === undefined)) return refused(name, refusal);
+  // All checks have the same reason.
+  if (reading.templates === null) return checked(name, checkTemplate(options, language, reading).slice(0, 1));
   // Meta does not list a new template at once.
   const values = { status: 'PENDING', ttlSeconds: seconds, codeExpirationMinutes: seconds / 60 };
   const now = found ?? { language, values };

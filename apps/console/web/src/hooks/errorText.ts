@@ -6,5 +6,5 @@ export function useErrorText(): (kind: 'meaning' | 'remedy', explanation: Explan
   const { t } = useTranslation('providerErrors');
   // An error that only a newer server knows is shown in English.
   return (kind, explanation) =>
-    t(`${explanation.name}.${kind}` as 'meanings.0', { defaultValue: explanation[kind] ?? '' });
+    t(`${explanation.name}.${kind}` as '190.meaning', { defaultValue: explanation[kind] ?? '' });
 }
