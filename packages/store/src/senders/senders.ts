@@ -280,6 +280,8 @@ export async function editSender(
     const hasNewNumber = replaces('phoneNumberId');
     if (hasNewNumber) {
       await connection.sql.execute`delete from provider_facts where subject = ${id}`;
+      // An operator's pause would hide that the new number was not activated.
+      await endBlocks(connection, id, Prisma.sql`b.cause = 'operator'`);
       await writePause(connection, id, NOT_ACTIVATED);
     }
     if (secrets !== undefined) await setSecrets(connection, actor, before, secrets);

@@ -143,6 +143,7 @@ describe('senders', () => {
     await blockSender(store.database, sender);
     await editSender(store.database, TEST_ACTOR, sender.id, { throughput: 5 });
     expect(await blocksOf(sender.id)).toMatchObject([{ cause: 'fault' }]);
+    await pauseSender(store.database, TEST_ACTOR, sender.id);
     await editSender(store.database, TEST_ACTOR, sender.id, { phoneNumberId: '777' });
     expect(await blocksOf(sender.id)).toMatchObject([{ cause: 'operator', reason: NOT_ACTIVATED }]);
     const other = await buildSender(store.database);
