@@ -19,9 +19,6 @@ import { createApp } from './app.js';
 import { readConsoleConfig } from './config.js';
 import { createHttpServer } from './server.js';
 
-/** How long a download may continue when the process stops. */
-const DOWNLOAD_MS_MAX = 5_000;
-
 await runProcess('console', readConsoleConfig, async (config, log) => {
   const registry = createRegistry('console');
   const database = openDatabase(config.DATABASE_URL, {
@@ -51,10 +48,7 @@ await runProcess('console', readConsoleConfig, async (config, log) => {
     },
     shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
     async stop() {
-      // A download may take longer than the process has for its shutdown, so it is cut off.
-      const cut = setTimeout(() => server.closeAllConnections(), DOWNLOAD_MS_MAX);
       await closeHttpServer(server);
-      clearTimeout(cut);
       await queues.close();
       await presenceLoop.stop();
       await closeDatabase(database);

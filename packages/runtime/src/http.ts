@@ -26,11 +26,16 @@ export function endConnectionsAfterAnswers(server: Server): void {
   });
 }
 
-/** Stops accepting connections, lets requests in progress finish, and closes each connection when it is idle. */
+/** How long a request in progress may take when the process stops. */
+const REQUEST_MS_MAX = 6_000;
+
+/** Stops accepting connections, lets requests in progress finish for six seconds, and closes each connection when it is idle. */
 export async function closeHttpServer(server: Server): Promise<void> {
-  const timer = setInterval(() => server.closeIdleConnections(), 50);
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  const all = setTimeout(() => server.closeAllConnections(), REQUEST_MS_MAX);
   await new Promise((resolve) => server.close(resolve));
-  clearInterval(timer);
+  clearInterval(idle);
+  clearTimeout(all);
 }
 
 /** Fields of the log lines of a request. All fields exist from the start, which makes them cheap to read for each response. */

@@ -41,10 +41,13 @@ const lastErrors = new WeakMap<RedisConnection, Error>();
 export function connectRedis(config: RedisConfig, use: keyof typeof USES): RedisConnection {
   const connection = open(config, use);
   connection.on('ready', () => lastErrors.delete(connection));
-  // The error of a cluster is general; `lastNodeError` holds the cause.
-  connection.on('error', (error: Error & { lastNodeError?: Error }) =>
-    lastErrors.set(connection, error.lastNodeError ?? error),
-  );
+  connection.on('error', (error: Error & { lastNodeError?: Error }) => {
+    // The error of a cluster is general; `lastNodeError` holds the cause.
+    const cause = error.lastNodeError ?? error;
+    // A server without the command AUTH quotes its arguments, such as the password.
+    cause.message = cause.message.replace(/, with args .*/s, '');
+    lastErrors.set(connection, cause);
+  });
   return connection;
 }
 
