@@ -56,7 +56,7 @@ describe('the roles of docs/deploy.md', () => {
         .split('\n')
         .some((line) => /"postgresql_unavailable".* 1$/.test(line));
     const reason = 'password authentication failed for user ';
-    const lines = (): number => stack.output().split(`"reason":"${reason}"`).length - 1;
+    const lines = (): number => stack.output().split(`"reason":"${reason}`).length - 1;
     const ask = () =>
       Promise.all(
         Array.from({ length: 20 }, async () =>

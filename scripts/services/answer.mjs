@@ -46,8 +46,11 @@ export async function redisFault(url) {
   }
 }
 
-/** @param {unknown} error */
-function reason(error) {
+/**
+ * Returns an error's message, or else its code: errors of connections to several addresses have no message.
+ * @param {unknown} error
+ */
+export function reason(error) {
   const { code, message } = /** @type {{ code?: string, message?: string }} */ (error);
   return message || code || 'unknown fault';
 }

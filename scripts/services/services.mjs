@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ConfigError, databaseAddress, DATABASE_POOLER, readConfig, REDIS_ADDRESS } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
 import { UserError } from '../user-error.mjs';
-import { redisFault } from './answer.mjs';
+import { reason, redisFault } from './answer.mjs';
 import { startPostgres } from './postgres.mjs';
 import { startRedis } from './redis.mjs';
 
@@ -93,7 +93,7 @@ async function databaseFault(url, pooler) {
     await pingDatabase(database);
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return reason(error);
   } finally {
     await closeDatabase(database);
   }

@@ -42,8 +42,8 @@ export async function withDatabase<R>(
   try {
     await pingDatabase(database).catch((error: NodeJS.ErrnoException) => {
       if (error instanceof UnusableDatabase) throw error;
-      // Errors of connections to several addresses have no message.
-      throw new UnusableDatabase(`the database cannot be used (${error.message || error.code})`);
+      // Errors of connections to several addresses have no message, and those of OpenSSL end with a line break.
+      throw new UnusableDatabase(`the database cannot be used (${error.message.trim() || error.code})`);
     });
     const fault = await findSettingsFault(database.pool);
     if (fault !== null) throw new UnusableDatabase(fault);

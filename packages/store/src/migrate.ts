@@ -33,7 +33,9 @@ try {
       : applied.map((name) => `Applied ${name}.\n`).join(''),
   );
 } catch (error) {
-  const message = error instanceof Error ? error.message : String(error);
+  // Errors of connections to several addresses have no message.
+  const message =
+    error instanceof Error ? error.message.trim() || (error as NodeJS.ErrnoException).code : String(error);
   process.stderr.write(`${error instanceof ConfigError ? message : `The migration failed: ${message}`}\n`);
   process.exit(1);
 }

@@ -100,8 +100,8 @@ async function examineDatabase(
     });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    // A message with a colon contains its own remedy.
-    const remedy = error.message.includes(': ') ? '' : `: see ${runbookPath('postgresql_unavailable')}`;
+    // A message with a colon contains its own remedy, except for a colon in the quoted message of the driver.
+    const remedy = /^[^(]*: /.test(error.message) ? '' : `: see ${runbookPath('postgresql_unavailable')}`;
     return [{ check: 'database', ok: false, detail: `${error.message}${remedy}.` }];
   }
 }
@@ -135,12 +135,13 @@ async function examineRedis(
     await new Promise((resolve) => setTimeout(resolve, 20));
   const fault = await queues.ping().then(
     () => null,
-    (error: Error) => error,
+    (error: NodeJS.ErrnoException) => error,
   );
   const health = await queues.readHealth();
   await queues.close();
   if (fault === null) return { check: { check: 'redis', ok: true, detail: 'Redis accepts writes.' }, health };
-  const detail = `Redis cannot be used (${fault.message}): see ${runbookPath('redis_unhealthy')}.`;
+  // Errors of connections to several addresses have no message.
+  const detail = `Redis cannot be used (${fault.message.trim() || fault.code}): see ${runbookPath('redis_unhealthy')}.`;
   return { check: { check: 'redis', ok: false, detail }, health };
 }
 
