@@ -232,8 +232,8 @@ describe('input that is slow for a naive regular expression', () => {
     expect(await exchange(LIVEZ, 1)).toEqual([[200]]);
     const waitedMs = performance.now() - beganAt;
     for (const [answer] of await Promise.all(attacks)) expect(answer?.[1]).toBe(code);
-    // Careless patterns took over 100 ms for each of these requests.
-    expect(waitedMs).toBeLessThan(1_500);
+    // Careless patterns took over 100 ms for each of these 30 requests.
+    expect(waitedMs).toBeLessThan(3_000);
   });
 });
 

@@ -36,7 +36,8 @@ describe('the audit log', () => {
           typeof one === 'function' && /^(?:async )?function \w+\(database, actor\b/.test(one.toString()),
       )
       .map(([name]) => name)
-      .filter((name) => name !== 'audited' && name !== 'logEntry');
+      // These only serve the others.
+      .filter((name) => !['audited', 'logEntry', 'changeAccountRow'].includes(name));
     expect(audited.toSorted()).toEqual(Object.keys(CHANGES).toSorted());
   });
 
