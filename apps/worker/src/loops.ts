@@ -13,7 +13,7 @@ import type { Poster } from './webhooks/poster.js';
 const LOOK_PAUSE_MS = 1_000;
 /** `look` ends the pause of these loops each second. While it fails, they run as if they had due work. */
 const WOKEN_PAUSE_MS = 3_000;
-/** While sends are due. Half of `PERMIT_WAIT_MS_MAX`: with fewer runs, permits would expire unused. */
+/** While sends are due. Half of the longest wait for a permit at a turn: with fewer runs, permits would expire unused. */
 const DELIVER_PAUSE_MS = 250;
 
 const ALL_WORK: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };

@@ -8,8 +8,19 @@ declare
   v_holds text[] := array(select kind || ' ' || target from holds);
   v_nil constant uuid := '00000000-0000-0000-0000-000000000000';
 begin
-  return query with recursive available as materialized (
-    select * from available_senders(p_until)
+  return query with recursive blocks as materialized (
+    select b.scope, b.subject, b.only_for from sender_blocks b
+    where b.failures > 0 and greatest(coalesce(b.until, 'infinity'), b.free_at) > p_until
+  ), available as materialized (
+    -- The senders with a permit that starts by `p_until`, and the countries and languages for which each is blocked until then.
+    select r.account_id, r.application_ids, t.blocked_for
+    from senders r left join sender_permits p on p.sender_id = r.id cross join lateral (
+      select array(
+        select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)
+      ) as blocked_for
+    ) t
+    -- An empty text blocks all messages.
+    where r.removed_at is null and coalesce(p.free_at <= p_until, true) and '' <> all (t.blocked_for)
   ), waiting as (
     -- The groups of waiting sends that the same senders may serve. Each step reads one row of an index: the send of the next group that
     -- expires last. It reads none while no sender has a permit or all live sends are held. The first row only starts the search.

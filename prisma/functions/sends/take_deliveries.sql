@@ -3,14 +3,16 @@
 -- test send, is not due, has a call (in progress, or with an expired lease), may not be sent, or is locked by another transaction.
 --
 -- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, in the order of their accounts' turns, and
--- at most p_limit claims in all. A due send gets only a permit that starts soon (`p_direct_permit_wait`), so that it does not overtake a turn.
+-- at most p_limit claims in all. A due send gets only a permit that starts soon (`v_wait`), so that it does not overtake a turn.
 --
 -- A lock keeps permits and turns exact for any number of concurrent callers.
-create or replace function take_deliveries(
-  p_ids uuid[], p_limit integer, p_attempts_max integer, p_lease interval, p_permit_wait interval, p_direct_permit_wait interval
-) returns table (send sends, wait_ms integer)
+create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_attempts_max integer, p_lease interval)
+returns table (send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
+  -- The longest wait for the permit of a send at its account's turn, and of any other send.
+  v_turn_wait constant interval := '500 milliseconds';
+  v_wait constant interval := '250 milliseconds';
   v_now timestamptz;
   v_candidates uuid[];
   -- The candidates that may be sent now, in the same order. This call has locked them.
@@ -34,7 +36,7 @@ begin
       -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
       where id = u.id and (
         mode = 'live' and phase in ('ready', 'backing_off') and verification = 'pending' and due_at <= v_now
-        and attempts < p_attempts_max and is_worth_sending(created_at, expires_at, v_now + p_direct_permit_wait)
+        and attempts < p_attempts_max and is_worth_sending(created_at, expires_at, v_now + v_wait)
       ) is true
       -- Waiting for a locked row would delay every other claim.
       for no key update skip locked
@@ -42,15 +44,15 @@ begin
     order by u.ordinal
   );
   if cardinality(v_sendable) > 0 then
-    return query select * from claim_sends(v_sendable, v_now, v_now + p_direct_permit_wait, p_lease);
+    return query select * from claim_sends(v_sendable, v_now, v_now + v_wait, p_lease);
   end if;
   if cardinality(v_sendable) < cardinality(v_candidates) then
     return query select s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
   end if;
 
   if p_ids is null and cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
-    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now + p_permit_wait));
-    return query select * from claim_sends(v_turns, v_now, v_now + p_permit_wait, p_lease);
+    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now + v_turn_wait));
+    return query select * from claim_sends(v_turns, v_now, v_now + v_turn_wait, p_lease);
     -- Records only the turns of sends that were claimed just now. The microseconds and the position make the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(n.now + u.ordinal * interval '1 microsecond')

@@ -547,24 +547,6 @@ language sql immutable as $$
     else sender_account_id = account_id and (application_ids is null or application_id = any (application_ids)) end
 $$;
 
-create or replace function available_senders(p_until timestamptz)
-returns table (account_id uuid, application_ids uuid[], blocked_for text[])
-language sql stable
-begin atomic
-  with blocks as materialized (
-    select b.scope, b.subject, b.only_for from sender_blocks b
-    where b.failures > 0 and greatest(coalesce(b.until, 'infinity'), b.free_at) > p_until
-  )
-  select r.account_id, r.application_ids, t.blocked_for
-  from senders r left join sender_permits p on p.sender_id = r.id cross join lateral (
-    select array(
-      select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)
-    ) as blocked_for
-  ) t
-  -- An empty text blocks all messages.
-  where r.removed_at is null and coalesce(p.free_at <= p_until, true) and '' <> all (t.blocked_for);
-end;
-
 create type permit_source as (
   sender_id uuid, number text, business_account_id text, portfolio_id text, has_recipient_room boolean, account_id uuid,
   application_ids uuid[], spacing interval, free_at timestamptz, taken integer
@@ -585,8 +567,19 @@ declare
   v_holds text[] := array(select kind || ' ' || target from holds);
   v_nil constant uuid := '00000000-0000-0000-0000-000000000000';
 begin
-  return query with recursive available as materialized (
-    select * from available_senders(p_until)
+  return query with recursive blocks as materialized (
+    select b.scope, b.subject, b.only_for from sender_blocks b
+    where b.failures > 0 and greatest(coalesce(b.until, 'infinity'), b.free_at) > p_until
+  ), available as materialized (
+    -- The senders with a permit that starts by `p_until`, and the countries and languages for which each is blocked until then.
+    select r.account_id, r.application_ids, t.blocked_for
+    from senders r left join sender_permits p on p.sender_id = r.id cross join lateral (
+      select array(
+        select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id, r.portfolio_id)
+      ) as blocked_for
+    ) t
+    -- An empty text blocks all messages.
+    where r.removed_at is null and coalesce(p.free_at <= p_until, true) and '' <> all (t.blocked_for)
   ), waiting as (
     -- The groups of waiting sends that the same senders may serve. Each step reads one row of an index: the send of the next group that
     -- expires last. It reads none while no sender has a permit or all live sends are held. The first row only starts the search.
@@ -655,11 +648,13 @@ begin
 end
 $$;
 
-create or replace function take_deliveries(
-  p_ids uuid[], p_limit integer, p_attempts_max integer, p_lease interval, p_permit_wait interval, p_direct_permit_wait interval
-) returns table (send sends, wait_ms integer)
+create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_attempts_max integer, p_lease interval)
+returns table (send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
+  -- The longest wait for the permit of a send at its account's turn, and of any other send.
+  v_turn_wait constant interval := '500 milliseconds';
+  v_wait constant interval := '250 milliseconds';
   v_now timestamptz;
   v_candidates uuid[];
   -- The candidates that may be sent now, in the same order. This call has locked them.
@@ -683,7 +678,7 @@ begin
       -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
       where id = u.id and (
         mode = 'live' and phase in ('ready', 'backing_off') and verification = 'pending' and due_at <= v_now
-        and attempts < p_attempts_max and is_worth_sending(created_at, expires_at, v_now + p_direct_permit_wait)
+        and attempts < p_attempts_max and is_worth_sending(created_at, expires_at, v_now + v_wait)
       ) is true
       -- Waiting for a locked row would delay every other claim.
       for no key update skip locked
@@ -691,15 +686,15 @@ begin
     order by u.ordinal
   );
   if cardinality(v_sendable) > 0 then
-    return query select * from claim_sends(v_sendable, v_now, v_now + p_direct_permit_wait, p_lease);
+    return query select * from claim_sends(v_sendable, v_now, v_now + v_wait, p_lease);
   end if;
   if cardinality(v_sendable) < cardinality(v_candidates) then
     return query select s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
   end if;
 
   if p_ids is null and cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
-    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now + p_permit_wait));
-    return query select * from claim_sends(v_turns, v_now, v_now + p_permit_wait, p_lease);
+    v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now + v_turn_wait));
+    return query select * from claim_sends(v_turns, v_now, v_now + v_turn_wait, p_lease);
     -- Records only the turns of sends that were claimed just now. The microseconds and the position make the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(n.now + u.ordinal * interval '1 microsecond')

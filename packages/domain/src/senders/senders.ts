@@ -1,11 +1,3 @@
-/** The longest wait for a permit, in milliseconds, for which a worker claims a send. A send that has to wait longer stays unclaimed. */
-export const PERMIT_WAIT_MS_MAX = 500;
-/**
- * The longest wait, in milliseconds, for the permit of a new or due send, which does not wait for its account's turn. It is shorter than
- * `PERMIT_WAIT_MS_MAX`, so that such a send does not overtake waiting ones.
- */
-export const DIRECT_PERMIT_WAIT_MS = 250;
-
 /** Messages per second that the provider accepts from one number: initially 80, up to 1,000 on request. */
 export const SENDER_THROUGHPUT = { min: 1, max: 1_000, initial: 80 } as const;
 

@@ -1,7 +1,6 @@
-import { DIRECT_PERMIT_WAIT_MS, PERMIT_WAIT_MS_MAX, type RetryPolicy } from '@onecode/domain';
+import type { RetryPolicy } from '@onecode/domain';
 import { createBatcher } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
-import { Prisma } from '../generated/prisma/client.js';
 import { EXPECTED_IDENTITY } from './identities.js';
 import { sendColumns, type SendRow } from './sendRow.js';
 
@@ -21,8 +20,6 @@ export type Deliveries = ReturnType<typeof openDeliveries>;
 /** The most sends in one batch: other workers wait until it commits. */
 const TAKEN_MAX = 100;
 
-const ms = (value: number): Prisma.Sql => Prisma.sql`${value} * interval '1 millisecond'`;
-
 /** Returns the functions that claim sends by these terms. @param terms `leaseMs`: how long a claim lasts, counted from its permit */
 export function openDeliveries(
   database: Database,
@@ -33,8 +30,7 @@ export function openDeliveries(
       select ${sendColumns('(t.send)')}, t.wait_ms as "waitMs",
         case when t.wait_ms is not null then ${EXPECTED_IDENTITY} end as "identityHash"
       from take_deliveries(
-        ${ids}::uuid[], ${limit}::integer, ${policy.attemptsMax}::integer, ${ms(leaseMs)}, ${ms(PERMIT_WAIT_MS_MAX)},
-        ${ms(DIRECT_PERMIT_WAIT_MS)}
+        ${ids}::uuid[], ${limit}::integer, ${policy.attemptsMax}::integer, ${leaseMs} * interval '1 millisecond'
       ) t`;
   return {
     /** Takes the send of a job, in one batch with concurrent calls. Returns undefined if it does not exist, or another of them got it. */
