@@ -64,9 +64,10 @@ async function writeAll(connection: RawConnection, bytes: Buffer): Promise<RawAn
   const end = (): void => void connection.socket.end();
   const timer = setTimeout(end, QUIET_MS);
   connection.socket.once('data', end).once('close', () => clearTimeout(timer));
-  // Node's parser treats several spaces as one.
+  // Node's parser treats several spaces as one, and a request line without a version as HTTP/0.9.
   const [, method = 'GET', path = '/nothing'] =
-    /^([A-Z-]+) +(\/[!-~]*) +HTTP\/1\.[01]\r\n/.exec(bytes.toString('latin1').replace(/^[\r\n]+/, '')) ?? [];
+    /^([A-Z-]+) +(\/[!-~]*)(?: +HTTP\/1\.[01])?\r\n/.exec(bytes.toString('latin1').replace(/^[\r\n]+/, '')) ??
+    [];
   const answers = await answersUntilClosed(connection, [method]);
   answers.forEach((answer, index) =>
     checkContract(index === 0 ? method : 'GET', index === 0 ? path : '/nothing', answer),
