@@ -9,7 +9,8 @@ import { buildRevision, openOnecode, WORKING_TREE } from './targets/onecode.mjs'
 import { creations } from './targets/target.mjs';
 
 /**
- * Measures how long sends wait behind a flood that exceeds the senders' throughput.
+ * Measures how long sends wait behind a flood that exceeds the senders' throughput. The quiet accounts begin after each flooding account has
+ * had its first message: until then, the flooding accounts have the same right to a first message as a quiet one.
  *
  * @typedef {import('./environment.mjs').Environment} Environment
  * @typedef {import('./targets/target.mjs').Target} Target
@@ -31,6 +32,9 @@ const QUIET_SENDS = 100;
 const QUIET_PAUSE_MS = 200;
 /** Time limit of the last quiet send. */
 const WAIT_MS_MAX = 30_000;
+/** Time limit of the first messages of all flooding accounts. With one sender, 1,000 accounts need 14 s. */
+const FIRST_MS_MAX = 60_000;
+const POLL_MS = 500;
 const GOAL_MS = 2_000;
 const CONCURRENCY = 50;
 
@@ -105,6 +109,17 @@ async function waitsBehindFlood(target, providerUrl, flooding, workerCount) {
   const floodAt = await runConcurrently(FLOOD, CONNECTIONS, (index) =>
     create(target.api.url, roundRobin(flood, index)),
   );
+  const floodingAccountOf = new Map(flood.map((creation) => [recipientOf(creation), creation.account]));
+  const firstBy = monotonicMs() + FIRST_MS_MAX;
+  /** @type {Map<string, number>} */
+  let arrivals;
+  do {
+    if (monotonicMs() > firstBy) throw new Error('some flooding accounts had no message');
+    await delay(POLL_MS);
+    arrivals = await arrivalsAt(providerUrl);
+  } while (
+    new Set([...arrivals.keys()].map((recipient) => floodingAccountOf.get(recipient))).size < flooding
+  );
   const quietFrom = monotonicMs();
   const quiet = await Promise.all(
     target.keys.slice(-QUIET_SENDS).map(async (key, index) => {
@@ -116,9 +131,8 @@ async function waitsBehindFlood(target, providerUrl, flooding, workerCount) {
   );
   const quietTo = monotonicMs();
   const giveUpAt = quietTo + WAIT_MS_MAX;
-  let arrivals = await arrivalsAt(providerUrl);
   while (quiet.some(({ recipient }) => !arrivals.has(recipient)) && monotonicMs() < giveUpAt) {
-    await delay(500);
+    await delay(POLL_MS);
     arrivals = await arrivalsAt(providerUrl);
   }
   await Promise.all(workers.map((worker) => worker.stop()));
